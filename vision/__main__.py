@@ -17,9 +17,10 @@ import numpy as np
 
 from vision.calibration import load_calibration
 from vision.drawing import draw, draw_occlusions
-from vision.errors import VisionError
+from vision.errors import LayoutError, VisionError
 from vision.frame import Frame, Image
 from vision.images import load_image, write_image
+from vision.layout.pieces import BlockPieces
 from vision.layout.table import default_layout, load_layout
 from vision.locating.location import TableLocation, locate
 from vision.locating.markers import Marker, MarkerDetector
@@ -51,6 +52,8 @@ def main(
     """
     try:
         layout = default_layout("deblockle") if layout_file is None else load_layout(layout_file)
+        if stage == "blocks" and not isinstance(layout.board.pieces, BlockPieces):
+            raise LayoutError(f"the pieces on the {layout.board.name} are no blocks; use the stage read")
         camera, picture = load_calibration(calibration), load_image(image)
         kind = reader_kind(layout)
         looks = kind.plain(layout.board) if looks_file is None else kind.load(looks_file)
@@ -67,8 +70,9 @@ def main(
                 stages = reader.stages(picture, located.pose)
                 board = stages[layout.board.name]
                 if stage in {"blocks", "read"}:
-                    found = {place: _block_json(block) for place, block in board.sightings.items()}
                     drawn = reader.draw(picture, stages)
+                if stage == "blocks":
+                    found = {place: _block_json(block) for place, block in board.sightings.items()}
                 if stage in {"coverings", "read"}:
                     drawn = draw_occlusions(drawn if stage == "read" else picture, board.rectified, board.occlusions)
                 if stage == "coverings":

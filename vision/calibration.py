@@ -18,13 +18,14 @@ import cv2
 import numpy as np
 
 from common.durable import write_durably
-from common.json_files import parse_json
+from common.json_files import read_json
+from common.phrases import counted
 from vision.errors import CalibrationError
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel
-from vision.opencv import CameraFit, aruco_dictionary, as_grey, detect_charuco, fit_camera, refine_saddles
+from vision.opencv import CameraFit, aruco_dictionary, as_colour, as_grey, detect_charuco, fit_camera, refine_saddles
 
-_SPEC = re.compile(r"charuco:(\d+)x(\d+):(\d+(?:\.\d+)?):(\d+(?:\.\d+)?):(DICT_\w+)", re.IGNORECASE)
+_SPEC = re.compile(r"(?i:charuco):(\d+)(?i:x)(\d+):(\d+(?:\.\d+)?):(\d+(?:\.\d+)?):(DICT_\w+)")
 _EXAMPLE = "charuco:7x5:30:22:DICT_5X5_100"
 _FEWEST_CORNERS = 8
 """Minimum number of corners seen in a picture that is used. Higher: uses fewer. These limits were set by hand."""
@@ -245,22 +246,24 @@ def _reasons(views: Sequence[CalibrationView], fit: CameraFit, coverage: float) 
     used = [view for view in views if view.used]
     reasons = []
     if len(used) < _FEWEST_VIEWS:
-        reasons.append(f"only {len(used)} pictures could be used; take {_FEWEST_VIEWS} or more, ten are better")
+        reasons.append(
+            f"only {counted(len(used), 'picture')} could be used; take {_FEWEST_VIEWS} or more, ten are better"
+        )
     if fit.error_px > _LARGEST_ERROR_PX:
         reasons.append(
-            f"corners are {fit.error_px:.2f} pixels off on average, {_LARGEST_ERROR_PX} at most is wanted; hold the "
-            "board still and flat, check its measures, keep the focus fixed"
+            f"the corners are {fit.error_px:.2f} pixels off on average; at most {_LARGEST_ERROR_PX} is acceptable; "
+            "hold the board still and flat, check its measurements, and keep the focus fixed"
         )
     tilted = [view for view in used if (view.tilt_deg or 0.0) >= _LEAST_TILT_DEG]
     if len(tilted) < 3:
         reasons.append(
-            f"only {len(tilted)} pictures show the board tilted by {_LEAST_TILT_DEG:g} degrees or more; three or more "
-            "are needed, tilted to different sides"
+            f"only {counted(len(tilted), 'picture')} {'shows' if len(tilted) == 1 else 'show'} the board tilted by "
+            f"{_LEAST_TILT_DEG:g} degrees or more; three or more are needed, tilted to different sides"
         )
     if coverage < _LEAST_COVERAGE:
         reasons.append(
-            f"corners were seen in {coverage:.0%} of the picture, {_LEAST_COVERAGE:.0%} is wanted; hold the board in "
-            "each corner of the picture and near the edges too"
+            f"corners were seen in only {coverage:.0%} of the picture; at least {_LEAST_COVERAGE:.0%} is needed; hold "
+            "the board in each corner of the picture and near the edges too"
         )
     return tuple(reasons)
 
@@ -297,17 +300,11 @@ def save_calibration(path: Path, calibration: Calibration, *, made_on: date) -> 
 
 def load_calibration(path: Path) -> CameraModel:
     """Read a camera model from its calibration file; raises CalibrationError."""
-    try:
-        data = parse_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise CalibrationError(
-            f"cannot read the calibration {path}: {error.strerror}; make one with: ./run hardware calibrate"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise CalibrationError(f"the calibration {path} is not UTF-8 text") from error
-    except ValueError as error:
-        raise CalibrationError(f"the calibration {path} is not valid JSON: {error}") from error
-    return camera_from_json(data, str(path))
+
+    def fault(message: str) -> CalibrationError:
+        return CalibrationError(f"{message}; make one with: ./run hardware calibrate")
+
+    return camera_from_json(read_json(path, "the calibration", fault), str(path))
 
 
 def camera_from_json(data: Any, source: str) -> CameraModel:
@@ -331,7 +328,9 @@ def camera_from_json(data: Any, source: str) -> CameraModel:
     if matrix.shape != (3, 3) or not np.isfinite(matrix).all() or min(matrix[0, 0], matrix[1, 1]) <= 0:
         raise CalibrationError(f"{source}: matrix is not a camera matrix of 3 x 3 with focal lengths above zero")
     if distortion.ndim != 1 or len(distortion) not in _DISTORTION_LENGTHS or not np.isfinite(distortion).all():
-        raise CalibrationError(f"{source}: distortion holds no {', '.join(map(str, _DISTORTION_LENGTHS))} numbers")
+        raise CalibrationError(
+            f"{source}: distortion has {distortion.size} numbers; expected 4, 5, 8, 12 or 14 finite ones"
+        )
     if width < 1 or height < 1 or not math.isfinite(error_px):
         raise CalibrationError(f"{source}: size {width} x {height} and error {error_px} do not fit a calibration")
     return CameraModel(matrix, distortion, (width, height), error_px, name)
@@ -339,9 +338,7 @@ def camera_from_json(data: Any, source: str) -> CameraModel:
 
 def undistorted_preview(image: Image, camera: CameraModel) -> Image:
     """Return the picture (uint8, same size) undistorted, with straight lines drawn on it for comparison."""
-    straight = np.asarray(cv2.undistort(image, camera.matrix, camera.distortion), dtype=np.uint8)
-    if straight.ndim == 2:
-        straight = np.asarray(cv2.cvtColor(straight, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
+    straight = as_colour(np.asarray(cv2.undistort(image, camera.matrix, camera.distortion), dtype=np.uint8))
     height, width = straight.shape[:2]
     for step in range(1, _PREVIEW_LINES):
         x, y = step * width // _PREVIEW_LINES, step * height // _PREVIEW_LINES

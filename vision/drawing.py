@@ -12,6 +12,7 @@ from vision.geometry import CameraModel, project
 from vision.layout.surfaces import GridSurface, top_mm
 from vision.layout.table import TableLayout
 from vision.locating.location import TableLocation
+from vision.opencv import as_colour
 from vision.surface.occlusion import Occlusion
 from vision.surface.view import RectifiedView
 
@@ -19,6 +20,10 @@ _MARKER, _BOX, _GRID, _DOUBT = (80, 220, 80), (255, 160, 0), (200, 90, 0), (60, 
 """Colours of markers, of the board's box, of its grid, and of box and grid if the pose is uncertain; blue-green-red."""
 _COVERED = (200, 60, 200)
 """Colour of what is covered, blue-green-red."""
+_WORDS, _WORDS_SIZE = (255, 255, 255), 0.5
+"""Colour and size of the names of squares and of markers' errors."""
+_FAR_PX = 20000
+"""Distance to which points far outside the picture are moved, as they overflow OpenCV's drawing functions."""
 _STEPS_PER_LINE = 16
 """Number of points along a line, which the lens bends."""
 
@@ -29,7 +34,7 @@ def draw(image: Image, located: TableLocation, layout: TableLayout, camera: Came
     The grid lies on the board's top; the box reaches from the table to the top of the pieces. Both follow the lens
     distortion. A tray has only a box. An uncertain pose is drawn in red.
     """
-    picture = np.array(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR) if image.ndim == 2 else image, dtype=np.uint8)
+    picture = as_colour(image).copy()
     board = layout.surfaces[0]
 
     def line(start_mm: tuple[float, float, float], end_mm: tuple[float, float, float], colour: tuple[int, ...]) -> None:
@@ -47,7 +52,8 @@ def draw(image: Image, located: TableLocation, layout: TableLayout, camera: Came
             y = row * board.cell_mm - half_y
             line((-half_x, y, top), (half_x, y, top), grid)
         for name in (board.places[0], board.places[board.columns - 1], board.places[-1]):
-            _write(picture, name, project(camera, located.pose, [[*board.centre_mm(name), top]])[0])
+            at = project(camera, located.pose, [[*board.centre_mm(name), top]])[0]
+            write_text(picture, name, at, _WORDS, _WORDS_SIZE)
     corners = [(x, y) for x, y, _ in board.bounds_mm.corners_mm(0.0)[::-1]]
     heights = sorted({0.0, top_mm(board)})
     for number, (x, y) in enumerate(corners):
@@ -57,17 +63,14 @@ def draw(image: Image, located: TableLocation, layout: TableLayout, camera: Came
         line((x, y, heights[0]), (x, y, heights[-1]), box)
     for marker in located.markers:
         cv2.polylines(picture, [_whole(marker.corners_px)], True, _MARKER, 2, cv2.LINE_AA)
-        _write(
-            picture,
-            f"{marker.marker_id}: {located.marker_errors_px[marker.marker_id]:.2f} px",
-            marker.corners_px.max(axis=0),
-        )
+        error = f"{marker.marker_id}: {located.marker_errors_px[marker.marker_id]:.2f} px"
+        write_text(picture, error, marker.corners_px.max(axis=0), _WORDS, _WORDS_SIZE)
     return picture
 
 
 def draw_occlusions(image: Image, view: RectifiedView, occlusions: Sequence[Occlusion]) -> Image:
     """Return a copy of the picture with every occlusion tinted and labelled with its kind and area."""
-    picture = np.array(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR) if image.ndim == 2 else image, dtype=np.uint8)
+    picture = as_colour(image).copy()
     height, width = picture.shape[0], picture.shape[1]
     for occlusion in occlusions:
         at = np.round(view.pixel_map[occlusion.pixels]).astype(np.int32)
@@ -87,19 +90,12 @@ def draw_occlusions(image: Image, view: RectifiedView, occlusions: Sequence[Occl
     return picture
 
 
-def write_text(picture: Image, text: str, at: FloatArray, colour: tuple[int, int, int]) -> None:
+def write_text(picture: Image, text: str, at: FloatArray, colour: tuple[int, int, int], size: float = 0.42) -> None:
     """Write beside a point in pixels, with a dark edge that keeps the text readable."""
-    where = (int(at[0]) + 2, int(at[1]) - 4)
+    x, y = np.clip(at, -_FAR_PX, _FAR_PX)
     for shade, width in (((0, 0, 0), 3), (colour, 1)):
-        cv2.putText(picture, text, where, cv2.FONT_HERSHEY_SIMPLEX, 0.42, shade, width, cv2.LINE_AA)
+        cv2.putText(picture, text, (int(x) + 2, int(y) - 4), cv2.FONT_HERSHEY_SIMPLEX, size, shade, width, cv2.LINE_AA)
 
 
 def _whole(points_px: FloatArray) -> cv2.typing.MatLike:
-    # points far outside the picture overflow OpenCV's drawing functions
-    return np.round(np.clip(points_px, -20000, 20000)).astype(np.int32).reshape(-1, 1, 2)
-
-
-def _write(picture: Image, text: str, at_px: FloatArray) -> None:
-    place = (round(float(np.clip(at_px[0], -20000, 20000))), round(float(np.clip(at_px[1], -20000, 20000))))
-    cv2.putText(picture, text, place, cv2.FONT_HERSHEY_SIMPLEX, 0.5, (0, 0, 0), 3, cv2.LINE_AA)
-    cv2.putText(picture, text, place, cv2.FONT_HERSHEY_SIMPLEX, 0.5, (255, 255, 255), 1, cv2.LINE_AA)
+    return np.round(np.clip(points_px, -_FAR_PX, _FAR_PX)).astype(np.int32).reshape(-1, 1, 2)

@@ -37,7 +37,7 @@ class FrameTimeoutError(CameraError, TimeoutError):
 
 
 class NothingNewError(FrameTimeoutError):
-    """The folder has no new picture. This is not a fault: it gets one when somebody takes it."""
+    """The folder has no new picture. This is not a fault: one appears when somebody takes it."""
 
 
 class CalibrationError(VisionError, ValueError):

@@ -149,7 +149,7 @@ class Solid(Protocol):
         """Return points whose convex hull is the body, shape (n, 3)."""
 
     def grown(self, by_mm: float) -> Self:
-        """Return the body with its sides and top moved outwards by that much."""
+        """Return the body with its sides moved outwards by that much and its top at least as far; its base stays."""
 
     def inner_points_mm(self, count: int) -> FloatArray:
         """Return points spread evenly inside the body, ``count`` along each direction, shape (n, 3)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -25,7 +25,9 @@ Higher: more dim pictures are rejected. Set by hand.
 """
 _UNDECODED = 128
 """Level of every channel where a JPEG's data ended too early: libjpeg fills the rest with it (jdhuff.c)."""
-_JPEG_START, _JPEG_SCAN, _JPEG_END = b"\xff\xd8", b"\xff\xda", b"\xff\xd9"
+_JPEG_START, _JPEG_END = b"\xff\xd8", b"\xff\xd9"
+_JPEG_SCAN = 0xDA
+"""The marker of the segment after which the pixels follow."""
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """The markers of the segments that say how large a JPEG is."""
 _JPEG_FILL = 0xFF
@@ -70,10 +72,17 @@ def check_frame(image: Image, size: tuple[int, int] | None = None, *, source: st
 def is_complete_image(data: bytes) -> bool:
     """Return whether a JPEG's or PNG's bytes are complete; those of other formats always are, unless empty."""
     if data.startswith(_JPEG_START):
-        return data.rfind(_JPEG_END) > data.rfind(_JPEG_SCAN) > 0
+        # thumbnails before the pixels and films behind them may have either marker, too
+        scan = next((at for kind, at in _jpeg_segments(data) if kind == _JPEG_SCAN), len(data))
+        return data.find(_JPEG_END, scan) > 0
     if data.startswith(_PNG_START):
         return _has_all_chunks(data)
     return len(data) > 0
+
+
+def has_end_mark(data: bytes) -> bool:
+    """Return whether a file's bytes are of a format, JPEG or PNG, that shows whether they are complete."""
+    return data.startswith((_JPEG_START, _PNG_START))
 
 
 def _has_all_chunks(data: bytes) -> bool:
@@ -93,14 +102,14 @@ def decode_image(data: bytes, name: str) -> Image:
         raise FrameError(f"{name} is cut off after {len(data)} bytes; copy or take it again")
     size = image_size(data)
     if size is None:
-        raise FrameError(f"{name} is not a readable image; expected JPEG or PNG")
+        raise FrameError(f"{name} is not a readable image; expected JPEG, PNG, BMP, WebP or TIFF")
     _check_size(size, name, MOST_PIXELS)
     try:
         image = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), cv2.IMREAD_COLOR)
     except cv2.error as error:
         raise FrameError(f"{name} cannot be decoded: {error.err}") from error
     if image is None:
-        raise FrameError(f"{name} is not a readable image; expected JPEG or PNG")
+        raise FrameError(f"{name} is not a readable image; expected JPEG, PNG, BMP, WebP or TIFF")
     return np.asarray(image, dtype=np.uint8)
 
 
@@ -126,17 +135,22 @@ def _numbers(layout: str, data: bytes, at: int) -> tuple[int, int] | None:
     return struct.unpack_from(layout, data, at) if at + struct.calcsize(layout) <= len(data) else None
 
 
-def _jpeg_size(data: bytes) -> tuple[int, int] | None:
+def _jpeg_segments(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the marker and the start of each segment before the first pixels, and of the one that these follow."""
     at = len(_JPEG_START)
-    while data[at : at + 1] == b"\xff" and at + 9 <= len(data):
-        kind, length = data[at + 1], int.from_bytes(data[at + 2 : at + 4])
+    while data[at : at + 1] == b"\xff" and at + 4 <= len(data):
+        kind = data[at + 1]
         if kind == _JPEG_FILL:
             at += 1
             continue
-        if kind in _JPEG_FRAMES:
-            return int.from_bytes(data[at + 7 : at + 9]), int.from_bytes(data[at + 5 : at + 7])
-        at += 2 + length
-    return None
+        yield kind, at
+        at += 2 + int.from_bytes(data[at + 2 : at + 4])
+
+
+def _jpeg_size(data: bytes) -> tuple[int, int] | None:
+    at = next((at for kind, at in _jpeg_segments(data) if kind in _JPEG_FRAMES), len(data))
+    size = _numbers(">HH", data, at + 5)
+    return None if size is None else size[::-1]
 
 
 def _webp_size(data: bytes) -> tuple[int, int] | None:
@@ -179,7 +193,7 @@ def decode_photo(data: bytes, name: str, *, most_pixels: int) -> Image:
     Raises FrameError for what is no JPEG or PNG, is cut off, or has more than ``most_pixels``.
     """
     size = image_size(data)
-    if size is None or not data.startswith((_JPEG_START, _PNG_START)):
+    if size is None or not has_end_mark(data):
         raise FrameError(f"{name} is not a readable image; expected JPEG or PNG")
     _check_size(size, name, most_pixels)
     return decode_image(data, name)

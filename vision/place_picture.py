@@ -1,6 +1,7 @@
-"""What a place looked like, by which a later look tells whether anybody has touched what stands there.
+"""A small picture of a place, for telling later whether anybody touched the piece there.
 
-A piece that was put down again never stands exactly as before, and that is plainer to see than what it is.
+A piece that was lifted and put back never stands exactly as before, and this difference is easier to see than what the
+piece is.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ SHADING_PX = 4.0
 DARKEST = 12.0
 """Grey levels added to each pixel before its logarithm is taken. Larger: noise in dark parts counts less."""
 HALF_WINDOW_PX = 5.5
-"""Half the side of the square around the tip that is compared, in kept pixels. All of these five were chosen from a few
-values by which changed and unchanged stacks of 15 virtual games differ most."""
+"""Half the side of the square around the tip that is compared, in kept pixels. These five were chosen from a few
+candidates as those that best separate changed from unchanged stacks in 15 virtual games.
+"""
 REACH_PX = 1
 """Distance, in kept pixels, by which the whole picture may have moved, since a pose is found a little differently each
 time."""

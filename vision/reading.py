@@ -27,7 +27,8 @@ class HindranceKind(StrEnum):
 class Hindrance:
     """Something that keeps places from being read.
 
-    ``message`` is a sentence for a person; ``places`` are the hidden ones (empty: the whole table).
+    ``message`` is a sentence for a person. ``places`` are the hidden ones; empty if it hides none, or if nothing can be
+    read (the Reading then has no places either).
     """
 
     kind: HindranceKind

@@ -112,18 +112,21 @@ def linear_light(image: Image) -> FloatImage:
     return np.asarray(cv2.LUT(image, linear_light_table()), dtype=np.float32)
 
 
-def least_channel(pixels: FloatImage) -> FloatImage:
+def min_channel(pixels: FloatImage) -> FloatImage:
     """Return each pixel's smallest channel of three, (rows, columns); NumPy's ``min`` takes ten times as long."""
     return np.minimum(np.minimum(pixels[..., 0], pixels[..., 1]), pixels[..., 2])
 
 
-def most_channel(pixels: FloatImage) -> FloatImage:
+def max_channel(pixels: FloatImage) -> FloatImage:
     """Return each pixel's largest channel of three, (rows, columns)."""
     return np.maximum(np.maximum(pixels[..., 0], pixels[..., 1]), pixels[..., 2])
 
 
 def median(values: FloatsT, axis: int = 0) -> FloatsT:
-    """Return the median along an axis, without NaNs; NumPy's own takes many times as long for short arrays."""
+    """Return the median along an axis; NumPy's own takes many times as long for short arrays.
+
+    The values must not contain NaN.
+    """
     half, is_odd = divmod(values.shape[axis], 2)
     parted = np.partition(values, half if is_odd else (half - 1, half), axis=axis)
     upper = parted.take(half, axis)

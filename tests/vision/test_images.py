@@ -286,6 +286,12 @@ def test_a_jpeg_is_complete_if_its_end_marker_follows_its_scan() -> None:
     assert not is_complete_image(start + scan + b"data")
     assert not is_complete_image(start + end + scan)
     assert not is_complete_image(start + b"data" + end)
+    # a thumbnail in a segment before the pixels, and a film behind them
+    thumbnail = segment(0xE1, start + scan + end)
+    assert not is_complete_image(start + thumbnail)
+    assert not is_complete_image(start + thumbnail + scan + b"data")
+    assert is_complete_image(start + thumbnail + scan + b"data" + end + b"film" + scan + b"film")
+    assert is_complete_image(start + b"\xff\xff" + thumbnail + scan + b"data" + end)
     assert is_complete_image(b"BM of another format")
     assert not is_complete_image(b"")
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +65,18 @@ def test_each_stage_runs_alone_and_draws_what_it_found(stage: str, tmp_path: Pat
         assert found[0]["area_mm2"] == round(found[0]["area_mm2"]) > 1000
     if stage == "read":
         assert found["a4"] == "hand"
+
+
+def test_pieces_that_are_no_blocks_can_be_read() -> None:
+    layout = str(resources.files("vision.layout").joinpath("games", "diaballik.json"))
+    calibration = str(photoreal.FOLDER / "pi3.json")
+    arguments = [str(photoreal.FOLDER / "012.jpg"), "--calibration", calibration, "--layout", layout]
+    result = CliRunner().invoke(main, ["read", *arguments])
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.output)["a4"] == "hand"
+    refused = CliRunner().invoke(main, ["blocks", *arguments])
+    assert refused.exit_code == 1
+    assert "the pieces on the board are no blocks; use the stage read" in refused.output
 
 
 def test_an_unreadable_picture_ends_with_exit_code_1(tmp_path: Path) -> None:

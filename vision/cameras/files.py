@@ -12,7 +12,7 @@ import numpy as np
 from vision.cameras.camera import Camera, Clock, Wait
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
 from vision.frame import Frame
-from vision.images import IMAGE_SUFFIXES, decode_image, is_complete_image, load_image
+from vision.images import IMAGE_SUFFIXES, decode_image, has_end_mark, is_complete_image, load_image
 
 
 def name_order(path: Path) -> list[tuple[int, int, str]]:
@@ -113,6 +113,9 @@ class GrowingFolder(Camera):
         now_s = self._clock()
         if self._pending is None or self._pending[:2] != (path.name, len(data)):
             self._pending = (path.name, len(data), now_s)
+            if not has_end_mark(data):
+                # it is complete if it has not grown by the next look
+                return None
         if not is_complete_image(data):
             waited_s = now_s - self._pending[2]
             if waited_s < self._patience_s:

@@ -138,7 +138,10 @@ class PiCapture:
 
 def _start_failure(number: int, reply: dict[str, Any] | None) -> str:
     if reply is None:
-        return f"the Pi's camera {number} did not start within {_START_S:g} s; check its ribbon cable"
+        return (
+            f"the Pi's camera {number} did not start; check its ribbon cable, and what `rpicam-hello --list-cameras` "
+            "says"
+        )
     if reply["error"] == "missing":
         return (
             f"the Pi's camera needs Picamera2 for the system's Python ({reply['detail']}); "

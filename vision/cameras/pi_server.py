@@ -15,6 +15,8 @@ from typing import Any
 
 CHANNELS = 3
 """Bytes per pixel: blue, green, red."""
+HELD = ("ExposureTime", "AnalogueGain", "ColourGains", "LensPosition")
+"""The controls that are kept while the camera is locked. A frame's metadata lack those that the camera doesn't have."""
 BUFFERS = 3
 """One being read, one being exposed, one between; more would only waste memory."""
 
@@ -70,15 +72,9 @@ class PiServer:
             self._set_automatic()
             return {"locked": False}
         now = self._metadata
-        fixed = {
-            "AeEnable": False,
-            "ExposureTime": now["ExposureTime"],
-            "AnalogueGain": now["AnalogueGain"],
-            "AwbEnable": False,
-            "ColourGains": now["ColourGains"],
-        }
+        fixed = {"AeEnable": False, "AwbEnable": False} | {name: now[name] for name in HELD if name in now}
         if "LensPosition" in now:
-            fixed |= {"AfMode": self._controls.AfModeEnum.Manual, "LensPosition": now["LensPosition"]}
+            fixed["AfMode"] = self._controls.AfModeEnum.Manual
         self._set(fixed)
         return {"locked": True}
 
@@ -108,8 +104,8 @@ def main() -> int:
         except ImportError as error:
             reply(error="missing", detail=str(error))
             return 1
-        except (RuntimeError, IndexError) as error:
-            # Picamera2 raises RuntimeError for any fault of a camera, chained to its cause.
+        except Exception as error:  # noqa: BLE001 - the other process must learn the reason
+            # Picamera2 chains a camera's fault to its cause.
             reply(error="unusable", detail=f"{error}; {error.__cause__}" if error.__cause__ else str(error))
             return 1
         reply(ready=True)

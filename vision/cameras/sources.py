@@ -51,7 +51,7 @@ def open_camera(
             by_id, find=partial(find_camera, by_id), clock=clock, size=size, frames_per_second=frames_per_second
         )
     if kind in {"usb", "v4l2"} or re.fullmatch(r"\d+|/dev/video\d+|/dev/v4l/.+", spec.strip()):
-        device = rest or spec.strip()
+        device = rest if kind in {"usb", "v4l2"} else spec.strip()
         return usb_camera(
             int(device) if device.isdecimal() else device, clock=clock, size=size, frames_per_second=frames_per_second
         )

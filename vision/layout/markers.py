@@ -11,6 +11,7 @@ from vision.errors import LayoutError
 from vision.frame import FloatArray
 from vision.geometry import Rectangle
 from vision.layout.measures import positive_mm
+from vision.opencv import aruco_dictionary
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,15 @@ def markers_from_json(data: Mapping[str, Any] | str) -> MarkerLayout:
 
 
 def check_markers(markers: MarkerLayout) -> None:
-    """Raise LayoutError where two markers overlap."""
+    """Raise LayoutError where two markers overlap, and for an unknown dictionary or an id that it lacks."""
+    try:
+        last = len(aruco_dictionary(markers.dictionary).bytesList) - 1
+    except ValueError as unknown:
+        raise LayoutError(str(unknown)) from unknown
     placed = sorted(markers.centres_mm.items())
     for number, (marker_id, (x, y)) in enumerate(placed):
+        if not 0 <= marker_id <= last:
+            raise LayoutError(f"marker {marker_id} is not in {markers.dictionary}; its ids are 0 to {last}")
         if not (math.isfinite(x) and math.isfinite(y)):
             raise LayoutError(f"marker {marker_id} stands at ({x}, {y}); expected millimetres")
         for other_id, (other_x, other_y) in placed[number + 1 :]:

@@ -18,7 +18,7 @@ from vision.errors import LayoutError
 from vision.frame import FloatArray
 from vision.geometry import Rectangle, Solid
 from vision.layout.markers import MarkerLayout
-from vision.layout.measures import positive_mm
+from vision.layout.measures import MOST_MM, positive_mm
 from vision.layout.pieces import Pieces, pieces_from_json
 
 MOST_NAMED = 8
@@ -74,8 +74,7 @@ class GridSurface:
 
     def divided(self, columns: int, rows: int) -> GridSurface:
         """Return the same surface divided into that many squares, as large as fit."""
-        bounds = self.bounds_mm
-        cell_mm = min((bounds.right_mm - bounds.left_mm) / columns, (bounds.far_mm - bounds.near_mm) / rows)
+        cell_mm = min(self.bounds_mm.width_mm / columns, self.bounds_mm.depth_mm / rows)
         return replace(self, columns=columns, rows=rows, cell_mm=cell_mm)
 
     def place_at(self, x_mm: float, y_mm: float) -> str | None:
@@ -142,9 +141,7 @@ MOST_SQUARES = 100
 """The most columns and the most rows."""
 
 
-def surface_from_json(
-    data: Mapping[str, Any], name: str, markers: MarkerLayout | None, prefix: str = ""
-) -> GridSurface | Tray:
+def surface_from_json(data: Mapping[str, Any], name: str, markers: MarkerLayout | None, prefix: str = "") -> Surface:
     """Parse a surface: a ``board`` (cols, rows, cell, top_z) with ``star_spaces``, a ``tray`` (x, y, top_z), or a
     ``sheet`` (size, grid) at the height of its markers; and its pieces. Raises LayoutError, and KeyError, TypeError,
     ValueError or OverflowError for values that can't be parsed.
@@ -152,8 +149,9 @@ def surface_from_json(
     pieces = pieces_from_json(data)
     if "tray" in data:
         (left, right), (near, far) = data["tray"]["x"], data["tray"]["y"]
-        positive_mm(right - left, "the width between tray.x")
-        positive_mm(far - near, "the depth between tray.y")
+        for key, low, high in (("x", left, right), ("y", near, far)):
+            if not 0 < high - low < MOST_MM:
+                raise LayoutError(f"tray.{key} is [{low}, {high}]; expected two lengths in mm, the smaller one first")
         bounds = Rectangle(float(left), float(right), float(near), float(far))
         return Tray(name, bounds, float(data["tray"].get("top_z", 0.0)), pieces, markers)
     board = _board_of_sheet(data) if "sheet" in data else data["board"]

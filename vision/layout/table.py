@@ -29,7 +29,7 @@ from common.json_files import read_json_object
 from vision.errors import LayoutError
 from vision.layout.markers import MarkerLayout, check_markers, markers_from_json
 from vision.layout.pieces import DicePieces, Ink
-from vision.layout.surfaces import GridSurface, Surface, Tray, surface_from_json
+from vision.layout.surfaces import GridSurface, Surface, surface_from_json
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class TableLayout:
 
     game: str
     markers: MarkerLayout
-    surfaces: tuple[GridSurface | Tray, ...]
+    surfaces: tuple[Surface, ...]
 
     @property
     def board(self) -> GridSurface:
@@ -68,7 +68,10 @@ class TableLayout:
         return self.surface_of(place).centre_mm(place)
 
     def with_sheets(self, count: int) -> TableLayout:
-        """Return the same table with that many sheets; raises LayoutError for a table without a sheet."""
+        """Return the same table with that many sheets.
+
+        Raises LayoutError for a table without a sheet, and for more sheets than there are markers for.
+        """
         first = self.surfaces[0]
         if not isinstance(first, GridSurface) or not isinstance(first.pieces, Ink):
             raise LayoutError(f"a table with a {first.name} has no sheets")
@@ -84,7 +87,7 @@ class TableLayout:
             for number in range(2, count + 1)
         )
         others = tuple(one for one in self.surfaces[1:] if not isinstance(one.pieces, Ink))
-        return replace(self, surfaces=(first, *others, *more))
+        return _checked(replace(self, surfaces=(first, *others, *more)))
 
     def without_markers(self) -> TableLayout:
         """Return the same table without its markers, to be located by its lines.
@@ -95,9 +98,7 @@ class TableLayout:
             surface if surface.markers is None else replace(surface, markers=surface.markers.without_markers())
             for surface in self.surfaces
         )
-        without = replace(self, markers=self.markers.without_markers(), surfaces=surfaces)
-        _check_found(without)
-        return without
+        return _checked(replace(self, markers=self.markers.without_markers(), surfaces=surfaces))
 
     def parts(self) -> tuple[TableLayout, ...]:
         """Split the table into parts with their own pose: surfaces without markers, then each surface with some."""
@@ -138,13 +139,7 @@ def layout_from_json(data: Mapping[str, Any]) -> TableLayout:
     except (TypeError, ValueError, OverflowError, AttributeError) as wrong:
         raise LayoutError(f"the layout is invalid: {wrong}") from None
     layout = TableLayout(str(data.get("game", "")), markers, tuple(surfaces))
-    if "sheets" in data:
-        layout = layout.with_sheets(_sheets(data["sheets"]))
-    for each in layout.parts():
-        check_markers(each.markers)
-    _check_found(layout)
-    _check_apart(layout)
-    return layout
+    return layout.with_sheets(_sheets(data["sheets"])) if "sheets" in data else _checked(layout)
 
 
 SHEET_MARKERS = 4
@@ -178,21 +173,19 @@ def _sheets(value: object) -> int:
     return value
 
 
-def _check_found(layout: TableLayout) -> None:
-    """Raise LayoutError for a part that has neither markers nor lines to be located by."""
+def _checked(layout: TableLayout) -> TableLayout:
+    """Return a layout unless one of its parts can't be located, or can't be told from another; raises LayoutError."""
     for part in layout.parts():
+        check_markers(part.markers)
         if not part.markers.centres_mm and not isinstance(part.surfaces[0], GridSurface):
             raise LayoutError(f"the {part.surfaces[0].name} has no lines to be found by; it needs markers")
-
-
-def _check_apart(layout: TableLayout) -> None:
-    """Raise LayoutError where two surfaces share a name, a place or a marker."""
     ids = [marker_id for part in layout.parts() for marker_id in part.markers.centres_mm]
     names = [surface.name for surface in layout.surfaces]
     for what, all_of_them in (("the name", names), ("the place", layout.places), ("the marker", ids)):
         twice = next((one for one, count in Counter(all_of_them).items() if count > 1), None)
         if twice is not None:
             raise LayoutError(f"two surfaces have {what} {twice}; each needs its own")
+    return layout
 
 
 def games_with_layouts() -> tuple[str, ...]:

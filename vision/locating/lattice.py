@@ -158,9 +158,14 @@ def candidate_boards(edges: Edges, camera: CameraModel, surface: GridSurface) ->
     return sorted((one for one in fitted if one is not None), key=lambda one: -one.visibility)
 
 
-def board_near(edges: Edges, camera: CameraModel, pose: Pose, surface: GridSurface) -> BoardSighting | None:
-    """Return the board at a pose, or one square away where it is clearly more visible; ``None`` if there is none."""
-    here = fit_to_lines(edges, camera, pose, surface)
+def board_near(
+    edges: Edges, camera: CameraModel, pose: Pose, surface: GridSurface, here: BoardSighting | None = None
+) -> BoardSighting | None:
+    """Return the board at a pose, or one square away where it is clearly more visible; ``None`` if there is none.
+
+    ``here`` is the board at the pose if it was already fitted.
+    """
+    here = here or fit_to_lines(edges, camera, pose, surface)
     best = here
     for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1)):
         step = pose.rotation @ (x * surface.cell_mm, y * surface.cell_mm, 0.0)
@@ -280,10 +285,13 @@ def _candidates_at_rotation(
     )
     pairs: list[tuple[float, float, float, float]] = []
     for pitch in np.exp(np.arange(np.log(smallest), np.log(largest), _SETTINGS.pitch_step)):
-        far = _best_offsets(along_x, float(pitch))
-        right = _best_offsets(along_y, float(pitch))
+        # each y or x of the first line, and how many lines are then visible
+        level_lines = _best_offsets(along_x, float(pitch))
+        upright_lines = _best_offsets(along_y, float(pitch))
         pairs += [
-            (in_x / along_x.lines + in_y / along_y.lines, float(pitch), x, y) for y, in_x in far for x, in_y in right
+            (level / along_x.lines + upright / along_y.lines, float(pitch), x, y)
+            for y, level in level_lines
+            for x, upright in upright_lines
         ]
     for _, pitch, x, y in sorted(pairs, reverse=True)[: _SETTINGS.tried]:
         families = along_x.moved(y, x, pitch), along_y.moved(x, y, pitch)

@@ -20,7 +20,7 @@ from vision.layout.table import TableLayout
 from vision.locating.edges import Edges
 from vision.locating.lattice import BoardSighting, board_near, candidate_boards, fit_to_lines
 from vision.locating.location import TableLocation, board_by_lines, check_size, location_from_lines
-from vision.locating.tracking import ThoroughSearches, TrackedTable
+from vision.locating.tracking import Pauses, ThoroughSearches, TrackedTable
 from vision.opencv import as_grey
 
 
@@ -61,6 +61,8 @@ class LineTracker:
         self._moved_from: Pose | None = None
         self._seen_at_s = 0.0
         self._searches = ThoroughSearches()
+        self._pauses = Pauses()
+        self._is_after_pause = False
 
     def update(self, frame: Frame) -> TrackedTable:
         """Return the board's location after this frame.
@@ -69,6 +71,7 @@ class LineTracker:
         ``hold_s``. Raises FrameError or CalibrationError for a frame that does not match the camera.
         """
         check_size(frame.image, self._camera)
+        self._is_after_pause = self._pauses.is_after_pause(frame)
         grey, held = as_grey(frame.image), self._located
         if held is None:
             return self._restart_at(self._find_first(grey, frame), frame)
@@ -90,7 +93,7 @@ class LineTracker:
         here = fit_to_lines(edges, self._camera, held, self._layout.board)
         if here is not None and here.visibility > _SETTINGS.as_usual * self._usual_visibility:
             return here
-        return board_near(edges, self._camera, held, self._layout.board)
+        return board_near(edges, self._camera, held, self._layout.board, here)
 
     def _find_first(self, grey: Image, frame: Frame) -> BoardSighting:
         """Return the board anywhere in the picture; raises NotLocatedError, also when no search is due."""
@@ -104,7 +107,7 @@ class LineTracker:
 
     def _search(self, grey: Image, edges: Edges, frame: Frame) -> BoardSighting | None:
         """Return the board anywhere in the picture, if a search is due."""
-        if not self._searches.are_due(grey, frame.time_s, at_once=False):
+        if not self._searches.are_due(grey, frame.time_s, at_once=self._is_after_pause):
             return None
         found = next(iter(candidate_boards(edges, self._camera, self._layout.board)), None)
         return found if found is not None and found.is_clear else None
@@ -117,7 +120,8 @@ class LineTracker:
         self._poses.append(located.pose)
         self._usual_visibility = seen.visibility
         self._seen_at_s = frame.time_s
-        return TrackedTable(located, (), 1, moving=self._moved_from is not None)
+        notices = self._rest_notices(located.pose) if self._is_after_pause else ()
+        return TrackedTable(located, (), 1, moving=self._moved_from is not None, notices=notices)
 
     def _average_in(self, found: TableLocation, frame: Frame) -> TrackedTable:
         self._seen_at_s = frame.time_s

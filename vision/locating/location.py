@@ -25,7 +25,7 @@ from vision.layout.table import TableLayout
 from vision.locating.edges import Edges
 from vision.locating.lattice import BoardSighting, board_near, clear_boards, is_ambiguous, symmetric_poses
 from vision.locating.lines_and_markers import fit_by_lines, has_few_sharp_markers, is_imprecise
-from vision.locating.markers import FoundBy, Marker, MarkerDetector, PlainMarkers
+from vision.locating.markers import FoundBy, Marker, MarkerDetector, PlainMarkers, ids_text
 from vision.locating.patterns import find_expected, refine_marker
 from vision.locating.pose import (
     PoseFit,
@@ -149,13 +149,13 @@ def board_by_lines(grey: Image, camera: CameraModel, layout: TableLayout, previo
     boards = [sighting for _, sighting in clear_boards(grey, camera, layout.board)]
     if not boards:
         raise NotLocatedError(
-            f"board not located: no grid of {layout.board.columns} x {layout.board.rows} squares is to be seen; check "
-            "that the whole board is in the picture, lit and sharp, and that nothing lies over its lines and its rim; "
-            "or put markers around it"
+            f"board not located: no grid of {layout.board.columns} x {layout.board.rows} squares was found; check that "
+            "the whole board is in the picture, well lit and in focus, and that nothing covers its lines or rim; or "
+            "put markers around it"
         )
     if is_ambiguous(boards[0], boards[1:], layout.board):
         raise NotLocatedError(
-            "board not located: by the lines in sight it may lie a square farther; uncover its rim, or put markers "
+            "board not located: the visible lines fit two positions, one square apart; uncover its rim, or put markers "
             "around it"
         )
     return boards[0]
@@ -311,8 +311,8 @@ def _choose(
     twice = [marker_id for marker_id, count in Counter(marker.marker_id for marker in markers).items() if count > 1]
     if is_sheet and len(twice) > 1:
         raise NotLocatedError(
-            f"sheet not located: {_ids_text(sorted(twice))} are there twice, so two sheets are alike; leave one, and "
-            f"print one for each player with `./run tools print sheet {layout.game} --players 2`"
+            f"sheet not located: {ids_text(sorted(twice))} appear twice, so two sheets have the same markers; remove "
+            f"one, and print one for each player with `./run tools print sheet {layout.game} --players 2`"
         )
     if not fits:
         raise NotLocatedError(f"table not located: {seen_text(seen, layout)}; {_what_to_do(seen)}")
@@ -325,7 +325,7 @@ def _choose(
                 "may be another game's, printed for other options, or bent: lay it flat, print it again with "
                 f"`./run tools print sheet {layout.game}`, or calibrate this camera"
             )
-        first, second = (_ids_text(sorted(fit.ids)) for fit in contradiction)
+        first, second = (ids_text(sorted(fit.ids)) for fit in contradiction)
         raise NotLocatedError(
             f"table not located: {seen_text(seen, layout)}, but {first} and {second} contradict each other; "
             "put the markers back where the layout says, measure the layout again, or calibrate this camera"
@@ -356,7 +356,7 @@ def _notices(fit: PoseFit, camera: CameraModel, layout: TableLayout) -> tuple[st
     notices = []
     for marker in fit.unused:
         if marker.marker_id in fit.ids:
-            notices.append(f"marker {marker.marker_id} is there twice; the one that agrees with the others is used")
+            notices.append(f"marker {marker.marker_id} appears twice; the one that agrees with the others is used")
         else:
             notices.append(
                 f"marker {marker.marker_id} is not where the layout says "
@@ -388,11 +388,7 @@ def seen_text(seen: Sequence[int], layout: TableLayout) -> str:
     expected = sorted(layout.markers.centres_mm)
     run = len(expected) > 2 and expected == list(range(expected[0], expected[-1] + 1))
     of = f"{expected[0]}-{expected[-1]}" if run else listed(expected)
-    return f"{_ids_text(seen)} of {of} seen" if seen else f"none of the markers {of} seen"
-
-
-def _ids_text(ids: Sequence[int]) -> str:
-    return f"marker{'s' if len(ids) > 1 else ''} {listed(ids)}"
+    return f"{ids_text(seen)} of {of} seen" if seen else f"none of the markers {of} seen"
 
 
 def _what_to_do(seen: Sequence[int]) -> str:

@@ -6,7 +6,7 @@ grey values. A marker seen before is only searched for where it was, which takes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -16,6 +16,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from common.phrases import listed
 from vision.errors import LayoutError
 from vision.frame import FloatArray, Image
 from vision.locating.quads import TONE_CURVE, quad_area, refine_quads, undo_tone_curve
@@ -66,8 +67,13 @@ class Marker:
         return float(np.sqrt(quad_area(self.corners_px)))
 
 
+def ids_text(ids: Sequence[int]) -> str:
+    """Name markers: ``markers 0 and 2``."""
+    return f"marker{'s' if len(ids) > 1 else ''} {listed(ids)}"
+
+
 def _sharpen(grey: Image, spread_px: float, amount: float) -> Image:
-    """Return the apply unsharp masking in linear light, because blur acts on light."""
+    """Apply an unsharp mask in linear light, because blur acts on light."""
     light = undo_tone_curve(grey).astype(np.float32)
     sharp = (1 + amount) * light - amount * cv2.GaussianBlur(light, (0, 0), spread_px)
     return np.asarray(255 * (np.clip(sharp, 0, 255) / 255) ** (1 / TONE_CURVE), dtype=np.uint8)

@@ -21,7 +21,7 @@ from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout
 from vision.locating.location import cell_px
-from vision.locating.markers import Marker, MarkerDetector
+from vision.locating.markers import Marker, MarkerDetector, ids_text
 from vision.locating.pose import corner_pairs, poses_from
 from vision.opencv import as_grey
 from vision.surface.bent_paper import lacks_grid
@@ -133,8 +133,8 @@ def _check_alone(markers: Sequence[Marker], sheets: Sequence[TableLayout]) -> No
     twice = sorted(number for number, count in Counter(marker.marker_id for marker in markers).items() if count > 1)
     if len(twice) > 1:
         raise NotLocatedError(
-            f"markers {listed(twice)} are there twice, so two sheets are alike; take a photo of one alone, and print "
-            "one for each player"
+            f"{ids_text(twice)} appear twice, so two sheets have the same markers; take a photo of one alone, and "
+            "print one for each player"
         )
     seen = {marker.marker_id for marker in markers}
     there = dict.fromkeys(
@@ -171,8 +171,7 @@ def _camera_with_focal_length(focal_px: float, size: tuple[int, int]) -> CameraM
 
 
 def _ids_text(markers: Sequence[Marker]) -> str:
-    ids = sorted({marker.marker_id for marker in markers})
-    return f"marker{'s' if len(ids) > 1 else ''} {listed(ids)}"
+    return ids_text(sorted({marker.marker_id for marker in markers}))
 
 
 def _too_few_text(markers: Sequence[Marker], sheets: Sequence[TableLayout]) -> str:

@@ -268,7 +268,7 @@ def fit_poses(camera: CameraModel, layout: MarkerLayout, markers: Sequence[Marke
     for start in starts:
         fit = _fit_agreeing_markers(camera, layout, start, known)
         if fit is not None:
-            key = tuple(known.index(marker) for marker in known if marker not in fit.unused)
+            key = tuple(index for index, marker in enumerate(known) if marker not in fit.unused)
             fits.setdefault(key, []).append(fit)
     merged = [merge_fits(group) for group in fits.values()]
     return sorted(merged, key=lambda fit: (-len(fit.used), fit.error_px))

@@ -31,6 +31,10 @@ class RefinementSettings:
     """
     step_mm: float = 0.5
     """Step of that search, in mm."""
+    on_line_mm: float = 0.9
+    """Distance, in mm, from a line's expected position within which its brightness is measured ..."""
+    beside_mm: tuple[float, float] = (3.0, 6.0)
+    """... and minimum and maximum distance for the brightness beside it."""
     agreeing_mm: float = 1.5
     """Distance, in mm, within which a line is at its expected position."""
     agreeing_share: float = 0.5
@@ -105,7 +109,8 @@ def _polarity(profiles: FloatArray) -> float:
 def grid_contrast(image: Image, camera: CameraModel, pose: Pose, layout: TableLayout) -> float:
     """Return the contrast of the lines at a pose: the median step in log brightness from beside a line onto it."""
     profiles = _profiles(image, camera, pose, layout)
-    on, beside = np.abs(OFFSETS_MM) < 0.9, (np.abs(OFFSETS_MM) > 3.0) & (np.abs(OFFSETS_MM) < 6.0)
+    off_mm, (near_mm, far_mm) = np.abs(OFFSETS_MM), _SETTINGS.beside_mm
+    on, beside = off_mm < _SETTINGS.on_line_mm, (off_mm > near_mm) & (off_mm < far_mm)
     return float(np.median(_polarity(profiles) * (profiles[:, on].mean(axis=1) - profiles[:, beside].mean(axis=1))))
 
 

@@ -6,11 +6,13 @@ together mean that the camera or the table moved; a marker that moved alone is i
 often pushed while people write, so their movement is not reported.
 
 When no marker is where it was, the whole picture is searched by fast methods in every frame, but thoroughly only once
-the picture rests, since a thorough search takes as long as dozens of frames.
+the picture rests, since a thorough search takes as long as dozens of frames. A single picture, taken long after the
+last one, is searched thoroughly at once, and shows the table at rest.
 """
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -52,6 +54,8 @@ class TrackingSettings:
     """Seconds until a thorough search is repeated, or made though the picture does not rest. Doubled each time ..."""
     search_at_last_every_s: float = 4.0
     """... up to this. Shorter: a table that is hard to find is found sooner, and a covered one takes more time."""
+    apart_s: float = 2.0
+    """Seconds between two frames above which another position does not mean that anything is moving now."""
 
 
 _SETTINGS = TrackingSettings()
@@ -121,6 +125,19 @@ def _quarter(grey: Image) -> Image:
     return np.asarray(cv2.resize(grey, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
+class Pauses:
+    """Tells single pictures from the frames of a film."""
+
+    def __init__(self) -> None:
+        self._time_s, self._sequence = math.inf, 0
+
+    def is_after_pause(self, frame: Frame) -> bool:
+        """Return whether the camera took its frames far apart since the last call; some may not have been tracked."""
+        passed_s, frames = frame.time_s - self._time_s, max(frame.sequence - self._sequence, 1)
+        self._time_s, self._sequence = frame.time_s, frame.sequence
+        return passed_s > _SETTINGS.apart_s * frames
+
+
 class TableTracker:
     """Tracks one table through one camera's frames, given in order.
 
@@ -138,6 +155,8 @@ class TableTracker:
         self._moved_from: Pose | None = None
         self._seen_at_s = 0.0
         self._searches = ThoroughSearches()
+        self._pauses = Pauses()
+        self._is_after_pause = False
         self._reported: set[str] = set()
 
     def update(self, frame: Frame, plain: PlainMarkers | None = None, unchanged: Collection[int] = ()) -> TrackedTable:
@@ -148,10 +167,11 @@ class TableTracker:
         Raises FrameError or CalibrationError for a frame that does not match the camera.
         """
         check_size(frame.image, self._camera)
+        self._is_after_pause = self._pauses.is_after_pause(frame)
         plain = plain or PlainMarkers(frame.image)
         grey = plain.grey
         if self._located is None:
-            return self._restart_at(self._locate(plain, frame, None), frame, ())
+            return self._restart_at(self._locate(plain, frame, None), frame)
         kept = self._in_place & set(unchanged)
         still, covered, moved = self._search_in_windows(grey, self._located.pose, kept)
         if moved and kept:
@@ -166,7 +186,7 @@ class TableTracker:
     def _locate(self, plain: PlainMarkers, frame: Frame, previous: Pose | None) -> TableLocation:
         """Locate the table anywhere in the picture; thoroughly if it was never seen, or if that is due."""
         searches = self._searches
-        thorough = searches.are_due(plain.grey, frame.time_s, at_once=previous is None)
+        thorough = searches.are_due(plain.grey, frame.time_s, at_once=previous is None or self._is_after_pause)
         try:
             return locate(plain.grey, self._camera, self._layout, previous=previous, plain=plain, thorough=thorough)
         except NotLocatedError as error:
@@ -186,7 +206,7 @@ class TableTracker:
         }
         return still, covered, set(seen) - set(still) - covered
 
-    def _restart_at(self, located: TableLocation, frame: Frame, notices: tuple[str, ...]) -> TrackedTable:
+    def _restart_at(self, located: TableLocation, frame: Frame) -> TrackedTable:
         self._located = located
         self._searches.end()
         self._corners = {
@@ -195,6 +215,7 @@ class TableTracker:
         self._pushed = set(located.ids_seen) - set(located.ids_used)
         self._in_place = set(located.ids_used)
         self._seen_at_s = frame.time_s
+        notices = self._rest_notices() if self._is_after_pause else ()
         return TrackedTable(
             located,
             located.ids_used,
@@ -232,12 +253,13 @@ class TableTracker:
         uncertain = before.uncertain and len(averaged) < 2
         ids_seen = tuple(sorted(set(still) | covered | moved))
         self._located = location_from_fit(fit, self._camera, self._layout, ids_seen, uncertain=uncertain)
-        notices += self._rest_notices()
         return TrackedTable(
             self._located,
             tuple(sorted(set(still) | covered)),
             max((len(rows) for rows in self._corners.values()), default=1),
-            notices=(() if self._is_sheet else tuple(notices)) + self._new_notices(self._located.notices),
+            notices=(() if self._is_sheet else tuple(notices))
+            + self._rest_notices()
+            + self._new_notices(self._located.notices),
         )
 
     def _markers_to_match(self, still: Mapping[int, Marker], sequence: int) -> list[Marker]:
@@ -252,14 +274,14 @@ class TableTracker:
         in_turn = sorted(still)
         return [still[in_turn[sequence % len(in_turn)]]] if in_turn else []
 
-    def _rest_notices(self) -> list[str]:
+    def _rest_notices(self) -> tuple[str, ...]:
         if self._moved_from is None:
-            return []
+            return ()
         apart_px = self._shift_px(self._moved_from, self._last_location().pose)
         self._moved_from = None
-        if apart_px < _SETTINGS.moved_px:
-            return []
-        return [f"the camera or the table moved ({apart_px:.0f} pixels in the picture) and was located again"]
+        if self._is_sheet or apart_px < _SETTINGS.moved_px:
+            return ()
+        return (f"the camera or the table moved ({apart_px:.0f} pixels in the picture) and was located again",)
 
     def _search(self, plain: PlainMarkers, frame: Frame, still: Mapping[int, Marker]) -> TrackedTable:
         """Search the whole picture: the visible markers are not where they were, or none is visible."""
@@ -274,14 +296,14 @@ class TableTracker:
             return TrackedTable(before, found.ids_used, max((len(rows) for rows in self._corners.values()), default=1))
         if not before.uncertain and self._moved_from is None:
             self._moved_from = before.pose
-        return self._restart_at(found, frame, ())
+        return self._restart_at(found, frame)
 
     def _keep_pose(self, frame: Frame, still: Mapping[int, Marker], lost: NotLocatedError) -> TrackedTable:
         held_s = frame.time_s - self._seen_at_s
         if held_s > self._hold_s:
             self._located, self._corners, self._moved_from = None, {}, None
             self._searches.end()
-            raise NotLocatedError(f"{lost}; none was in its place for {held_s:.0f} s") from lost
+            raise NotLocatedError(f"{lost}; no marker has been in its place for {held_s:.0f} s") from lost
         count = max((len(rows) for rows in self._corners.values()), default=1)
         return TrackedTable(
             self._last_location(),

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatImage, Image
+from vision.opencv import as_colour
 from vision.sampling import median
 
 
@@ -105,8 +106,7 @@ class Difference:
 
 def frame_features(small: Image) -> FrameFeatures:
     """Compute the features of a small blue-green-red picture of 8 bits a channel (a grey one counts as colourless)."""
-    colour = small if small.ndim == 3 else cv2.cvtColor(small, cv2.COLOR_GRAY2BGR)
-    smooth = cv2.GaussianBlur(np.asarray(colour, dtype=np.float32), (0, 0), _SETTINGS.smoothing_px)
+    smooth = cv2.GaussianBlur(np.asarray(as_colour(small), dtype=np.float32), (0, 0), _SETTINGS.smoothing_px)
     blue, green, red = cv2.split(smooth)
     level = (blue + green + red) / 3
     light = np.asarray(cv2.log(level + _SETTINGS.dark_offset), dtype=np.float32)

@@ -38,7 +38,7 @@ _SETTINGS = ChangeSettings()
 SHRINK = 4
 """Factor by which pictures are shrunk before they are compared. Larger: less noise, faster, misses small changes."""
 _LARGEST_MEAN = 5
-"""Odd factor up to which all means are computed and most dropped. Larger: slower."""
+"""Largest odd factor for which the whole picture is blurred and then thinned out; above it, resizing is faster."""
 
 
 def marker_region(marker_id: int) -> str:

@@ -138,14 +138,14 @@ class HandDetector:
         self._size = size
         side_px = float(np.sqrt(cv2.contourArea(corners.astype(np.float32))))
         factor = max((one for one in _FACTORS if side_px >= one * self._settings.board_side_px), default=1)
-        self._scale = 1.0 / factor
+        self._factor = factor
         width, height = (max(1, int(length) // factor) for length in last - first)
         self._shape = (height, width)
         left, top = (int(value) for value in first)
         self._window = (slice(top, top + height * factor), slice(left, left + width * factor))
         self._origin = first.astype(np.float64)
         self._board = self._fill_outline(corners)
-        grown = round(self._settings.over_share * side_px * self._scale)
+        grown = round(self._settings.over_share * side_px / factor)
         self._over = cv2.dilate(self._board.astype(np.uint8), _disc(grown)) > 0
         self._board_area = float(max(1, int(self._board.sum())))
         self._background: BackgroundModel | None = None
@@ -157,14 +157,16 @@ class HandDetector:
         self._confirmed = False
 
     def update(self, image: Image, time_s: float, *, in_sight: bool = False) -> HandDetection:
-        """Process the next frame. ``in_sight`` says that all of the board is certainly visible in it, unless a hand
-        moves. Raises ValueError when its size differs from the detector's.
+        """Process the next frame.
+
+        ``in_sight``: another check found the whole board visible, so only something that moves can be a hand. Raises
+        ValueError when the frame's size differs from the detector's.
         """
         if (image.shape[1], image.shape[0]) != self._size:
             raise ValueError(
                 f"got a frame of {image.shape[1]} x {image.shape[0]} pixels; expected {self._size[0]} x {self._size[1]}"
             )
-        small = shrink(image[self._window], round(1 / self._scale))
+        small = shrink(image[self._window], self._factor)
         if self._background is None:
             return self._collect_first(small)
         now = frame_features(small)
@@ -188,7 +190,7 @@ class HandDetector:
         return float((inside & detection.mask).sum()) / max(1.0, float(inside.sum()))
 
     def _fill_outline(self, outline_px: FloatArray) -> BoolImage:
-        polygon = (outline_px - self._origin) * self._scale
+        polygon = (outline_px - self._origin) / self._factor
         mask = np.zeros(self._shape, dtype=np.uint8)
         cv2.fillPoly(mask, [np.round(np.clip(polygon, -1e4, 1e4)).astype(np.int32)], 1)
         return np.asarray(mask > 0)
@@ -293,10 +295,11 @@ class HandDetector:
         ):
             return HandState.UNSETTLED
         entering = parts.border[parts.labels] & self._over & ~self._rest.at_rest_for(0.0)
-        lost, changed = float((entering & difference.lost).sum()), float((entering & difference.changed).sum())
+        lost_entering = float((entering & difference.lost).sum())
+        changed_entering = float((entering & difference.changed).sum())
         if (
-            lost > self._settings.entering_lost_share * self._board_area
-            or changed > self._settings.entering_share * self._board_area
+            lost_entering > self._settings.entering_lost_share * self._board_area
+            or changed_entering > self._settings.entering_share * self._board_area
         ):
             return HandState.UNSETTLED
         return HandState.CLEAR

@@ -1,4 +1,4 @@
-"""Hands over one surface, told in its readings."""
+"""Adds hands that are over a surface to its readings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, unif
 
 
 class HandMonitor:
-    """Detects hands over one surface, frame by frame; frames far apart in time are passed through unchanged."""
+    """Detects hands over one surface, frame by frame; readings of frames far apart in time are returned unchanged."""
 
     def __init__(self, camera: CameraModel, surface: Surface, settings: HandSettings) -> None:
         self._settings = settings
@@ -54,8 +54,8 @@ class HandMonitor:
             ):
                 hidden.append(place)
                 places[place] = uniform_reading(tuple(places[place].probabilities), HindranceKind.HAND)
-        where = named_places(self._surface, hidden)
-        over = f"over {where}" if hidden else "at the board's edge"
+        where = named_places(self._surface, hidden or self._surface.places)
+        over = f"over {where}" if hidden or not self._surface.places else f"at the edge of {where}"
         hand = Hindrance(HindranceKind.HAND, f"a hand or arm is {over}", tuple(hidden))
         return replace(reading, places=places, hindrances=(*reading.hindrances, hand))
 

@@ -1,4 +1,7 @@
-"""Things that look like a hand and lie still, such as a cup on a sheet's margin: a hand never rests for that long."""
+"""Objects that look like a hand but lie still, such as a cup on a sheet's margin.
+
+No hand stays still for ``still_s``.
+"""
 
 from __future__ import annotations
 

@@ -50,6 +50,10 @@ class PartSettings:
     """Number of averaged frames after which the markers are only tracked when one of them changes ..."""
     track_every: int = 15
     """... or after this many frames."""
+    doubted_s: float = 1.0
+    """Time, in seconds, after which a pose that the lines contradicted is compared with them again. Longer: faster
+    while a hand hides the lines, and the board is located later when it is gone.
+    """
 
 
 _SETTINGS = PartSettings()
@@ -112,14 +116,15 @@ class PartReader:
             if layout.markers.centres_mm
             else LineTracker(camera, layout, previous=previous)
         )
-        # hands are as large over one of several sheets as over a whole board, and all sheets take as long as it
+        # a hand covers as many pixels over one of several sheets as over a whole board, so each sheet is searched at a
+        # smaller scale; together they take as long as one board
         usual = HandSettings()
         settings = replace(usual, board_side_px=usual.board_side_px / math.sqrt(parts))
         self._hands = HandMonitor(camera, layout.surfaces[0], settings)
         self._pose: Pose | None = None
         self._watcher: ChangeDetector | None = None
         self._last: _LastFrame | None = None
-        self._refined_pose: tuple[Pose, Pose | None] | None = None
+        self._refined_pose: tuple[Pose, Pose | None, float] | None = None
         self._tracked: TrackedTable | None = None
         self._sheet: tuple[Image, Pose, GridSurface, Image] | None = None
         self._frames_untracked = 0
@@ -133,7 +138,7 @@ class PartReader:
 
     @property
     def is_located(self) -> bool:
-        """Whether the last frame showed where it is."""
+        """Whether the part was located in the last frame."""
         return self._pose is not None
 
     def read(self, frame: Frame, shared: SharedPicture | None = None) -> Reading:
@@ -150,7 +155,7 @@ class PartReader:
         if table.moving:
             moving = "the camera or the table is moving; waiting until it rests"
             return self.unlocated(frame, Hindrance(HindranceKind.MOVED_CAMERA, moving), table.notices)
-        pose = self._refine(frame.image, table.located)
+        pose = self._refine(frame, table.located)
         if pose is None:
             doubt = (
                 f"table not located for certain: only {seen_text(table.located.ids_seen, self.layout)}, and the "
@@ -163,8 +168,8 @@ class PartReader:
         return self._hands.with_hand(frame, pose, reading)
 
     def look_afresh(self) -> None:
-        """Read the places of pieces in the next frame, also those that look as before: a pyramid on one of its colour,
-        or a ball on one disc or another, makes hardly a difference.
+        """Read all places of pieces in the next frame, even those that look unchanged: a pyramid put on one of its own
+        colour, or a ball moved to another disc, hardly shows.
         """
         self._afresh = self._places_of_pieces
 
@@ -247,7 +252,7 @@ class PartReader:
         self._last = None
         return True
 
-    def _refine(self, image: Image, located: TableLocation) -> Pose | None:
+    def _refine(self, frame: Frame, located: TableLocation) -> Pose | None:
         """Return the located pose, refined by the board's grid lines if few markers are visible.
 
         ``None`` when only one marker gave the pose and the lines contradict it.
@@ -256,10 +261,12 @@ class PartReader:
             return located.pose
         if len(located.ids_used) > _SETTINGS.few_markers or not isinstance(self.layout.surfaces[0], GridSurface):
             return located.pose
-        if self._refined_pose is None or self._shift_px(located.pose, self._refined_pose[0]) > _SETTINGS.same_pose_px:
-            better = refine_by_lines(image, self._camera, located.pose, self.layout, located.markers)
-            self._refined_pose = (located.pose, better)
-        return self._refined_pose[1]
+        known = self._refined_pose
+        if known is None or self._shift_px(located.pose, known[0]) > _SETTINGS.same_pose_px or frame.time_s >= known[2]:
+            better = refine_by_lines(frame.image, self._camera, located.pose, self.layout, located.markers)
+            valid_until_s = frame.time_s + _SETTINGS.doubted_s if better is None else math.inf
+            known = self._refined_pose = (located.pose, better, valid_until_s)
+        return known[1]
 
     def _shift_px(self, first: Pose, second: Pose) -> float:
         surface = self.layout.surfaces[0]

@@ -35,12 +35,14 @@ class PositionText(Generic[PieceT]):
     def read(self, text: str, surface: Surface) -> dict[str, PieceT]:
         """Read ``a4=gold star, b4=gold stop`` (commas, semicolons or lines between), or a JSON file of that name.
 
-        The file holds ``{"a4": "gold star", …}``, or has that below ``"blocks"``; the parts of a piece may be a list.
+        The file holds ``{"a4": "gold star", …}``, or has that below the noun's plural: ``"blocks"``, ``"pieces"``,
+        ``"stacks"``. The parts of a piece may be a list.
         Raises EnrolmentError that says which part can't be read, or names a square the board does not have.
         """
-        is_file = text.endswith(".json") or ("=" not in text and Path(text).is_file())
+        is_file = text.endswith(".json") or ("=" not in text and _is_file(text))
         position: dict[str, PieceT] = {}
-        for place, what in self._of_file(Path(text)) if is_file else self._of_text(text):
+        for name, piece_text in self._of_file(Path(text)) if is_file else self._of_text(text):
+            place, what = name.strip().lower(), piece_text.strip()
             try:
                 surface.centre_mm(place)
             except LayoutError as error:
@@ -62,7 +64,7 @@ class PositionText(Generic[PieceT]):
         for part in _BETWEEN.split(text):
             match = _ENTRY.fullmatch(part)
             if match:
-                yield match[1].lower(), match[2].strip()
+                yield match[1], match[2]
             elif part.strip():
                 raise self._unreadable(part.strip())
 
@@ -83,3 +85,10 @@ class PositionText(Generic[PieceT]):
 
     def _unreadable(self, part: str) -> EnrolmentError:
         return EnrolmentError(f"cannot read the position {part!r}; expected such as {self.example}")
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except OSError:  # longer than a name can be
+        return False

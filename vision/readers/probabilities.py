@@ -31,8 +31,7 @@ def occupied_place(
     there_log_odds = min(MOST_LOG_ODDS, max(-MOST_LOG_ODDS, piece_log_odds, -bare_log_odds))
     there = 1 / (1 + math.exp(-there_log_odds))
     solid = piece.solid
-    stacked = piece if is_stacked(piece) else None
-    stack = stacked if piece.log_odds > 0 else None
+    stack = piece if piece.log_odds > 0 and is_stacked(piece) else None
     return PlaceReading(
         _with_empty(1 - there, piece.look_probabilities()),
         sides=piece.sides if piece.log_odds > 0 else {},

@@ -56,7 +56,10 @@ class EnrolmentPicture:
 
 
 class Sighting(Protocol):
-    """A piece detected on a place."""
+    """A piece detected on a place.
+
+    It may also have ``picture`` and ``rarer``, which a PlaceReading then gets as they are.
+    """
 
     @property
     def place(self) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
+from common.json_files import read_json_object
 from common.phrases import listed
 from common.places import EMPTY
 from vision.errors import EnrolmentError, LayoutError
@@ -15,11 +16,7 @@ from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import BlockPieces, DicePieces, DiscPieces, Ink, PyramidPieces
 from vision.layout.surfaces import GridSurface, Surface, Tray
 from vision.layout.table import TableLayout
-from vision.readers.blocks.appearance import (
-    drawn_appearance,
-    load_appearance,
-    save_appearance,
-)
+from vision.readers.blocks import appearance as block_appearance
 from vision.readers.blocks.enrolment import BLOCK_POSITIONS, enrol, learn_colours
 from vision.readers.blocks.reader import BlockReader
 from vision.readers.dice.reader import DiceReader
@@ -40,13 +37,14 @@ AppearanceT = TypeVar("AppearanceT", bound=Appearance)
 
 @dataclass(frozen=True)
 class ReaderKind(Generic[AppearanceT]):
-    """The functions that a reader of one kind of pieces provides.
+    """The functions that a reader of one kind of pieces provides, and the ``format`` of its files.
 
     ``plain`` returns the appearance of a set that was not enrolled. ``learn`` learns it from a set-up, given the names
     of the players' pieces; ``enrol`` from pictures of known positions, which ``positions`` parses from an owner's text.
     ``save`` and ``load`` store an appearance in a file. ``reader`` makes a reader for a surface.
     """
 
+    format: str
     plain: Callable[[Surface], AppearanceT]
     learn: Callable[[SurfaceView, AppearanceT, tuple[str, ...]], AppearanceT]
     positions: Callable[[str, Surface], Any]
@@ -59,15 +57,17 @@ class ReaderKind(Generic[AppearanceT]):
 PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
     {
         BlockPieces.kind: ReaderKind(
-            lambda surface: drawn_appearance(BlockPieces.on(surface).symbols),
+            block_appearance.APPEARANCE_FORMAT,
+            lambda surface: block_appearance.drawn_appearance(BlockPieces.on(surface).symbols),
             learn_colours,
             BLOCK_POSITIONS.read,
             enrol,
-            save_appearance,
-            load_appearance,
+            block_appearance.save_appearance,
+            block_appearance.load_appearance,
             BlockReader,
         ),
         DiscPieces.kind: ReaderKind(
+            disc_appearance.APPEARANCE_FORMAT,
             lambda _: DiscAppearance({}),
             disc_enrolment.learn_colours,
             disc_enrolment.DISC_POSITIONS.read,
@@ -77,6 +77,7 @@ PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
             DiscReader,
         ),
         PyramidPieces.kind: ReaderKind(
+            stack_appearance.APPEARANCE_FORMAT,
             lambda _: stack_appearance.plain_appearance(),
             stack_enrolment.learn_set_up,
             stack_enrolment.STACK_POSITIONS.read,
@@ -86,6 +87,7 @@ PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
             StackReader,
         ),
         Ink.kind: ReaderKind(
+            ink_appearance.APPEARANCE_FORMAT,
             ink_appearance.plain_appearance,
             ink_appearance.keep_appearance,
             ink_appearance.read_copied,
@@ -109,7 +111,7 @@ def check_readable(layout: TableLayout) -> None:
         if surface.pieces is None:
             raise LayoutError(
                 f"a camera can't see this table: its layout does not say what is on the {surface.name}; "
-                "set pieces there, or block with the side and net of one"
+                'name their kind there in "pieces", or give "block" with side and net'
             )
         if surface.pieces.kind not in known:
             there = f"there is one for {listed(sorted(known))}" if known else "there is none for any dice"
@@ -138,16 +140,15 @@ def reader_kind(layout: TableLayout) -> ReaderKind[Any]:
 
 
 def load_any(path: Path) -> Appearance:
-    """Load an appearance of any kind of pieces; raises EnrolmentError if no kind accepts the file."""
-    wrong = EnrolmentError(f"cannot read the looks {path}: no reader is known")
-    for kind in PIECE_READERS.values():
-        try:
-            appearance: Appearance = kind.load(path)
-        except EnrolmentError as error:
-            wrong = error
-        else:
-            return appearance
-    raise wrong
+    """Load an appearance of the kind of pieces that the file names; raises EnrolmentError with what is wrong."""
+    given = read_json_object(path, "the looks", EnrolmentError, plural=True).get("format")
+    kinds = PIECE_READERS.values()
+    kind = next((kind for kind in kinds if kind.format == given), None)
+    if kind is None:
+        expected = listed([repr(kind.format) for kind in kinds], "or")
+        raise EnrolmentError(f"the looks {path} have format {given!r}; expected {expected}: enrol the piece set again")
+    appearance: Appearance = kind.load(path)
+    return appearance
 
 
 def missing_traits(appearance: Appearance, expected: Iterable[str]) -> tuple[str, ...]:

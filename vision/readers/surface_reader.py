@@ -78,7 +78,7 @@ class SurfaceReader:
         sightings = self._pieces.read(view, places, before)
         detector, _ = self._detector_for(view)
         solids = [piece.solid for piece in sightings.values() if piece.log_odds > 0 and piece.solid is not None]
-        rectified = detector.view(view.image, solids)
+        rectified = detector.sampler.view(view.image, solids)
         if isinstance(detector, SheetOcclusionDetector):
             evidence = detector.detect(rectified)
         else:
@@ -161,7 +161,7 @@ class SurfaceReader:
         hindrances = []
         for kind in dict.fromkeys(occlusion.kind for occlusion in occlusions):
             places = tuple(place for place, by in hidden.items() if by == kind)
-            where = named_places(self.surface, places or self.surface.places)
+            where = named_places(self.surface, places) if places else f"part of the {self.surface.name}"
             words = {
                 HindranceKind.HAND: f"a hand or arm is over {where}",
                 HindranceKind.OBJECT: f"a foreign object is over {where}",

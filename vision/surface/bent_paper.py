@@ -21,7 +21,7 @@ from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.surfaces import GridSurface
 from vision.opencv import as_grey
-from vision.sampling import PlaneWindow, least_channel, linear_light, most_channel, plane_map, sample
+from vision.sampling import PlaneWindow, linear_light, max_channel, min_channel, plane_map, sample
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,9 @@ _SETTINGS = BentPaperSettings()
 _DEGREES = tuple((across, total - across) for total in range(1, 5) for across in range(total + 1))
 """The powers of x and y in each term of the height polynomial."""
 _APART_PX = 3
-"""Distance of the pixels whose median is the paper's colour: no divisor of a cell's. Larger: faster."""
+"""Spacing of the pixels whose median gives the paper's colour; it doesn't divide a cell's width, so all parts of cells
+count. Larger: faster.
+"""
 _STEPS_A_CELL = 4
 """Number of parts into which points divide a line between two crossings. More: less noise, slower."""
 
@@ -127,7 +129,7 @@ class _GridImage:
         logs = _smooth_logs(grey)
         self._lines = self._valleys(logs, 1), self._valleys(logs, 0)
         if light.ndim == 3:
-            colour = _smooth_logs(most_channel(light)) - _smooth_logs(least_channel(light))
+            colour = _smooth_logs(max_channel(light)) - _smooth_logs(min_channel(light))
             is_grey = colour < np.median(colour[::_APART_PX, ::_APART_PX]) + np.float32(settings.coloured)
             self._lines = self._lines[0] * is_grey, self._lines[1] * is_grey
         self._blurred: dict[float, tuple[FloatImage, FloatImage]] = {}
@@ -224,7 +226,10 @@ def _grid_points(surface: GridSurface) -> tuple[FloatArray, npt.NDArray[np.bool_
 
 def paper_shape(image: Image, camera: CameraModel, pose: Pose, surface: GridSurface) -> PaperShape | None:
     """Estimate the shape of a sheet in a picture; ``None`` if it is flat or too few lines are visible."""
-    seen = _GridImage(image, camera, pose, surface)
+    return _shape_of(_GridImage(image, camera, pose, surface), surface)
+
+
+def _shape_of(seen: _GridImage, surface: GridSurface) -> PaperShape | None:
     if seen.is_flat:
         return None
     best: tuple[float, FloatArray] | None = None
@@ -248,7 +253,7 @@ def lacks_grid(image: Image, camera: CameraModel, pose: Pose, surface: GridSurfa
     ``image`` is height x width (x 3), uint8.
     """
     seen = _GridImage(image, camera, pose, surface)
-    shape = paper_shape(image, camera, pose, surface)
+    shape = _shape_of(seen, surface)
     points_mm = seen.points_mm if shape is None else shape.seen_at_mm(seen.points_mm)
     pixels = project(camera, pose, np.column_stack([points_mm, np.full(len(points_mm), surface.height_mm)]))
     if np.median(sample(as_grey(image), pixels.astype(np.float32)[None])) > _SETTINGS.bleached:

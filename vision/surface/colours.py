@@ -13,8 +13,9 @@ from vision.sampling import linear_light, median, quantile
 from vision.surface.view import RectifiedView
 
 COARSER = 2
-"""Width of a coarse pixel in pixels of a view, and in millimetres."""
-"""Factor by which a view is shrunk before its colours are examined. Larger: faster, but less exact outlines."""
+"""Factor by which a view is shrunk before its colours are examined, and so a coarse pixel's width in mm. Larger:
+faster, but outlines are less exact.
+"""
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class SurfaceColours:
     """The colours of a surface view at ``1 / COARSER`` of its scale, which is still finer than the smoothing.
 
     All arrays are (rows, columns). ``bright`` is linear light of the middle channel (pale skin in bright light
-    saturates one channel, overexposure at least two). ``known`` marks pixels that are not bare surface. ``logs``,
+    saturates one channel, overexposure at least two). ``not_bare`` marks pixels under pieces or print. ``logs``,
     (rows, columns, 3), are blue against green, red against green and brightness, logarithmic and smoothed. ``off_hue``
     is the distance of the hue from the surface's, ``brighter`` the log brightness above it. ``strange`` marks either
     beyond the limits of a bare surface, ``odd`` smaller but unusual deviations. ``hue_limit`` is the maximum
@@ -87,7 +88,7 @@ class SurfaceColours:
     """
 
     bright: FloatImage
-    known: BoolImage
+    not_bare: BoolImage
     logs: FloatImage
     off_hue: FloatImage
     brighter: FloatImage
@@ -97,15 +98,15 @@ class SurfaceColours:
     usual_hue: Hue | None = None
 
     @classmethod
-    def of(cls, view: RectifiedView, known: BoolImage, known_hue: Hue | None = None) -> SurfaceColours | None:
-        """Compute the colours of a view; ``known`` marks pixels that are not bare. ``None`` if too few are bare.
+    def of(cls, view: RectifiedView, not_bare: BoolImage, known_hue: Hue | None = None) -> SurfaceColours | None:
+        """Compute the colours of a view; ``None`` if too few pixels are bare.
 
         ``known_hue`` is the surface's hue from an earlier picture. If most of what looks bare has another hue and the
         rest has this one, something covers most of the bare surface.
         """
-        rows, columns = known.shape
+        rows, columns = not_bare.shape
         size = (columns // COARSER, rows // COARSER)
-        bare = cv2.resize((~known).astype(np.uint8), size, interpolation=cv2.INTER_NEAREST) > 0
+        bare = cv2.resize((~not_bare).astype(np.uint8), size, interpolation=cv2.INTER_NEAREST) > 0
         bare &= cv2.erode(bare.astype(np.uint8), np.ones((2, 2), np.uint8)) > 0
         thin = np.s_[:: _SETTINGS.fit_every, :: _SETTINGS.fit_every]
         chosen = bare[thin]

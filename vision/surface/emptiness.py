@@ -71,9 +71,9 @@ class EmptinessCurves:
     @classmethod
     def load(cls, path: Path) -> EmptinessCurves:
         """Read the file written by ``scripts/training/emptiness.py``."""
-        said = json.loads(path.read_text(encoding="utf-8"))
-        curves = {name: (np.array(one["at"]), np.array(one["log_odds"])) for name, one in said["curves"].items()}
-        return cls(said["constant"], said["most"], said["most_unclear"], said["least"], curves)
+        data = json.loads(path.read_text(encoding="utf-8"))
+        curves = {name: (np.array(one["at"]), np.array(one["log_odds"])) for name, one in data["curves"].items()}
+        return cls(data["constant"], data["most"], data["most_unclear"], data["least"], curves)
 
     def log_odds(self, measures: Mapping[str, FloatArray]) -> FloatArray:
         """Return log-odds of empty, (places,), given the result of ``place_measures``."""

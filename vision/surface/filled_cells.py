@@ -127,7 +127,7 @@ class FilledCells:
         return np.asarray(found)
 
     def mark_coins(self, ink: BoolImage, solid: BoolImage) -> BoolImage:
-        """Mark round regions that are larger than a cell, which no hand fills so: coins.
+        """Mark round regions larger than a cell: nobody fills cells in that shape, so they are coins.
 
         ``ink`` are the pixels in one pen's colour, ``solid`` those of its regions wider than strokes, and of what is
         beside the grid.

@@ -106,9 +106,9 @@ class LineParts:
     ends: npt.NDArray[np.int32]
     upright: npt.NDArray[np.bool_]
 
-    def open(self, known: BoolImage) -> BoolImage:
+    def open(self, not_bare: BoolImage) -> BoolImage:
         """Return whether each point of each part is bare, shape (parts, points)."""
-        return np.asarray(~known[self.points[..., 0], self.points[..., 1]])
+        return np.asarray(~not_bare[self.points[..., 0], self.points[..., 1]])
 
 
 def _parts(segments: npt.NDArray[np.float64], shift_mm: float, window: PlaneWindow) -> LineParts:
@@ -171,7 +171,7 @@ class GridLines:
         away = np.abs(self._middles - np.array(centre_mm)).sum(axis=1)
         return np.asarray(away < 0.75 * self._cell_mm, dtype=np.float64)
 
-    def detect(self, grey: FloatImage, known: BoolImage, brighter: FloatImage, bleached: BoolImage) -> LineEvidence:
+    def detect(self, grey: FloatImage, not_bare: BoolImage, brighter: FloatImage, bleached: BoolImage) -> LineEvidence:
         """Find out which lines are missing.
 
         All arrays are (rows, columns). ``grey`` is the view's brightness in levels, float32. ``brighter``, the log
@@ -179,7 +179,7 @@ class GridLines:
         scale. Where a lamp is reflected, light is added that no line absorbs, and a line's contrast is that much lower.
         """
         parts = self.parts
-        is_open = parts.open(known)
+        is_open = parts.open(not_bare)
         dark, bright, beside, at_dark, at_bright, step = _contrasts(grey, parts, is_open)
         bare = np.asarray(is_open.mean(axis=1) >= _SETTINGS.open_share)
         scale = np.array(brighter.shape) / np.array(grey.shape)
@@ -195,7 +195,7 @@ class GridLines:
         # lines are dark on most boards and bright on some: use the polarity with more contrast
         is_dark = float(median(dark[judged])) >= float(median(bright[judged]))
         stands_out, place = (dark, at_dark) if is_dark else (bright, at_bright)
-        blank_open = self._blanks.open(known)
+        blank_open = self._blanks.open(not_bare)
         blank_dark, blank_bright, *_ = _contrasts(grey, self._blanks, blank_open)
         blank = blank_dark if is_dark else blank_bright
         blank_judged = blank_open.mean(axis=1) >= _SETTINGS.open_share

@@ -8,14 +8,14 @@ visible, it is bare.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
-from vision.frame import BoolImage, Image
-from vision.geometry import CameraModel, Pose, Solid
+from vision.frame import BoolImage
+from vision.geometry import CameraModel, Pose
 from vision.reading import HindranceKind
 from vision.surface.colours import COARSER, ColourSettings, Hue, SurfaceColours, sharp_share
 from vision.surface.grid_lines import LineEvidence
@@ -104,7 +104,7 @@ class _ViewEvidence:
     """All evidence from one picture, at the coarse scale of ``SurfaceColours`` except for lines and rim."""
 
     colours: SurfaceColours
-    known: BoolImage
+    not_bare: BoolImage
     bleached: BoolImage
     strange: BoolImage
     relit: BoolImage
@@ -127,17 +127,13 @@ class OcclusionDetector:
         self._nearest = plan.nearest
         self._coarse_shape = (plan.window.shape[0] // COARSER, plan.window.shape[1] // COARSER)
 
-    def view(self, image: Image, solids: Sequence[Solid]) -> RectifiedView:
-        """Sample the surface and mark what the given pieces hide."""
-        return self.sampler.view(image, solids)
-
     def detect(self, view: RectifiedView, known_hue: Hue | None = None) -> SurfaceEvidence:
         """Find what covers the surface besides the given pieces; ``known_hue`` is its hue from an earlier picture."""
         evidence = self._evidence(view, known_hue)
         if evidence is None:
             return SurfaceEvidence((), {})
         found = []
-        glare = np.zeros(evidence.known.shape, dtype=np.bool_)
+        glare = np.zeros(evidence.not_bare.shape, dtype=np.bool_)
         for pixels in self._candidates(evidence):
             area = float(pixels.sum()) * COARSER**2
             least = (
@@ -157,7 +153,7 @@ class OcclusionDetector:
         # pixels made strange by light are not due to a piece
         by_light = evidence.bleached | self._larger_than_pieces(evidence.relit)
         places = self._places.evidence(
-            evidence.lines, evidence.colours, evidence.known, evidence.strange & ~by_light, by_light, glare
+            evidence.lines, evidence.colours, evidence.not_bare, evidence.strange & ~by_light, by_light, glare
         )
         return SurfaceEvidence(tuple(found), places, evidence.colours.usual_hue)
 
@@ -171,14 +167,14 @@ class OcclusionDetector:
         return wide
 
     def _evidence(self, view: RectifiedView, known_hue: Hue | None) -> _ViewEvidence | None:
-        known = view.hidden_by_pieces | view.outside | self._printed
-        colours = SurfaceColours.of(view, known, known_hue)
+        not_bare = view.hidden_by_pieces | view.outside | self._printed
+        colours = SurfaceColours.of(view, not_bare, known_hue)
         if colours is None:
             return None
         grey = np.asarray(cv2.cvtColor(view.colours, cv2.COLOR_BGR2GRAY), dtype=np.float32)
         rim = self._rim.detect(colours, view.hidden_by_pieces | view.outside)
-        coarse = cv2.resize(known.astype(np.uint8), self._coarse_shape[::-1], interpolation=cv2.INTER_NEAREST) > 0
-        lines = self._lines.detect(grey, known, colours.brighter, colours.bright > ColourSettings.nearly_bleached)
+        coarse = cv2.resize(not_bare.astype(np.uint8), self._coarse_shape[::-1], interpolation=cv2.INTER_NEAREST) > 0
+        lines = self._lines.detect(grey, not_bare, colours.brighter, colours.bright > ColourSettings.nearly_bleached)
         strange, lit = self._unexplained_by_light(colours, lines, rim)
         return _ViewEvidence(
             colours, np.asarray(coarse), colours.bright > self._settings.bleached, strange, lit, lines, rim
@@ -190,7 +186,7 @@ class OcclusionDetector:
         bands = np.zeros(strange.shape, dtype=np.uint8)
         for ends in self._lines.parts.ends[evidence.lines.missing] // COARSER:
             cv2.line(bands, ends[0].tolist(), ends[1].tolist(), 1, round(self._settings.band_mm / COARSER))
-        joined = (strange | ((bands > 0) & ~evidence.known)).astype(np.uint8)
+        joined = (strange | ((bands > 0) & ~evidence.not_bare)).astype(np.uint8)
         joined = np.asarray(
             cv2.morphologyEx(joined, cv2.MORPH_CLOSE, disc_mm(self._settings.closing_mm)), dtype=np.uint8
         )
@@ -228,7 +224,7 @@ class OcclusionDetector:
                 relit |= part
         strange = colours.strange & ~(lit & (relit | (colours.off_hue < self._settings.strong_hue)))
         # lines are not visible in overexposed areas
-        strange |= (colours.bright > self._settings.bleached) & ~lit & ~colours.known
+        strange |= (colours.bright > self._settings.bleached) & ~lit & ~colours.not_bare
         # odd pixels belong to an object where lines are missing
         for part in self._regions(colours.odd & ~lit) if lines.missing.any() else ():
             seen, missing = self._count_parts(lines, part)
@@ -256,7 +252,7 @@ class OcclusionDetector:
 
     def _is_object(self, evidence: _ViewEvidence, pixels: BoolImage) -> bool:
         """Return whether a region is an object: of a very different hue, or hiding lines that should be visible."""
-        judged = pixels & ~evidence.known
+        judged = pixels & ~evidence.not_bare
         if not judged.any():
             return False
         off_hue = evidence.colours.off_hue[judged]
@@ -303,13 +299,13 @@ class OcclusionDetector:
         crossed = entered or (evidence.rim.is_crossed_by(pixels) if large else False)
         if crossed and not entered and not evidence.rim.continues_at(pixels):
             # light that ends on the board may continue beside it too, but not in one piece
-            crossed = self._is_sharp(evidence.colours, pixels, evidence.known | evidence.bleached)
+            crossed = self._is_sharp(evidence.colours, pixels, evidence.not_bare | evidence.bleached)
         # an object that large at the rim, which looks like the table, may continue there
         return HindranceKind.OBJECT if crossed is False else HindranceKind.HAND
 
     def _is_white_board(self, evidence: _ViewEvidence) -> bool:
         """Return whether most of what is overexposed still shows the board's lines."""
-        white = evidence.bleached & ~evidence.known
+        white = evidence.bleached & ~evidence.not_bare
         seen = evidence.lines.seen[self._nearest]
         return bool(white.any() and float(seen[white].mean()) > 0.5)
 
@@ -320,7 +316,7 @@ class OcclusionDetector:
 
     def _is_soft_glow(self, evidence: _ViewEvidence, pixels: BoolImage) -> bool:
         """Return whether a region has no sharp outline and isn't dark: the reflection of a lamp, not a sleeve."""
-        outlined = sharp_share(evidence.colours, pixels, evidence.known | evidence.bleached)
+        outlined = sharp_share(evidence.colours, pixels, evidence.not_bare | evidence.bleached)
         dark = float(np.median(evidence.colours.brighter[pixels])) < self._settings.dark
         return outlined is not None and not dark and outlined < self._settings.soft_share
 

@@ -77,15 +77,16 @@ class PlaceExaminer:
         self,
         lines: LineEvidence,
         colours: SurfaceColours,
-        known: BoolImage,
+        not_bare: BoolImage,
         strange: BoolImage,
         by_light: BoolImage,
         glare: BoolImage,
     ) -> dict[str, PlaceEvidence]:
         """Collect the evidence for each place.
 
-        All masks are (rows, columns) at the coarse scale: ``known`` marks pixels that are not bare surface, ``strange``
-        those that do not look like it, ``by_light`` those for which light may be the reason, ``glare`` overexposure.
+        All masks are (rows, columns) at the coarse scale: ``not_bare`` marks pixels under pieces or print, ``strange``
+        those that do not look like bare surface, ``by_light`` those for which light may be the reason, ``glare``
+        overexposure.
         """
         settings = self._settings
         around = self._plan.around * lines.judged
@@ -103,8 +104,8 @@ class PlaceExaminer:
             np.asarray(cv2.blur(np.asarray(values, dtype=np.float32), (wide, wide)))[row, column]
             for values in (strange, colours.brighter, near)
         )
-        off_hue = (colours.off_hue > colours.hue_limit) & ~(known | by_light)
-        is_open = (~known[self._hidden]).sum(axis=1)
+        off_hue = (colours.off_hue > colours.hue_limit) & ~(not_bare | by_light)
+        is_open = (~not_bare[self._hidden]).sum(axis=1)
         off_hue_share = off_hue[self._hidden].sum(axis=1) / np.maximum(
             is_open, settings.least_open * settings.piece_points**3
         )

@@ -64,7 +64,7 @@ class SheetLineSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class LineEvidence:
+class ArmEvidence:
     """What shows of each corner's arms, (corners, 4): nothing that is darker, nothing at all. Both are false where the
     lines are too faint or blurred to judge.
     """
@@ -106,7 +106,7 @@ class SheetLines:
         """The middle of each corner's arms, (corners, 4, 2)."""
         return self._arms_mm
 
-    def examine(self, light: FloatImage) -> LineEvidence:
+    def examine(self, light: FloatImage) -> ArmEvidence:
         """Examine all arms in the view's linear light, (rows, columns, 3)."""
         settings = self._settings
         # NumPy's mean over a short axis takes many times as long
@@ -124,12 +124,12 @@ class SheetLines:
                 lines = lines[lines > none - settings.step * noise]
             expected = float(np.median(lines)) if lines.size > settings.least_clear * contrast[:, way].size else none
             if expected - none < settings.clear_of_noise * noise:
-                return LineEvidence(np.zeros_like(missing), np.zeros_like(even))
+                return ArmEvidence(np.zeros_like(missing), np.zeros_like(even))
             even[:, way] = spread[:, way] < settings.even * (expected - none)
             missing[:, way] = even[:, way] & (contrast[:, way] < none + settings.gone * (expected - none))
-        return LineEvidence(missing, even)
+        return ArmEvidence(missing, even)
 
-    def mark_covered(self, lines: LineEvidence, light: FloatImage, without: BoolImage) -> BoolImage:
+    def mark_covered(self, lines: ArmEvidence, light: FloatImage, without: BoolImage) -> BoolImage:
         """Mark the pixels around covered corners and cells, (rows, columns).
 
         ``light`` is the view that was examined. Corners and cells in ``without`` are not judged: those under ink or

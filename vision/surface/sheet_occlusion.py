@@ -7,7 +7,6 @@ paper's own light; a shadow takes the same share from all channels.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -15,12 +14,12 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import BoolImage, FloatArray, FloatImage, Image
-from vision.geometry import CameraModel, Pose, Solid
+from vision.frame import BoolImage, FloatArray, FloatImage
+from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
 from vision.reading import HindranceKind
-from vision.sampling import least_channel, most_channel
+from vision.sampling import max_channel, min_channel
 from vision.surface.bent_paper import PaperShape
 from vision.surface.filled_cells import FilledCells
 from vision.surface.occlusion import Occlusion, SurfaceEvidence
@@ -120,10 +119,6 @@ class SheetOcclusionDetector:
         self._pens_deg, self._margin = plan.pens_deg, plan.margin
         self._lines, self._cells = plan.lines, plan.cells
 
-    def view(self, image: Image, solids: Sequence[Solid]) -> RectifiedView:
-        """Sample the sheet; ``solids`` are ignored, since nothing stands on it."""
-        return self.sampler.view(image, solids)
-
     def detect(self, view: RectifiedView) -> SurfaceEvidence:
         """Find what covers the sheet."""
         density, odd = self._densities_and_marks(view)
@@ -188,8 +183,8 @@ class SheetOcclusionDetector:
         settings = self._settings
         light = np.asarray(cv2.GaussianBlur(view.light, (0, 0), 1.0), dtype=np.float32)
         density = densities_on(light, fit_bare_paper(light), settings.floor)
-        least = least_channel(density)
-        odd = (most_channel(density) - least > settings.coloured) | (least > settings.dark)
+        least = min_channel(density)
+        odd = (max_channel(density) - least > settings.coloured) | (least > settings.dark)
         return density, np.asarray(odd & ~view.outside)
 
     def _wide_regions(self, odd: BoolImage) -> list[BoolImage]:
@@ -209,9 +204,9 @@ class SheetOcclusionDetector:
         hue, off, saturation = (np.zeros(self._margin.shape, dtype=np.float32) for _ in range(3))
         if not len(self._pens_deg):
             return hue, off, saturation
-        least = least_channel(density)
+        least = min_channel(density)
         # a colour is at most so many times as strong as its channels differ
-        inked = (most_channel(density) - least > settings.least_strength / np.sqrt(2.0)) & ~self._margin
+        inked = (max_channel(density) - least > settings.least_strength / np.sqrt(2.0)) & ~self._margin
         own, strength = hues(density[inked])
         hue[inked] = own
         off[inked] = reduce(np.minimum, (np.abs(nearest_turn(own - np.float32(pen))) for pen in self._pens_deg))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from vision.frame import BoolImage, FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, Solid
 from vision.layout.surfaces import GridSurface
-from vision.sampling import PixelMap, PlaneWindow, linear_light_table, plane_map, sample
+from vision.sampling import PixelMap, PlaneWindow, linear_light, plane_map, sample
 from vision.surface.bent_paper import PaperShape
 
 PIECE_MARGIN_MM = 3.5
@@ -39,7 +39,7 @@ class RectifiedView:
     @functools.cached_property
     def light(self) -> FloatImage:
         """Return linear light (rows, columns, 3), float32, from 0 to 1."""
-        return np.asarray(cv2.LUT(self.colours, linear_light_table()), dtype=np.float32)
+        return linear_light(self.colours)
 
 
 def view_window(surface: GridSurface, margin_mm: float = 0.0) -> PlaneWindow:

@@ -180,7 +180,8 @@ def _unexplained(turn: TurnInProgress, result: Side) -> tuple[Breach, ...]:
         found.append(_carried_breach(turn.ball, result.ball))
     if GOAL[turn.player] >> result.ball & 1 or not carried:
         line = None if turn.ball == result.ball else pass_line_breach(turn, turn.ball, result.ball)
-        found += [] if line is None else [line]
+        if line is not None:
+            found.append(line)
     if places and not (carried and len(places) == 2):
         found.append(_too_many_moves(turn, result))
     return tuple(found)

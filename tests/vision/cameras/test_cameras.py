@@ -118,6 +118,15 @@ def test_a_file_still_being_written_is_read_once_complete(tmp_path, time):
     assert time.now_s < 101
 
 
+@pytest.mark.parametrize("suffix", [".bmp", ".webp", ".tiff"])
+def test_a_file_without_an_end_mark_is_read_once_it_no_longer_grows(tmp_path, time, suffix):
+    path, data = tmp_path / f"1{suffix}", bytes(cv2.imencode(suffix, picture(30))[1])
+    path.write_bytes(data[: len(data) // 2])
+    time.at = [(100.05, lambda: path.write_bytes(data[:-20])), (100.15, lambda: path.write_bytes(data))]
+    camera = GrowingFolder(tmp_path, clock=time.clock, wait=time.wait)
+    assert shade(camera.read(GUARD_S)) == 30
+
+
 def test_a_file_that_stays_incomplete_is_named_once_and_skipped(tmp_path, time):
     (tmp_path / "1.jpg").write_bytes(jpeg(30)[:150])
     (tmp_path / "2.jpg").write_bytes(jpeg(40))
@@ -363,6 +372,12 @@ def test_a_device_that_cannot_be_opened_is_reported_at_once(time):
 def test_an_unknown_source_is_refused_with_the_possible_ones(spec):
     with pytest.raises(CameraError, match="USB camera"):
         open_camera(spec)
+
+
+def test_the_path_of_a_device_may_contain_colons():
+    path = "/dev/v4l/by-path/pci-0000:00:14.0-usb-0:1:1.0-video-index0"
+    with pytest.raises(CameraError, match=f"camera {path} cannot be opened"):
+        open_camera(path)
 
 
 def test_a_folder_may_have_the_name_of_a_kind_of_source(tmp_path, monkeypatch):

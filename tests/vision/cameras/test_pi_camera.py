@@ -74,7 +74,7 @@ def is_automatic(capture: PiCapture) -> bool:
     return bool(shot.image[0, 0, 0])
 
 
-@pytest.mark.parametrize("behaviour", ["works", "no focus"])
+@pytest.mark.parametrize("behaviour", ["works", "no focus", "mono"])
 def test_exposure_is_locked_and_unlocked(monkeypatch: pytest.MonkeyPatch, behaviour: str) -> None:
     monkeypatch.setenv("PI_CAMERA", behaviour)
     capture = PiCapture(0, SIZE, 15.0, command=command())
@@ -107,6 +107,17 @@ def test_without_picamera2_the_error_says_what_to_install(tmp_path: Path) -> Non
     (tmp_path / "libcamera.py").write_text("raise ImportError('No module named libcamera')\n")
     with pytest.raises(CameraError, match="sudo apt install python3-picamera2"):
         PiCapture(0, SIZE, 15.0, command=command(tmp_path))
+
+
+def test_any_other_fault_is_reported_with_its_reason(tmp_path: Path) -> None:
+    (tmp_path / "libcamera.py").write_text("raise ValueError('numpy.dtype size changed')\n")
+    with pytest.raises(CameraError, match=r"can't be used \(numpy.dtype size changed\)"):
+        PiCapture(0, SIZE, 15.0, command=command(tmp_path))
+
+
+def test_a_process_that_ends_at_once_is_reported() -> None:
+    with pytest.raises(CameraError, match="the Pi's camera 0 did not start; check its ribbon cable, and what `rpicam"):
+        PiCapture(0, SIZE, 15.0, command=(sys.executable, "-c", ""))
 
 
 def test_a_missing_python_is_reported() -> None:

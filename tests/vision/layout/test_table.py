@@ -14,7 +14,7 @@ from vision.errors import LayoutError
 from vision.geometry import Rectangle
 from vision.layout.pieces import BlockPieces, DicePieces, DiscPieces, Ink, PyramidPieces
 from vision.layout.surfaces import GridSurface, Tray, named_places
-from vision.layout.table import default_layout, layout_from_json, load_layout
+from vision.layout.table import default_layout, games_with_layouts, layout_from_json, load_layout
 
 GOOD: dict[str, Any] = {
     "game": "deblockle",
@@ -46,7 +46,7 @@ def test_the_layout_of_deblockle_has_its_measurements():
 
 @pytest.mark.parametrize("game", ["chess", "", "../secret", "deblockle.json"])
 def test_a_game_without_a_layout_is_named(game):
-    with pytest.raises(LayoutError, match="there is one for blockade, blokus-dice, deblockle, diaballik, number-drop"):
+    with pytest.raises(LayoutError, match=f"there is one for {', '.join(games_with_layouts())}"):
         default_layout(game)
 
 
@@ -110,6 +110,9 @@ def test_any_other_text_is_refused_as_a_square(place):
         (("markers", "centres"), {"0": [1, 2], "1": [90, 2], "2": [36.9, 2]}, "markers 0 and 2 lie on each other"),
         (("markers", "centres"), {"0": [1, 2], "00": [200, 2]}, "an id twice"),
         (("markers", "centres"), {"0": [float("inf"), 2]}, "marker 0 stands at"),
+        (("markers", "centres"), {"50": [1, 2]}, "marker 50 is not in DICT_4X4_50; its ids are 0 to 49"),
+        (("markers", "centres"), {"-1": [1, 2]}, "marker -1 is not in DICT_4X4_50"),
+        (("markers", "dictionary"), "DICT_9X9_3", "no marker dictionary 'DICT_9X9_3'"),
         (("markers",), None, "is invalid"),
         (("star_spaces",), ["d9"], "no square 'd9'"),
         (("block",), {"side": 30, "net": {"up": "star"}}, "block.net has"),
@@ -159,6 +162,13 @@ def test_a_tray_alone_needs_markers():
         layout_from_json({**tray, "markers": GOOD["markers"]}).without_markers()
 
 
+@pytest.mark.parametrize("key", ["x", "y"])
+def test_the_limits_of_a_tray_are_in_order(key):
+    tray = {"x": [-50, 50], "y": [-50, 50], key: [21, -21]}
+    with pytest.raises(LayoutError, match=rf"tray\.{key} is \[21, -21\]; expected two lengths in mm, the smaller one"):
+        layout_from_json({"tray": tray, "markers": GOOD["markers"]})
+
+
 def test_a_missing_key_is_named():
     data = copy.deepcopy(GOOD)
     del data["markers"]["side"]
@@ -174,7 +184,7 @@ def test_missing_files_and_files_that_are_no_layout_are_refused(tmp_path):
     with pytest.raises(LayoutError, match="is not valid JSON"):
         load_layout(path)
     path.write_text("[]", encoding="utf-8")
-    with pytest.raises(LayoutError, match="holds a list"):
+    with pytest.raises(LayoutError, match="is not a JSON object"):
         load_layout(path)
     path.write_text(json.dumps(GOOD), encoding="utf-8")
     assert load_layout(path) == layout_from_json(GOOD)
@@ -232,10 +242,19 @@ def test_sheets_differ_only_in_markers_and_place_names(game, last, colours):
     assert layout.with_sheets(1).places == sheets[0].places
     with pytest.raises(LayoutError, match="sheets is 0"):
         layout.with_sheets(0)
+    with pytest.raises(LayoutError, match="marker 50 is not in DICT_4X4_50"):
+        layout.with_sheets(13)
+    with pytest.raises(LayoutError, match="two surfaces have the marker 4"):
+        layout_from_json(SHEET | {"surfaces": [SECOND]}).with_sheets(2)
     with pytest.raises(LayoutError, match="has no sheets"):
         default_layout("deblockle").with_sheets(2)
 
 
+SECOND = {
+    "name": "second",
+    "board": {"cols": 3, "rows": 3, "cell": 12},
+    "markers": {"dictionary": "DICT_4X4_50", "side": 36, "centres": {"4": [0, 0]}},
+}
 SHEET = {"sheet": {"size": [60, 60], "grid": {"cols": 3, "rows": 3, "cell": 12}}, "markers": GOOD["markers"]}
 
 
@@ -245,6 +264,7 @@ SHEET = {"sheet": {"size": [60, 60], "grid": {"cols": 3, "rows": 3, "cell": 12}}
         ({"sheets": "two"}, "sheets is 'two'"),
         ({"sheets": True}, "sheets is True; expected how many"),
         ({"sheets": 65536}, "sheets is 65536; expected 1 to 100"),
+        ({"sheets": 14}, "marker 52 is not in DICT_4X4_50"),
         ({"sheet": {"grid": {"cols": float("inf"), "rows": 3, "cell": 12}}}, "the layout is invalid"),
         ({"sheet": {"grid": {"cols": 101, "rows": 3, "cell": 12}}}, "101 x 3 squares; expected 1 to 100 each way"),
         ({"sheet": {"grid": {"cols": 3, "rows": 3, "cell": 10**400}}}, "expected a length in millimetres"),

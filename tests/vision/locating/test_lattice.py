@@ -93,7 +93,7 @@ def test_a_board_that_is_longer_than_wide_can_be_turned_by_half_only(camera, pos
 def test_no_board_is_found_in_a_picture_without_one(camera, unmarked):
     noise = np.random.default_rng(3).integers(0, 255, (*camera.size[::-1], 3)).astype(np.uint8)
     for picture in (np.full_like(noise, 90), np.asarray(cv2.GaussianBlur(noise, (0, 0), 3), dtype=np.uint8)):
-        with pytest.raises(NotLocatedError, match="no grid of 7 x 7 squares is to be seen; check that the whole board"):
+        with pytest.raises(NotLocatedError, match="no grid of 7 x 7 squares was found; check that the whole board"):
             locate(picture, camera, unmarked)
 
 
@@ -215,6 +215,16 @@ def test_a_board_moved_by_more_than_a_pixel_and_a_half_is_said_once(
     assert len(second.notices) == int(moves)
     assert followed(shown, 0.3).notices == ()
     assert board_error_mm(camera, unmarked.board, second.pose, nudged) < (WITHIN_MM if moves else 2.5)
+
+
+def test_a_single_picture_of_a_board_that_was_moved_is_used(
+    followed, camera, unmarked, render_table, pose_looking_from
+):
+    moved = pose_looking_from((100.0, -330.0, 700.0), (100.0, 15.0, 0.0))
+    found = followed(render_table(moved, hidden=ALL), 60.0)
+    assert not found.uncertain
+    assert ["was located again" in notice for notice in found.notices] == [True]
+    assert board_error_mm(camera, unmarked.board, found.pose, moved) < 2 * WITHIN_MM
 
 
 def test_a_pose_is_the_mean_of_the_last_twenty_frames(picture, followed):

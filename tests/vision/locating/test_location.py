@@ -89,7 +89,7 @@ def test_a_sheet_with_markers_elsewhere_is_another_games(render_table, camera, l
 
 def test_two_sheets_with_the_same_markers_are_refused(render_table, camera, layout, pose):
     picture = render_table(pose, extra=[(0, (-60.0, 205.0)), (1, (60.0, 205.0))])
-    with pytest.raises(NotLocatedError, match="markers 0 and 1 are there twice, so two sheets are alike"):
+    with pytest.raises(NotLocatedError, match="markers 0 and 1 appear twice, so two sheets have the same markers"):
         locate(picture, camera, as_sheet(layout))
 
 
@@ -122,7 +122,7 @@ def test_a_marker_printed_twice_is_noticed_and_the_one_that_agrees_is_used(rende
     located = locate(render_table(pose, extra=[(2, (20.0, 205.0))]), camera, layout)
     assert located.ids_used == ALL
     assert board_error_mm(camera, layout, located.pose, pose) < 0.3
-    assert any("marker 2 is there twice" in notice for notice in located.notices)
+    assert any("marker 2 appears twice" in notice for notice in located.notices)
 
 
 def test_a_pushed_marker_is_left_out_and_named(render_table, camera, layout, pose):

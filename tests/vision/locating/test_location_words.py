@@ -51,7 +51,7 @@ def test_markers_left_out_are_named_with_the_reason() -> None:
     strays = (marker(1, 30.0), marker(3, 12.0), marker(3, 12.0))
     found = location_from_fit(fit(0.0, 0.0, 0.0, unused=strays), CAMERA, LAYOUT, (), uncertain=False)
     assert found.notices == (
-        "marker 1 is there twice; the one that agrees with the others is used",
+        "marker 1 appears twice; the one that agrees with the others is used",
         "marker 3 is not where the layout says (12 pixels off); it is left out",
     )
 

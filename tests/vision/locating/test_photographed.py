@@ -128,7 +128,7 @@ def smaller_print(layout: TableLayout) -> TableLayout:
         (
             lambda: photo("number-drop", sheets=(1, 1), size=WIDE)[0],
             LAYOUTS,
-            "so two sheets are alike",
+            "so two sheets have the same markers",
         ),
         (lambda: photo("blokus-dice", tilt_deg=0.0)[0], LAYOUTS[:1], "not where a sheet of number-drop has them"),
         (lambda: photo("number-drop")[0], [smaller_print(LAYOUTS[0])], "not where a sheet"),

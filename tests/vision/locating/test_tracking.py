@@ -112,7 +112,7 @@ def test_without_visible_markers_the_pose_is_held_for_a_while_and_then_dropped(f
     assert held.uncertain
     assert held.held_s == pytest.approx(4.0)
     assert held.ids_in_sight == ()
-    with pytest.raises(NotLocatedError, match="none was in its place for 6 s"):
+    with pytest.raises(NotLocatedError, match="no marker has been in its place for 6 s"):
         feed(nothing, at_s=6.0)
     assert not feed(render_table(pose), at_s=7.0).uncertain
 
@@ -205,7 +205,7 @@ def test_a_pose_without_markers_is_held_for_the_configured_time(feed, render_tab
         assert not result.moving
         assert result.frames_averaged == 1
     else:
-        with pytest.raises(NotLocatedError, match="none was in its place for 5 s"):
+        with pytest.raises(NotLocatedError, match="no marker has been in its place for 5 s"):
             feed(nothing, at_s=at_s)
 
 
@@ -258,6 +258,23 @@ def test_a_lost_table_is_searched_for_thoroughly_once_the_picture_rests(feed, re
     found = feed(seen_only_thoroughly(render_table, after, seed=2), at_s=0.2)
     assert found.moving
     assert off_px(camera, layout, found.pose, after) < 3
+
+
+@pytest.mark.parametrize("blur_px", [0.7, 2.2])
+def test_a_single_picture_of_a_table_that_was_moved_is_used(feed, render_table, camera, layout, two_poses, blur_px):
+    before, after = two_poses
+    feed(render_table(before), at_s=0.0)
+    found = feed(render_table(after, blur_px=blur_px), at_s=60.0)
+    assert not found.moving
+    assert ["was located again" in notice for notice in found.notices] == [True]
+    assert off_px(camera, layout, found.pose, after) < 3
+    assert feed(render_table(after, seed=2), at_s=120.0).notices == ()
+
+
+def test_a_film_of_which_many_frames_were_not_tracked_shows_movement(render_table, camera, layout, two_poses):
+    tracker = TableTracker(camera, layout)
+    frames = [Frame(render_table(pose), 3.0 * number, 15 * number) for number, pose in enumerate(two_poses)]
+    assert [tracker.update(frame).moving for frame in frames] == [False, True]
 
 
 def test_pictures_that_never_rest_are_searched_thoroughly_after_a_second(

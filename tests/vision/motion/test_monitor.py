@@ -9,7 +9,7 @@ import pytest
 from tests.vision.conftest import RenderTable
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose, project
-from vision.layout.surfaces import named_places
+from vision.layout.surfaces import Tray, named_places
 from vision.layout.table import TableLayout, default_layout
 from vision.motion.hands import HandDetection, HandDetector, HandSettings
 from vision.motion.monitor import HandMonitor
@@ -65,8 +65,17 @@ def test_an_arm_that_hides_no_place_is_reported_at_the_edge(shown: MonitoredTabl
     for _ in range(10):
         shown.show(shown.board)
     (hand,) = shown.show(shown.over(110, 600, -20, 20)).hindrances
-    assert hand.message == "a hand or arm is at the board's edge"
+    assert hand.message == "a hand or arm is at the edge of the board"
     assert hand.places == ()
+
+
+def test_an_arm_over_a_tray_is_reported_by_the_name_of_the_tray(shown: MonitoredTable) -> None:
+    board = shown.layout.board
+    shown.monitor = HandMonitor(shown.camera, Tray("dice tray", board.bounds_mm, board.height_mm), HandSettings())
+    for _ in range(10):
+        shown.show(shown.board)
+    (hand,) = shown.show(shown.over(-20, 600, -20, 60)).hindrances
+    assert hand.message == "a hand or arm is over the dice tray"
 
 
 @pytest.mark.parametrize(("step_s", "tells"), [(0.39, True), (0.41, False), (0.0, False), (-1.0, False)])

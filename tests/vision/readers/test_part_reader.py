@@ -197,7 +197,7 @@ def test_the_lines_refine_a_pose_from_few_markers(
     tracked.ids, tracked.frames_averaged = ids, 1
     reading = part.read(Frame(picture, 0.0, 0))
     part.read(Frame(picture, 0.1, 1))
-    assert len(refined) == int(refines), "as long as the pose is the same, once is enough"
+    assert len(refined) == int(refines), "as long as the pose is the same, once a second is enough"
     if ids == (3,):
         (doubt,) = reading.hindrances
         assert doubt.message.startswith(
@@ -209,6 +209,16 @@ def test_the_lines_refine_a_pose_from_few_markers(
     tracked.pose = Pose(tracked.pose.rotation, tracked.pose.translation + np.array([3.0, 0.0, 0.0]))
     part.read(Frame(picture, 0.2, 2))
     assert len(refined) == 2 * int(refines)
+
+
+def test_a_pose_that_the_lines_contradicted_is_compared_with_them_again_after_a_second(
+    part: PartReader, picture: Image, tracked: Tracked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = iter((None, tracked.pose))
+    monkeypatch.setattr(part_reader, "refine_by_lines", lambda *given: next(found))
+    tracked.ids, tracked.frames_averaged = (3,), 1
+    read = [part.read(Frame(picture, time_s, number)) for number, time_s in enumerate((0.0, 0.9, 1.0, 9.0))]
+    assert [bool(reading.places) for reading in read] == [False, False, True, True]
 
 
 @pytest.mark.parametrize(("surface", "side_mm"), [("board", 48.0), ("written", 80.0)])
@@ -367,7 +377,7 @@ def test_a_hand_over_the_margin_of_a_sheet_is_seen_only_while_it_is_there(
     readings = [reader.read(Frame(one, number / 15, number)) for number, one in enumerate((clear, reaching, clear))]
     assert [[one.message for one in reading.hindrances] for reading in readings] == [
         [],
-        ["a hand or arm is over the sheet"],
+        ["a hand or arm is over part of the sheet"],
         [],
     ]
     # the whole sheet counts as hidden, but not the board beside it

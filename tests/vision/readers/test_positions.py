@@ -45,6 +45,7 @@ def test_squares_are_separated_by_commas_semicolons_or_newlines(text: str) -> No
         EXPECTED,
         {"shells": EXPECTED},
         {"a4": ["red", "shell"], "b5": "blue, pale shell"},
+        {"A4": " red shell ", " b5": "blue, pale shell"},
         {
             "shells": [
                 {"cell": "a4", "colour": "red", "kind": "shell"},
@@ -69,6 +70,7 @@ def test_a_file_holds_squares_or_a_list_of_pieces(data: object, tmp_path: Path) 
         ("a4=red shell; rest", "cannot read the position 'rest'"),
         ("a4=broken", "the positions put 'broken' on a4: no shell is broken"),
         ("nowhere.json", "cannot read the positions nowhere.json"),
+        ("a4 red shell, " * 100, "cannot read the position 'a4 red shell, a4"),
     ],
 )
 def test_an_unreadable_entry_is_named(text: str, message: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -77,8 +78,11 @@ def test_a_file_of_looks_is_read_as_the_kind_that_wrote_it(tmp_path: Path) -> No
     save_blocks(drawn_appearance(symbols), tmp_path / "blocks.json")
     assert load_any(tmp_path / "blocks.json").traits == ((), symbols)
     (tmp_path / "other.json").write_text('{"format": "other"}', encoding="utf-8")
-    with pytest.raises(EnrolmentError, match="format"):
+    with pytest.raises(EnrolmentError, match=r"other\.json have format 'other'; expected '.*looks 1', .* or '.*ink 1'"):
         load_any(tmp_path / "other.json")
+    (tmp_path / "damaged.json").write_text(json.dumps({"format": PIECE_READERS["blocks"].format}), encoding="utf-8")
+    with pytest.raises(EnrolmentError, match=r"cannot be read \('colours'\): enrol the piece set again"):
+        load_any(tmp_path / "damaged.json")
     with pytest.raises(EnrolmentError, match="cannot read"):
         load_any(tmp_path / "none.json")
 

@@ -142,6 +142,20 @@ def test_a_hand_over_all_of_a_board_names_the_board(
     assert named.message == "a hand or arm is over the board"
 
 
+def test_a_hand_that_hides_no_place_is_over_part_of_the_board(
+    render_table: RenderTable, layout: TableLayout, camera: CameraModel, pose: Pose, solid: CubeSolid
+) -> None:
+    reader = SurfaceReader(camera, layout.board, OneDoubtful(solid, -2.0))
+    stages = reader.stages(SurfaceView(render_table(pose), camera, pose, layout.board), layout.places, None)
+    corner = np.zeros(stages.rectified.colours.shape[:2], dtype=bool)
+    corner[0, 0] = True
+    hand = Occlusion(HindranceKind.HAND, corner, 1.0)
+    covered = replace(stages, evidence=replace(stages.evidence, occlusions=(hand,)))
+    places, (named,) = reader.places(covered, 0.0)
+    assert not any(one.hidden_by for one in places.values())
+    assert named.message == "a hand or arm is over part of the board"
+
+
 def test_an_arm_over_most_of_a_board_seen_bare_before_hides_it_also_after_a_move(
     render_table: RenderTable, layout: TableLayout, camera: CameraModel, pose: Pose, solid: CubeSolid
 ) -> None:

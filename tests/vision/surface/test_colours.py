@@ -39,8 +39,8 @@ def coarse(rect: Rect, grown_mm: float = 0.0) -> BoolImage:
     return mask[::COARSER, ::COARSER]
 
 
-def colours_of(image: Image, known: BoolImage = BARE) -> SurfaceColours:
-    found = SurfaceColours.of(view_of(image), known)
+def colours_of(image: Image, not_bare: BoolImage = BARE) -> SurfaceColours:
+    found = SurfaceColours.of(view_of(image), not_bare)
     assert found is not None
     return found
 
@@ -51,7 +51,7 @@ def test_even_wood_is_neither_strange_nor_odd() -> None:
     assert not found.odd.any()
     assert np.abs(found.off_hue).max() < 0.03
     assert np.abs(found.brighter).max() < 0.05
-    assert not found.known[2:, 2:].any()
+    assert not found.not_bare[2:, 2:].any()
     assert 0.1 < found.hue_limit < 0.2
 
 
@@ -120,13 +120,13 @@ def test_a_bright_spot_is_judged_by_its_median_channel() -> None:
 
 
 def test_known_areas_are_never_strange_and_do_not_affect_their_surroundings() -> None:
-    known = BARE.copy()
-    known[part(PATCH)] = True
-    found = colours_of(with_patch(PATCH, (0.3, 1.0, 0.2)), known)
+    not_bare = BARE.copy()
+    not_bare[part(PATCH)] = True
+    found = colours_of(with_patch(PATCH, (0.3, 1.0, 0.2)), not_bare)
     assert not found.strange.any()
     assert not found.odd.any()
-    assert found.known[coarse(PATCH, -2.0)].all()
-    assert not found.known[~coarse(PATCH, 4.0)].any()
+    assert found.not_bare[coarse(PATCH, -2.0)].all()
+    assert not found.not_bare[~coarse(PATCH, 4.0)].any()
     assert (found.off_hue[coarse(PATCH, -2.0)] == 0).all()
     assert (found.brighter[coarse(PATCH, -2.0)] == 0).all()
     nearly_all = np.ones_like(BARE)
@@ -146,7 +146,7 @@ def test_a_board_under_a_wide_arm_is_measured_by_the_rest_of_it() -> None:
 def test_objects_have_sharp_outlines_and_soft_light_does_not() -> None:
     image = with_patch(PATCH, (0.4, 1.0, 0.4))
     sharp = colours_of(image)
-    assert sharp_share(sharp, coarse(PATCH), ~np.ones_like(sharp.known)) == pytest.approx(1.0, abs=0.05)
+    assert sharp_share(sharp, coarse(PATCH), ~np.ones_like(sharp.not_bare)) == pytest.approx(1.0, abs=0.05)
     rows, columns = np.indices((ROWS, COLUMNS))
     away = np.hypot(rows - ROWS / 2, columns - COLUMNS / 2)
     glow = np.exp(-0.5 * (away / 35) ** 2)[..., None] * np.array([0.9, 0.3, 0.0])
@@ -205,13 +205,13 @@ def test_strange_and_odd_areas_are_those_that_differ_from_the_fitted_surface(hid
     image = with_patch((40.0, 90.0, 20.0, 60.0), (1.0, 1.0, 2.2), with_patch(PATCH, (0.5, 1.3, 0.9), wood(falling)))
     image = with_patch((-120.0, -70.0, -130.0, -80.0), 0.15, with_patch((60.0, 120.0, -120.0, -70.0), 1.4, image))
     image = lit(image, lamp)
-    known = BARE.copy()
-    known[part((-hidden_mm, hidden_mm, -150.0, -150.0 + hidden_mm))] = True
-    found = colours_of(image, known)
-    small = known[::COARSER, ::COARSER]
+    not_bare = BARE.copy()
+    not_bare[part((-hidden_mm, hidden_mm, -150.0, -150.0 + hidden_mm))] = True
+    found = colours_of(image, not_bare)
+    small = not_bare[::COARSER, ::COARSER]
     taken = np.pad(small, ((1, 0), (1, 0)))
     bare = ~(taken[1:, 1:] | taken[:-1, 1:] | taken[1:, :-1] | taken[:-1, :-1])
-    assert (found.known == ~bare).all()
+    assert (found.not_bare == ~bare).all()
     chosen = np.zeros_like(bare)
     chosen[::4, ::4] = bare[::4, ::4]
     size = bare.shape[::-1]

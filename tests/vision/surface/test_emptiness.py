@@ -20,11 +20,11 @@ FINDER = OcclusionDetector(photoreal.camera(NAME), photoreal.pose(NAME), Surface
 
 
 def sight_of(image: Image) -> SurfaceEvidence:
-    return FINDER.detect(FINDER.view(image, solids(NAME)))
+    return FINDER.detect(FINDER.sampler.view(image, solids(NAME)))
 
 
 def odds_of(image: Image) -> dict[str, float]:
-    view = FINDER.view(image, solids(NAME))
+    view = FINDER.sampler.view(image, solids(NAME))
     return emptiness(view, photoreal.LAYOUT.board, FINDER.detect(view))
 
 
@@ -59,7 +59,7 @@ def test_half_the_board_in_deep_shade_is_no_covering(towards_deg: int) -> None:
 
 
 def test_lines_under_an_object_of_the_boards_colour_are_gone() -> None:
-    view = FINDER.view(photoreal.picture(NAME), solids(NAME))
+    view = FINDER.sampler.view(photoreal.picture(NAME), solids(NAME))
     blue, green, red = (int(value) for value in np.median(view.colours[~view.hidden_by_pieces & ~view.outside], axis=0))
     card = [(-60.0, -60.0), (20.0, -60.0), (20.0, 20.0), (-60.0, 20.0)]
     places = sight_of(painted(card, (blue, green, red))).places
@@ -116,7 +116,7 @@ def test_odds_are_limited_by_the_curves() -> None:
 
 
 def test_a_clear_board_leaves_no_doubt_but_where_pieces_stand() -> None:
-    view = FINDER.view(photoreal.picture(NAME), solids(NAME))
+    view = FINDER.sampler.view(photoreal.picture(NAME), solids(NAME))
     measures = place_measures(view, photoreal.LAYOUT.board, FINDER.detect(view))
     blocks = photoreal.EXPECTED[NAME]["blocks"]
     free = np.array([place not in blocks for place in photoreal.LAYOUT.board.places])
@@ -132,7 +132,7 @@ def test_an_unknown_piece_is_rough_and_off_hue() -> None:
         for solid in solids(NAME)
         if np.hypot(*np.subtract((solid.x_mm, solid.y_mm), photoreal.LAYOUT.centre_mm(block))) > 1.0
     ]
-    view = FINDER.view(photoreal.picture(NAME), others)
+    view = FINDER.sampler.view(photoreal.picture(NAME), others)
     sight = FINDER.detect(view)
     measures = place_measures(view, photoreal.LAYOUT.board, sight)
     number = photoreal.LAYOUT.board.places.index(block)

@@ -34,13 +34,13 @@ def mask(rect: Rect | None = None) -> BoolImage:
 
 def detect(
     grey: FloatImage,
-    known: BoolImage | None = None,
+    not_bare: BoolImage | None = None,
     brighter: FloatImage | None = None,
     bleached: BoolImage | None = None,
 ) -> LineEvidence:
     return lines().detect(
         grey,
-        mask() if known is None else known,
+        mask() if not_bare is None else not_bare,
         np.zeros(COARSE, dtype=np.float32) if brighter is None else brighter,
         np.zeros(COARSE, dtype=np.bool_) if bleached is None else bleached,
     )
@@ -221,7 +221,7 @@ class ByPart:
     """Cross profile of half a line segment, or of the same shifted to an area without lines."""
 
     def __init__(
-        self, grey: FloatImage, known: BoolImage, start: npt.NDArray[np.floating], end: npt.NDArray[np.floating]
+        self, grey: FloatImage, not_bare: BoolImage, start: npt.NDArray[np.floating], end: npt.NDArray[np.floating]
     ):
         along = (end - start) / np.linalg.norm(end - start)
         self.upright = abs(along[1]) > 0.5
@@ -229,7 +229,7 @@ class ByPart:
         points = [start + (end - start) * number / 11 for number in range(12)]
         columns, rows = (np.round(at).astype(int) for at in WINDOW.to_pixels(*np.array(points).T))
         self.rows, self.columns = np.clip(rows, 0, grey.shape[0] - 1), np.clip(columns, 0, grey.shape[1] - 1)
-        is_open = ~known[self.rows, self.columns]
+        is_open = ~not_bare[self.rows, self.columns]
         self.bare = 2 * int(is_open.sum()) >= 12
         levels = []
         for off_mm in OFFSETS_MM:
@@ -243,7 +243,7 @@ class ByPart:
 
 
 def by_parts(
-    grey: FloatImage, known: BoolImage, brighter: FloatImage, bleached: BoolImage
+    grey: FloatImage, not_bare: BoolImage, brighter: FloatImage, bleached: BoolImage
 ) -> tuple[list[float], list[bool], list[float]]:
     """A part-by-part reference: odds that a part is gone, whether a line would show, and its clarity."""
     segments = np.array(grid_segments(BOARD)).reshape(-1, 2, 2)
@@ -252,8 +252,8 @@ def by_parts(
         way = end - start
         shift = np.array([-way[1], way[0]]) / 2
         for low, high in ((0.08, 0.48), (0.52, 0.92)):
-            parts.append(ByPart(grey, known, start + low * way, start + high * way))
-            blanks.append(ByPart(grey, known, start + shift + low * way, start + shift + high * way))
+            parts.append(ByPart(grey, not_bare, start + low * way, start + high * way))
+            blanks.append(ByPart(grey, not_bare, start + shift + low * way, start + shift + high * way))
     coarse = [(one.rows // 2, one.columns // 2) for one in parts]
     bright = [bool(bleached[at].mean() > 0.2) for at in coarse]
     judged = [one for one, white in zip(parts, bright, strict=True) if one.bare and not white]
@@ -314,11 +314,11 @@ def test_the_evidence_equals_a_part_by_part_reference(seed: int, inverted: bool)
         grey = over(anywhere(20, 90), grey)
         grey[part(anywhere(20, 120))] *= np.float32(random.uniform(0.4, 1.5))
     grey += random.normal(0, random.choice([0.5, 3.0, 8.0]), grey.shape).astype(np.float32)
-    known, bleached = mask(anywhere(60, 120)) | mask(anywhere(20, 40)), np.zeros(COARSE, dtype=np.bool_)
+    not_bare, bleached = mask(anywhere(60, 120)) | mask(anywhere(20, 40)), np.zeros(COARSE, dtype=np.bool_)
     bleached |= mask(anywhere(40, 120))[::2, ::2][: COARSE[0], : COARSE[1]]
     brighter = cv2.resize(random.normal(0, 0.5, (5, 5)).astype(np.float32), COARSE[::-1]).astype(np.float32)
-    found = detect(grey, known, brighter, bleached)
-    gone, decidable, clearness = by_parts(grey, known, brighter, bleached)
+    found = detect(grey, not_bare, brighter, bleached)
+    gone, decidable, clearness = by_parts(grey, not_bare, brighter, bleached)
     assert found.decidable.tolist() == decidable
     assert found.clearness == pytest.approx(np.array(clearness), abs=1e-3)
     assert found.missing_log_odds == pytest.approx(np.array(gone), abs=0.01)

@@ -23,7 +23,7 @@ def solids(name: str) -> list[CubeSolid]:
 
 def coverings_in(image: Image, name: str = NAME) -> list[tuple[str, float]]:
     finder = OcclusionDetector(photoreal.camera(name), photoreal.pose(name), SurfacePlan.of(photoreal.LAYOUT.board))
-    sight = finder.detect(finder.view(image, solids(name)))
+    sight = finder.detect(finder.sampler.view(image, solids(name)))
     return [(one.kind, one.area_mm2) for one in sight.occlusions]
 
 

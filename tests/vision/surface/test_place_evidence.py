@@ -57,9 +57,9 @@ def test_the_evidence_equals_a_place_by_place_reference(sampler: SurfaceSampler,
     lines.judged[plan().around[BOARD.places.index("d4")] > 0] = False
     brighter = random.normal(0.0, 0.3, (ROWS, COLUMNS)).astype(np.float32)
     off_hue = random.choice(np.array([0.1, 0.25], dtype=np.float32), (ROWS, COLUMNS))
-    known, strange, by_light, glare = (spots(random, share) for share in (0.3, 0.3, 0.2, 0.004))
+    not_bare, strange, by_light, glare = (spots(random, share) for share in (0.3, 0.3, 0.2, 0.004))
     found = PlaceExaminer(sampler, plan()).evidence(
-        lines, colours_of(off_hue, brighter), known, strange, by_light, glare
+        lines, colours_of(off_hue, brighter), not_bare, strange, by_light, glare
     )
     solid = BOARD.solid_at("a1")
     assert solid is not None
@@ -76,8 +76,8 @@ def test_the_evidence_equals_a_place_by_place_reference(sampler: SurfaceSampler,
         shift = np.array([*BOARD.centre_mm(place), 0.0]) - [*BOARD.centre_mm("a1"), 0.0]
         column, row = (np.round(at / COARSER).astype(int) for at in sampler.seen_at(solid.inner_points_mm(5) + shift))
         row, column = np.clip(row, 0, ROWS - 1), np.clip(column, 0, COLUMNS - 1)
-        odd = [off_hue[at] > 0.2 and not known[at] and not by_light[at] for at in zip(row, column, strict=True)]
-        is_open = int((~known[row, column]).sum())
+        odd = [off_hue[at] > 0.2 and not not_bare[at] and not by_light[at] for at in zip(row, column, strict=True)]
+        is_open = int((~not_bare[row, column]).sum())
         assert one.off_hue_share == pytest.approx(sum(odd) / max(is_open, 75.0))
         middle = np.array(plan().window.to_pixels(*BOARD.centre_mm(place)))[::-1]
         nearest_mm = float(np.abs(covered - middle).max(axis=1).min()) if len(covered) else 999.0

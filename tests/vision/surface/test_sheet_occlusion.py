@@ -78,7 +78,7 @@ def sheet_with(
         rim = project(camera, ABOVE, np.column_stack([ring, np.full(len(ring), sheet.height_mm)]))
         cv2.fillConvexPoly(image, np.round(rim).astype(np.int32), coin.colour)
     cover = SheetOcclusionDetector(camera, ABOVE, SheetPlan.of(sheet))
-    return [(str(one.kind), one.area_mm2) for one in cover.detect(cover.view(image, [])).occlusions]
+    return [(str(one.kind), one.area_mm2) for one in cover.detect(cover.sampler.view(image, [])).occlusions]
 
 
 def grid_of(camera: CameraModel, sheet: GridSurface) -> Image:

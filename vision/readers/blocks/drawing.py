@@ -11,6 +11,7 @@ import numpy as np
 from vision.drawing import write_text
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose, Side, project
+from vision.opencv import as_colour
 
 if TYPE_CHECKING:
     from vision.readers.blocks.reader import BlockSighting
@@ -24,7 +25,7 @@ def draw_blocks(image: Image, blocks: Mapping[str, BlockSighting], camera: Camer
 
     Blocks are drawn green, or red with their log-odds if these are 0 or less.
     """
-    picture = np.array(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR) if image.ndim == 2 else image, dtype=np.uint8)
+    picture = as_colour(image).copy()
     for place, block in blocks.items():
         colour = _SURE if block.log_odds > 0 else _UNSURE
         corners = np.round(project(camera, pose, block.solid.corners_mm())).astype(np.int32)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 import cv2
 import numpy as np
 
+from common.phrases import counted
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray, FloatImage
 from vision.layout.pieces import BlockPieces
@@ -142,7 +143,7 @@ def learn_colours(view: SurfaceView, plain: BlockAppearance, names: tuple[str, .
     sights = [sight for sight, _ in best.values()]
     if len(sights) < len(names):
         raise EnrolmentError(
-            f"{len(sights)} blocks were found in the set-up; at least {len(names)} are needed to learn "
+            f"{counted(len(sights), 'block')} found in the set-up; at least {len(names)} are needed to learn "
             "the colours: improve the light, or enrol the set with a picture of a known position"
         )
     masks = _masks_at_scale(plain, list(best.values()))

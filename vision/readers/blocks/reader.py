@@ -182,7 +182,7 @@ class BlockReader:
         self._rough = RoughFinder(appearance, self._pieces.side_mm)
         self._close = CloseFitter(appearance, self._pieces.side_mm)
         self._sides = SideReader(appearance)
-        self._judge = ColourMetric(appearance.colours, self._settings.colour_spread)
+        self._metric = ColourMetric(appearance.colours, self._settings.colour_spread)
         self._grid = functools.lru_cache(maxsize=1)(self._grid_of)
 
     @property
@@ -241,7 +241,7 @@ class BlockReader:
         grid = self._grid(camera, pose)
         sights, colours = [], []
         for sight in self._rough.find(image, grid, self._surface, places, self._settings.rough_fit):
-            distances = self._judge.distances(sight.face, sight.ink)
+            distances = self._metric.distances(sight.face, sight.ink)
             colour = min(distances, key=lambda name: distances[name], default=None)
             if (
                 colour is None
@@ -271,7 +271,7 @@ class BlockReader:
         return apart < self._settings.overlap_share * self._pieces.side_mm
 
     def _make_sighting(self, place: str, fit: FaceFit, solid: CubeSolid, seen: Sequence[SideView]) -> BlockSighting:
-        distances = self._judge.distances(fit.face, fit.ink)
+        distances = self._metric.distances(fit.face, fit.ink)
         log_odds = self._settings.fit_slope * (fit.correlation - self._settings.fit_middle)
         colour = min(distances, key=lambda name: distances[name], default=None)
         if colour is not None:
@@ -281,15 +281,9 @@ class BlockReader:
         off = float(np.hypot(fit.x_mm - x, fit.y_mm - y))
         log_odds -= self._settings.offset_cost_per_mm * max(0.0, off - self._settings.offset_easy_mm)
         views = [(view, side_fit) for view in seen if (side_fit := self._sides.fit(view, colour)) is not None]
-        below = support(views) or 0.0
+        below = support(views)
         log_odds += below
-        unsupported = float(
-            np.clip(
-                (self._settings.well_supported - below) / (self._settings.well_supported - self._settings.sure_support),
-                0.0,
-                1.0,
-            )
-        )
+        unsupported = _ramp(below, self._settings.well_supported, self._settings.sure_support)
         if place in self._surface.printed and fit.symbol == STAR and fit.edges < self._settings.sure_edges:
             log_odds -= unsupported * _printed_star_cost(
                 self._settings, fit.edges, None if colour is None else distances[colour]
@@ -311,13 +305,9 @@ def _printed_star_cost(settings: BlockSettings, edges: float, colour_distance: f
 
     A printed star has no edges around it, and the board seldom has a block's colour.
     """
-    faint = np.clip((settings.sure_edges - edges) / (settings.sure_edges - settings.no_edges), 0.0, 1.0)
-    odd = 1.0
-    if colour_distance is not None:
-        odd = np.clip(
-            (colour_distance - settings.own_colour) / (settings.another_colour - settings.own_colour), 0.0, 1.0
-        )
-    return float(settings.printed_star_cost * max(faint, odd))
+    faint = _ramp(edges, settings.sure_edges, settings.no_edges)
+    odd = 1.0 if colour_distance is None else _ramp(colour_distance, settings.own_colour, settings.another_colour)
+    return settings.printed_star_cost * max(faint, odd)
 
 
 def _flat_thing_cost(settings: BlockSettings, edges: float, colour_distance: float) -> float:
@@ -326,6 +316,11 @@ def _flat_thing_cost(settings: BlockSettings, edges: float, colour_distance: flo
     A light coin looks like the stop symbol on a pale block, but has no square edges around it, and the board's colour
     differs from the block's.
     """
-    faint = np.clip((settings.faint_edges - edges) / (settings.faint_edges - settings.faintest_edges), 0.0, 1.0)
-    odd = np.clip((colour_distance - settings.odd_colour) / (settings.oddest_colour - settings.odd_colour), 0.0, 1.0)
-    return float(settings.flat_thing_cost * faint * odd)
+    faint = _ramp(edges, settings.faint_edges, settings.faintest_edges)
+    odd = _ramp(colour_distance, settings.odd_colour, settings.oddest_colour)
+    return settings.flat_thing_cost * faint * odd
+
+
+def _ramp(value: float, zero_at: float, one_at: float) -> float:
+    """Return where a value lies between two others, from 0 to 1; ``zero_at`` may be above ``one_at``."""
+    return min(max((value - zero_at) / (one_at - zero_at), 0.0), 1.0)

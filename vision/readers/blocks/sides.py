@@ -252,14 +252,12 @@ def _colour_difference(view: SideView, shift: int, template: FloatImage, ratio: 
     return float(np.sqrt(np.mean((log_ratio(face, ink) - ratio) ** 2)))
 
 
-def support(sides: Sequence[tuple[SideView, SideFit]]) -> float | None:
-    """Return log-odds that there is a block below a top face, given its side faces; ``None`` without any.
+def support(sides: Sequence[tuple[SideView, SideFit]]) -> float:
+    """Return log-odds that there is a block below a top face, given its side faces; 0 without any.
 
     A picture of a block's side can look like another block's top, but a real top has side faces below it, with symbols
     and of the block's colour.
     """
-    if not sides:
-        return None
     total = 0.0
     for view, fit in sides:
         # a side only a few pixels high carries little information, and can't have been mistaken for a top either

@@ -220,15 +220,13 @@ def peak_between(scores: FloatImage, row: int, column: int) -> tuple[float, floa
 
     Fits a parabola through the best position and its neighbours; 0 at the border.
     """
-    offsets = []
-    for before, at, after in (
-        (scores[row - 1, column], scores[row, column], scores[row + 1, column])
-        if 0 < row < scores.shape[0] - 1
-        else (0.0, 0.0, 0.0),
-        (scores[row, column - 1], scores[row, column], scores[row, column + 1])
-        if 0 < column < scores.shape[1] - 1
-        else (0.0, 0.0, 0.0),
-    ):
-        bend = float(before - 2 * at + after)
-        offsets.append(float(before - after) / (2 * bend) if bend < -1e-9 else 0.0)
-    return offsets[0], offsets[1]
+    return _vertex(scores[:, column], row), _vertex(scores[row], column)
+
+
+def _vertex(values: FloatImage, at: int) -> float:
+    """Return the offset from ``at`` of the vertex of the parabola there; 0 at the border, or where it hardly bends."""
+    if not 0 < at < len(values) - 1:
+        return 0.0
+    before, middle, after = values[at - 1 : at + 2]
+    bend = float(before - 2 * middle + after)
+    return float(before - after) / (2 * bend) if bend < -1e-9 else 0.0

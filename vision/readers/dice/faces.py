@@ -6,6 +6,7 @@ too. The upper face is the one whose ink has the highest normalised cross-correl
 
 from __future__ import annotations
 
+import io
 import tokenize
 import zipfile
 import zlib
@@ -16,10 +17,12 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from common.durable import write_durably
 from vision.errors import EnrolmentError
 from vision.frame import Image
 from vision.readers.dice.finding import find_dice, lab_of
-from vision.readers.dice.networks import CROP_PX, DIE_IN_CROP_PX, Floats, Networks
+from vision.readers.dice.networks import CROP_PX, DIE_IN_CROP_PX, Networks
+from vision.readers.networks import Floats
 from vision.sampling import median
 
 _TURNS = 36
@@ -62,9 +65,10 @@ class FaceSet:
         return {name: float(chance) for name, chance in zip(self.names, chances, strict=True)}
 
     def save(self, path: Path) -> None:
-        """Write the faces to a file."""
-        with path.open("wb") as file:
-            np.savez_compressed(file, names=np.array(self.names), inks=self.inks.astype(np.float16))
+        """Write the faces to a file, atomically; raises OSError."""
+        packed = io.BytesIO()
+        np.savez_compressed(packed, names=np.array(self.names), inks=self.inks.astype(np.float16))
+        write_durably(path, packed.getvalue())
 
     @classmethod
     def load(cls, path: Path) -> FaceSet:

@@ -18,45 +18,47 @@ from vision.readers.dice.networks import (
     COCKED,
     DIE_IN_CROP_PX,
     NOTHING,
-    Floats,
-    Network,
     Networks,
     SquareView,
     crop,
     normalised,
     square_input,
 )
+from vision.readers.networks import Floats, Network
 
 VALUES = ("1", "2", "3", "4", "5", "6")
 
 
 @dataclass(frozen=True)
 class FindingSettings:
-    """Thresholds for detecting dice, set on rendered pictures and on the training photographs.
-
-    ``least_heat``: minimum probability of a centre to be classified; lower finds more and is slower. ``smallest_px``
-    and ``largest_px``: the edges the finder was trained on; pictures are scaled so that their dice are in between.
-    ``least_die``: minimum probability of a die. ``no_doubt``, ``far_off``: candidates less certain than this, or in a
-    square off by more edges, are classified twice, unless their probability is below ``never``. ``apart``: centres
-    closer than this share of their mean edge are one die; touching dice are one edge apart, less when seen at an angle.
-    ``beside``, ``side_strength``: a candidate closer to a die than this share of an edge, with less than this share of
-    its strength, is one of its side faces. ``leaning``: prior odds of a leaning die relative to the training data.
-    ``surely_flat``: log-odds of leaning below which the slow outline check is skipped, as for two in three flat dice of
-    rendered trays.
-    """
+    """Thresholds for detecting dice, set on rendered pictures and on the training photographs."""
 
     least_heat: float = 0.2
+    """Minimum probability of a centre to be classified. Lower: finds more, slower."""
     smallest_px: float = 9.5
+    """Edge of the smallest dice that the finder was trained on ..."""
     largest_px: float = 25.0
+    """... and of the largest ones; pictures are scaled so that their dice are in between."""
     least_die: float = 0.5
+    """Minimum probability of a die."""
     no_doubt: float = 0.97
+    """Candidates less certain than this are classified twice, ..."""
     far_off: float = 0.2
+    """... and those in a square off by more edges than this, ..."""
     never: float = 0.02
+    """... unless their probability is below this."""
     apart: float = 0.7
+    """Centres closer than this share of their mean edge are one die. Touching dice are one edge apart, less when seen
+    at an angle.
+    """
     beside: float = 1.3
+    """A candidate closer to a die than this share of an edge, ..."""
     side_strength: float = 0.6
+    """... with less than this share of its strength, is one of its side faces."""
     leaning: float = 1.0
+    """Prior odds of a leaning die relative to the training data."""
     surely_flat: float = -4.0
+    """Log-odds of leaning below which the slow outline check is skipped: two in three flat dice of rendered trays."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +128,7 @@ _SAME_DIE = 0.4
 
 
 _MAX_SIZE_ERROR = 1.4
-"""Maximum relative error of the finder's edge length, which the second network corrects."""
+"""Maximum factor by which the finder's edge length may be wrong; the second network corrects it."""
 
 _MIN_DISTANCE = 0.95
 """Minimum distance, in edges, between two dice that lie flat: slightly below 1 to allow for errors."""
@@ -216,7 +218,7 @@ def _levels(image: Image, side_px: tuple[float, float], settings: FindingSetting
     span = settings.largest_px / settings.smallest_px
     steps = max(1, math.ceil(math.log(most / least) / math.log(span)))
     for step in range(steps):
-        # the edges between least and most are divided evenly in octaves; each level has its range in the middle
+        # the edges are divided evenly on a logarithmic scale; each level has its range in the middle
         middle = least * (most / least) ** ((step + 0.5) / steps)
         scale = math.sqrt(settings.smallest_px * settings.largest_px) / middle
         size = round(image.shape[1] * scale), round(image.shape[0] * scale)

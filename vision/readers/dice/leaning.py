@@ -39,6 +39,10 @@ _DIRECTIONS = 36
 """Number of directions in which outlines are compared, an even one. More: finer, slower."""
 _ROUNDING = 0.22
 """Radius of a die's rounded edges, as a share of half its edge: common plastic dice."""
+_NOISE = 0.1
+"""Standard deviation of an outline's point, in edges, when size and position are fitted."""
+_TOLERANCE_COST = 2e-4
+"""Squared error, in edges, that counts as much as being off by a tolerance."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,8 @@ class OutlineSettings:
     least: float = 0.03
     """Errors below this are noise, and count as this. Larger: clear outlines prove less."""
     most: float = 0.12
-    """Error of a flat cube above which this is not a single die, and is not judged. Larger: more outlines are."""
+    """Error of a flat cube above which this is not a single die, and is not judged. Larger: more outlines are judged.
+    """
 
 
 @dataclass(frozen=True)
@@ -223,8 +228,7 @@ def _fit_error(reach: npt.NDArray[np.float64], cubes: npt.NDArray[np.float64], s
     Size and position are independent: in opposite directions, they act alike and oppositely.
     """
     directions = _unit_directions()
-    noise = 0.1
-    stiff_size, stiff_shift = (noise / settings.size) ** 2, (noise / settings.shift) ** 2
+    stiff_size, stiff_shift = (_NOISE / settings.size) ** 2, (_NOISE / settings.shift) ** 2
     shift = directions.T @ reach / (_DIRECTIONS / 2 + stiff_shift)
     both = np.hstack([cubes, cubes])
     size = (both @ reach + stiff_size) / (np.sum(both * both, axis=1) + stiff_size)
@@ -232,5 +236,5 @@ def _fit_error(reach: npt.NDArray[np.float64], cubes: npt.NDArray[np.float64], s
     np.minimum(off, settings.outlier, out=off)
     wrong = np.einsum("nk,nk->n", off, off) / _DIRECTIONS
     moved = ((size - 1) / settings.size) ** 2 + float(shift @ shift) / settings.shift**2
-    # being off by the full tolerance costs as much as a thirtieth of an edge
-    return float(np.sqrt((wrong + 2e-4 * moved).min()))
+    # being off by the full tolerance costs as much as being off by a seventieth of an edge all around
+    return float(np.sqrt((wrong + _TOLERANCE_COST * moved).min()))

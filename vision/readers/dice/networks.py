@@ -6,8 +6,6 @@ writes them.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,10 +14,9 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
-from vision.errors import WeightsError
 from vision.frame import Image
+from vision.readers.networks import Floats, Network, checksums
 
 WEIGHTS = Path(__file__).parent / "weights"
 COCKED, OTHER, NOTHING = "cocked", "other", "nothing"
@@ -35,10 +32,6 @@ DIE_IN_CROP_PX = 20.0
 """Length of a die's edge in that square, in pixels."""
 _LOWER = 0.2
 """Offset of the square's centre below the upper side's, in edges per unit of slant, to include side faces."""
-_AT_ONCE = 16
-"""Pictures evaluated at once: few enough for the processor's cache."""
-
-Floats = npt.NDArray[np.float32]
 
 
 def normalised(image: Image) -> Floats:
@@ -113,48 +106,11 @@ def crop(image: Image, x_px: float, y_px: float, side_px: float, view: SquareVie
     )
 
 
-class Network:
-    """A network read from a file, whose SHA-256 must be the given one; raises WeightsError."""
-
-    def __init__(self, path: Path, sha256: str) -> None:
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise WeightsError(f"can't read the weights {path}: {error.strerror}; install the project again") from None
-        found = hashlib.sha256(data).hexdigest()
-        if found != sha256:
-            raise WeightsError(
-                f"the weights {path} are not those that were tested: their SHA-256 is {found[:12]}..., expected "
-                f"{sha256[:12]}...; install the project again"
-            )
-        self._network = _load_network(path)
-
-    def run(self, batch: Floats) -> Floats:
-        """Run the network on a batch (n, channels, height, width)."""
-        results = []
-        for start in range(0, len(batch), _AT_ONCE):
-            self._network.setInput(batch[start : start + _AT_ONCE])
-            results.append(np.array(self._network.forward(), dtype=np.float32))
-        return np.concatenate(results)
-
-
-def _load_network(path: Path) -> cv2.dnn.Net:
-    if not hasattr(cv2.dnn, "ENGINE_CLASSIC"):
-        return cv2.dnn.readNetFromONNX(str(path))
-    level = cv2.utils.logging.getLogLevel()
-    cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_ERROR)  # it warns about batches of variable size
-    try:
-        # OpenCV 5's new engine takes 1.7 times as long, and always reads bytes
-        return cv2.dnn.readNetFromONNX(str(path), engine=cv2.dnn.ENGINE_CLASSIC)
-    finally:
-        cv2.utils.logging.setLogLevel(level)
-
-
 class Networks:
     """The networks of a folder, and the temperature that calibrates the second one's probabilities."""
 
     def __init__(self, folder: Path = WEIGHTS) -> None:
-        sums = json.loads((folder / "weights.json").read_text(encoding="utf-8"))
+        sums = checksums(folder)
         self.finder = Network(folder / "finder.onnx", sums["finder"])
         self.faces = Network(folder / "faces.onnx", sums["faces"])
         self.leaning = Network(folder / "leaning.onnx", sums["leaning"])

@@ -6,7 +6,6 @@ resolve the rest. ``scripts/training/printed.py`` trains and writes the network.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import cache
 from itertools import permutations
@@ -16,13 +15,17 @@ import numpy as np
 
 from vision.errors import LayoutError
 from vision.frame import Image
-from vision.readers.dice.networks import CROP_PX, DIE_IN_CROP_PX, WEIGHTS, Floats, Network, crop
+from vision.readers.dice.networks import CROP_PX, DIE_IN_CROP_PX, WEIGHTS, crop
+from vision.readers.networks import Floats, Network, checksums
 from vision.sampling import median
 
 SIX_OR_NINE = "6"
 PRINTED = ("0", "1", "2", "3", "4", "5", SIX_OR_NINE, "7", "8", "*", "I", "O", "T", "L", "S")
 """The known faces. A 6 and a 9 are one class, since a die may be upside down; the die's other faces resolve it."""
 _CLASSES = {face: number for number, face in enumerate(PRINTED)} | {"9": PRINTED.index(SIX_OR_NINE)}
+
+MOST_DICE = 7
+"""Maximum number of dice told apart: all assignments are compared, 5,040 for seven."""
 
 EDGE_PX = 26.0
 """Edge of a die in the square that is read: the corners of its upper side are cut off."""
@@ -49,7 +52,7 @@ class PrintedFaces:
     """The network of a folder that reads printed faces."""
 
     def __init__(self, folder: Path = WEIGHTS) -> None:
-        held = json.loads((folder / "printed.json").read_text(encoding="utf-8"))
+        held = checksums(folder, "printed.json")
         self._network = Network(folder / "printed.onnx", held["printed"])
         self._temperature = float(held["temperature"])
 
@@ -99,8 +102,15 @@ def shipped_faces() -> PrintedFaces:
     return PrintedFaces()
 
 
+def check_count(key: str, dice: Sequence[str]) -> None:
+    """Raise LayoutError for more dice, listed under a key of the layout, than can be told apart."""
+    if len(dice) > MOST_DICE:
+        raise LayoutError(f"dice.{key} lists {len(dice)} dice; expected {MOST_DICE} or fewer")
+
+
 def check_printed(sets: Sequence[str]) -> None:
-    """Raise LayoutError for an unknown face."""
+    """Raise LayoutError for an unknown face, or too many dice."""
+    check_count("faces", sets)
     unknown = sorted({face for faces in sets for face in faces if face not in _CLASSES})
     if unknown:
         raise LayoutError(

@@ -17,7 +17,7 @@ from vision.layout.surfaces import Surface
 from vision.readers.dice.faces import FaceSet
 from vision.readers.dice.finding import Candidate, FindingSettings, FoundDie, find_dice, lab_of
 from vision.readers.dice.networks import Networks, shipped
-from vision.readers.dice.printed import PrintedFaces, check_printed, face_probabilities, shipped_faces
+from vision.readers.dice.printed import PrintedFaces, check_count, check_printed, face_probabilities, shipped_faces
 from vision.readers.protocols import SurfaceView
 from vision.reading import DieReading, RollReading
 from vision.sampling import PixelMap, PlaneWindow, plane_map, sample
@@ -53,7 +53,8 @@ class DiceReader:
         """Read dice with pips, with learned ``faces``, or with the printed faces of a known set.
 
         The layout may name a file of learned faces, or list the printed ones. Raises LayoutError where the surface has
-        other pieces, or for an unknown printed face or colour, EnrolmentError where the file can't be read.
+        other pieces, for an unknown printed face or colour, or for too many dice that are told apart; EnrolmentError
+        where the file can't be read.
         """
         self._surface = surface
         self._pieces = DicePieces.on(surface)
@@ -196,8 +197,9 @@ _LIGHT_SHARE = 0.35
 """Weight of a difference in lightness relative to one in hue, since light varies and hue does not."""
 
 
-def _check_colours(names: Iterable[str]) -> None:
-    """Raise LayoutError for a colour that dice can't be named by."""
+def _check_colours(names: Sequence[str]) -> None:
+    """Raise LayoutError for a colour that dice can't be named by, or too many dice."""
+    check_count("colours", names)
     for name in names:
         if name not in _COLOURS:
             raise LayoutError(f"dice.colours has {name!r}; expected {', '.join(_COLOURS)}")

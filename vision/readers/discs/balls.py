@@ -20,8 +20,6 @@ from vision.readers.discs.finder import DiscFit, TopPlane
 from vision.readers.discs.shape import Circles, DiscShape, beyond_mm
 from vision.sampling import median
 
-HALF_SIDE_MM = 22
-"""Half the side of the grid of points, 1 mm apart, at which tops are sampled. The grid must contain the largest top."""
 INSIDE_TOP_MM = 2.6
 """Rim of the top that is left out. Larger: an inexact centre matters less, and fewer points are left."""
 CLEAR_MM = 0.8
@@ -51,9 +49,6 @@ FEWEST_POINTS = 12
 FEWEST_DIRECTIONS = 6
 """Minimum number of points of the outline that count. Higher: more discs without evidence of a ball."""
 
-_GRID = np.stack(np.meshgrid(*(np.arange(-HALF_SIDE_MM, HALF_SIDE_MM + 1, dtype=np.float64),) * 2), axis=-1).reshape(
-    -1, 2
-)
 _TURNS = np.arange(DIRECTIONS) * 2 * np.pi / DIRECTIONS
 """The directions, in radians."""
 _WAYS = np.column_stack([np.cos(_TURNS), np.sin(_TURNS)])
@@ -89,7 +84,7 @@ def ball_evidence(
     if not fits:
         return []
     centres = np.array([fit.centre_mm for fit in fits])
-    within = _GRID[(_GRID**2).sum(axis=-1) < (shape.radius_mm - INSIDE_TOP_MM) ** 2]
+    within = _points_on_top(shape)
     points = centres[:, None] + within
     seen = np.ones(points.shape[:2], dtype=np.bool_) if nearer is None else ~plane.marked(nearer, points)
     beyond = beyond_mm(points, _broadcast_circles(shape.ball_circles(centres)))
@@ -120,6 +115,14 @@ def ball_evidence(
         else BallEvidence(0.0, 0.0, fit.colour, np.empty((0, 3)))
         for index, fit in enumerate(fits)
     ]
+
+
+def _points_on_top(shape: DiscShape) -> FloatArray:
+    """Return the points, 1 mm apart, at which a top is sampled, relative to its centre, (n, 2)."""
+    half = math.ceil(shape.radius_mm)
+    along = np.arange(-half, half + 1, dtype=np.float64)
+    grid = np.stack(np.meshgrid(along, along), axis=-1).reshape(-1, 2)
+    return np.asarray(grid[(grid**2).sum(axis=-1) < (shape.radius_mm - INSIDE_TOP_MM) ** 2])
 
 
 def _broadcast_circles(circles: Circles) -> Circles:

@@ -13,6 +13,7 @@ from vision.drawing import write_text
 from vision.frame import FloatArray, Image
 from vision.geometry import outline_px, project
 from vision.layout.pieces import DiscPieces
+from vision.opencv import as_colour
 from vision.readers.protocols import SurfaceView
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def draw_discs(image: Image, discs: Mapping[str, DiscSighting], view: SurfaceVie
 
     Discs are drawn green, or red with their log-odds if these are 0 or less; a ball is blue, with its log-odds.
     """
-    picture = np.array(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR) if image.ndim == 2 else image, dtype=np.uint8)
+    picture = as_colour(image).copy()
     camera, pose = view.camera, view.pose
     base_mm = view.surface.height_mm
     for place, disc in discs.items():
@@ -36,7 +37,8 @@ def draw_discs(image: Image, discs: Mapping[str, DiscSighting], view: SurfaceVie
         bare = pieces.solid_with(disc.fit.x_mm, disc.fit.y_mm, base_mm, ball=False)
         outline = outline_px(bare, camera, pose)
         cv2.polylines(picture, [_whole(outline)], True, colour, 1, cv2.LINE_AA)
-        top = bare.corners_mm()[len(_TURNS) :]
+        corners = bare.corners_mm()
+        top = corners[len(corners) // 2 :]
         cv2.polylines(picture, [_whole(project(camera, pose, top))], True, colour, 1, cv2.LINE_AA)
         doubt = "" if disc.log_odds > 0 else f" {disc.log_odds:.0f}"
         carries = f" ball {disc.ball_log_odds:+.0f}" if disc.ball_log_odds > 0 else ""

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatArray, FloatImage, Image
 from vision.layout.pieces import DiscPieces
+from vision.opencv import as_colour
 from vision.place_picture import PlacePicture
 from vision.readers.discs.appearance import DARK_FLOOR, colours_of, shares_of
 from vision.readers.discs.lighting import PaperLight
@@ -118,8 +119,10 @@ class TopPlane:
     def at(self, points_mm: FloatArray) -> FloatImage:
         """Return the interpolated colours, (..., 3), at points of the plane, (..., 2)."""
         column, row = self.window.to_pixels(points_mm[..., 0], points_mm[..., 1])
-        flat = np.stack([column.ravel(), row.ravel()], axis=-1).astype(np.float32)
-        found = cv2.remap(self.colours, flat.reshape(-1, 1, 2), None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
+        at = np.atleast_2d(np.stack([column, row], axis=-1).astype(np.float32))
+        # not all below each other: a map has fewer than 32,767 rows
+        flat = at.reshape(-1, at.shape[-2], 2)
+        found = cv2.remap(self.colours, flat, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
         return np.asarray(found, dtype=np.float32).reshape(*points_mm.shape[:-1], 3)
 
     def marked(self, mask: BoolImage, points_mm: FloatArray) -> BoolImage:
@@ -198,9 +201,7 @@ class DiscFinder:
             # smooth a slightly larger part, because values beyond its rim are unknown
             wider = tuple(slice(max(0, side.start - RIM_PX), side.stop + RIM_PX) for side in part)
             sampled = sample(image, np.ascontiguousarray(self._map[wider]))
-            if sampled.ndim == 2:
-                sampled = np.asarray(cv2.cvtColor(sampled, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
-            light = cv2.GaussianBlur(linear_light(sampled), (0, 0), SMOOTHING_MM)
+            light = cv2.GaussianBlur(linear_light(as_colour(sampled)), (0, 0), SMOOTHING_MM)
             inner = tuple(
                 slice(own.start - wide.start, own.stop - wide.start) for own, wide in zip(part, wider, strict=True)
             )

@@ -53,7 +53,7 @@ class ColourSettings:
     glossy: float = 0.04
     """Share of discs whose top reflects a lamp. Higher: pale discs are assigned to the paler player less reliably."""
     glossy_weight: float = 10.0
-    """Number of discs as which ``glossy`` counts beside those of a picture. Higher: a lamp that whitens several discs
+    """Number of discs that ``glossy`` counts as beside those of a picture. Higher: a lamp that whitens several discs
     at once is noticed less.
     """
     gloss: float = 0.3

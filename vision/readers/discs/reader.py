@@ -79,8 +79,8 @@ class DiscReader:
         self._settings = settings
         self._surface = surface
         self._pieces = DiscPieces.on(surface)
-        judge = ColourClassifier({player: colours.disc for player, colours in appearance.players.items()})
-        self._learned = PictureLight(appearance, judge, 0.0)
+        classifier = ColourClassifier({player: colours.disc for player, colours in appearance.players.items()})
+        self._learned = PictureLight(appearance, classifier, 0.0)
         self._finder: tuple[SurfaceView, DiscFinder] | None = None
 
     @property
@@ -138,7 +138,7 @@ class DiscReader:
         distances = dict(
             zip(
                 fits,
-                light.judge.distances([fit.colour for fit in fits.values()], plane.paper, light.level),
+                light.classifier.distances([fit.colour for fit in fits.values()], plane.paper, light.level),
                 strict=True,
             )
         )
@@ -149,7 +149,7 @@ class DiscReader:
         }
         evidence = ball_evidence(plane, finder.shape, [fits[place] for place in likely], nearer)
         balls = dict(zip(likely, evidence, strict=True))
-        colours = light.judge.log_likelihoods(
+        colours = light.classifier.log_likelihoods(
             [fits[place].colour for place in likely], plane.paper, light.level, light.glossy
         )
         likelihoods = dict(zip(likely, colours, strict=True))

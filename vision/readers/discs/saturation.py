@@ -1,4 +1,4 @@
-"""A piece set as a camera shows it whose saturation is not that of the camera that it was learned by.
+"""Adapting learned colours to a camera that shows them more or less saturated than the one they were learned with.
 
 One factor must fit all pieces. It acts on grey levels, so a strong colour becomes much stronger in linear light.
 """
@@ -36,7 +36,7 @@ class PictureLight:
     """
 
     looks: DiscAppearance
-    judge: ColourClassifier
+    classifier: ColourClassifier
     level: float
     glossy: float | None = None
 
@@ -47,24 +47,24 @@ def light_of(
     paper: FloatArray,
     settings: SaturationSettings = SaturationSettings(),
 ) -> PictureLight:
-    """Return the light, and the colours at the saturation, in which discs of some colours (3,) are best those learned.
+    """Return the light, and the learned colours at the saturation, that explain the colours (3,) of some discs best.
 
     ``paper`` (3,) is the linear light of white paper, ``learned`` the piece set as it was learned.
     """
-    level, cost = learned.judge.light_and_cost(colours, paper)
-    best = PictureLight(learned.looks, learned.judge, level)
+    level, cost = learned.classifier.light_and_cost(colours, paper)
+    best = PictureLight(learned.looks, learned.classifier, level)
     for factor in settings.factors if cost > settings.misfit * len(colours) else ():
         looks = with_saturation(learned.looks, paper, factor)
-        judge = ColourClassifier({player: own.disc for player, own in looks.players.items()})
-        level, unlike = judge.light_and_cost(colours, paper)
+        classifier = ColourClassifier({player: own.disc for player, own in looks.players.items()})
+        level, unlike = classifier.light_and_cost(colours, paper)
         unlike += (np.log(factor) / settings.spread) ** 2
         if unlike < cost:
-            best, cost = PictureLight(looks, judge, level), unlike
-    return replace(best, glossy=best.judge.glossy_share(colours, paper, best.level))
+            best, cost = PictureLight(looks, classifier, level), unlike
+    return replace(best, glossy=best.classifier.glossy_share(colours, paper, best.level))
 
 
 def with_saturation(looks: DiscAppearance, paper: FloatArray, factor: float) -> DiscAppearance:
-    """Return the colours that a camera shows that multiplies saturation by a factor and shows paper (3,) as it does."""
+    """Return the colours in a camera that multiplies saturation by a factor and shows white paper as ``paper`` (3,)."""
     unchanged_paper = _saturated(paper, 1 / factor)
 
     def seen(colour: FloatArray) -> FloatArray:

@@ -69,7 +69,7 @@ class DiscSettings:
     discs pass for balls less often.
     """
     plain_weight: int = 3
-    """Number of discs as which ``plain_usual`` counts. Higher: the owner's other discs count less."""
+    """Number of discs that ``plain_usual`` counts as. Higher: the owner's other discs count less."""
     plain_least: float = 0.06
     """Minimum typical unevenness of a disc without a ball. Higher: noise on even discs passes for a ball less often."""
     plain_spread: float = 0.65
@@ -92,7 +92,7 @@ class DiscSettings:
     """
     pictured: float = 0.0125
     """Linear light below which a ball changes so little that no picture is kept for comparison: 30 of 255 levels.
-    Lower: a ball that was put on in the dark may be taken for one that was not.
+    Lower: a ball put on in the dark may go unnoticed.
     """
     unshaded_share: float = 0.75
     """Share of a ball's odds that remains if it and its disc are darker than ``faint`` or brighter than ``bleached``,
@@ -105,7 +105,7 @@ class DiscSettings:
     foreign_easy: float = 0.15
     """Share of such parts without cost. Larger: tolerates prints and reflections, and coins."""
     foreign_cost: float = 80.0
-    """Cost, in odds, if the whole top is so, since it may be a coin. Higher: fewer coins pass for discs."""
+    """Cost, in odds, if the whole top has neither colour: it may be a coin. Higher: fewer coins pass for discs."""
     foreign_most: float = 8.0
     """Cost, in odds, from which a ball is no longer judged. Higher: balls are still judged on tops that are partly
     covered.

@@ -81,19 +81,22 @@ _LINES = ("X", "089", "1234567")
 
 
 def read_copied(text: str, surface: Surface) -> dict[str, str]:
-    """Parse the contents of a filled sheet, by place: COPIED, or its lines from top to bottom.
+    """Parse the contents of a filled sheet, by place: COPIED, or its lowest lines from top to bottom.
 
     Lines are separated by ``/``; a dot stands for a cell that is not learned. Raises EnrolmentError.
     """
     if not isinstance(surface, GridSurface) or Ink.on(surface).colours:
-        raise EnrolmentError(f"pens on the {surface.name} are told without being taught; leave out enrolment and looks")
+        raise EnrolmentError(
+            f"the pens on the {surface.name} are recognised without being taught; no enrolment and no looks are needed"
+        )
     lines = text.strip().split("/")
     if text.strip() == COPIED:
         lines = [(_LINES[min(row, 2)] * surface.columns)[: surface.columns] for row in reversed(range(surface.rows))]
     if len(lines) > surface.rows or any(len(line) != surface.columns for line in lines):
         raise EnrolmentError(
             f"{text!r} is not a sheet of {surface.columns} columns and {surface.rows} lines or fewer; expected "
-            f"{COPIED}, or lines from the top such as {'1234567X'[: surface.columns]}/{'.' * surface.columns}"
+            f"{COPIED}, or its lowest lines from top to bottom, such as "
+            f"{('1234567X' * surface.columns)[: surface.columns]}/{'.' * surface.columns}"
         )
     rows = [surface.places[start : start + surface.columns] for start in range(0, len(surface.places), surface.columns)]
     shown = {

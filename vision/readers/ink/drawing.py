@@ -1,4 +1,4 @@
-"""Drawing what is read on a sheet on the picture, for a person to check."""
+"""Drawing what was read from a sheet onto the picture, for a person to check."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from vision.drawing import write_text
 from vision.frame import Image
 from vision.geometry import project
 from vision.layout.surfaces import Surface
+from vision.opencv import as_colour
 from vision.readers.protocols import SurfaceView
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def draw_ink(image: Image, view: SurfaceView, surface: Surface, sightings: Mappi
 
     Certain readings are green, others red.
     """
-    picture = np.array(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR) if image.ndim == 2 else image, dtype=np.uint8)
+    picture = as_colour(image).copy()
     for place, one in sightings.items():
         if one.log_odds <= 0:
             continue

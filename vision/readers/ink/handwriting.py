@@ -17,8 +17,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.errors import EnrolmentError
+from vision.errors import EnrolmentError, FrameError
 from vision.frame import FloatArray, FloatImage
+from vision.images import decode_photo
+from vision.opencv import as_grey
 from vision.readers.ink.paper import CELL_PX
 from vision.readers.ink.signs import SIGNS
 
@@ -111,14 +113,13 @@ class Handwriting:
         ):
             raise damaged
         try:
-            picture = cv2.imdecode(
-                np.frombuffer(base64.b64decode(cells, validate=True), dtype=np.uint8), cv2.IMREAD_GRAYSCALE
-            )
-        except (ValueError, cv2.error):
+            png = base64.b64decode(cells, validate=True)
+            picture = as_grey(decode_photo(png, "the handwriting", most_pixels=max(1, len(signs)) * TAUGHT_PX**2))
+        except (ValueError, FrameError):
             raise damaged from None
-        if picture is None or picture.shape != (len(signs) * TAUGHT_PX, TAUGHT_PX):
+        if picture.shape != (len(signs) * TAUGHT_PX, TAUGHT_PX):
             raise damaged
-        return cls(tuple(signs), np.asarray(picture, dtype=np.uint8).reshape(-1, TAUGHT_PX, TAUGHT_PX))
+        return cls(tuple(signs), picture.reshape(-1, TAUGHT_PX, TAUGHT_PX))
 
 
 def taught_cells(ink: FloatImage, cells: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:

@@ -6,14 +6,12 @@ cells together, by belief propagation on the grid (Pearl, Probabilistic Reasonin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from vision.frame import FloatArray
 
-COMPASS = ("north", "east", "south", "west")
 LOOP, NO_LOOP = "loop", "open"
 """The possible contents of a cell's side."""
 _OUTSIDE = -50.0
@@ -29,11 +27,11 @@ class LoopSettings:
     """
 
     cell: float = 0.41
-    """Log-odds that a cell is enclosed for each log-odds of the network."""
+    """Log-odds that a cell is enclosed, per unit of the network's log-odds."""
     enclosed: float = 0.88
     """Log-odds added to those of each cell: the network sees fewer enclosed cells than there are."""
     line: float = 0.44
-    """Log-odds of a line for each log-odds of the network."""
+    """Log-odds of a line, per unit of the network's log-odds."""
     stray: float = 0.52
     """Share of the sides between cells outside of loops where a line seems to lie."""
     gap: float = 0.008
@@ -43,11 +41,11 @@ class LoopSettings:
     touching: float = 0.24
     """Share of the sides between enclosed cells where a line seems to lie, mostly that of another loop."""
     rounds: int = 10
-    """How often cells hear from their neighbours; more rounds find the same cells."""
+    """Rounds of message passing between neighbours; more of them find the same cells."""
 
 
 def lines_between(lines: FloatArray) -> FloatArray:
-    """Return log-odds of a line along each cell's sides (..., rows, columns, 4), in COMPASS order, combining both
+    """Return log-odds of a line along each cell's sides (..., rows, columns, 4), in the order of Side, combining both
     cells' views.
     """
     both = lines.copy()
@@ -88,7 +86,7 @@ def _without_each(own: FloatArray, told: FloatArray) -> FloatArray:
 
 
 def _of_neighbours(odds: FloatArray) -> FloatArray:
-    """Return what the neighbour on each side has for the side towards this cell, (..., rows, columns, 4)."""
+    """Return what the neighbour on each side of each cell has for their common side, (..., rows, columns, 4)."""
     found = np.full_like(odds, _OUTSIDE)
     north, east, south, west = range(4)
     found[..., 1:, :, north] = odds[..., :-1, :, south]
@@ -109,28 +107,3 @@ def _line_prior(mine: FloatArray, other: FloatArray, settings: LoopSettings) -> 
         )
     )
     return np.asarray(there - missing)
-
-
-def loops_seen(
-    circled: Mapping[tuple[int, int], bool], sides: Mapping[tuple[int, int], Mapping[str, Mapping[str, float]]]
-) -> list[frozenset[tuple[int, int]]]:
-    """Return the cells of each loop, by row from the top and column, from circled cells and the contents of their
-    sides: circled cells that no line parts are in one loop.
-    """
-    left = {cell for cell, is_circled in circled.items() if is_circled}
-    loops = []
-    while left:
-        pending = [min(left)]
-        left.remove(pending[0])
-        found = set(pending)
-        while pending:
-            row, column = pending.pop()
-            shown = sides.get((row, column), {})
-            for side, (down, right) in zip(COMPASS, ((-1, 0), (0, 1), (1, 0), (0, -1)), strict=True):
-                beside = (row + down, column + right)
-                if beside in left and shown.get(side, {}).get(LOOP, 0.0) <= 0.5:
-                    left.remove(beside)
-                    found.add(beside)
-                    pending.append(beside)
-        loops.append(frozenset(found))
-    return loops

@@ -6,7 +6,6 @@ are read at once, and neighbours share most of the work.
 
 from __future__ import annotations
 
-import json
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -15,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import FloatArray, FloatImage
-from vision.readers.dice.networks import Network
+from vision.geometry import Side
 from vision.readers.ink.handwriting import Handwriting, HandwritingSettings
 from vision.readers.ink.paper import CELL_PX, cells_near_ink
 from vision.readers.ink.signs import BLOT, EMPTY_SIGN, SIGNS
+from vision.readers.networks import Network, checksums
 
 WEIGHTS = Path(__file__).parent / "weights"
-SIDES = ("north", "east", "south", "west")
-OUTPUTS = len(SIGNS) + 1 + len(SIDES)
+OUTPUTS = len(SIGNS) + 1 + len(Side)
 """Scores of the signs, the log-odds that a loop encloses the cell, and of a line along each of its sides."""
 HIDDEN = 128
 """Number of features in the layer before the last."""
@@ -33,8 +32,8 @@ Inks = npt.NDArray[np.float32]
 _FEWER_BLOTS = 3.0
 """How much rarer blots are in games than in the training sheets, in log units."""
 _MORE_EMPTY = 1.5
-"""How much more often than in the training sheets cells are empty in games, in log units: a third of those are, three
-quarters of these. Higher: noise at night is seldom taken for a sign, and faint signs are missed.
+"""How much more often cells are empty in games than in the training sheets, in log units: three quarters of them in
+games, a third in training. Higher: noise at night is seldom taken for a sign, and faint signs are missed.
 """
 
 
@@ -59,7 +58,7 @@ class InkNetwork:
         self, folder: Path = WEIGHTS, taught: Handwriting | None = None, settings: HandwritingSettings | None = None
     ) -> None:
         """Load and check the network; raises what ``Network`` raises."""
-        sums = json.loads((folder / "weights.json").read_text(encoding="utf-8"))
+        sums = checksums(folder)
         self._network = Network(folder / "ink.onnx", sums["ink"])
         self._temperature, self._written = float(sums["temperature"]), float(sums["written"])
         self._corrections = (

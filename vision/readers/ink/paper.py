@@ -62,7 +62,7 @@ def flat_map(camera: CameraModel, pose: Pose, surface: GridSurface, shape: Paper
     window = flat_window(surface)
     bent = None if shape is None else shape.seen_at_mm
     pixel_map = plane_map(camera, pose, window, bent)
-    # a step is as long as those beside it
+    # the step hardly differs between neighbouring rows, so a few rows are enough
     steps_px = np.diff(pixel_map[::_STEPS_APART_PX], axis=1)
     finer = min(round(float(np.median(np.hypot(steps_px[..., 0], steps_px[..., 1])))), MOST_FINER)
     if finer < 2:

@@ -13,7 +13,7 @@ import numpy as np
 
 from vision.frame import FloatArray, FloatImage, Image
 from vision.readers.ink.paper import CELL_PX, MARGIN_CELLS
-from vision.sampling import least_channel, linear_light
+from vision.sampling import linear_light, min_channel
 from vision.surface.paper import densities_on, fit_bare_paper, hues, nearest_turn
 
 
@@ -56,7 +56,7 @@ def densities(flat: Image, rows: int, columns: int, settings: PenSettings) -> Fl
     """
     smooth = np.asarray(cv2.GaussianBlur(linear_light(flat), (0, 0), settings.blur_px), dtype=np.float32)
     density = densities_on(smooth, fit_bare_paper(smooth), settings.dark_floor)
-    shadow = _means(least_channel(density)[..., None], rows, columns, settings)
+    shadow = _means(min_channel(density)[..., None], rows, columns, settings)
     return _means(density, rows, columns, settings) - shadow
 
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from vision.errors import LayoutError
 from vision.frame import FloatArray, Image
-from vision.geometry import CameraModel, Pose
+from vision.geometry import CameraModel, Pose, Side
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface, Surface
 from vision.readers.ink.appearance import InkAppearance, circled_look, digit_look, looks_of
 from vision.readers.ink.drawing import draw_ink
-from vision.readers.ink.loops import COMPASS, LOOP, NO_LOOP, decode_loops, lines_between
-from vision.readers.ink.network import InkNetwork, shipped
+from vision.readers.ink.loops import LOOP, NO_LOOP, decode_loops, lines_between
+from vision.readers.ink.network import OUTPUTS, InkNetwork, shipped
 from vision.readers.ink.paper import flat_map, flat_picture, ink_on, range_around
 from vision.readers.ink.pens import read_pens
 from vision.readers.ink.signs import BLOT, CROSS, DIGITS, EMPTY_SIGN, SIGNS, cell_of
@@ -91,7 +91,6 @@ class InkReader:
         if not isinstance(surface, GridSurface):
             raise LayoutError(f"the {surface.name} has no cells to be written in")
         self._surface = surface
-        self._appearance = appearance
         self._pens = Ink.on(surface).colours
         self._usual_deg = usual_hues(self._pens)
         self._cells = {place: cell_of(place, surface) for place in surface.places}
@@ -102,7 +101,7 @@ class InkReader:
     @property
     def looks(self) -> tuple[str, ...]:
         """The pens' colours, or digits, a cross, and digits inside a loop."""
-        return self._appearance.looks
+        return looks_of(self._pens)
 
     def draw(self, picture: Image, view: SurfaceView, sightings: Mapping[str, InkSighting]) -> Image:
         """Return a copy of the picture with the reading beside each written cell."""
@@ -134,7 +133,7 @@ class InkReader:
         wanted = self._with_neighbours(places)
         known = {place: one.scores for place, one in previous.items() if one.scores is not None and place not in wanted}
         order = [place for place in surface.places if place not in known]
-        scores = np.zeros((surface.rows, surface.columns, len(SIGNS) + 1 + len(COMPASS)))
+        scores = np.zeros((surface.rows, surface.columns, OUTPUTS))
         for place, score in known.items():
             scores[self._cells[place]] = score
         if order:
@@ -186,9 +185,7 @@ def _sightings(places: Sequence[str], scores: FloatArray, around: FloatArray) ->
             place,
             odds,
             dict(zip(_LOOKS, own, strict=True)),
-            {name: {LOOP: line, NO_LOOP: 1 - line} for name, line in zip(COMPASS, lines, strict=True)}
-            if odds > 0
-            else {},
+            {side: {LOOP: line, NO_LOOP: 1 - line} for side, line in zip(Side, lines, strict=True)} if odds > 0 else {},
             score,
             near,
             _RARER,

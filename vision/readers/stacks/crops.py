@@ -14,6 +14,7 @@ from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import PyramidPieces
 from vision.layout.surfaces import Surface
+from vision.opencv import as_colour
 from vision.sampling import PixelMap, sample
 
 WIDTH_PX, HEIGHT_PX = 96, 192
@@ -57,8 +58,7 @@ class StackCrops:
 
     def of(self, image: Image, places: Sequence[str]) -> Image:
         """Return the crops of some places, shape (n, HEIGHT_PX, WIDTH_PX, 3), blue-green-red."""
-        if image.ndim == 2:
-            image = np.asarray(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
+        image = as_colour(image)
         for _ in range(self._halvings):
             image = np.asarray(cv2.pyrDown(image), dtype=np.uint8)
         self._make_maps([place for place in places if place not in self._maps])
@@ -79,8 +79,7 @@ class StackCrops:
 
     def pixels(self, place: str, points_mm: FloatArray) -> FloatArray:
         """Project points (n, 3) into the crop of a place, (n, 2)."""
-        seen = (points_mm - self._position) @ self._turns[place].T
-        return np.asarray(seen[:, :2] / seen[:, 2:] * self._focal_px[place] + FOOT_PX, dtype=np.float64)
+        return self.project([place] * len(points_mm), points_mm)
 
     def project(self, places: Sequence[str], points_mm: FloatArray) -> FloatArray:
         """Project a point for each place into its crop, (n, 3) to (n, 2)."""

@@ -11,6 +11,7 @@ import numpy as np
 from vision.drawing import write_text
 from vision.frame import Image
 from vision.geometry import project
+from vision.opencv import as_colour
 from vision.readers.protocols import SurfaceView
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def draw_stacks(image: Image, view: SurfaceView, stacks: Mapping[str, StackSight
 
     ``yellow M5`` is a yellow medium pyramid on five others. Certain tops are green, others red with the probability.
     """
-    picture = np.array(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR) if image.ndim == 2 else image, dtype=np.uint8)
+    picture = as_colour(image).copy()
     for stack in stacks.values():
         look, share = max(stack.looks.items(), key=lambda one: one[1])
         sure = stack.log_odds > 0 and share > _SURE_FROM

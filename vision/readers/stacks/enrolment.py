@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from common.phrases import counted
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray
 from vision.layout.pieces import PyramidPieces
@@ -24,7 +25,8 @@ from vision.readers.stacks.reader import USUAL_LEVEL, StackReader
 FEWEST_TOPS = 2
 """Minimum number of tops of a colour in a set-up for learning it. Higher: surer hues, but more set-ups are rejected."""
 SAME_HUE = 0.5
-"""Distance of two hues, in log units, below which a set is rejected. Higher: more sets are. Set by hand, like all here.
+"""Distance of two hues, in log units, below which a set is rejected. Higher: more sets are rejected. Set by hand, like
+all here.
 """
 LEAST_HUE = 0.6
 """Minimum distance from grey, in log units, of a hue with a name; clear pyramids are at about 0.3."""
@@ -112,7 +114,7 @@ def learn_set_up(view: SurfaceView, plain: PyramidAppearance, _names: tuple[str,
     for colour in plain.colours:
         if len(hues[colour]) < FEWEST_TOPS:
             raise EnrolmentError(
-                f"{len(hues[colour])} {colour} pyramids were made out in the set-up; at least {FEWEST_TOPS} are "
+                f"{counted(len(hues[colour]), f'{colour} pyramid')} found in the set-up; at least {FEWEST_TOPS} are "
                 "needed to learn the colour: improve the light, or enrol the set with a picture of a known position"
             )
     colours = {colour: np.asarray(np.median(np.stack(hues[colour]), axis=0)) for colour in plain.colours}

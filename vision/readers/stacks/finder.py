@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,10 +16,10 @@ import numpy as np
 from vision.frame import FloatArray, Image
 from vision.layout.pieces import PyramidPieces
 from vision.layout.surfaces import Surface
-from vision.readers.dice.networks import Network
+from vision.readers.networks import Floats, Network, checksums
 from vision.readers.stacks.appearance import MOST_PIECES
 from vision.readers.stacks.crops import FOOT_PX, HEIGHT_PX, WIDTH_PX, StackCrops
-from vision.readers.stacks.network import LEAST_SPREAD, WEIGHTS, Floats
+from vision.readers.stacks.network import LEAST_SPREAD, WEIGHTS
 
 ASIDE_PX = 8
 """Columns on either side of a crop that the network does not see."""
@@ -75,7 +74,7 @@ class StackFinder:
     """The network of a folder."""
 
     def __init__(self, folder: Path = WEIGHTS) -> None:
-        sums = json.loads((folder / "weights.json").read_text(encoding="utf-8"))
+        sums = checksums(folder)
         self._network = Network(folder / "finder.onnx", sums["finder"])
 
     def find(self, crops: StackCrops, pictures: Image, places: Sequence[str], heights_mm: tuple[float, float]) -> Found:
@@ -113,7 +112,7 @@ def spots_of(values: FloatArray, axes_px: FloatArray) -> tuple[FloatArray, Float
 
 
 def costs_astray(tips_px: FloatArray, axes_px: FloatArray) -> FloatArray:
-    """Return what it costs, as log-likelihood, that tips (n, m, 2) are astray from axes with the ends (n, 2, 2)."""
+    """Return the cost, as negative log-likelihood, of tips (n, m, 2) being away from axes with the ends (n, 2, 2)."""
     lower, along = axes_px[:, None, 0], axes_px[:, None, 1] - axes_px[:, None, 0]
     share = ((tips_px - lower) * along).sum(axis=2) / np.maximum((along**2).sum(axis=2), 1e-6)
     astray = tips_px - lower - np.clip(share, 0.0, 1.0)[..., None] * along

@@ -5,23 +5,21 @@
 
 from __future__ import annotations
 
-import json
 import math
 from functools import cache
 from pathlib import Path
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
-from vision.readers.dice.networks import Network
+from vision.layout.pieces import PYRAMID_SIZES
+from vision.readers.networks import Floats, Network, checksums
 from vision.readers.stacks.appearance import MOST_PIECES
 from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES, mirror_sides
 
 WEIGHTS = Path(__file__).parent / "weights"
-SIZES = ("S", "M", "L")
-KINDS = len(SIZES) * (MOST_PIECES + 1)
+KINDS = len(PYRAMID_SIZES) * (MOST_PIECES + 1)
 """Number of kinds of tops: each size with each number of pieces on the large one, from none."""
 NO_TIP = KINDS
 """The class after the kinds of tops: not a tip."""
@@ -37,12 +35,10 @@ MIRRORED_FROM = -3.0
 MIRRORED_BELOW = 0.9
 """... unless one kind of top is more probable than this. Higher: slower, and a little more exact in bad light."""
 
-Floats = npt.NDArray[np.float32]
-
 
 def kind_of(size: str, pieces: int) -> int:
     """Return the class of a top of one size with this many pieces on the large one."""
-    return SIZES.index(size) * (MOST_PIECES + 1) + pieces
+    return PYRAMID_SIZES.index(size) * (MOST_PIECES + 1) + pieces
 
 
 def network_input(sides: Image, views: FloatArray, angles_rad: FloatArray) -> Floats:
@@ -67,7 +63,7 @@ class StackNetwork:
     """The network of a folder, with the temperature that calibrates its probabilities."""
 
     def __init__(self, folder: Path = WEIGHTS) -> None:
-        sums = json.loads((folder / "weights.json").read_text(encoding="utf-8"))
+        sums = checksums(folder)
         self._network = Network(folder / "stacks.onnx", sums["stacks"])
         self._temperature = float(sums["temperature"])
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, PyramidSolid
-from vision.layout.pieces import TIP_SHARE, PyramidPieces
+from vision.layout.pieces import PYRAMID_SIZES, TIP_SHARE, PyramidPieces
 from vision.layout.surfaces import Surface
 from vision.place_picture import PlacePicture
 from vision.readers.protocols import SurfaceView
@@ -29,7 +29,7 @@ from vision.readers.stacks.crops import StackCrops
 from vision.readers.stacks.drawing import draw_stacks
 from vision.readers.stacks.faces import levels_beside_tips
 from vision.readers.stacks.finder import shipped_finder, tip_heights_mm
-from vision.readers.stacks.network import KINDS, SIZES, kind_of, shipped
+from vision.readers.stacks.network import KINDS, kind_of, shipped
 from vision.readers.stacks.tint import hue_costs, tint_of
 from vision.readers.stacks.tips import TipChooser, TipWeights
 
@@ -39,7 +39,7 @@ CAPPED_FROM = 3
 USUAL_PIECES = 2
 """Number of pieces on a large one that is assumed for a tip where the view hardly tells its height."""
 USUAL_LEVEL = 110.0
-"""Mean grey level to which colours are scaled, so that hues in dim light are comparable."""
+"""Mean grey level of all places' crops to which colours are scaled, so that hues in dim light are comparable."""
 BLACK_COLUMN = NEUTRALS.index(BLACK) - len(NEUTRALS)
 """Where black is among a set's colours and NEUTRALS."""
 
@@ -53,11 +53,11 @@ class StackSettings:
     spot_weight: float = 1.0
     """Weight of the finder's log-probability of a spot in the choice of the tip. Higher: the sides count less."""
     sides_weight: float = 1.3
-    """Weight of the stack's flattened sides. Higher: more certain, by what is right less often."""
+    """Weight of the stack's flattened sides. Higher: more certain, but wrong more often."""
     strange_colour: float = -4.0
     """Log-likelihood of a colour that the rules forbid on that large pyramid. Lower: such tops are read less often."""
     strange_black: float = -2.0
-    """Log-likelihood of a black one where no tower is. Lower: such tops are read less often."""
+    """Log-likelihood added for a black top where there is no tower to cap. Lower: such tops are read less often."""
     black_large: float = -1.0
     """Log-likelihood of a large black pyramid on a high stack. Lower: caps are read less often."""
     black_other: float = -3.0
@@ -72,8 +72,8 @@ class StackSettings:
     dark_most: float = 5.0
     """The most that it may gain or lose. Higher: brightness alone may decide."""
     as_set_up: float = 1.0
-    """Bonus, as log-likelihood, of the top that the set-up has there. Higher: pieces that moved are read as if they had
-    not.
+    """Bonus, as log-likelihood, of a top's size and number of pieces as the set-up has them there. Higher: pieces that
+    moved are read as if they had not.
     """
     odd_one_out: float = 0.002
     """Share of tops that are misread, whatever the fit. Higher: less certain."""
@@ -134,6 +134,8 @@ class StackSighting:
     """Where the top would stand on the surface, x and y, for each number of pieces; empty for a large top."""
     picture: PlacePicture | None = None
     """What it looks like, for comparing it with later."""
+    crop_level: float = 0.0
+    """Mean grey level of its place's crop."""
 
     @property
     def is_clear(self) -> bool:
@@ -161,9 +163,9 @@ class StackReader:
         self._network = shipped()
         self._hues = np.array([*appearance.colours.values(), *(np.zeros(2) for _ in NEUTRALS)])
         colours = [*appearance.colours, *NEUTRALS]
-        looks = {look_name(colour, size): (colour, size) for colour in colours for size in SIZES}
+        looks = {look_name(colour, size): (colour, size) for colour in colours for size in PYRAMID_SIZES}
         self._look_colours = np.array([colours.index(looks[look][0]) for look in appearance.looks])
-        self._look_sizes = np.array([SIZES.index(looks[look][1]) for look in appearance.looks])
+        self._look_sizes = np.array([PYRAMID_SIZES.index(looks[look][1]) for look in appearance.looks])
         self._crops: tuple[CameraModel, Pose, StackCrops] | None = None
         self._by_set_up: dict[Stack, FloatArray] = {}
 
@@ -192,9 +194,11 @@ class StackReader:
         found = self._finder.find(crops, pictures, order, self._tips_mm)
         tips = self._chooser(crops).choose(pictures, order, found)
         levels = levels_beside_tips(tips.sides, crops.views(order), found.angles_rad)
-        levels *= USUAL_LEVEL / max(float(pictures.mean()), 1.0)
-        set_up = [self._appearance.set_up.get(place, ()) for place in order]
         kept = {place: one for place, one in previous.items() if place not in places}
+        crop_levels = pictures.mean(axis=(1, 2, 3)).tolist()
+        level = float(np.mean([*crop_levels, *(one.crop_level for one in kept.values())]))
+        levels *= USUAL_LEVEL / max(level, 1.0)
+        set_up = [self._appearance.set_up.get(place, ()) for place in order]
         tops = [*levels[tips.log_odds > 0], *(one.top.levels for one in kept.values() if one.log_odds > 0)]
         hues = tint_of(hues_of(np.array(tops).reshape(-1, 3)), self._hues).without(hues_of(levels))
         scores = self._settings.sides_weight * tips.kinds[:, :KINDS, None] + self._colour_scores(hues, set_up)
@@ -206,7 +210,12 @@ class StackReader:
             foot = (*found.feet_mm[number].tolist(), float(found.angles_rad[number]) + crops.bearing(place))
             tip_px = tips.tips_px[number]
             one = self._sighting(crops, place, foot, tip_px, tips.kinds[number], scores[number], levels[number])
-            seen[place] = replace(one, log_odds=log_odds[number], picture=PlacePicture.of(pictures[number], tip_px))
+            seen[place] = replace(
+                one,
+                log_odds=log_odds[number],
+                picture=PlacePicture.of(pictures[number], tip_px),
+                crop_level=crop_levels[number],
+            )
         read = seen | kept
         return {place: read[place] for place in self._surface.places if place in read}
 
@@ -247,7 +256,7 @@ class StackReader:
         """
         settings = self._settings
         # a look's other heights use the same pixels, so they are no further evidence for it
-        best = scores.reshape(len(SIZES), MOST_PIECES + 1, -1).max(axis=1)
+        best = scores.reshape(len(PYRAMID_SIZES), MOST_PIECES + 1, -1).max(axis=1)
         weights = np.exp(best[self._look_sizes, self._look_colours] - scores.max())
         weights /= weights.sum()
         of_colour = np.bincount(self._look_colours, weights) / np.bincount(self._look_colours)
@@ -255,7 +264,7 @@ class StackReader:
         weights *= 1 - odd - odd_size
         weights += odd_size * of_colour[self._look_colours] + odd / len(weights)
         number, pieces = divmod(int(scores.max(axis=1).argmax()), MOST_PIECES + 1)
-        size = SIZES[number]
+        size = PYRAMID_SIZES[number]
         base_mm = self._surface.height_mm
         tips_mm = crops.at_heights(
             place, tip_px, np.array([base_mm + self._pieces.tip_mm(size, each) for each in range(MOST_PIECES + 1)])
@@ -311,7 +320,7 @@ class StackReader:
         lowest = set_up[0][1] if set_up else None
         possible = possible_tops(set_up)
         scores = np.full((KINDS, len(colours)), -np.inf)
-        for size in SIZES:
+        for size in PYRAMID_SIZES:
             for pieces in possible[size]:
                 bare = size == "L" and pieces == 0
                 kind = scores[kind_of(size, pieces)]

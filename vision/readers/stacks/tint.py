@@ -19,7 +19,7 @@ class HueSettings:
     spread: float = 0.35
     """Standard deviation of a hue, in log units. Larger: distinguishes colours less reliably."""
     usual_cost: float = 10.0
-    """Cost of a hue, as log-likelihood, from which it grows ever more slowly. Higher: outvotes more shapes."""
+    """Cost of a hue, as negative log-likelihood, from which it grows ever more slowly. Higher: outvotes more shapes."""
     tint_spread: float = 0.3
     """Standard deviation of a picture's tint, in log units. Larger: other colours pass for tinted ones more easily."""
     strengths: tuple[float, ...] = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.12, 1.25, 1.4, 1.6, 1.8)
@@ -29,7 +29,7 @@ class HueSettings:
 
 
 def hue_costs(hues: FloatArray, known: FloatArray, settings: HueSettings = HueSettings()) -> FloatArray:
-    """Return the cost of each hue (..., n, 2) being each known one (k, 2), as log-likelihood, (..., n, k).
+    """Return the cost of each hue (..., n, 2) being each known one (k, 2), as negative log-likelihood, (..., n, k).
 
     It is Gaussian near a known hue; farther off it has a heavy tail, so that odd hues count little.
     """

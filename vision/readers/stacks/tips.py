@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
+from vision.layout.pieces import PYRAMID_SIZES
 from vision.readers.stacks.crops import StackCrops
 from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES, flatten_sides
 from vision.readers.stacks.finder import Found
-from vision.readers.stacks.network import KINDS, NO_TIP, SIZES, StackNetwork, tip_log_odds
+from vision.readers.stacks.network import KINDS, NO_TIP, StackNetwork, tip_log_odds
 
 FIRST_SPOTS, SURE_TIP = 1, 3.0
 """Number of a place's spots that are evaluated first; the others are skipped if one of these is a tip with such
@@ -138,5 +139,5 @@ class TipChooser:
 
 def _surest_size(kinds: FloatArray) -> FloatArray:
     """Return the probability of each tip's likeliest size, (n,), from the log-probabilities of kinds (n, KINDS + 1)."""
-    sizes = np.logaddexp.reduce(kinds[:, :KINDS].reshape(len(kinds), len(SIZES), -1), axis=2)
+    sizes = np.logaddexp.reduce(kinds[:, :KINDS].reshape(len(kinds), len(PYRAMID_SIZES), -1), axis=2)
     return np.asarray(np.exp(sizes.max(axis=1) - np.logaddexp.reduce(sizes, axis=1)))

@@ -1,7 +1,7 @@
 """Stands in for Picamera2 where there is none: the calls that are used, with the names and defaults of version 0.3.
 
 The variable PI_CAMERA chooses its behaviour: ``works``, ``busy``, ``freezes`` or ``dies`` after three frames, ``other
-size``, or ``no focus``. A frame's pixels are its number; blue tells whether exposure is automatic.
+size``, ``no focus``, or ``mono``. A frame's pixels are its number; blue tells whether exposure is automatic.
 """
 
 import os
@@ -25,7 +25,8 @@ class Picamera2:
                 raise RuntimeError("Failed to acquire camera: Device or resource busy")
             except RuntimeError as error:
                 raise RuntimeError("Camera __init__ sequence did not complete.") from error
-        settable = ["AeEnable", "ExposureTime", "AnalogueGain", "AwbEnable", "ColourGains"]
+        settable = ["AeEnable", "ExposureTime", "AnalogueGain"]
+        settable += [] if _BEHAVIOUR == "mono" else ["AwbEnable", "ColourGains"]
         settable += [] if _BEHAVIOUR == "no focus" else ["AfMode", "LensPosition"]
         self.camera_controls = dict.fromkeys(settable, (0, 1, 0))
         self._set = {}
@@ -61,7 +62,7 @@ class Picamera2:
         width, height = self._configuration["main"]["size"]
         pixels = np.full((height, width, 3), self._number % 256, dtype=np.uint8)
         pixels[..., 0] = 255 if self._set["AeEnable"] else 0
-        return CompletedRequest(pixels, self._set, "LensPosition" in self.camera_controls)
+        return CompletedRequest(pixels, self.camera_controls)
 
     def stop(self):
         pass
@@ -71,16 +72,11 @@ class Picamera2:
 
 
 class CompletedRequest:
-    def __init__(self, pixels, controls, has_focus):
+    def __init__(self, pixels, controls):
         self.pixels = pixels
-        self._metadata = {
-            "SensorTimestamp": time.clock_gettime_ns(time.CLOCK_BOOTTIME),
-            "ExposureTime": 8000,
-            "AnalogueGain": 2.0,
-            "ColourGains": (1.6, 1.9),
-        }
-        if has_focus:
-            self._metadata["LensPosition"] = 1.5
+        values = {"ExposureTime": 8000, "AnalogueGain": 2.0, "ColourGains": (1.6, 1.9), "LensPosition": 1.5}
+        self._metadata = {name: value for name, value in values.items() if name in controls}
+        self._metadata["SensorTimestamp"] = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
     def get_metadata(self):
         return self._metadata

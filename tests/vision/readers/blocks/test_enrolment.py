@@ -126,7 +126,7 @@ def test_looks_survive_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[]", "list"),
+        ("[]", "not a JSON object"),
         ("{", "not valid JSON"),
         ('{"format": "other"}', "format"),
         ('{"format": "tabletop-referee looks 1"}', "colours"),

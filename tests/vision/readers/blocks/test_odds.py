@@ -162,7 +162,7 @@ CROWD = (
 @pytest.mark.parametrize(
     ("looks", "below"),
     [
-        (LOOKS, None),
+        (LOOKS, 0.0),
         (LOOKS, -5.0),
         (LOOKS, 3.0),
         (LOOKS, 7.0),
@@ -170,13 +170,13 @@ CROWD = (
     ],
 )
 def test_odds_are_computed_from_face_colour_place_and_sides(
-    looks: BlockAppearance, below: float | None, monkeypatch: pytest.MonkeyPatch
+    looks: BlockAppearance, below: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(block_reader, "support", lambda sides: below)
     found = seen_in(with_things(picture_of(CROWD, POSE)), looks=looks)
     assert len(found) > 6
     for place, one in found.items():
-        assert one.log_odds == pytest.approx(expected_odds(one, below or 0.0), abs=1e-6), place
+        assert one.log_odds == pytest.approx(expected_odds(one, below), abs=1e-6), place
         assert one.log_odds >= -6.0
         assert one.face.correlation > 0.6
 

@@ -61,6 +61,16 @@ def test_faces_are_kept_in_a_file(taught: FaceSet, tmp_path: Path) -> None:
     assert again.inks == pytest.approx(taught.inks, abs=1e-3)
 
 
+def test_faces_that_cannot_be_written_leave_the_old_file(taught: FaceSet, tmp_path: Path) -> None:
+    path = tmp_path / "faces.npz"
+    taught.save(path)
+    before = path.read_bytes()
+    (tmp_path / ".faces.npz.draft").mkdir()
+    with pytest.raises(OSError, match="draft"):
+        taught.save(path)
+    assert path.read_bytes() == before
+
+
 def packed(names: object, inks: object) -> bytes:
     """A file of faces with these arrays."""
     file = io.BytesIO()

@@ -77,6 +77,12 @@ def test_a_face_that_can_not_be_read_is_named() -> None:
         layout_from_json(data)
 
 
+def test_more_than_seven_dice_are_too_many_to_tell_apart() -> None:
+    check_printed(("123456",) * 7)
+    with pytest.raises(LayoutError, match=r"dice\.faces lists 8 dice; expected 7 or fewer"):
+        check_printed(("123456",) * 8)
+
+
 def tray_of(shown: str) -> tuple[SurfaceView, list[str]]:
     """A synthetic tray in which the dice of SETS show these faces, and the faces from left to right."""
     dice = []

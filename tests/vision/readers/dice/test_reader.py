@@ -151,6 +151,8 @@ def test_more_dice_than_the_layout_has_colours_have_no_names(two: TrayPicture) -
     assert {one.die for one in read_as(two, DicePieces(colours=("black", "white", "ivory")))} == {"white", "ivory"}
     with pytest.raises(LayoutError, match=r"dice\.colours has 'rde'; expected red, orange, .*ivory"):
         read_as(two, DicePieces(colours=("rde",)))
+    with pytest.raises(LayoutError, match=r"dice\.colours lists 8 dice; expected 7 or fewer"):
+        read_as(two, DicePieces(colours=tuple(BODIES)[:8]))
 
 
 @pytest.mark.parametrize(("side_mm", "azimuth_deg"), [(12.0, -90.0), (16.0, 20.0), (20.0, 140.0)])

@@ -34,8 +34,8 @@ def test_a_short_training_writes_networks_that_run(tmp_path: Path) -> None:
 def test_training_further_starts_from_the_given_weights(tmp_path: Path) -> None:
     training = importlib.import_module("scripts.training.dice")
     pictures = training.Pictures([dice_picture(np.random.default_rng([7, 1]), 128)], ())
-    training.train_all(pictures, pictures, 1e-12, 1, tmp_path, start=WEIGHTS)
-    further, shipped = Networks(tmp_path), Networks()
+    training.train_all(pictures, pictures, 1e-12, 1, tmp_path / "new", start=WEIGHTS)
+    further, shipped = Networks(tmp_path / "new"), Networks()
     squares = np.random.default_rng(3).normal(size=(5, 4, CROP_PX, CROP_PX)).astype(np.float32)
     for after, before in (further.faces, shipped.faces), (further.leaning, shipped.leaning):
         assert np.allclose(after.run(squares), before.run(squares), atol=1e-3)

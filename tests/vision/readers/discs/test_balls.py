@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from tests.vision.readers.discs.drawn import BOARD, DARK, PALE, Drawn, finder_from, picture_of, seen_from
 from vision.frame import BoolImage, FloatArray
 from vision.readers.discs.appearance import DARK_FLOOR, shares_of
-from vision.readers.discs.balls import BallEvidence, ball_evidence
+from vision.readers.discs.balls import INSIDE_TOP_MM, BallEvidence, ball_evidence
 from vision.readers.discs.finder import DiscFit, TopPlane
 from vision.readers.discs.shape import DiscShape, beyond_mm
 
@@ -67,6 +68,15 @@ def test_the_colours_of_ball_and_top_are_measured(seen: dict[str, BallEvidence])
         assert 300 < len(top) < 380
         apart = np.abs(np.median(top, axis=0) - seen[disc.place].colour).max()
         assert (apart < 0.5) == (disc.ball is None or disc.ball == disc.light)
+
+
+def test_the_whole_top_of_a_large_disc_is_sampled() -> None:
+    finder = finder_from(seen_from())
+    plane = finder.plane(picture_of(STANDING, seen_from()), ["d4"])
+    fit = finder.find(plane, ["d4"])["d4"]
+    large = replace(finder.shape, pieces=replace(finder.shape.pieces, diameter_mm=60.0))
+    (seen,) = ball_evidence(plane, large, [fit], None)
+    assert len(seen.top) == pytest.approx(math.pi * (30.0 - INSIDE_TOP_MM) ** 2, rel=0.02)
 
 
 def test_light_from_one_side_is_no_evidence_of_a_ball(seen: dict[str, BallEvidence]) -> None:

@@ -149,6 +149,9 @@ def test_points_of_the_plane_are_interpolated_and_looked_up(plane: TopPlane) -> 
     here, beside = plane.at(centres)
     assert here == pytest.approx(plane.colours[20, 30])
     assert plane.at(centres.mean(axis=0)) == pytest.approx((here + beside) / 2, abs=1e-5)
+    many = plane.at(np.tile(centres, (20, 1000, 1)))
+    assert many.shape == (20, 2000, 3)
+    assert (many[-1, -2:] == (here, beside)).all()
     mask: BoolImage = np.zeros(plane.colours.shape[:2], dtype=np.bool_)
     mask[20, 30] = True
     assert plane.marked(mask, centres).tolist() == [True, False]

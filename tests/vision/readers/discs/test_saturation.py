@@ -49,9 +49,9 @@ def test_one_factor_is_found_for_all_discs(factor: float) -> None:
     light = light_of(LEARNED, seen, PAPER)
     for name, own in light.looks.players.items():
         assert own.disc == pytest.approx(shown.players[name].disc), name
-    nearest = [min(one.values()) for one in light.judge.distances(seen, PAPER, light.level)]
+    nearest = [min(one.values()) for one in light.classifier.distances(seen, PAPER, light.level)]
     assert max(nearest) < 0.5
-    assert max(min(one.values()) for one in LEARNED.judge.distances(seen, PAPER, 0.0)) > 1.5
+    assert max(min(one.values()) for one in LEARNED.classifier.distances(seen, PAPER, 0.0)) > 1.5
 
 
 def test_learned_colours_and_foreign_colours_give_no_saturation_correction() -> None:

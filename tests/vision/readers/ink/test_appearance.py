@@ -42,5 +42,5 @@ def test_other_files_are_refused(said: dict[str, str], says: str, tmp_path: Path
 
 def test_pens_are_not_taught() -> None:
     kind = reader_kind(layout("blokus-dice"))
-    with pytest.raises(EnrolmentError, match="told without being taught"):
+    with pytest.raises(EnrolmentError, match="recognised without being taught"):
         kind.positions("a1=red", layout("blokus-dice").board)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 import pytest
 
@@ -99,7 +101,11 @@ def test_lines_are_counted_from_the_lowest_and_dots_are_left_out() -> None:
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [("123", "not a sheet of 7 columns"), ("123456?", "'\\?' is not a sign"), ("/".join(["1" * 7] * 15), "14")],
+    [
+        ("123", r"not a sheet of 7 columns .* from top to bottom, such as 1234567/\.{7}"),
+        ("123456?", "'\\?' is not a sign"),
+        ("/".join(["1" * 7] * 15), "14"),
+    ],
 )
 def test_invalid_sheet_text_is_refused(text: str, says: str) -> None:
     with pytest.raises(EnrolmentError, match=says):
@@ -132,6 +138,16 @@ def test_damaged_files_are_refused(spoilt: object, tmp_path: Path) -> None:
     (tmp_path / "digits.json").write_text(json.dumps(said), encoding="utf-8")
     with pytest.raises(EnrolmentError, match="damaged; teach it again"):
         load_appearance(tmp_path / "digits.json")
+
+
+def test_cells_are_read_from_a_complete_png_only(learned: InkAppearance) -> None:
+    assert learned.handwriting is not None
+    data = learned.handwriting.to_json()
+    cut = base64.b64decode(data["cells"])[:-12]
+    bitmap = cv2.imencode(".bmp", learned.handwriting.cells.reshape(-1, TAUGHT_PX))[1].tobytes()
+    for other in (cut, bitmap):
+        with pytest.raises(EnrolmentError, match="damaged; teach it again"):
+            Handwriting.from_json({**data, "cells": base64.b64encode(other).decode("ascii")})
 
 
 def test_an_unknown_sign_cannot_be_taught() -> None:

@@ -14,7 +14,9 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vision.readers.ink.loops import COMPASS, LOOP, NO_LOOP, LoopSettings, decode_loops, lines_between, loops_seen
+from benchmarks.parts.picture_sets import loops_seen
+from vision.geometry import Side
+from vision.readers.ink.loops import LOOP, NO_LOOP, LoopSettings, decode_loops, lines_between
 
 Cells = dict[tuple[int, int], int]
 
@@ -35,8 +37,8 @@ def loops(looped, lines):
     cells = {(int(row), int(column)): bool(odds[row, column] > 0) for row, column in np.ndindex(odds.shape)}
     sides = {
         cell: {
-            name: {LOOP: float(both[cell][side] > 0), NO_LOOP: float(both[cell][side] <= 0)}
-            for side, name in enumerate(COMPASS)
+            side.value: {LOOP: float(both[cell][number] > 0), NO_LOOP: float(both[cell][number] <= 0)}
+            for number, side in enumerate(Side)
         }
         for cell in cells
     }

@@ -12,8 +12,10 @@ import pytest
 from tests.present import present
 from tests.vision.readers.ink.sheets import EXPECTED, camera, frame, grid_of, layout, picture, pose
 from vision.geometry import CameraModel, Pose, project
+from vision.layout.pieces import Ink
 from vision.layout.surfaces import Tray
 from vision.layout.table import default_layout
+from vision.readers.ink.appearance import InkAppearance
 from vision.readers.ink.paper import flat_map
 from vision.readers.ink.reader import InkReader
 from vision.readers.ink.signs import BLOT, CROSS, EMPTY_SIGN, SIGNS
@@ -55,6 +57,11 @@ def test_a_hard_shadow_across_a_sheet_is_not_read_as_writing(slope: float) -> No
     shaded = np.where((np.abs(across) < lit.shape[0] / 6)[..., None], 0.73 * lit, lit)  # half the light
     grid, bare = (grid_of(read("number-drop", one.astype(np.uint8)), "number-drop") for one in (shaded, lit))
     assert grid == bare
+
+
+def test_a_sheet_for_pens_has_their_looks_also_with_looks_for_handwriting() -> None:
+    board = layout("blokus-dice").board
+    assert InkReader(board, InkAppearance()).looks == Ink.on(board).colours
 
 
 def test_digits_in_a_loop_are_circled_and_no_others() -> None:

@@ -168,6 +168,7 @@ def test_only_requested_places_are_read(reader: StackReader, seen: dict[str, Sta
     assert list(again) == list(seen)
     assert all(again[place] is seen[place] for place in seen if place != "b2")
     assert again["b2"].looks == pytest.approx(seen["b2"].looks, abs=0.02)
+    assert again["b2"].top.levels == pytest.approx(seen["b2"].top.levels), "all places' light counts"
     assert reader.read(pictures.view("010.jpg"), [], seen) == seen
 
 
