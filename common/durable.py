@@ -6,16 +6,18 @@ import os
 from pathlib import Path
 
 
-def write_durably(path: Path, text: str, *, private: bool = False) -> None:
-    """Replace a text file atomically; on return it is on the disk. Raises OSError.
+def write_durably(path: Path, data: str | bytes, *, private: bool = False) -> None:
+    """Replace a file atomically; on return it is on the disk. Text is written as UTF-8.
 
     A power cut at any moment leaves either the old file or the new one. Only the owner can read a ``private`` file.
+    Raises OSError, and UnicodeEncodeError for text that isn't valid Unicode.
     """
-    target = path.resolve()
-    if target.exists() and not target.is_file():
-        # A pipe or a terminal can't be replaced.
-        target.write_text(text, encoding="utf-8")
+    content = data.encode() if isinstance(data, str) else data
+    if path.exists() and not path.is_file():
+        # A pipe or a terminal can't be replaced, and a pipe's link in /proc leads to no path.
+        path.write_bytes(content)
         return
+    target = path.resolve()
     draft = target.with_name(f".{target.name}.draft")
     try:
         if private:
@@ -23,8 +25,8 @@ def write_durably(path: Path, text: str, *, private: bool = False) -> None:
             draft.unlink(missing_ok=True)
         mode = 0o600 if private else 0o666
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(target)

@@ -37,5 +37,5 @@ def read_json_object(
     """Read a JSON file that must contain an object; errors as in ``read_json``."""
     data = read_json(path, what, error, plural=plural)
     if not isinstance(data, dict):
-        raise error(f"{what} {path} {'hold' if plural else 'holds'} a {type(data).__name__}; expected an object")
+        raise error(f"{what} {path} {'are' if plural else 'is'} not a JSON object, which begins with a brace")
     return data

@@ -32,5 +32,5 @@ def local_time(wall_time: str, form: str = "%Y-%m-%d %H:%M") -> str:
     """
     try:
         return datetime.fromisoformat(wall_time).astimezone().strftime(form)
-    except ValueError:
+    except (ValueError, OverflowError):
         return wall_time

@@ -62,6 +62,15 @@ def shortened(names: Sequence[str], most: int = 6) -> str:
     return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
 
 
+def first_and_last(names: Sequence[str], most: int) -> str:
+    """List names in their order; if there are more than ``most``, only the first ones and the last.
+
+    >>> first_and_last(["a1", "a2"], most=3), first_and_last(["a1", "a2", "a3", "a4"], most=3)
+    ('a1, a2', 'a1, a2, …, a4')
+    """
+    return ", ".join(names if len(names) <= most else [*names[: most - 1], "…", names[-1]])
+
+
 def counted(number: int, thing: str, several: str | None = None) -> str:
     """Format a count with its noun; ``several`` is the plural if it isn't formed with an ``s``.
 

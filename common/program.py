@@ -1,4 +1,4 @@
-"""How messages refer to this program: the command that an owner types."""
+"""How messages refer to this program: the command that an owner types, and its version."""
 
 from __future__ import annotations
 
@@ -7,3 +7,14 @@ PROGRAM = "./run"
 
 VARIABLE = "REFEREE_PROGRAM"
 """The variable in which ``run`` passes on the command typed; after ``./run tools link`` it is ``referee``."""
+
+
+def program_version() -> str:
+    """Return this program's version, or that it is not installed."""
+    # Imported here, because it takes a while.
+    from importlib import metadata
+
+    try:
+        return metadata.version("tabletop-referee")
+    except metadata.PackageNotFoundError:
+        return "not installed, run from its folder"

@@ -51,8 +51,11 @@ def as_toml(value: object) -> str:
         return "{" + ", ".join(as_toml_line(str(key), item) for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(as_toml(item) for item in value) + "]"
-    if isinstance(value, bool | int | float):
+    if isinstance(value, bool | int):
         return json.dumps(value)
+    if isinstance(value, float):
+        # Unlike JSON, TOML has inf and nan.
+        return repr(float(value))
     return _quoted(str(value))
 
 

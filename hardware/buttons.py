@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -139,26 +140,24 @@ class Buttons:
     def close(self) -> None:
         """Release every pin."""
         for slot in self._slots:
-            device, slot.device, slot.debouncer = slot.device, None, None
-            if device is not None:
-                device.close()
+            _release(slot)
 
     def _open_if_due(self, slot: _Slot, now_s: float) -> None:
         if slot.device is not None or not slot.backoff.is_due(now_s):
             return
         try:
             factory = self._factory or open_pin_factory()
-            device = DigitalInputDevice(slot.pin, pull_up=self._pull_up, bounce_time=None, pin_factory=factory)
+            slot.device = DigitalInputDevice(slot.pin, pull_up=self._pull_up, bounce_time=None, pin_factory=factory)
+            is_closed = bool(slot.device.is_active)
+            slot.debouncer = Debouncer(settle_s=self._settle_s, closed=is_closed, time_s=now_s)
+            slot.device.when_activated = self._stamp(slot.role, closed=True)
+            slot.device.when_deactivated = self._stamp(slot.role, closed=False)
         except HardwareError as error:
             self._failed(slot, now_s, error)
             return
         except pin_errors() as error:
             self._failed(slot, now_s, hardware_error(slot.name, error))
             return
-        slot.debouncer = Debouncer(settle_s=self._settle_s, closed=bool(device.is_active), time_s=now_s)
-        device.when_activated = self._stamp(slot.role, closed=True)
-        device.when_deactivated = self._stamp(slot.role, closed=False)
-        slot.device = device
         slot.backoff = slot.backoff.worked(now_s)
 
     def _level(self, slot: _Slot, now_s: float) -> bool | None:
@@ -166,8 +165,6 @@ class Buttons:
         try:
             return bool(slot.device.is_active)
         except pin_errors() as error:
-            slot.device.close()
-            slot.device = slot.debouncer = None
             self._failed(slot, now_s, hardware_error(slot.name, error))
             return None
 
@@ -178,6 +175,7 @@ class Buttons:
         return stamp
 
     def _failed(self, slot: _Slot, now_s: float, error: HardwareError) -> None:
+        _release(slot)
         message = str(error)
         slot.backoff = slot.backoff.failed(now_s)
         if message not in self._said:
@@ -185,3 +183,11 @@ class Buttons:
             self._on_fault(
                 f"{slot.name} does not work: {message}. The game goes on without it, and the referee keeps trying."
             )
+
+
+def _release(slot: _Slot) -> None:
+    """Close the pin if it is open; a pin that has failed may fail again."""
+    device, slot.device, slot.debouncer = slot.device, None, None
+    if device is not None:
+        with suppress(*pin_errors()):
+            device.close()

@@ -16,7 +16,7 @@ class SettingError(HardwareError, ValueError):
 
 
 class MapFileError(HardwareError, OSError):
-    """A file with a map of lights or switches that can't be read or written; the message says why and what to do."""
+    """A light map whose file can't be read or written; the message says why and what to do."""
 
 
 class DriverError(HardwareError, OSError):

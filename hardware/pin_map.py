@@ -1,6 +1,6 @@
 """The function of each pin, validated before any pin is used.
 
-Pins are numbered as by Broadcom (GPIO17), like in gpiozero and the Pi's own documentation. ``parse_pin`` also reads
+Pins have their Broadcom numbers (GPIO17), as in gpiozero and the Pi's own documentation. ``parse_pin`` also reads
 ``BOARD11`` and ``J8:11``.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from common.grid import column_and_row
-from common.phrases import did_you_mean
+from common.phrases import did_you_mean, first_and_last
 from hardware.errors import PinError
 
 PinName = int | str
@@ -160,8 +160,8 @@ class GpioPinMap:
                 f"the status light has no pin for {lacking}; it needs red, green and blue, or none of them"
             )
         pins.problems += _unknown("place", places or {}, known_places)
-        pins.problems += _unknown("column", columns or {}, {column_and_row(place)[0] for place in known_places})
-        pins.problems += _unknown("row", rows or {}, {column_and_row(place)[1] for place in known_places})
+        pins.problems += _unknown("column", columns or {}, [column_and_row(place)[0] for place in known_places])
+        pins.problems += _unknown("row", rows or {}, [column_and_row(place)[1] for place in known_places])
         pins.problems += _unknown("button", buttons or {}, BUTTON_ROLES)
         if bool(columns) != bool(rows):
             pins.problems.append("edge lights need pins for columns and for rows; only one of the two has any")
@@ -204,5 +204,5 @@ def _unknown(kind: str, given: Collection[str], allowed: Collection[str]) -> Ite
     for name in given:
         if name not in allowed:
             guess = did_you_mean(name, allowed, quoted=True)
-            listed = sorted(allowed) if len(allowed) <= 12 else [*sorted(allowed)[:11], "…", max(allowed)]
-            yield f"there is no {kind} {name!r}{guess}; there are {', '.join(listed)}"
+            names = first_and_last(tuple(dict.fromkeys(allowed)), most=12)
+            yield f"there is no {kind} {name!r}{guess}; there are {names}"

@@ -16,7 +16,6 @@ from gpiozero.pins import Factory
 
 from common.findings import Finding, Severity
 from hardware.errors import DriverError, HardwareError, PinError
-from hardware.pin_map import GpioPinMap
 
 NO_PINS_REMEDY = (
     "`./run` installs the pin library lgpio on a 64-bit Pi with Python 3.11 to 3.13; elsewhere use the terminal"
@@ -78,14 +77,13 @@ class Computer:
         return sorted((self.root / "dev").glob("gpiochip*"))
 
 
-def probe(pins: GpioPinMap | None = None, computer: Computer | None = None) -> list[Finding]:
-    """Check the board, the pin library, permissions, and whether each pin of ``pins`` exists on this board.
+def probe(uses: Sequence[tuple[str, int]] = (), computer: Computer | None = None) -> list[Finding]:
+    """Check the board, the pin library, permissions, and whether each pin exists on this board.
 
-    Pins are not driven. Without ``pins``, a computer without GPIO is not a fault; if it is no Raspberry Pi either, a
-    note says no more than that.
+    ``uses`` are the pins' uses, in words, and their Broadcom numbers. Pins are not driven. Without ``uses``, a computer
+    without GPIO is not a fault; if it is no Raspberry Pi either, a note says no more than that.
     """
     computer = computer or Computer()
-    uses = () if pins is None else pins.uses
     if not uses and not (computer.root / _MODEL).exists() and not computer.gpio_chips():
         return list(_model(computer))
     return [*_model(computer), *_library(computer), *_rights(computer), *_factory(computer, uses)]
@@ -116,14 +114,15 @@ def _rights(computer: Computer) -> Iterator[Finding]:
     chips = computer.gpio_chips()
     closed = [chip.name for chip in chips if not os.access(chip, os.R_OK | os.W_OK)]
     if closed:
-        remedy = "join the group with `sudo usermod -aG gpio $USER`, then log in again"
+        remedy = "join the group gpio with `sudo usermod -aG gpio $USER`, then log in again"
         yield Finding.fault("rights", f"you may not use {', '.join(closed)}", remedy)
     elif chips:
         yield Finding.ok("rights", f"{', '.join(chip.name for chip in chips)} can be used")
     if chips and not os.access(computer.working_directory, os.W_OK):
         # lgpio makes a pipe there as soon as it is imported
         remedy = "start the referee in a directory you may write to"
-        yield Finding.fault("working directory", "lgpio has to write a pipe here and may not", remedy)
+        message = "lgpio must create a pipe in the working directory, but may not write there"
+        yield Finding.fault("working directory", message, remedy)
 
 
 def _factory(computer: Computer, uses: Sequence[tuple[str, int]]) -> Iterator[Finding]:

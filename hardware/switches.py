@@ -7,7 +7,7 @@ two closed switches in one column never connect a high pin to a low one. docs/ha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,7 +60,7 @@ def switch_pins(
 ) -> SwitchPins:
     """Validate and make the pins of a table's switches.
 
-    ``taken`` are the pins of lights and buttons (``PinMap.uses``). Raises PinError, which lists *every* problem:
+    ``taken`` are the pins of lights and buttons (``GpioPinMap.uses``). Raises PinError, which lists *every* problem:
     invalid pins, pins used twice (with both uses), rows without columns, and no pin at all.
     """
     pins = PinAllocator({pin: use for use, pin in taken})
@@ -100,7 +100,7 @@ class SwitchScanner:
             for line in (*self._columns, *self._singles):
                 line.input_with_pull("up")
         except pin_errors() as error:
-            self._opened.close()
+            self.close()
             raise hardware_error(_NAME, error) from error
 
     def scan(self) -> tuple[SwitchState, ...]:
@@ -113,8 +113,9 @@ class SwitchScanner:
         return (*switch_states(reading, diodes=self._pins.diodes), *singles)
 
     def close(self) -> None:
-        """Release every pin; they are inputs then."""
-        self._opened.close()
+        """Release every pin, after which it is an input; one that has failed may fail again."""
+        with suppress(*pin_errors()):
+            self._opened.close()
 
     def _open(self, pin: int, factory: Factory) -> Any:
         device = GPIODevice(pin, pin_factory=factory)

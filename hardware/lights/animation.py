@@ -74,7 +74,7 @@ def next_change_s(pattern: Pattern, time_s: float, *, smooth: bool = True) -> fl
         step_us = _PULSE_STEP_MS * 1000
         return (now_us // step_us + 1) * step_us / 1e6
     period_us = rhythm.period_ms * 1000
-    edges_us = sorted({edge * 1000 % period_us for edge in _edges_ms(rhythm)})
+    edges_us = sorted(edge * 1000 for edge in _edges_ms(rhythm))
     if not edges_us:
         return None
     phase_us = now_us % period_us
@@ -83,7 +83,7 @@ def next_change_s(pattern: Pattern, time_s: float, *, smooth: bool = True) -> fl
 
 
 def _edges_ms(rhythm: Rhythm) -> set[int]:
-    """Return when the light goes on or off: at each free end of a span, and at the end of the period."""
+    """Return when the light changes within the period; where one span begins as another ends, nothing changes."""
     starts = {start for start, _ in rhythm.lit_ms}
     ends = {end % rhythm.period_ms for _, end in rhythm.lit_ms}
     return starts ^ ends

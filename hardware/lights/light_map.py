@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from common.durable import write_durably
-from common.phrases import did_you_mean
+from common.phrases import did_you_mean, first_and_last
 from common.toml_text import as_toml_line, parse_toml
 from hardware.errors import MapFileError, SettingError
 
 MAX_LIGHTS = 1500
 """Maximum number of lights in a map, to detect typing errors; controllers have limits of their own."""
-
-_LISTED = 8
 
 
 @dataclass(frozen=True)
@@ -68,10 +66,9 @@ class LightMap:
             )
         if None not in (self.pin_map_crc, pin_map_crc) and pin_map_crc != self.pin_map_crc:
             found.append(
-                "the board's pin map is another one than when the lights were mapped, so it may be another strip; "
-                "check with `./run hardware lights test`; if the lights are right take the line pin_map_crc out "
-                "of the light map, "
-                "otherwise map again with `./run hardware lights map`"
+                "the board's pin map has changed since the lights were mapped, so the strip may be a different one; "
+                "check with `./run hardware lights test`; if the lights are right, delete the line pin_map_crc from "
+                "the light map, otherwise map again with `./run hardware lights map`"
             )
         return tuple(found)
 
@@ -105,8 +102,8 @@ def _unknown_places(given: Iterable[str], known: Collection[str]) -> Iterator[st
     for place in given:
         if place not in known:
             guess = did_you_mean(place, known, quoted=True)
-            few = sorted(known) if len(known) <= _LISTED else [*sorted(known)[: _LISTED - 1], "…", max(known)]
-            yield f"the light map has a place {place!r} that this game does not have{guess}; it has {', '.join(few)}"
+            names = first_and_last(tuple(known), most=8)
+            yield f"the light map has a place {place!r} that this game does not have{guess}; it has {names}"
 
 
 _KEYS = ("lights", "status", "pin_map_crc", "places")
@@ -126,7 +123,7 @@ def read_light_map(path: Path) -> LightMap:
         reason = error.strerror or type(error).__name__
         raise MapFileError(
             f"the light map {path} can't be read ({reason}); map the lights, or name another file"
-        ) from (error)
+        ) from error
     try:
         return light_map_from_toml(text)
     except SettingError as error:

@@ -12,15 +12,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 
-from gpiozero.exc import GPIOZeroError
-
 from common.backoff import Backoff
 from common.closeable import Closeable
 from common.moments import earliest
 from hardware.errors import HardwareError
 from hardware.lights.signals import AnimatedDriver, Driver, Signal, Sound
 
-DRIVER_FAULTS = (HardwareError, GPIOZeroError, OSError, RuntimeError)
+DRIVER_FAULTS = (HardwareError, OSError)
 """Exceptions of a driver that don't end the game; any other is a bug and is not hidden."""
 
 
@@ -29,7 +27,7 @@ class DriverSource:
     """A driver's name and how to make it, now and again after a fault; ``make`` may raise ``DRIVER_FAULTS``.
 
     After a fault it counts as recovered once it has worked for ``steady_s``: for outputs that detect a fault late, such
-    as a network's.
+    as a network's. If it fails again soon, a loose contact is likely, and it must work longer for the next recovery.
     """
 
     name: str
@@ -42,6 +40,8 @@ class _Slot:
     source: DriverSource
     backoff: Backoff = field(default_factory=Backoff)
     fault: str | None = None
+    """The first message of the present outage, which lasts until the recovery is reported."""
+    has_relapsed: bool = False
     driver: Driver | None = None
 
 
@@ -70,11 +70,6 @@ class Panel(Closeable):
         self._on_recovery = on_recovery
         self._signal: Signal | None = None
         self._said: set[str] = set()
-
-    @property
-    def signal(self) -> Signal | None:
-        """The present signal."""
-        return self._signal
 
     @property
     def working(self) -> tuple[str, ...]:
@@ -126,11 +121,14 @@ class Panel(Closeable):
 
     def _failed(self, slot: _Slot, now_s: float, error: Exception) -> None:
         self._close_driver(slot)
-        is_news = slot.backoff.is_news(now_s)
+        has_relapsed = not slot.backoff.is_news(now_s)
+        slot.backoff = slot.backoff.failed(now_s)
+        if slot.fault is not None:
+            return
         message = str(error) or type(error).__name__
-        slot.backoff, slot.fault = slot.backoff.failed(now_s), message
+        slot.fault, slot.has_relapsed = message, has_relapsed
         # several drivers may have the same fault (no pin library): that is reported once as well
-        if is_news and message not in self._said:
+        if message not in self._said:
             self._said.add(message)
             self._on_fault(
                 f"{slot.source.name} does not work: {message}. The game goes on, and the referee keeps trying."
@@ -169,7 +167,8 @@ class Panel(Closeable):
 def _steady_at_s(slot: _Slot) -> float:
     """Return when a driver that works now counts as recovered."""
     since_s = slot.backoff.working_since_s
-    return 0.0 if since_s is None else since_s + slot.source.steady_s
+    steady_s = slot.backoff.longest_s if slot.has_relapsed else slot.source.steady_s
+    return 0.0 if since_s is None else since_s + steady_s
 
 
 class LivePanel:

@@ -29,7 +29,7 @@ class Colour(enum.Enum):
 class Pattern(enum.Enum):
     """How a light behaves over time; ``hardware.lights.animation`` defines the rhythms.
 
-    A blink is a short light in the dark, a wink a short dark in the light.
+    A blink goes on briefly; a wink goes off briefly.
     """
 
     STEADY = "steady"

@@ -108,5 +108,5 @@ def _text_style(colour: Colour) -> TextStyle:
     if colour is Colour.OFF:
         return TextStyle(dim=True)
     red, green, blue = colour.value
-    ink = "white" if colour is Colour.BLUE else "black"
+    ink = "white" if colour in (Colour.BLUE, Colour.VIOLET) else "black"
     return TextStyle(color=ink, bgcolor=f"rgb({red},{green},{blue})")

@@ -33,8 +33,8 @@ def test_a_file_is_created_and_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "looks.json"
     write_durably(path, "first, ä\n")
     assert path.read_text(encoding="utf-8") == "first, ä\n"
-    write_durably(path, "second\n")
-    assert path.read_text(encoding="utf-8") == "second\n"
+    write_durably(path, b"\x89PNG\n")
+    assert path.read_bytes() == b"\x89PNG\n"
     assert names(tmp_path) == ["looks.json"]
 
 
@@ -88,6 +88,20 @@ def test_links_and_pipes_are_written_to_and_not_replaced(tmp_path: Path) -> None
     assert real.read_text(encoding="utf-8") == "text"
     write_durably(Path("/dev/null"), "text")
     assert not Path("/dev/null").is_file()
+
+
+def test_an_open_pipe_is_written_to() -> None:
+    reading, writing = os.pipe()
+    write_durably(Path(f"/dev/fd/{writing}"), "ä")
+    os.close(writing)
+    with os.fdopen(reading, encoding="utf-8") as pipe:
+        assert pipe.read() == "ä"
+
+
+def test_text_that_is_not_valid_unicode_leaves_nothing_behind(tmp_path: Path) -> None:
+    with pytest.raises(UnicodeEncodeError):
+        write_durably(tmp_path / "looks.json", "\ud800")
+    assert names(tmp_path) == []
 
 
 def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_a_list_is_refused_where_an_object_is_expected(tmp_path: Path) -> None:
     path.write_text("[]", encoding="utf-8")
 
     assert read_json(path, "the layout", WrongFileError) == []
-    with pytest.raises(WrongFileError, match=r"a\.json holds a list; expected an object$"):
+    with pytest.raises(WrongFileError, match=r"the layout .*a\.json is not a JSON object, which begins with a brace$"):
         read_json_object(path, "the layout", WrongFileError)
-    with pytest.raises(WrongFileError, match=r"a\.json hold a list; expected an object$"):
+    with pytest.raises(WrongFileError, match=r"the looks .*a\.json are not a JSON object, which begins with a brace$"):
         read_json_object(path, "the looks", WrongFileError, plural=True)

@@ -1,10 +1,11 @@
 """TOML on which the library fails with another error is refused like any invalid TOML."""
 
+import math
 import tomllib
 
 import pytest
 
-from common.toml_text import parse_toml
+from common.toml_text import as_toml_line, parse_toml
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,11 @@ from common.toml_text import parse_toml
 def test_toml_that_cannot_be_read_is_refused_with_the_reason(text: str, says: str) -> None:
     with pytest.raises(tomllib.TOMLDecodeError, match=says):
         parse_toml(text)
+
+
+@pytest.mark.parametrize("value", [0.1, 1e22, 1e-7, math.inf, -math.inf, 3, True])
+def test_a_number_can_be_read_again(value: float) -> None:
+    assert parse_toml(as_toml_line("a", value)) == {"a": value}
 
 
 def test_fifty_levels_are_read() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import count, pairwise
 
 import pytest
 from gpiozero import LED
@@ -126,6 +126,48 @@ def test_a_button_that_fails_in_use_is_reported_and_opened_again(
     buttons.presses()
     bounce(clock, pin, [(True, 50)])
     assert buttons.presses() == (ButtonRole.HINT,)
+    buttons.close()
+
+
+def fail(*_: object) -> bool:
+    raise OSError("the expander went away")
+
+
+# gpiozero closes a device again when it is collected.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_button_that_fails_on_closing_too_is_opened_again(
+    clock, plain_pins: MockFactory, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    buttons = Buttons(ROLES, clock, said.append, pin_factory=plain_pins)
+    pin = plain_pins.pin("GPIO5")
+    with monkeypatch.context() as broken:
+        broken.setattr(pin, "_get_state", fail)
+        broken.setattr(pin, "close", fail)
+        assert buttons.presses() == ()
+    assert len(said) == 1
+    clock.now_s += 5
+    buttons.presses()
+    bounce(clock, pin, [(True, 50)])
+    assert buttons.presses() == (ButtonRole.END_TURN,)
+    with monkeypatch.context() as broken:
+        broken.setattr(pin, "close", fail)
+        buttons.close()
+    LED(6, pin_factory=plain_pins).close()
+
+
+def test_a_button_that_opens_but_cannot_be_read_affects_no_other(
+    clock, plain_pins: MockFactory, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pin, reads = plain_pins.pin("GPIO5"), count()
+    with monkeypatch.context() as broken:
+        # gpiozero itself reads the pin once as it opens it.
+        broken.setattr(pin, "_get_state", lambda: fail() if next(reads) else True)
+        buttons = Buttons(ROLES, clock, said.append, pin_factory=plain_pins)
+    assert len(said) == 1
+    clock.now_s += 5
+    buttons.presses()
+    bounce(clock, pin, [(True, 50)])
+    assert buttons.presses() == (ButtonRole.END_TURN,)
     buttons.close()
 
 

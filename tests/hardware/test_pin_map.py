@@ -105,6 +105,9 @@ def test_edge_lights_need_columns_and_existing_rows() -> None:
         GpioPinMap.from_names(columns={"a": 2})
     with pytest.raises(PinError, match="there is no row '8'"):
         GpioPinMap.from_names(columns={"a": 2}, rows={"8": 3}, known_places=SQUARES)
+    tall = [f"{column}{row}" for row in range(1, 15) for column in "abcdefg"]
+    with pytest.raises(PinError, match=r"there is no row '15'.*; there are 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …, 14$"):
+        GpioPinMap.from_names(columns={"a": 2}, rows={"15": 3}, known_places=tall)
 
 
 @given(st.dictionaries(st.sampled_from(SQUARES), st.integers(0, 30), max_size=12))

@@ -264,6 +264,24 @@ def test_pins_that_fail_are_reported_once_and_recover_by_themselves(
     switches.close()
 
 
+def test_pins_that_fail_on_closing_too_recover_by_themselves(
+    clock, board: Board, wires: mock.MockFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: WiredPin) -> None:
+        raise OSError("the pins are gone")
+
+    said: list[str] = []
+    switches = GpioSwitches(WIRED, said.append, no_wait, pin_factory=wires)
+    play(switches, clock, 0.2)
+    with monkeypatch.context() as broken:
+        broken.setattr(board, "broken", True)
+        broken.setattr(WiredPin, "close", fail)
+        assert play(switches, clock, 0.2)[-1] is None
+    assert len(said) == 1
+    assert play(switches, clock, 10.0)[-1] is not None
+    switches.close()
+
+
 def test_missing_pins_are_reported_and_give_no_snapshot(clock) -> None:
     said: list[str] = []
     empty = mock.MockFactory(revision="c03111")

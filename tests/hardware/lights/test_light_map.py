@@ -51,7 +51,7 @@ def test_an_unknown_place_is_reported_with_a_suggestion() -> None:
     light_map = LightMap({"c3": (0,), "C4": (1,)}, lights=2)
     assert light_map.problems(known_places=SQUARES) == (
         "the light map has a place 'C4' that this game does not have (did you mean 'c4'?); "
-        "it has a1, a2, a3, a4, a5, a6, a7, …, g7",
+        "it has a7, b7, c7, d7, e7, f7, g7, …, g1",
     )
     assert "did you mean 'g7'?" in LightMap({"gg7": (0,)}, lights=1).problems(known_places=SQUARES)[0]
     assert light_map.problems() == ()
@@ -122,13 +122,19 @@ def test_a_single_light_can_be_written_as_one_number(tmp_path: Path) -> None:
         read_light_map(tmp_path / "picture")
 
 
+def test_an_unknown_place_is_reported_with_the_games_places_in_their_order() -> None:
+    places = [f"a{row}" for row in range(1, 11)]
+    (problem,) = LightMap({"z9": (0,)}, lights=1).problems(known_places=places)
+    assert problem.endswith("it has a1, a2, a3, a4, a5, a6, a7, …, a10")
+
+
 def test_a_light_map_made_with_another_pin_map_is_reported() -> None:
     light_map = LightMap({"a1": (0,)}, lights=1, pin_map_crc=77)
     assert light_map.problems(strip_lights=1, pin_map_crc=77) == ()
     assert light_map.problems() == ()
     (problem,) = light_map.problems(strip_lights=1, pin_map_crc=78)
-    assert problem.startswith("the board's pin map is another one than when the lights were mapped")
-    assert "take the line pin_map_crc out" in problem
+    assert problem.startswith("the board's pin map has changed since the lights were mapped")
+    assert "delete the line pin_map_crc" in problem
     # A strip that hangs on no microcontroller has no pin map, and a map written by hand names none.
     assert LightMap({"a1": (0,)}, lights=1).problems(pin_map_crc=78) == ()
 

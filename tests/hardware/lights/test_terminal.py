@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
+from rich.style import Style
 
 from common.grid import PlaceGrid
+from common.srgb import linear_from_srgb
 from hardware.errors import DriverError
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Light, LightRole, Mood, Signal, Sound
 from hardware.lights.terminal import TerminalDriver, render, status_line
@@ -103,6 +105,17 @@ def test_colours_are_those_of_the_palette() -> None:
     assert "background-color: #d55e00" in drawn
     assert "background-color: #0072b2" in drawn
     assert "\x1b[" in written(on)
+
+
+@pytest.mark.parametrize("role", list(LightRole))
+def test_the_text_on_each_colour_is_readable(role: LightRole) -> None:
+    drawn = render(Signal(Mood.WAITING, (Light.for_role("a1", role),)), BOARD, caption=False)
+    style = next(span.style for span in drawn.spans if isinstance(span.style, Style) and span.style.bgcolor)
+    assert style.color is not None
+    red, green, blue = (linear_from_srgb(channel / 255) for channel in ROLE_STYLES[role].colour.value)
+    below = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    darker, lighter = sorted([below, {"black": 0.0, "white": 1.0}[style.color.name]])
+    assert (lighter + 0.05) / (darker + 0.05) >= 4.5
 
 
 def test_no_color_leaves_the_marks(monkeypatch: pytest.MonkeyPatch) -> None:
