@@ -22,8 +22,6 @@ from common.phrases import counted, listed
 from engine import registry
 from firmware_bridge.errors import PortTakenError
 from firmware_bridge.ports.serial_ports import SerialPort, serial_ports
-from hardware.errors import PinError
-from hardware.pin_map import GpioPinMap
 from hardware.pins import probe
 from referee.errors import BrokerError, ConfigError, JournalBusyError, JournalError, JournalMissingError
 from referee.hints.opponent import check_side
@@ -31,7 +29,7 @@ from referee.journal import Journal
 from referee.journal.database import lock_holder
 from referee.mqtt.options import MqttOptions, mqtt_options
 from referee.settings.configuration import Configuration
-from referee.settings.conversions import pins
+from referee.settings.conversions import pins, sensor_pins
 from referee.settings.network_sections import MqttSection
 from referee.settings.settings import Settings
 from referee.settings.sources import Source
@@ -70,7 +68,7 @@ class Machine:
     version_of: Version = metadata.version
     free_bytes: Callable[[Path], int] = lambda path: shutil.disk_usage(path).free
     ports: Callable[[], Sequence[SerialPort]] = serial_ports
-    board: Callable[[GpioPinMap | None], Sequence[Finding]] = probe
+    board: Callable[[Sequence[tuple[str, int]]], Sequence[Finding]] = probe
     connect: Connect = connect
     ask_wled: AskWled = ask_wled
     holder: Callable[[Path], str | None] = lock_holder
@@ -134,7 +132,7 @@ def check_packages(version_of: Version) -> Iterator[Finding]:
     if there:
         yield Finding.ok("libraries", ", ".join(there))
     for name in missing:
-        yield Finding.fault("libraries", f"{name} is not installed", "start the program by its `run`")
+        yield Finding.fault("libraries", f"{name} is not installed", "start the program with `./run`")
     try:
         version = version_of("opencv-python")
     except metadata.PackageNotFoundError:
@@ -184,7 +182,7 @@ def _chosen_camera(configuration: Configuration, devices: Sequence[str], root: P
         try:
             yield Finding.ok("camera", f"{spec} is {find_camera(spec, root)}")
         except CameraError as error:
-            yield Finding.fault("camera", str(error), "plug it in, or set source below [camera]")
+            yield Finding.fault("camera", str(error), "plug it in, or set source under [camera]")
         return
     match = re.fullmatch(r"(?:usb:|v4l2:)?(?:/dev/video)?(\d+)", spec)
     source = configuration.sources.get("camera.source", Source("default"))
@@ -193,13 +191,13 @@ def _chosen_camera(configuration: Configuration, devices: Sequence[str], root: P
             return
         severity = Severity.NOTE if source.kind == "default" else Severity.FAULT
         message = f"camera {spec} ({source}) is not there" if devices else "no camera is plugged in"
-        yield Finding("camera", severity, message, "plug one in, or set source below [camera]; the demo needs none")
+        yield Finding("camera", severity, message, "plug one in, or set source under [camera]; the demo needs none")
         return
     path = Path(spec.partition(":")[2] if re.match(r"[a-z]+:", spec) else spec)
     if path.exists():
         yield Finding.ok("camera", f"pictures come from {path}")
     else:
-        yield Finding.fault("camera", f"there is no {path} ({source})", "set source below [camera]")
+        yield Finding.fault("camera", f"there is no {path} ({source})", "set source under [camera]")
 
 
 def check_table(configuration: Configuration) -> Iterator[Finding]:
@@ -223,7 +221,9 @@ def check_table(configuration: Configuration) -> Iterator[Finding]:
 def _calibration(settings: Settings) -> Iterator[Finding]:
     calibration = settings.camera.calibration
     if calibration is None:
-        remedy = "./run tools print charuco --out board.pdf, take pictures, then ./run hardware calibrate"
+        remedy = (
+            "`./run tools print charuco --out calibration-board.pdf`, take pictures, then `./run hardware calibrate`"
+        )
         yield Finding.note("calibration", "none is set; a real table needs one", remedy)
         return
     try:
@@ -237,7 +237,7 @@ def _calibration(settings: Settings) -> Iterator[Finding]:
     asked = (settings.camera.width_px, settings.camera.height_px)
     if camera.size != asked:
         message = f"it is for {width} x {height} pixels, the camera is asked for {asked[0]} x {asked[1]}"
-        remedy = "set width_px and height_px below [camera] to the calibration's, or calibrate again"
+        remedy = "set width_px and height_px under [camera] to the calibration's, or calibrate again"
         yield Finding.fault("calibration", message, remedy)
 
 
@@ -266,21 +266,19 @@ def check_opponent(settings: Settings) -> Iterator[Finding]:
     try:
         check_side(registry.load(settings.game.name), side)
     except ConfigError as error:
-        yield Finding.fault("opponent", str(error), "correct player below [opponent], or name below [game]")
+        yield Finding.fault("opponent", str(error), "correct player under [opponent], or name under [game]")
     else:
         yield Finding.ok("opponent", f"the program plays {side}")
 
 
 def check_lights(configuration: Configuration, machine: Machine) -> Iterator[Finding]:
-    """Check whether there are pins, and whether the settings' pins exist."""
-    lights = configuration.settings.lights
-    try:
-        wired = pins(lights)
-    except PinError as error:
-        yield Finding.fault("pins", str(error), "correct the pins below [lights]")
-        return
-    asked = "gpio" in lights.drivers or bool(wired.buttons)
-    yield from machine.board(wired if asked else None)
+    """Check whether there are pins, and whether those of lights, buttons and sensors exist."""
+    settings = configuration.settings
+    wired = pins(settings.lights)
+    uses = wired.uses if "gpio" in settings.lights.drivers or wired.buttons else ()
+    if settings.sensors.source == "pins":
+        uses += sensor_pins(settings).uses
+    yield from machine.board(uses)
 
 
 def check_serial(ports: Sequence[SerialPort]) -> Iterator[Finding]:
@@ -307,7 +305,7 @@ def check_broker(
     allowed = may.get(section.commands, "it may do what the owner may")
     yield Finding.ok("broker", f"{options.broker} lets the table {options.table} in; {allowed}")
     if options.tls is None and options.user is not None:
-        yield Finding.note("broker", "the password goes to it unencrypted", "set tls = true below [mqtt]")
+        yield Finding.note("broker", "the password goes to it unencrypted", "set tls = true under [mqtt]")
 
 
 def check_journal(

@@ -4,11 +4,13 @@ RefereeError
 ├── EventError (ValueError)            an event that cannot be recorded: unknown kind, missing data
 ├── FoldError (ValueError)             recorded events that do not make a game
 ├── ConfigError (ValueError)           a setting that is unknown or has a value it does not take
-├── CorrectionError (ValueError)      a person's correction that cannot be read or makes no position
+│   └── ClockError                     a clock that cannot be read or set
+├── CorrectionError (ValueError)       a person's correction that cannot be read or makes no position
 ├── UnreachableError (ConnectionError) the running referee does not answer
 ├── PlayError (ValueError)             something asked for at the terminal that can't be done
 ├── PrintError (ValueError)            a sheet that cannot be printed as asked
 ├── PageError (OSError)                the page cannot be opened: its port is taken, its key can't be kept
+├── BrokerError (OSError)              the broker of [mqtt] cannot be used as it is set
 ├── HallStoreError (OSError)           the hall's database cannot be opened or written
 ├── TournamentError (ValueError)       a tournament, round or result that cannot be as asked
 └── JournalError (OSError)             a journal that cannot be opened, read or written
@@ -17,6 +19,7 @@ RefereeError
     ├── JournalNewerError              written by a newer version of the referee
     ├── JournalBusyError               another process has it
     ├── JournalFullError               no room on the disk
+    ├── JournalFailedError             the disk could not write or read the journal
     └── JournalReadOnlyError           the file or its folder may not be written
 """
 

@@ -7,13 +7,13 @@ import json
 import platform
 import zipfile
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from importlib import metadata
 from pathlib import Path
 
 from common.findings import Finding
-from engine import registry
-from engine.errors import EngineError
+from common.program import program_version
 from referee.bug_report.privacy import Anonymizer, secrets_of, settings_text
 from referee.errors import JournalError, JournalMissingError
 from referee.journal import Journal
@@ -25,6 +25,8 @@ MOST_PICTURES = 12
 """The most pictures of verdicts to include; older ones are left out."""
 MOST_TEXT_BYTES = 1024 * 1024
 """The largest text file; the beginning of a longer text is left out."""
+_AT_ONCE = 1000
+"""The most events to read at once, so that a long journal takes little memory."""
 _SUFFIXES = {"image/png": "png", "image/jpeg": "jpg"}
 
 
@@ -40,10 +42,8 @@ def gather(
     ``said`` are the lines of the terminal, ``private`` further texts to remove, such as this machine's name. If the
     journal can't be read, its file contains the reason.
     """
-    game, events, pictures, trouble = _game(configuration.settings.journal.path, now)
-    sides = _sides(game)
-    anonymizer = Anonymizer({*private, *secrets_of(configuration)}, sides)
-    anonymizer.learn_names(event for _, event in events)
+    anonymizer = Anonymizer({*private, *secrets_of(configuration)})
+    events, pictures, trouble = _game(configuration.settings.journal.path, now, anonymizer)
     told = [f"{each.severity.value}: {each.subject}: {each.message}. {each.remedy}".rstrip() for each in findings]
     texts = [
         ("versions.txt", _versions()),
@@ -67,11 +67,10 @@ def zipped(files: Iterable[ReportFile]) -> bytes:
 
 def _versions() -> str:
     lines = [f"Python {platform.python_version()}", f"{platform.system()} {platform.release()} {platform.machine()}"]
-    needed = {"tabletop-referee"}
-    try:
-        needed |= {part.partition(";")[0] for part in metadata.requires("tabletop-referee") or ()}
-    except metadata.PackageNotFoundError:
-        lines.append("tabletop-referee is not installed, it runs from its folder")
+    lines.append(f"tabletop-referee {program_version()}")
+    needed: set[str] = set()
+    with suppress(metadata.PackageNotFoundError):
+        needed = {part.partition(";")[0] for part in metadata.requires("tabletop-referee") or ()}
     for each in sorted(needed):
         name = each.split("<")[0].split(">")[0].split("=")[0].split("~")[0].split("!")[0].split("[")[0].strip()
         try:
@@ -81,13 +80,20 @@ def _versions() -> str:
     return "\n".join(lines)
 
 
-def _game(path: Path, now: datetime) -> tuple[str, list[tuple[int, Event]], list[ReportFile], str]:
-    """Return the latest game's name, events and newest pictures, and the reason if there is none."""
+def _game(path: Path, now: datetime, anonymizer: Anonymizer) -> tuple[list[tuple[int, Event]], list[ReportFile], str]:
+    """Return the latest game's events and newest pictures, and the reason if there is none.
+
+    ``anonymizer`` learns the names in all games, because the terminal's lines may be about earlier ones.
+    """
     try:
         with Journal.open(path, wall_clock=lambda: now, read_only=True) as journal:
             number = journal.latest_game()
             if number is None:
-                return "", [], [], "The journal has no game yet."
+                return [], [], "The journal has no game yet."
+            last = 0
+            while page := journal.events_after(last, _AT_ONCE):
+                anonymizer.learn(event for _, _, event in page)
+                last = page[-1][0]
             events = journal.events(number)
             numbers = sorted(journal.pictures(number), reverse=True)
             pictures: list[ReportFile] = []
@@ -97,18 +103,11 @@ def _game(path: Path, now: datetime) -> tuple[str, list[tuple[int, Event]], list
                     if suffix is not None and not kept.left_out and len(pictures) < MOST_PICTURES:
                         name = f"pictures/{event_number:04d}-{len(pictures)}.{suffix}"
                         pictures.append(ReportFile(name, kept.evidence.media_type, kept.evidence.content))
-            return str(events[0][1].data["game"]), events, pictures, ""
+            return events, pictures, ""
     except JournalMissingError:
-        return "", [], [], "There is no journal."
+        return [], [], "There is no journal."
     except JournalError as error:
-        return "", [], [], f"The journal can't be read: {type(error).__name__}."
-
-
-def _sides(game: str) -> tuple[str, ...]:
-    try:
-        return tuple(registry.load(game).players)
-    except EngineError:
-        return ()
+        return [], [], f"The journal can't be read: {type(error).__name__}."
 
 
 def _line(number: int, event: Event, anonymizer: Anonymizer) -> str:

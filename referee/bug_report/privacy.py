@@ -8,7 +8,7 @@ In sentences, anything that looks like a path, an address, a code or a token is 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_args, get_origin
 
 from common.toml_text import as_toml
@@ -31,7 +31,9 @@ _PRIVATE = re.compile(
     r"|(?<!\d)\d{4} ?\d{4}(?!\d)"  # a pairing code
     r"|[A-Za-z0-9_.=-]{24,}",  # a token
 )
-_LAST_WORD = re.compile(r"(?:(?<=\.)|^) ?[^.\n]{1,200} (?:says so|stops the clock)\.", re.MULTILINE)
+_LAST_WORD = re.compile(
+    r"(?:(?<=\.)|^) ?[^.\n]{1,200} (?:says so|asked for it|stops the (?:clock|game))\.", re.MULTILINE
+)
 _NOT_PEOPLE = frozenset({"", "button", "page", "owner", "somebody", "the program", "the clock", "camera"})
 _PLAIN_KEYS = frozenset(
     {
@@ -70,31 +72,36 @@ def secrets_of(configuration: Configuration) -> set[str]:
 class Anonymizer:
     """Removes names and secrets from texts; a person has the same number everywhere."""
 
-    def __init__(self, secrets: Iterable[str] = (), sides: Collection[str] = ()) -> None:
-        self._secrets = {secret for secret in secrets if len(secret) > 2}
-        self._sides = frozenset(side.lower() for side in sides) | _NOT_PEOPLE
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._secrets = set(secrets)
+        self._not_people = set(_NOT_PEOPLE)
         self._people: dict[str, str] = {}
 
     def person(self, name: str) -> str:
         """Return a person's name in the report."""
-        if name.lower() in self._sides:
+        if name.lower() in self._not_people:
             return name
         return self._people.setdefault(name, f"person {len(self._people) + 1}")
 
     def text(self, text: str) -> str:
         """Return a text without names and secrets."""
-        for secret in sorted(self._secrets, key=len, reverse=True):
+        for secret in sorted((each for each in self._secrets if len(each) > 2), key=len, reverse=True):
             text = text.replace(secret, LEFT_OUT)
         for name in sorted(self._people, key=len, reverse=True):
             text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", self._people[name], text)
         return _PRIVATE.sub(LEFT_OUT, _LAST_WORD.sub(f" {LEFT_OUT}", text))
 
-    def learn_names(self, events: Iterable[Event]) -> None:
-        """Learn the names of players and of people who entered something."""
+    def learn(self, events: Iterable[Event]) -> None:
+        """Learn the names of players and of people who entered something, and why they corrected."""
         for event in events:
-            for name in (*event.names.values(), event.text("by")):
+            by = event.text("by")
+            if event.kind == EventKind.NEW_GAME:
+                self._not_people |= _sides(str(event.data["game"]))
+            for name in (*event.names.values(), by):
                 if name is not None:
                     self.person(name)
+            if event.kind == EventKind.CORRECTION and by not in _NOT_PEOPLE:
+                self._secrets.add(event.text("why") or "")
 
     def event(self, event: Event) -> dict[str, JsonValue]:
         """Return an event's data without texts that a person wrote."""
@@ -112,6 +119,13 @@ class Anonymizer:
                 name: option if isinstance(option, bool | int | float) else LEFT_OUT for name, option in value.items()
             }
         return value if key in _PLAIN_KEYS else LEFT_OUT
+
+
+def _sides(game: str) -> frozenset[str]:
+    try:
+        return frozenset(side.lower() for side in registry.load(game).players)
+    except EngineError:
+        return frozenset()
 
 
 def _names(configuration: Configuration) -> frozenset[str]:

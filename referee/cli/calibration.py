@@ -60,9 +60,9 @@ def calibrate_command(
 ) -> int:
     """Measure a camera's lens with a printed board.
 
-    Print one (`./run tools print charuco`) and take ten or more pictures of it: hold it flat, near and far, tilted to
-    every side, and into the picture's corners. Exits with 1 when the result is not good; it then says why and
-    writes nothing.
+    Print one (`./run tools print charuco`), glue it onto something flat, and take ten or more pictures of it: near and
+    far, tilted in every direction, and in the picture's corners. Exits with 1 if the result is not good; it then says
+    why and writes no calibration.
 
     Examples:
       ./run hardware calibrate calibration/*.jpg --out camera.json --preview straight.png
@@ -98,12 +98,15 @@ def _load(
     from vision.errors import VisionError
     from vision.images import load_image
 
-    if any(not Path(source).exists() for source in sources) or Path(sources[0]).is_char_device():
+    given = [Path(source) for source in sources]
+    missing = [source for source, path in zip(sources, given, strict=True) if not path.exists()]
+    if missing or any(path.is_char_device() for path in given):
         if len(sources) > 1:
-            missing = next(source for source in sources if not Path(source).exists())
-            raise click.BadParameter(f"there is no file or folder {missing!r}")
+            raise click.BadParameter(
+                f"there is no file or folder {missing[0]!r}" if missing else "give one camera, or pictures"
+            )
         return _take(context, sources[0], count, interval_s, console)
-    paths = list(pictures_in([Path(source) for source in sources]))
+    paths = list(pictures_in(given))
     images: list[Image] = []
     names: list[str] = []
     faults: list[VisionError] = []
@@ -187,7 +190,7 @@ def print_command() -> None:
 @_OUT
 @click.pass_obj
 def markers(context: CommandContext, layout: Path | None, paper: str, out: Path) -> None:
-    """Print the markers that stand around the board.
+    """Print the markers that go around the board.
 
     Examples:
       ./run tools print markers --out markers.pdf
@@ -240,7 +243,7 @@ def game_sheets(
     paper: str,
     out: Path,
 ) -> None:
-    """Print the sheets of a game that is written, one a player.
+    """Print the paper sheets of a game, one per player.
 
     Each sheet has markers of its own, so that the camera can tell them apart.
 

@@ -62,16 +62,22 @@ def tell_referee(
     running: str = RUNNING,
 ) -> str:
     """Send a command to the referee that uses the journal, or else apply it directly; errors as in ``submit``."""
-    from referee.commands.command_socket import socket_path
+    from referee.commands.command_socket import ask, socket_path
 
     deadline_s = time.monotonic() + STARTING_S
     while True:
         try:
             return f"{_accepted_words(_carry_out_idle(context, journal, command, hints))} {idle}".rstrip()
         except JournalBusyError as busy:
+            is_late = time.monotonic() > deadline_s
             if socket_path(journal).exists():
-                return f"{_accepted_words(_ask_running(journal, command))} {running}".rstrip()
-            if time.monotonic() > deadline_s:
+                try:
+                    return f"{_accepted_words(ask(journal, command))} {running}".rstrip()
+                except UnreachableError as error:
+                    # A killed referee leaves its socket behind, which the next one replaces once it has the journal.
+                    if is_late or not isinstance(error.__cause__, ConnectionRefusedError | FileNotFoundError):
+                        raise UnreachableError(f"{error}; `./run games replay` tells whether it was done") from error
+            elif is_late:
                 raise UnreachableError(f"{busy} (it takes no requests)") from busy
         time.sleep(_POLL_S)
 
@@ -87,15 +93,6 @@ def _carry_out_idle(context: CommandContext, journal: Path, command: SentCommand
         execute(session, command, replies.append)
     (reply,) = filter(None, replies)
     return reply
-
-
-def _ask_running(journal: Path, command: SentCommand) -> Reply:
-    from referee.commands.command_socket import ask
-
-    try:
-        return ask(journal, command)
-    except UnreachableError as error:
-        raise UnreachableError(f"{error}; `./run games replay` tells whether it was done") from error
 
 
 def _accepted_words(reply: Reply) -> str:

@@ -119,7 +119,7 @@ def turn_command(
     with the reason.
 
     Examples:
-      ./run table turn c1-c2=hoops
+      ./run table turn c1-c2=hoops-a1
       ./run table turn a1-a2 b1-b2
       ./run table turn d1=2 --player p2
     """
@@ -339,7 +339,7 @@ def hint_command(
 
     A referee that is running shows it on its lights, by its own settings. A gentle hint first tells only which piece
     to move; ask again for the whole turn. The journal records it. Where the players ruled hints out
-    (`strength = "none"` below `[hints]`) there are none.
+    (`strength = "none"` under `[hints]`) there are none.
 
     Examples:
       ./run hint

@@ -23,6 +23,7 @@ from referee.cli.options import (
     game_number_option,
     journal_option,
 )
+from referee.cli.root import GAMES
 
 if TYPE_CHECKING:
     from engine.api import Game
@@ -89,11 +90,7 @@ def open_game(journal: Journal) -> str | None:
 @click.group(
     name="games",
     cls=LazyGroup,
-    targets={
-        "new": "referee.cli.entries:new_command",
-        "replay": "referee.cli.records:replay_command",
-        "export": "referee.cli.records:export_command",
-    },
+    targets=GAMES,
     invoke_without_command=True,
 )
 @journal_option
@@ -201,7 +198,7 @@ def _score(tally: Tally) -> str:
 @journal_option
 @click.pass_obj
 def show(context: CommandContext, number: int | None, journal: Path | None) -> None:
-    """Show how a game stands: the board and what is awaited.  NUMBER: the last one if left out.
+    """Show how a game stands: the board and what comes next. Without NUMBER: the last game.
 
     Examples:
       ./run games show 2
@@ -214,7 +211,7 @@ def show(context: CommandContext, number: int | None, journal: Path | None) -> N
 @journal_option
 @click.pass_obj
 def status_command(context: CommandContext, game_number: int | None, journal: Path | None) -> None:
-    """Show the board, whose turn it is and what is awaited.
+    """Show the board, whose turn it is and what comes next.
 
     Examples:
       ./run status
@@ -304,7 +301,7 @@ def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None
 @journal_option
 @click.pass_obj
 def backup(context: CommandContext, out: Path | None, journal: Path | None) -> None:
-    """Copy all games and their pictures into one file. A referee may go on meanwhile.
+    """Copy all games and their pictures into one file. A referee may be running.
 
     `./run watch` makes such a copy every day by itself.
 
@@ -331,7 +328,7 @@ def backup(context: CommandContext, out: Path | None, journal: Path | None) -> N
 @journal_option
 @click.pass_obj
 def restore(context: CommandContext, file: Path, journal: Path | None) -> None:
-    """Put a copy in the place of all games. The games of now are kept in a file of their own.
+    """Replace all games by a copy. The replaced games are kept in a separate file.
 
     Examples:
       ./run games restore /media/stick/games.sqlite

@@ -239,7 +239,7 @@ def report_fault(
         sys.__excepthook__(kind, error, trace)
     else:
         what = " ".join(f"{kind.__name__}: {error}".split())
-        _complain(context, f"this is a fault of the referee itself, please report it with what --debug shows ({what})")
+        _complain(context, f"this is a bug in the referee; please report it with the output of --debug ({what})")
     sys.exit(OUR_FAULT)
 
 

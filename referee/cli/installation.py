@@ -17,7 +17,7 @@ _TABLE_NEEDS = ("camera", "calibration")
 @click.command(cls=ExampleCommand)
 @click.pass_obj
 def doctor_command(context: CommandContext) -> int:
-    """Check what is there, and say what is missing and what to do.
+    """Check what works, what is missing and what to do.
 
     Nothing is changed and no pin is driven. Exits with 1 when something in the settings will not work.
 
@@ -39,7 +39,7 @@ def doctor_command(context: CommandContext) -> int:
         needs = " and ".join(f"a {subject}" for subject in dict.fromkeys(lacking))
         console.print(f"Enough for the demo and for `./run play`. A real table still needs {needs}.", markup=False)
     else:
-        console.print("All that was asked for is there.", markup=False)
+        console.print("Everything the settings ask for is there.", markup=False)
     return CHECK_FAILED if faults else OK
 
 

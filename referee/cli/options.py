@@ -99,7 +99,7 @@ markers_option = setting_option(
     "--markers",
     setting="table.markers",
     type=click.Choice(["layout", "none"]),
-    help="What the table is found by: the layout's markers, or none, the board's own lines.",
+    help="How to find the table: by the layout's markers, or with none by the board's own lines.",
 )
 
 
@@ -107,7 +107,7 @@ def page_options(command: Command) -> Command:
     """Add ``--page``, ``--no-page``, ``--page-port N`` and ``--page-address ADDRESS``; the last two imply it."""
     for option in (
         click.option(
-            "--page-address", metavar="ADDRESS", help="Open the page to the house: 0.0.0.0 is for all networks."
+            "--page-address", metavar="ADDRESS", help="Open the page to your network: 0.0.0.0 is for all networks."
         ),
         click.option("--page-port", type=WholeNumber(1, 65535), help="The page's port.  [default: 8000 or the next]"),
         click.option("--page/--no-page", default=None, help="Show the table on a page for browsers, on this machine."),

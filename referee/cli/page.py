@@ -119,7 +119,7 @@ def devices_command(
     from referee.web.devices import PairedDevices, devices_path
     from referee.web.server import key_path
 
-    if (device is not None) != ((may is not None) ^ unpair):
+    if (may is not None) + unpair != (device is not None):
         raise click.UsageError("name a device, and either --may look, play or own, or --unpair")
     path = context.configuration({"journal.path": journal}).settings.journal.path
     devices = PairedDevices(devices_path(key_path(path)), time.time)

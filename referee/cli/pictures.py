@@ -84,6 +84,10 @@ def read_command(
         raise click.UsageError("--grid and --corners need --tiles FILE or --digits.")
     if tiles is None and any_way_up:
         raise click.UsageError("--any-way-up needs --tiles FILE.")
+    if faces is not None and not dice:
+        raise click.UsageError("--faces needs --dice.")
+    if debug_image is not None and len(images) > 1:
+        raise click.UsageError("--debug-image takes one picture.")
     if tiles is not None and (dice or debug_image is not None):
         raise click.UsageError("--tiles goes with neither --dice nor --debug-image.")
     if digits and (dice or tiles is not None or debug_image is not None):
@@ -100,18 +104,14 @@ def read_command(
         return read_dice(images, as_json, debug_image, faces)
     if len(images) > 1:
         raise click.UsageError("one picture of the table is read at a time; several need --dice or --sheet.")
-    if tiles is not None:
-        from referee.cli.tiles import read_tiles
+    if tiles is not None or digits:
+        from referee.cli.tiles import read_digits, read_tiles
 
         if grid is None or corners is None:
-            raise click.UsageError("--tiles needs --grid and --corners.")
+            raise click.UsageError(f"{'--digits' if digits else '--tiles'} needs --grid and --corners.")
+        if tiles is None:
+            return read_digits(images[0], looks, grid, corners, as_json=as_json)
         return read_tiles(images[0], tiles, grid, corners, any_way_up=any_way_up, as_json=as_json)
-    if digits:
-        from referee.cli.tiles import read_digits
-
-        if grid is None or corners is None:
-            raise click.UsageError("--digits needs --grid and --corners.")
-        return read_digits(images[0], looks, grid, corners, as_json=as_json)
     seen_by = {
         "camera.calibration": calibration,
         "table.layout": layout,
@@ -241,12 +241,13 @@ def show_reading(game: Game[Any, Any], reading: Reading) -> None:
     required=True,
     multiple=True,
     metavar='FILE|"a4=gold star, …"',
-    help="What each picture shows: a JSON file, or squares with colour and symbol up. Once, or once a picture.",
+    help="What each picture shows: a JSON file, or squares with colour and symbol up. Once, or once per picture. "
+    "With --dice, the face. With --sheet, `copied` (docs/command-line.md says what to write).",
 )
 @click.option(
     "--dice", is_flag=True, help="Learn faces of dice: each picture shows one die, --positions names the face."
 )
-@click.option("--sheet", is_flag=True, help="Learn your digits from phone's photos of filled sheets of Number Drop.")
+@click.option("--sheet", is_flag=True, help="Learn your digits from a phone's photos of filled-in Number Drop sheets.")
 @click.option("--out", type=WRITABLE_FILE, required=True, help="The looks to write.")
 @click.pass_obj
 def enrol_command(
@@ -272,19 +273,21 @@ def enrol_command(
     """
     if dice and sheet:
         raise click.UsageError("--sheet and --dice don't go together.")
-    if sheet:
-        from referee.cli.sheets import teach_digits
-
-        if len(positions) not in {1, len(images)}:
-            raise click.UsageError(f"{len(positions)} --positions for {len(images)} photos; give one, or one a photo.")
-        teach_digits(images, positions if len(positions) > 1 else positions * len(images), layout, out)
-        return
     if dice:
         from referee.cli.dice import teach_faces
 
-        if len(set(positions)) != len(images):
-            raise click.UsageError(f"{len(set(positions))} faces for {len(images)} pictures; give one a picture.")
+        if not len(set(positions)) == len(positions) == len(images):
+            raise click.UsageError("give each picture one --positions, and each face one picture.")
         teach_faces(images, positions, out)
+        return
+    if len(positions) not in {1, len(images)}:
+        raise click.UsageError(
+            f"{len(positions)} --positions for {len(images)} pictures; give one, or one per picture."
+        )
+    if sheet:
+        from referee.cli.sheets import teach_digits
+
+        teach_digits(images, positions if len(positions) > 1 else positions * len(images), layout, out)
         return
     from vision.images import load_image
     from vision.locating.location import locate
@@ -292,8 +295,6 @@ def enrol_command(
     from vision.readers.protocols import EnrolmentPicture
     from vision.readers.registry import missing_traits, reader_kind
 
-    if len(positions) not in {1, len(images)}:
-        raise click.UsageError(f"{len(positions)} --positions for {len(images)} pictures; give one, or one a picture.")
     settings = context.configuration(
         {"camera.calibration": calibration, "table.layout": layout, "table.markers": markers}
     ).settings
@@ -317,8 +318,7 @@ def enrol_command(
     if isinstance(looks, BlockAppearance) and len(shown) < len(looks.symbols):
         unseen = [symbol for symbol in looks.symbols if symbol not in shown]
         click.echo(f"No picture shows {listed(unseen)}; taken as usually drawn.")
-    lacking = missing_traits(looks, game.table.appearance(game.rules.new()).values())
-    if lacking:
+    if lacking := missing_traits(looks, game.table.appearance(game.rules.new()).values()):
         say(f"Missing: {listed(lacking)}. `./run watch` needs them too; add a picture of them.")
 
 
@@ -330,7 +330,7 @@ def camera_of(calibration: Path | None) -> CameraModel:
     if calibration is None:
         raise CalibrationError(
             "no calibration is set; make one with `./run hardware calibrate`, then give --calibration FILE or set "
-            "calibration below [camera]"
+            "calibration under [camera]"
         )
     return load_calibration(calibration)
 

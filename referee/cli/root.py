@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from common.program import program_version
 from referee.cli.context import CommandContext
 from referee.cli.group import USAGE, LazyGroup, Root
 
@@ -21,7 +22,7 @@ EVERY_DAY = {
     "doctor": "referee.cli.installation:doctor_command",
 }
 
-_GAMES = {
+GAMES = {
     "new": "referee.cli.entries:new_command",
     "replay": "referee.cli.records:replay_command",
     "export": "referee.cli.records:export_command",
@@ -64,25 +65,20 @@ _TOOLS = {
 def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if not wanted or ctx.resilient_parsing:
         return
-    from importlib import metadata
-
-    try:
-        version = metadata.version("tabletop-referee")
-    except metadata.PackageNotFoundError:
-        version = "not installed, run from its folder"
-    click.echo(f"referee {version}")
+    click.echo(f"referee {program_version()}")
     ctx.exit()
 
 
 @click.group(
     cls=Root,
     targets=EVERY_DAY,
-    aliases={**_GAMES, **_TABLE, **_PIECES, **_HARDWARE, **_TOOLS},
+    aliases={**GAMES, **_TABLE, **_PIECES, **_HARDWARE, **_TOOLS},
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     options_metavar="[--config FILE] [--debug] [--version]",
     subcommand_metavar="COMMAND ...",
-    epilog="`./run COMMAND --help` says more. Exit codes are in docs/command-line.md.",
+    epilog="`./run COMMAND --help` says more. --config names a settings file, --debug shows tracebacks of errors. "
+    "Exit codes are in docs/command-line.md.",
 )
 @click.option(
     "--config",

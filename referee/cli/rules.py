@@ -28,7 +28,7 @@ _COLUMNS = 100
 @rule_option
 @click.option("--by-id", is_flag=True, help="List every rule that the referee may name, by its id.")
 def rules_command(game_name: str, options: tuple[str, ...], by_id: bool) -> None:
-    """Tell a game's rules in short.
+    """Summarise a game's rules.
 
     Then the options in force, and what each one may be.
 

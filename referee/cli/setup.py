@@ -38,7 +38,7 @@ _KEYS = "b: back, s: skip, q: stop for now"
 
 @click.command(cls=ExampleCommand)
 @click.argument("game_name", metavar="[GAME]", required=False)
-@click.option("--camera", help="The camera, where you don't want to be asked.")
+@click.option("--camera", help="The camera; without it you are asked.")
 @click.option(
     "--folder",
     type=click.Path(path_type=Path, file_okay=False),
@@ -102,7 +102,7 @@ def setup_command(
     if "camera.calibration" not in kept.values:
         say(f"{game.title} is not ready: a table needs a calibrated camera. `./run setup{place} --new` begins again.")
         return CHECK_FAILED
-    where = "" if folder == Path.cwd() else f"--config {folder / FILE_NAME} "
+    where = "" if folder == Path.cwd() else f"--config {shlex.quote(str(folder / FILE_NAME))} "
     say(f"{game.title} is ready; the settings are in {folder / FILE_NAME}. Play: ./run {where}watch")
     return OK
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from common.phrases import counted
 from common.places import EMPTY
 from referee.cli.group import CHECK_FAILED, OK, exit_code_of
 from referee.cli.pictures import SURE, reading_to_json, show_reading
@@ -115,7 +116,7 @@ def _points(game: Game[Any, Any], reading: Reading) -> tuple[Mapping[str, int] |
 
     hidden = [place for place, one in reading.places.items() if one.hidden_by is not None]
     if hidden or not reading.places:
-        return None, f"{len(hidden) or 'the'} cells can't be seen"
+        return None, f"{counted(len(hidden), 'cell') if hidden else 'the cells'} can't be seen"
     written = [one.best for one in reading.places.values() if one.best[0] != EMPTY]
     unclear = sum(probability < SURE for _, probability in written)
     if unclear > _MOST_UNCLEAR * len(written):

@@ -17,7 +17,7 @@ from referee.cli.options import GAME, READABLE_FILE, WRITABLE_FILE, Number, Whol
 def lights_command() -> None:
     """Learn which light is which square, and try the lights.
 
-    The settings say what shows them: drivers below [lights].
+    The settings say what shows them: drivers under [lights].
 
     Examples:
       ./run hardware lights map --out lights.toml
@@ -88,9 +88,9 @@ def test_lights(context: CommandContext, seconds: float) -> int:
 @click.group(name="sensors", cls=ExampleGroup, invoke_without_command=True)
 @click.pass_context
 def sensors_command(ctx: click.Context) -> int | None:
-    """Look at the switches under the squares; learn which is where.
+    """Show the switches under the squares, and learn which is where.
 
-    Without a subcommand it shows them once. The settings say where they are wired: source below [sensors].
+    Without a subcommand it shows them once. The settings say where they are wired: source under [sensors].
 
     Examples:
       ./run hardware sensors
@@ -105,7 +105,7 @@ def sensors_command(ctx: click.Context) -> int | None:
 def show(context: CommandContext, once: bool) -> int:
     """Show which squares are occupied and which sensors are left out.
 
-    Exits with 1 when a sensor is unclear or taken out. Stop with Ctrl-C.
+    Exits with 1 when a sensor is unclear or switched off. Stop with Ctrl-C.
 
     Examples:
       ./run hardware sensors show
@@ -145,7 +145,7 @@ def map_switches(context: CommandContext, out: Path | None, by_switch: bool, gam
 @journal_option
 @click.pass_obj
 def put_sensor_back(context: CommandContext, place: str, by: str | None, journal: Path | None) -> None:
-    """Use a sensor again that the referee has taken out.
+    """Use a sensor again that the referee has switched off.
 
     A referee that is running does so at once; otherwise the next `./run watch` does.
 

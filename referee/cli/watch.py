@@ -83,7 +83,7 @@ if TYPE_CHECKING:
 )
 @clock_option
 @opponent_options
-@click.option("--lines", is_flag=True, help="Print a line a verdict, also on a terminal.")
+@click.option("--lines", is_flag=True, help="Print one line per verdict, even on a terminal.")
 @page_options
 @click.pass_context
 def watch_command(
@@ -179,7 +179,7 @@ def watch_command(
 @click.option("--random", "is_random", is_flag=True, help="Play any legal turns, instead of sensible ones.")
 @setting_option("--fast", setting="demo.fast", is_flag=True, default=None, help="Play as fast as the computer can.")
 @click.option("--video", type=WRITABLE_FILE, help="Film it: what the camera saw beside what the referee thought.")
-@click.option("--still", type=WRITABLE_FILE, help="Keep a picture of the moment the first fault is named.")
+@click.option("--still", type=WRITABLE_FILE, help="Save a picture of the moment when the first fault is reported.")
 @click.option("--journal", type=WRITABLE_FILE, help="Keep the journal in this file.")
 @click.option(
     "--lights",
@@ -199,10 +199,10 @@ def watch_command(
 @opponent_options
 @click.option(
     "--link-faults",
-    metavar="KNOBS",
+    metavar="FAULTS",
     help='Faults on its wire, such as "all=0.05, unplugs_at_s=4"; docs/virtual-table.md lists them.',
 )
-@click.option("--mqtt", "tells_broker", is_flag=True, help="Tell the broker below [mqtt] of this table.")
+@click.option("--mqtt", "tells_broker", is_flag=True, help="Connect to the broker under [mqtt].")
 @page_options
 @click.pass_context
 def demo_command(
@@ -255,7 +255,7 @@ def demo_command(
     if game not in GAMES:
         raise click.BadParameter(f"nobody plays {game} on the virtual table yet; there is {', '.join(GAMES)}")
     if tells_broker and not (configured.mqtt.address or configured.mqtt.hall):
-        raise click.UsageError("--mqtt needs a broker; set address or hall below [mqtt].")
+        raise click.UsageError("--mqtt needs a broker; set address or hall under [mqtt].")
     options = DemoOptions(
         game=game,
         seed=settings.seed,

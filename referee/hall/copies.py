@@ -69,7 +69,7 @@ class _Swept:
 class Copies:
     """Keeps copies of journals. A copy has no gaps: it ends before the first event that is missing.
 
-    Old games are missing once they were swept: they count as kept.
+    Swept games are gone, but count as kept, so they aren't asked for again.
 
     ``full`` are the tables whose last events weren't kept, because they already have ``most_bytes`` or MOST_JOURNALS.
     """
@@ -293,8 +293,9 @@ def _update_result(work: Transaction, seat: str, journal: str, game: int) -> Non
         return
     _, number, wall_time, content = found[0]
     players = _players(work, *key)
-    winner = data.get("winner")
-    winners = tuple(str(side) for side in data.get("shared_by") or ([winner] if winner else []))
+    winner, shared = data.get("winner"), data.get("shared_by")
+    sides = shared if shared and isinstance(shared, list) else [winner] if winner else []
+    winners = tuple(map(str, sides))
     result = (json.loads(content)["game"], json.dumps(players), json.dumps(winners), str(data.get("reason", "")))
     work.run(_KEEP_RESULT, *key, number, *result, wall_time)
     set_result(work, *key, frozenset(players.get(side, side) for side in winners))

@@ -16,7 +16,7 @@ POSTGRESQL = ("postgresql://", "postgres://")
 """What an address of PostgreSQL begins with; anything else is a file."""
 VERSION = 1
 _BUSY_S = 5.0
-_PASSWORD = re.compile(r"(?<=:)[^:@/]+(?=@)")
+_PASSWORD = re.compile(r"(?<=:)[^:@/]+(?=@)|(?<=password=)[^&\s]+")
 
 SCHEMA = (
     "CREATE TABLE IF NOT EXISTS hall_version (version BIGINT PRIMARY KEY)",
@@ -167,7 +167,7 @@ class Database:
             import psycopg
         except ImportError as error:
             raise HallStoreError(
-                "PostgreSQL needs psycopg, which is not installed; `pip install 'psycopg[binary]'`, "
+                "PostgreSQL needs psycopg, which is not installed; `.venv/bin/pip install 'psycopg[binary]'`, "
                 "or give a file as --store"
             ) from error
         self._faults = (psycopg.Error,)

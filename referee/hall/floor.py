@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from referee.mqtt.topics import TableState
 
 MOST_SEATS = 5000
-_PARTS = re.compile(r"(\d+)")
+_PARTS = re.compile(r"(\d{1,9})")
 
 
 class Urgency(enum.IntEnum):
-    """Why a table should be looked at; the first ones come first."""
+    """Why a table needs attention, most urgent first."""
 
     DISPUTE = 0
     TROUBLE = 1

@@ -36,12 +36,12 @@ def explain_failure(error: Exception, options: MqttOptions) -> str:
     if reason == _TAKEN_OVER:
         return (
             f"Another table with the id {options.table} is on the broker at {options.broker}; "
-            "give each table an id of its own below [mqtt]."
+            "give each table an id of its own under [mqtt]."
         )
     if reason in _REFUSALS:
         return (
             f"The broker at {options.broker} does not let this table in ({reason}); "
-            "look at user and password_file below [mqtt], and at the broker's own rules."
+            "look at user and password_file under [mqtt], and at the broker's own rules."
         )
     return f"The broker at {options.broker} does not answer ({reason})."
 

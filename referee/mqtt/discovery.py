@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from importlib import metadata
 from typing import Any
 
+from common.program import program_version
 from referee.commands.messages import Role
 from referee.journal.events import EventKind
 from referee.mqtt.options import MqttOptions
@@ -42,13 +42,13 @@ def discovery_message(options: MqttOptions) -> bytes:
         "name": options.table_name,
         "manufacturer": "Tabletop Referee",
         "model": "Referee for a real board",
-        "sw_version": metadata.version("tabletop-referee"),
+        "sw_version": program_version(),
     }
     if options.page is not None:
         device["configuration_url"] = options.page
     message = {
         "device": device,
-        "origin": {"name": "Tabletop Referee", "sw_version": metadata.version("tabletop-referee")},
+        "origin": {"name": "Tabletop Referee", "sw_version": program_version()},
         "availability_topic": topics.availability,
         "payload_available": ONLINE,
         "payload_not_available": OFFLINE,

@@ -105,18 +105,18 @@ def choose_broker(brokers: Collection[HallBroker], options: MqttOptions) -> Hall
     labels = sorted(broker.label(options.prefix) for broker in fitting or brokers)
     named = ", ".join(labels[:_MOST_NAMED])
     if len(fitting) > 1:
-        raise BrokerError(f"several halls are announced in this network ({named}); name one as hall below [mqtt]")
+        raise BrokerError(f"several halls are announced in this network ({named}); name one as hall under [mqtt]")
     if not fitting and named:
         raise BrokerError(
-            f"this network has other halls than the one wanted ({named}); correct hall or topic_prefix below [mqtt]"
+            f"this network has other halls than the one wanted ({named}); correct hall or topic_prefix under [mqtt]"
         )
     if not fitting:
         raise BrokerError(
-            "no hall is announced in this network; open one with --announce NAME, or set address below [mqtt]"
+            "no hall is announced in this network; open one with --announce NAME, or set address under [mqtt]"
         )
     (broker,) = fitting
     if broker.is_encrypted and options.tls is None:
-        raise BrokerError(f"the broker of the hall {named} is encrypted; set tls = true below [mqtt]")
+        raise BrokerError(f"the broker of the hall {named} is encrypted; set tls = true under [mqtt]")
     if options.tls is not None and not broker.is_encrypted:
         raise BrokerError(f"the broker of the hall {named} is not encrypted, and tls = true is set; is that your hall?")
     return broker

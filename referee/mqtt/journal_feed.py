@@ -105,7 +105,8 @@ class JournalFeed:
     def keep_cursor(self, number: int) -> None:
         """Save that the broker has this event; raises OSError if that can't be written.
 
-        The file isn't synced. After a power cut the broker may get events again, which it recognizes by their numbers.
+        The file isn't synced. After a power cut, some events may be sent again; subscribers recognize them by their
+        numbers.
         """
         draft = self._cursor_path.with_name(f".{self._cursor_path.name}.draft")
         draft.write_text(json.dumps({"journal": self._journal, "number": number}), encoding="utf-8")

@@ -33,7 +33,7 @@ class TlsOptions:
         """Load the files; raises BrokerError that names the one that can't be read."""
         for file in (self.ca, self.certificate, self.key):
             if file is not None and not os.access(file, os.R_OK):
-                raise BrokerError(f"the file {file} below [mqtt] can't be read; name one that is there and readable")
+                raise BrokerError(f"the file {file} under [mqtt] can't be read; name one that is there and readable")
         try:
             context = ssl.create_default_context(cafile=self.ca)
             if self.certificate is not None:

@@ -141,5 +141,5 @@ def _clock(face: ClockFace, sides: Sequence[Side], now: datetime) -> ShownClock:
         paused=face.paused,
         fallen=face.fallen,
         runs_out=None if runs_out is None else utc_text(runs_out),
-        words=", ".join(said) + (f" (stands still: {face.paused})" if face.paused else ""),
+        words=", ".join(said) + (f" (paused: {face.paused})" if face.paused else ""),
     )

@@ -40,7 +40,7 @@ _GOODBYE_S = 2.0
 _MOST_AT_WORK = 64
 _LATE_EVENTS_S = 5.0
 """How often, in seconds, the journal is read even if nothing was shown: the disk may have been full for a while."""
-_FORBIDDEN = 'That is not allowed on this topic; it needs command/{needs}, and commands = "{needs}" below [mqtt].'
+_FORBIDDEN = 'That is not allowed on this topic; it needs command/{needs}, and commands = "{needs}" under [mqtt].'
 
 
 class TableLink:
@@ -246,7 +246,7 @@ class TableLink:
             return await self._send_evidence(client, picture_order.event)
         content = await asyncio.to_thread(self._pictures.jpeg, overlay=False)
         if content is None:
-            return self._reply_document("There is no picture: no camera looks.", refused=True)
+            return self._reply_document("There is no picture: no camera is on.", refused=True)
         await client.publish(self._topics.picture, content, qos=1)
         return self._reply_document("The picture is sent.")
 
@@ -283,7 +283,7 @@ class TableLink:
             reply = self._reply_document(f"Events sent: {sent}.")
         except ValidationError:
             reply = self._reply_document(
-                "That is not a wish for events; expected after, most and request_id.", refused=True
+                "That is not a replay request; expected after, most and request_id.", refused=True
             )
         except (JournalError, ValueError) as error:
             reply = self._reply_document(str(error), refused=True)

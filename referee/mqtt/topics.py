@@ -9,8 +9,8 @@ topic                  retained  what it carries
 ``state``              yes       a ``TableState`` after every change; the newest wins, and others may be left out
 ``events``             no        each event of the journal as a ``TableEvent``, in order of its number, at least once
 ``picture``            no        the camera's picture (JPEG), when a command asked for it
-``evidence/N/NAME``    no        a picture that event N turns on, when a command asked for it
-``replay``             no        takes a ``ReplayRequest``: the events after a number are wanted once more
+``evidence/N/NAME``    no        a picture on which event N's verdict is based, when a command asked for it
+``replay``             no        takes a ``ReplayRequest``, which asks for the events after a number again
 ``replayed``           no        those events, where the command named no response topic
 ``command/play``       no        takes commands that a player may give (``referee.commands.messages``)
 ``command/own``        no        takes those and the commands of an owner or an arbiter
@@ -21,19 +21,19 @@ How a hall reads a table:
 
 1. It subscribes to ``PREFIX/+/availability``, ``PREFIX/+/state`` and ``PREFIX/+/events`` with QoS 1 and a session that
    the broker keeps (clean start false and a session expiry).
-2. It keeps events by ``(table, journal, number)``. One that it has already is dropped. A gap, or a ``state`` with an
-   ``event_number`` that it does not have yet, is filled by a ``ReplayRequest``. ``journal`` changes when the table
+2. It keeps events by ``(table, journal, number)``. It drops an event that it already has. A gap, or a ``state`` with
+   an ``event_number`` that it does not have yet, is filled by a ``ReplayRequest``. ``journal`` changes when the table
    begins another journal. The same number with another ``wall_time`` means that the table went back to a copy of its
    journal: what the hall has from that number on no longer holds.
-3. An arbiter's command goes to ``command/own`` with a ``request_id`` of its own. It holds once an ``Answer`` with that
-   ``request_id`` has come, since the journal has it by then. Without an answer it is sent again, with the same id; the
-   table carries it out once, also over a restart. What is retained, or was sent while the table was away, is not
+3. An arbiter's command goes to ``command/own`` with a ``request_id`` of its own. Once an ``Answer`` with that
+   ``request_id`` arrives, the command is in the journal. Without an answer it is sent again, with the same id; the
+   table carries it out once, even after a restart. Retained messages, and those sent while the table was away, are not
    carried out.
 
 A command may name a response topic below ``PREFIX/answers/`` and correlation data (properties of MQTT 5): the answer
 goes there and carries them. A table refuses other response topics, so that nobody makes it write to other devices.
 
-Whoever reads these must leave fields alone that they don't know: a later version may add some.
+Readers must ignore unknown fields: a later version may add some.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Topics:
         self.responses = f"{prefix}/answers/"
 
     def evidence(self, number: int, name: str) -> str:
-        """Return the topic of a picture that an event turns on."""
+        """Return the topic of a picture on which an event's verdict is based."""
         return f"{self.base}/evidence/{number}/{name}"
 
 
@@ -118,8 +118,8 @@ class ShownClock(BaseModel):
     """What the clock showed at ``wall_time`` (ISO 8601 UTC); a screen counts on from there.
 
     ``remaining_s`` is what is left to each side, ``running`` whose time runs down once their ``delay_s`` is over,
-    ``paused`` why it stands (empty: it does not), ``fallen`` whose flag fell. ``runs_out`` (ISO 8601 UTC) is when the
-    next flag falls if nothing happens; null while nothing runs. ``words`` are such as ``Black 4:59, White 5:00``.
+    ``paused`` why it is stopped (empty if it isn't), ``fallen`` whose flag fell. ``runs_out`` (ISO 8601 UTC) is when
+    the next flag falls if nothing happens; null while nothing runs. ``words`` are such as ``Black 4:59, White 5:00``.
     """
 
     model_config = ConfigDict(frozen=True, allow_inf_nan=False)

@@ -66,7 +66,7 @@ UDEV_RULES = f"""\
 {MARK}
 # The Pi's pins for the group gpio, as on Raspberry Pi OS.
 SUBSYSTEM=="gpio", KERNEL=="gpiochip*", GROUP="gpio", MODE="0660"
-# A Pico is no modem to be tried out, and is always found as /dev/{NAME}.
+# ModemManager must not probe a Pico. It is always found as /dev/{NAME}.
 SUBSYSTEM=="tty", ATTRS{{idVendor}}=="2e8a", ENV{{ID_MM_DEVICE_IGNORE}}="1", SYMLINK+="{NAME}"
 """
 
@@ -143,7 +143,7 @@ class Installation:
 
 
 def _format_paths(paths: Sequence[Path]) -> str:
-    """List folders to mount; a colon in a path is escape."""
+    """List folders to mount; a colon in a path is escaped."""
     return " ".join(quote(str(path)).replace(":", "\\:") for path in paths)
 
 

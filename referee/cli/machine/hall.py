@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=ExampleCommand)
-@click.option("--broker", required=True, metavar="HOST[:PORT]", help="The MQTT broker that the tables tell.")
+@click.option("--broker", required=True, metavar="HOST[:PORT]", help="The tables' MQTT broker.")
 @click.option("--user", metavar="NAME", help="The hall's name at the broker.")
 @click.option("--password-file", type=READABLE_FILE, help="A file with the hall's password at the broker.")
 @click.option("--ca", type=READABLE_FILE, help="Certificates that the broker's is checked against; means TLS.")

@@ -27,7 +27,7 @@ _RUN = Path(__file__).resolve().parents[3] / "run"
 @click.option("--shell", type=click.Choice(SHELLS), help="Whose completion to add.  [default: your shell's]")
 @click.pass_obj
 def link_command(context: CommandContext, remove: bool, shell: str | None) -> None:
-    """Make `referee` a command of yours, completed by Tab.
+    """Install the command `referee`, with Tab completion.
 
     It writes a small script into ~/.local/bin and the completion for your shell. It overwrites only
     what it wrote itself.

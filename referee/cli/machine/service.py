@@ -1,4 +1,4 @@
-"""``tools install`` and ``tools uninstall``: a referee that starts with the machine."""
+"""``tools install`` and ``tools uninstall``: a referee that starts at boot."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def install_command(
     root: Path | None,
     arguments: tuple[str, ...],
 ) -> int:
-    """Start the referee with the machine, and again whenever it ends.
+    """Start the referee at boot, and restart it whenever it ends.
 
     systemd runs `watch` in this folder with your settings and the options you give here. It restarts a referee that
     hangs. Games stay where they are: started by hand, the referee goes on with the same ones.
@@ -78,7 +78,7 @@ def install_command(
         if (base / path).exists() and (base / path) not in _ours(as_user, root):
             raise click.UsageError(f"{base / path} is there already and is not this program's; move it away first.")
     for folder in installation.writable:
-        _make_folder(folder, player)
+        _make_folder(folder if root is None else root / folder.relative_to("/"), player)
     for path, text in files.items():
         target = base / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -214,7 +214,7 @@ def _start(as_user: bool, root: Path | None) -> int:
         click.echo("The referee did not start. It says:", err=True)
         _run(["journalctl", *whose.split(), "--unit", NAME, "--lines", "10", "--no-pager", "--output", "cat"])
         return CHECK_FAILED
-    click.echo("The referee runs, and starts with the machine." if not as_user else "The referee runs.")
+    click.echo("The referee is running, and will start at boot." if not as_user else "The referee is running.")
     click.echo(f"What it says: journalctl {whose}-u {NAME} -f")
     if as_user:
         click.echo("To start it without logging in: loginctl enable-linger")

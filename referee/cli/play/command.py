@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @rule_option
 @click.option(
     "--player", "players", multiple=True, metavar="SIDE=WHO",
-    help="Who plays: person (default), hint, hint:gentle, hint:fair, hint:strong, greedy, random.",
+    help="Who plays: person (default), hint, hint:gentle, hint:fair, hint:strong, random.",
 )  # fmt: skip
 @click.option("--name", "names", multiple=True, metavar="SIDE=NAME", help="A name for the record, such as gold=Ann.")
 @click.option("--dice", type=click.Choice(["typed", "roll"]), help="Type what real dice show, or have them drawn.  "
@@ -46,13 +46,13 @@ if TYPE_CHECKING:
               "[default: as in the settings]")  # fmt: skip
 @click.option("--time", "seconds", type=Number(0.01, 600), help="Seconds that a hint may take.  "
               "[default: as in the settings]")  # fmt: skip
-@click.option("--no-hints", is_flag=True, help="Rule hints out.")
+@click.option("--no-hints", is_flag=True, help="Disable hints.")
 @click.option("--position", metavar="TEXT", help="Begin with this position (docs/games/).")
 @click.option("--set-up", "set_up", metavar="HOW", help="Begin with pieces rolled (`rolled`), as the options say "
               "(`usual`), or as yours stand, such as \"c1=stop e1=x …\".  [default: rolled at a terminal]")  # fmt: skip
 @click.option("--load", type=READABLE_FILE, help="Go on with the game of this record.")
 @click.option("--record", "record_file", type=WRITABLE_FILE, help="Where to keep the game.  [default: GAME-TIME.txt]")
-@click.option("--force", is_flag=True, help="Write over a file of --record that is there.")
+@click.option("--force", is_flag=True, help="Overwrite an existing --record file.")
 @click.option("--no-record", is_flag=True, help="Do not keep the game.")
 @click.option("--new", "is_new", is_flag=True, help="Begin a new game without asking about an unfinished one.")
 @click.option("--list", "most_listed", type=WholeNumber(0, 200), default=12, show_default=True,
@@ -90,7 +90,7 @@ def play_command(
     Examples:
       ./run play deblockle
       ./run play deblockle --player teal=hint:fair --time 0.5 --name gold=Ann
-      ./run play deblockle --player gold=greedy --player teal=random --seed 7
+      ./run play deblockle --player gold=hint:gentle --player teal=random --seed 7
     """
     import random
     import time

@@ -84,7 +84,7 @@ class GameSoFar:
 
 
 def game_of_record(game: Game[Any, Any], text: str, tags: Sequence[tuple[str, str]]) -> GameSoFar:
-    """Load a game from a record so that it can be continued; ``tags`` override the record's own.
+    """Load a game from a record so that it can be continued; ``tags`` override the record's own, except its date.
 
     Raises EngineError if the record is unreadable, breaks the rules, or belongs to another game.
     """
@@ -96,7 +96,7 @@ def game_of_record(game: Game[Any, Any], text: str, tags: Sequence[tuple[str, st
         Step(what, after, by_person=True, why=entry.why if isinstance(entry, record.PositionSet) else "")
         for what, after, entry in zip(played.steps, played.states[1:], read.entries, strict=True)
     )
-    given = dict(tags)
+    given = dict(tags) | {name: value for name, value in read.tags if name == "Date"}
     kept = tuple((name, given.pop(name, value)) for name, value in read.tags)
     return GameSoFar(game, played.states[0], steps, (*kept, *given.items()))
 

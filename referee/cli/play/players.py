@@ -16,7 +16,7 @@ from engine.support.lazy import LazyList
 from engine.values import Player, Roll, Strength
 
 PERSON = "person"
-_KINDS = (PERSON, "hint", "hint:gentle", "hint:fair", "hint:strong", "greedy", "random")
+_KINDS = (PERSON, "hint", "hint:gentle", "hint:fair", "hint:strong", "random")
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,6 @@ def read_players(
             raise click.BadParameter(f"{player} can't be played by {text!r}; there are {', '.join(_KINDS)}")
         if kind == "random":
             programs[player.lower()] = choose_randomly
-        elif kind == "greedy":
-            programs[player.lower()] = hint_program(Strength.GENTLE, seconds, clock)
         elif kind != PERSON:
             _, _, named = kind.partition(":")
             programs[player.lower()] = hint_program(Strength(named) if named else strength, seconds, clock)

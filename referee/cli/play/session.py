@@ -379,7 +379,7 @@ class PlaySession:
         except (OSError, ValueError) as error:
             self._say(f"Not loaded: {name}: {getattr(error, 'strerror', None) or error}")
         else:
-            self.so_far = game_of_record(self._game, text, self.so_far.tags)
+            self.so_far = game_of_record(self._game, text, ())
             self._hint = None
             self._shown = -1
             self._say(f"Loaded: {name}, {counted(self.so_far.turns, 'turn')}.")

@@ -36,7 +36,8 @@ def turns_with(game: Game[Any, Any], state: Any, part: str) -> tuple[Sequence[An
     if len(found) == len(turns):
         return found, f"{len(turns)} legal turns. Type a number to play one."
     if not found:
-        return found, f"None of {len(turns)} legal turns has {part!r} in it."
+        those = f"the first {_MOST_SEARCHED} of {len(turns)}" if len(turns) > _MOST_SEARCHED else str(len(turns))
+        return found, f"None of {those} legal turns has {part!r} in it."
     those = f"those with {part!r} in them" if part else "`turns PART` lists those with PART in them"
     return found, f"{len(found)} of {len(turns)} legal turns; {those}. Type a number to play one."
 

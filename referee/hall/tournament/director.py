@@ -22,7 +22,7 @@ _SYSTEMS: Mapping[System, ModuleType] = {System.SWISS: swiss, System.ROUND_ROBIN
 class StoredTournament:
     """A stored tournament: which ``game`` is played, when it began (ISO 8601 UTC), and the boards' tables.
 
-    ``seats`` maps round and board to a table's id.
+    ``seats`` maps round and board to a table's id. ``begun`` are the rounds and boards whose game has begun.
     """
 
     id: int
@@ -30,6 +30,7 @@ class StoredTournament:
     game: str
     began: str
     seats: dict[tuple[int, int], str]
+    begun: frozenset[tuple[int, int]]
 
 
 class Director:
@@ -40,9 +41,10 @@ class Director:
         self._now = now
 
     def begin(self, name: str, system: System, rounds: int, game: str, players: Sequence[tuple[str, int]]) -> int:
-        """Begin a tournament of players with names and ratings (0: none) and give its number.
+        """Begin a tournament of players with names and ratings (0: none) and return its number.
 
-        Without ``rounds`` (0) it has as many as its system needs. Raises TournamentError for what makes none.
+        Without ``rounds`` (0) it has as many as its system needs. Raises TournamentError if no tournament can be made
+        of these.
         """
         listed = number_players(players)
         if not 2 <= len(listed) <= MOST_PLAYERS:
@@ -74,7 +76,7 @@ class Director:
             return _read(work, number)
 
     def pair(self, number: int, seats: Sequence[str]) -> int:
-        """Pair the next round and give its number; its boards are the tables ``seats``, in that order.
+        """Pair the next round and return its number; its boards are the tables ``seats``, in that order.
 
         Raises TournamentError while a game of the round before is open, after the last round, and for too few tables.
         """
@@ -139,7 +141,8 @@ def _read(work: Transaction, number: int) -> StoredTournament:
     name, system, rounds, game, began = found[0]
     players = work.rows("SELECT number, name, rating, present FROM player WHERE tournament = ? ORDER BY number", number)
     pairings = work.rows(
-        "SELECT round, board, first, second, score, seat FROM pairing WHERE tournament = ? ORDER BY round, board",
+        "SELECT round, board, first, second, score, seat, game_number FROM pairing WHERE tournament = ? "
+        "ORDER BY round, board",
         number,
     )
     tournament = Tournament(
@@ -147,8 +150,8 @@ def _read(work: Transaction, number: int) -> StoredTournament:
         System(system),
         rounds,
         tuple(Player(each, named, rating, bool(present)) for each, named, rating, present in players),
-        tuple(Pairing(each, board, first, second, Score(score)) for each, board, first, second, score, _ in pairings),
+        tuple(Pairing(each, board, first, second, Score(score)) for each, board, first, second, score, *_ in pairings),
     )
-    return StoredTournament(
-        number, tournament, game, began, {(each, board): seat for each, board, *_, seat in pairings}
-    )
+    seats = {(each, board): seat for each, board, *_, seat, _ in pairings}
+    begun = frozenset((each, board) for each, board, *_, game_number in pairings if game_number)
+    return StoredTournament(number, tournament, game, began, seats, begun)

@@ -15,7 +15,7 @@ def pair(tournament: Tournament) -> tuple[Pairing, ...]:
     """Pair the next round; who has no opponent in it has a bye. Raises TournamentError after the last round."""
     count, number = len(tournament.players), tournament.round + 1
     once = rounds_needed(count)
-    if number > min(tournament.rounds, once * (tournament.rounds // once or 1)):
+    if number > tournament.rounds:
         raise TournamentError(f"all {tournament.rounds} rounds are paired")
     cycle, within = divmod(number - 1, once)
     pairings: list[Pairing] = []

@@ -16,15 +16,14 @@ from referee.hall.tournament.values import Pairing, Score, Tournament
 Cost = tuple[int, int, int, int]
 """Of one pair: colours that must differ, scores (squared distance in half points), colours, distance in the order."""
 _LONGEST_RUN = 2
-"""Nobody plays the same side more often than this in a row, nor has it so much more often than the other."""
+"""After this many games in a row, or this many more, with one side, a player must get the other one if possible."""
 
 
 @dataclass(frozen=True)
 class PairingRecord:
     """What a player's pairing depends on; ``place`` counts from 0 in the order of score and number.
 
-    ``lean`` is how much more often than the second side a player had the first one, ``sides`` those of the games so
-    far, True for the first.
+    ``sides`` are the player's sides in the games so far, True for the first side.
     """
 
     number: int
@@ -67,8 +66,8 @@ def rounds_needed(players: int) -> int:
 def pair(tournament: Tournament) -> tuple[Pairing, ...]:
     """Pair the next round of those present, the leaders at the first board.
 
-    Raises TournamentError after the last round, and where no two ever met and nobody sat out twice only by leaving
-    somebody unpaired.
+    Raises TournamentError after the last round, for fewer than two players, and if everybody can be paired only by a
+    second meeting or a second bye.
     """
     number = tournament.round + 1
     if number > tournament.rounds:

@@ -18,7 +18,8 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from common.phrases import capitalized
-from referee.clocks.clock import clock_text
+from referee.clocks.clock import clock_text, run_down
+from referee.clocks.control import ClockMode
 from referee.errors import ClockError, TournamentError
 from referee.hall.floor import Seat
 from referee.hall.hall import Hall
@@ -98,8 +99,18 @@ def _given(value: object, said: Callable[[str], str]) -> str:
     return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
-def clock_of(seat: Seat, now: datetime) -> list[tuple[str, float, bool]]:
-    """Return for each side of a table with a clock what is left now, in seconds, and whether it runs down."""
+@dataclass(frozen=True)
+class ClockLine:
+    """What a clock shows for a side. After ``delay_s``, it gains ``rate`` seconds a second: -1 if it runs down."""
+
+    side: str
+    left_s: float
+    delay_s: float
+    rate: float
+
+
+def clock_of(seat: Seat, now: datetime) -> list[ClockLine]:
+    """Return what a table's clock shows now; nothing if it has none."""
     clock = None if seat.state is None else seat.state.clock
     if clock is None:
         return []
@@ -108,12 +119,12 @@ def clock_of(seat: Seat, now: datetime) -> list[tuple[str, float, bool]]:
     except ValueError:
         shown_at = now
     gone_s = max(0.0, (now - shown_at.replace(tzinfo=shown_at.tzinfo or UTC)).total_seconds())
-    lines = []
-    for side, left_s in clock.remaining_s.items():
-        runs = side in clock.running and not clock.paused
-        run_s = max(0.0, gone_s - clock.delay_s.get(side, 0.0)) if runs else 0.0
-        lines.append((side, max(0.0, left_s - run_s), runs))
-    return lines
+    running = [] if clock.paused else [side for side in clock.remaining_s if side in clock.running]
+    mode = ClockMode.HOURGLASS if clock.mode == ClockMode.HOURGLASS else ClockMode.GAME
+    left_s, delay_s = run_down(mode, clock.remaining_s, clock.delay_s, running, gone_s)
+    gain = 1 / (len(left_s) - 1) if mode is ClockMode.HOURGLASS and len(left_s) > 1 else 0.0
+    rates = {side: gain * sum(each != side for each in running) - (side in running) for side in left_s}
+    return [ClockLine(side, left_s[side], delay_s.get(side, 0.0), rates[side]) for side in left_s]
 
 
 def refusal(error: TournamentError | ClockError) -> HTTPException:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
 
@@ -103,7 +103,10 @@ class TournamentPages:
         return RedirectResponse(f"/tournaments/{kept.id}", 303)
 
     async def _start(self, request: Request) -> Response:
-        """Have the tables of the last round begin its games, with the players' names."""
+        """Have the tables of the last round begin its games, with the players' names.
+
+        Without a ``board``, games that have begun and tables that were told already are left alone.
+        """
         kept, fields = await self._kept(request), await self._fields(request)
         tournament, session = kept.tournament, request.state.session
         if clock := fields.get("clock"):
@@ -114,7 +117,8 @@ class TournamentPages:
         sides = registry.load(kept.game).players
         board = fields.get("board", "")
         for pairing in tournament.pairings:
-            wanted = not board or board == str(pairing.board)
+            at = (pairing.round, pairing.board)
+            wanted = board == str(pairing.board) if board else at not in kept.begun
             if pairing.round != tournament.round or pairing.score is not Score.OPEN or not wanted:
                 continue
             assert pairing.second is not None
@@ -122,10 +126,17 @@ class TournamentPages:
             command = {"command": "new game", "game": kept.game, "players": dict(zip(sides, names, strict=False))}
             if clock:
                 command["clock"] = clock
-            seat = kept.seats[pairing.round, pairing.board]
-            await run_in_threadpool(self._desk.hall.rule, seat, command, _name_of(session))
+            await run_in_threadpool(self._begin_game, kept.seats[at], command, _name_of(session), again=bool(board))
         self._desk.send_now()
         return RedirectResponse(f"/tournaments/{kept.id}", 303)
+
+    def _begin_game(self, seat: str, command: Mapping[str, object], by: str, *, again: bool) -> None:
+        """Have a table begin a game, unless it was told already and shall not be told ``again``."""
+        hall = self._desk.hall
+        with hall.lock:
+            waiting = (each.command.items() for each in hall.rulings.waiting() if each.seat == seat)
+            if again or not any(command.items() <= told for told in waiting):
+                hall.rule(seat, command, by)
 
     async def _decide(self, request: Request) -> Response:
         kept, fields = await self._kept(request), await self._fields(request)

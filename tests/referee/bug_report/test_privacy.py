@@ -104,15 +104,31 @@ def test_no_persons_name_and_no_free_text_of_the_game_is_in_the_report(people: l
             execute(session, command, replies.append)
             assert not replies[0].refused
         journal.append(Event(EventKind.NOTE, {"sentence": f"The sensor under a1 counts again. {eve} says so."}))
+        journal.append(Event(EventKind.NOTE, {"sentence": f"{free} stops the game."}))
         journal.append(Event(EventKind.NOTE, {"sentence": f"{ann} is here.", "something new": free}))
         journal.append(Event(EventKind.CLOCK, {"change": "paused", "why": "a person", "sentence": f"{free} stops it."}))
         events = [event for _, event in journal.events()]
-    anonymizer = Anonymizer(sides=("black", "white"))
-    anonymizer.learn_names(events)
+    anonymizer = Anonymizer()
+    anonymizer.learn(events)
     told = json.dumps([anonymizer.event(event) for event in events])
     assert [secret for secret in (*people, why, free) if secret in told] == []
     assert '"person 1"' in told
     assert "a1-a2" in told
+
+
+def test_the_terminals_lines_have_no_names_of_earlier_games_and_no_reasons(tmp_path: Path) -> None:
+    with Journal.open(tmp_path / "journal.sqlite", wall_clock=wall_clock) as journal:
+        session = IdleSession(journal, lambda: 0.0)
+        session.begin(NewGame("diaballik", {}, {"black": "Ann", "white": "Ben"}))
+        session.enter(EnterTurn("a1-a2", "Ann"))
+        replies: list[Any] = []
+        execute(session, Correct("Eve", {"c1": "empty", "c4": "black piece"}, why="Cem bumped it"), replies.append)
+        said = [replies[0].words, "Ann plays a1-a2.", "Black to play."]
+        session.begin(NewGame("deblockle"))
+    told = {file.name: file.text for file in gather(configured({"journal.path": journal.path}), (), said, NOW)}
+    first, *rest = str(told["said.txt"]).splitlines()
+    assert (first.startswith("person 3 says: c1 is empty"), LEFT_OUT in first, "Cem" in first) == (True, True, False)
+    assert rest == ["person 1 plays a1-a2.", "Black to play."]
 
 
 def test_no_key_code_or_token_of_the_page_is_in_the_report(tmp_path: Path) -> None:

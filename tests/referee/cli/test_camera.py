@@ -85,6 +85,11 @@ def test_calibrate_takes_pictures_from_a_camera(run: Run, pictures: Pictures, tm
     assert load_calibration(tmp_path / "mine.json").reprojection_error_px < 1
 
 
+def test_calibrate_takes_one_camera(run: Run) -> None:
+    result = run("calibrate", "/dev/null", "/dev/zero", "--out", "a.json")
+    assert (result.exit_code, "give one camera, or pictures" in result.output) == (2, True)
+
+
 def test_calibrate_takes_a_folder(run: Run, pictures: Pictures) -> None:
     result = run("calibrate", pictures.boards[0].parent / "boards", "--out", "a.json")
     assert result.exit_code == 1

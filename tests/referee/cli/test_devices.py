@@ -281,7 +281,37 @@ def test_a_missing_switch_is_shown(table: Plugged, console: Console, heard: Hear
 def test_a_changed_pin_map_is_reported(table: Plugged, console: Console, heard: Heard) -> None:
     save_sensor_map(SensorMap({"a1": 0}, 3, 12345), table.folder / "sensors.toml")
     show_sensors(table.settings(), console, once=True)
-    assert "another one than when the sensors were mapped" in heard.getvalue()
+    assert "has changed since the sensors were mapped" in heard.getvalue()
+
+
+def test_the_sensors_are_followed_while_their_board_is_away(table: Plugged) -> None:
+    port = table.folder / "board"
+    port.symlink_to(table.device.port_name)
+    settings = table.settings(base=SETTINGS.replace("PORT", str(port)))
+    save_sensor_map(SensorMap({"a1": 0, "d4": 1}, 3), table.folder / "sensors.toml")
+
+    class Follower(Heard):
+        """Unplugs the board at the first drawing, plugs it in again at the next, and stops at the last."""
+
+        def write(self, text: str) -> int:
+            written = super().write(text)
+            drawn = self.getvalue().count("doubtful")
+            if "doubtful" not in text:
+                return written
+            if drawn == 1:
+                table.unplug()
+            elif drawn == 2:
+                table.device.replug()
+                assert table.device.wait_for(lambda: table.device.is_plugged, GUARD_S)
+                port.unlink()
+                port.symlink_to(table.device.port_name)
+            elif drawn == 3:
+                raise KeyboardInterrupt
+            return written
+
+    followed = Follower()
+    assert show_sensors(settings, Console(file=followed, width=200), once=False) == 0
+    assert "No sensor reports anything." not in followed.getvalue()
 
 
 def test_showing_sensors_needs_a_map(table: Plugged, console: Console) -> None:
@@ -321,6 +351,6 @@ def test_the_hardware_commands_map_try_and_show(table: Plugged, monkeypatch: pyt
     assert run("sensors", "show", "--once").output == shown.output
     refused = run("sensors", "put-back", "A1")
     assert refused.exit_code == 4
-    assert "no sensor is taken out" in refused.output
+    assert "no sensor is switched off" in refused.output
     looked = run("doctor")
     assert "4 lights, 3 switches, 2 buttons, a buzzer" in looked.output

@@ -79,6 +79,19 @@ def test_several_pictures_are_read_only_with_the_dice_option(run: Run, photograp
     assert "need --dice" in " ".join(result.stderr.split())
 
 
+def test_options_of_dice_that_would_be_ignored_are_refused(run: Run, photograph: Path, tmp_path: Path) -> None:
+    two = run("read", "--dice", photograph, photograph, "--debug-image", tmp_path / "seen.png")
+    assert (two.exit_code, "--debug-image takes one picture" in two.stderr) == (2, True)
+    alone = run("read", photograph, "--faces", photograph)
+    assert (alone.exit_code, "--faces needs --dice" in alone.stderr) == (2, True)
+
+
+def test_each_picture_teaches_another_face(run: Run, photograph: Path, tmp_path: Path) -> None:
+    faces = ("--positions", "1", "--positions", "1", "--positions", "2")
+    result = run("enrol", "--dice", photograph, photograph, *faces, "--out", tmp_path / "faces.npz")
+    assert (result.exit_code, "each face one picture" in result.stderr) == (2, True)
+
+
 def test_a_roll_is_read_from_a_camera_once_the_dice_rest(run: Run, photograph: Path, tmp_path: Path) -> None:
     journal = tmp_path / "games.journal"
     assert run("new", "blokus-dice", "--journal", str(journal)).exit_code == 0

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from engine.records.record import read, replay
 from engine.registry import load
+from referee.commands.command_socket import CommandSocket, socket_path
+from referee.commands.queue import CommandQueue
+from referee.commands.values import Reply
 from referee.journal import Journal, fold
 from tests.commands import Run, runner_in
 from tests.engine import toy_harvest
+from tests.guard import GUARD_S
 
 GAME = load("deblockle")
 NEXT = "No referee is running; the next one continues from here."
@@ -99,7 +107,7 @@ def test_an_illegal_turn_is_refused_with_the_reason(run: Run) -> None:
     assert run("turn", turn).exit_code == 0
     before = kinds()
     for arguments, words in (
-        (("turn", turn), "no block stands there"),
+        (("turn", turn), "No block stands on c1"),
         (("turn", "c9"), "column 2 of 'c9'"),
         (("roll", "3"), "Deblockle has no dice"),
         (("announce", "repetition"), "teal:repetition is not allowed here"),
@@ -189,3 +197,25 @@ def test_the_players_and_the_ban_on_hints_are_both_kept(run: Run) -> None:
         ((_, begun),) = journal.events()
         assert begun.data == {"game": "deblockle", "options": {}, "players": {"gold": "Ann"}, "hints": "none"}
         assert fold(GAME, journal.events()).game == "deblockle"
+
+
+def test_a_command_waits_for_a_referee_that_restarts_after_it_was_killed(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("new", "deblockle")
+    path, commands = tmp_path / "game.sqlite", CommandQueue(lambda: 0.0)
+
+    def respond() -> None:
+        commands.wait(GUARD_S)
+        commands.take()[0].respond(Reply("Taken back."))
+
+    with ExitStack() as referee, Journal.open(path, wall_clock=lambda: datetime.now(UTC)):
+        with socket.socket(socket.AF_UNIX) as left:
+            left.bind(str(socket_path(path)))
+
+        def listen(_: float) -> None:
+            referee.enter_context(CommandSocket(path, commands))
+            threading.Thread(target=respond).start()
+
+        monkeypatch.setattr("referee.cli.client.time", SimpleNamespace(monotonic=lambda: 0.0, sleep=listen))
+        assert run("take-back").stdout == "Taken back. The running game shows it.\n"

@@ -14,6 +14,7 @@ from engine import registry
 from engine.records.record import PlayedTurn, Record, RolledDice, read, replay, write
 from engine.support.chance import format_roll
 from engine.values import Strength
+from referee.cli.play import turn_lists
 from referee.cli.play.game import HELP, GameSoFar
 from referee.cli.play.players import PlaySettings
 from referee.cli.play.session import PlaySession
@@ -25,7 +26,7 @@ from tests.referee.cli.played import ONE_EACH, kept
 
 
 def test_a_whole_game_between_programs_is_recorded_and_replays(play, tmp_path):
-    players = ("--player", "gold=greedy", "--player", "teal=random", "--seed", "3", "--time", "0.05")
+    players = ("--player", "gold=hint:gentle", "--player", "teal=random", "--seed", "3", "--time", "0.05")
     result = play("deblockle", *ONE_EACH, *players, "--name", "gold=Ann", "--name", "teal=Ben B.")
     assert re.search(r"(wins|draw): ", result.output)
     record = kept(tmp_path)
@@ -132,6 +133,11 @@ def test_legal_turns_are_listed_and_searched(play):
     assert len(listed) > 2
     assert all("d1*f1 d1-d2" in line for line in listed)
     assert none == ("", "None of 290 legal turns has 'z' in it.")
+
+
+def test_a_search_of_only_the_first_turns_says_so(play, monkeypatch):
+    monkeypatch.setattr(turn_lists, "_MOST_SEARCHED", 100)
+    assert "None of the first 100 of 290 legal turns has 'z' in it." in play("diaballik", typed="turns z\n").output
 
 
 @pytest.mark.parametrize(

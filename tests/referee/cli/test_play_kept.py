@@ -126,3 +126,12 @@ def test_the_end_is_announced_once_and_leaving_says_how_to_resume(play):
     assert "goes on." not in ended
     left = play("diaballik", typed="b1-b2\nquit\n").output
     assert re.search(r"Kept as (\S+)\. `referee play diaballik --load \1` goes on\.", left)
+
+
+def test_a_loaded_record_keeps_its_date_and_names(play):
+    play("deblockle", *ONE_EACH, "--record", "old.txt", "--name", "gold=Zoe", typed="d1-e1=cross-f1\n")
+    old = Path("old.txt")
+    old.write_text(re.sub(r'Date "[^"]+"', 'Date "2020-02-02"', old.read_text()))
+    play("--load", "old.txt", "--no-record", typed="save a.txt\n")
+    play("deblockle", "--name", "gold=Ann", "--no-record", typed="load old.txt\nsave b.txt\n")
+    assert old.read_text() == Path("a.txt").read_text() == Path("b.txt").read_text()

@@ -174,7 +174,7 @@ def test_doctor_names_what_a_real_table_still_needs(run: Run, monkeypatch: pytes
     result = run("doctor")
     assert result.exit_code == 0
     assert "A real table still needs a camera and a calibration.\n" in result.output
-    assert "All that was asked for" not in result.output
+    assert "Everything the settings ask for" not in result.output
 
 
 @pytest.mark.parametrize("name", ["print", "lights", "firmware", "sheet"])
@@ -220,7 +220,7 @@ def test_an_internal_error_is_one_line_with_its_code(tmp_path: Path, flags: list
     if flags:
         assert "Traceback" in done.stderr
     else:
-        assert done.stderr.startswith("referee: error: this is a fault of the referee itself")
+        assert done.stderr.startswith("referee: error: this is a bug in the referee")
         assert "ZeroDivisionError" in done.stderr
         assert done.stderr.count("\n") == 1
 

@@ -156,6 +156,8 @@ def test_a_game_has_a_result_from_its_end_until_it_is_resumed(where: str) -> Non
     assert hall.copies.results(10) == [], "a game that was stopped has no result"
     hall.take([event(feed.append(EventKind.END, {"winner": None, "reason": "draw agreed"}))])
     assert [each.winners for each in hall.copies.results(10)] == [()]
+    hall.take([event(feed.append(EventKind.END, {"winner": "gold", "shared_by": 5}))])
+    assert [each.winners for each in hall.copies.results(10)] == [("gold",)]
 
 
 def test_journals_of_the_same_table_are_kept_apart(where: str) -> None:

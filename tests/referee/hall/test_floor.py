@@ -37,6 +37,12 @@ def test_tables_that_need_an_arbiter_come_first_then_by_name() -> None:
     assert ordered[0].urgency is Urgency.DISPUTE
 
 
+def test_a_name_may_have_any_number_of_digits() -> None:
+    floor = Floor()
+    floor.change({"a": {"state": shown(table_name="1" * 5000)}, "b": {"state": shown(table_name="2")}})
+    assert [seat.id for seat in floor.seats()] == ["b", "a"]
+
+
 def test_only_a_change_gets_a_new_version() -> None:
     floor, heard = Floor(), []
     end = floor.listen(lambda: heard.append(floor.version))

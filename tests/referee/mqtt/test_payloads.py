@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib import metadata
 from typing import Any
 
 import jinja2
@@ -81,7 +82,7 @@ def test_the_clock_is_sent_with_the_current_time() -> None:
     paused = replace(running, clock=replace(clock.face(0.0), paused="a question"))
     shown = state_of(paused, age_s=1000.0).clock
     assert shown is not None
-    assert (shown.words, shown.runs_out) == ("Ann 5:00, White 5:00 (stands still: a question)", None)
+    assert (shown.words, shown.runs_out) == ("Ann 5:00, White 5:00 (paused: a question)", None)
     long = replace(running, clock=replace(clock.face(0.0), remaining_s={"black": 4500.0, "white": 300.0}, running=()))
     shown = state_of(long).clock
     assert shown is not None
@@ -155,3 +156,11 @@ def test_components_that_are_not_allowed_are_removed() -> None:
     changed = {key for key in allowed if allowed[key] != not_allowed[key]}
     assert changed == {"end_turn", "hint", "take_back", "take_picture", "picture"}
     assert all(not_allowed[key] == {"platform": allowed[key]["platform"]} for key in changed)
+
+
+def test_a_program_that_is_not_installed_is_discovered_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(name: str) -> str:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", fail)
+    assert json.loads(discovery_message(OPTIONS))["origin"]["sw_version"] == "not installed, run from its folder"

@@ -9,17 +9,19 @@ function place(markup) {
   const before = document.getElementById(card.id);
   if (before) before.replaceWith(card);
   else tables.append(card);
+  document.getElementById("none").hidden = true;
   note(card);
 }
 
 // A clock runs on from what was left when it was shown.
 function note(within) {
-  for (const clock of within.querySelectorAll("[data-runs]")) clock.shownAt = performance.now();
+  for (const clock of within.querySelectorAll("[data-rate]")) clock.shownAt = performance.now();
 }
 
 function tick() {
-  for (const clock of document.querySelectorAll("[data-runs]")) {
-    const left = Math.ceil(Math.max(0, clock.dataset.left - (performance.now() - clock.shownAt) / 1000));
+  for (const clock of document.querySelectorAll("[data-rate]")) {
+    const elapsed = Math.max(0, (performance.now() - clock.shownAt) / 1000 - clock.dataset.delay);
+    const left = Math.ceil(Math.max(0, Number(clock.dataset.left) + clock.dataset.rate * elapsed));
     const two = (part) => String(part).padStart(2, "0");
     const hours = Math.floor(left / 3600);
     const minutes = Math.floor(left / 60) % 60;
@@ -43,6 +45,7 @@ function follow() {
   const stream = new EventSource(`/changes?after=${tables.dataset.version}`);
   stream.addEventListener("tables", ({ data }) => {
     const told = JSON.parse(data);
+    document.getElementById("hall").hidden = true;
     document.getElementById("broker").hidden = told.connected;
     withFocus(() => {
       Object.values(told.cards).forEach(place);
@@ -53,7 +56,7 @@ function follow() {
   stream.addEventListener("error", () => {
     stream.close();
     tables.dataset.version = 0;
-    document.getElementById("broker").hidden = false;
+    document.getElementById("hall").hidden = false;
     setTimeout(follow, RETRY_MS);
   });
 }

@@ -100,11 +100,13 @@ def test_uninstall_removes_everything_that_install_added(run: Run, system: Path,
     said = run("install", *[*arguments[:4], "--camera", "0", *arguments[4:]])
     assert said.exit_code == 0, said.stderr
     assert (system / STARTED).is_symlink()
-    assert (tmp_path / "games").stat().st_uid == pwd.getpwnam(OWNER).pw_uid
+    games = system / tmp_path.relative_to("/") / "games"
+    assert games.stat().st_uid == pwd.getpwnam(OWNER).pw_uid
+    assert not (tmp_path / "games").exists()
     assert run("uninstall", "--root", str(system)).exit_code == 0
     left = [path for path in system.rglob("*") if path.is_file() or path.is_symlink()]
     assert left == [foreign]
-    assert (tmp_path / "games").is_dir()
+    assert games.is_dir()
     assert "Nothing is installed." in run("uninstall", "--root", str(system)).output
 
 

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from referee.hall.floor import Seat
 from referee.hall.hall import Incoming
 from referee.hall.tournament.values import System
-from referee.hall.web.app import clock_of
+from referee.hall.web.app import ClockLine, clock_of
+from referee.hall.web.tables import render_card
 from referee.hall.web.tournaments import read_players
 from referee.journal.events import EventKind
 from referee.mqtt.topics import ShownClock, ShownVerdict, Topics
@@ -176,6 +177,8 @@ def test_a_tournament_runs_from_the_list_of_names_to_the_report(visit: Visit) ->
         ({"gold": "Ann", "teal": "Cleo"}, "fischer 5+3", "deblockle"),
         ({"gold": "Dan", "teal": "Ben"}, "fischer 5+3", "deblockle"),
     ]
+    assert visit.post("/tournaments/1/start", clock="fischer 5+3").status_code == 303
+    assert len(visit.hall.rulings.waiting()) == 2, "both tables were told already"
     for board, score in (("1", "1-0"), ("2", "½-½")):
         assert visit.post("/tournaments/1/decide", round="1", board=board, score=score).status_code == 303
     assert visit.post("/tournaments/1/decide", round="1", board="1", score="7-0").status_code == 422
@@ -187,6 +190,18 @@ def test_a_tournament_runs_from_the_list_of_names_to_the_report(visit: Visit) ->
     assert "1,1,Ann,Cleo,1-0" in visit.client.get("/tournaments/1/pairings.csv").text
     assert visit.client.get("/tournaments/1/else").status_code == 404
     assert visit.client.get("/tournaments/7").status_code == 404
+
+
+def test_a_game_that_has_begun_is_not_begun_anew(visit: Visit) -> None:
+    visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 4), ("Ben", 3), ("Cleo", 2), ("Dan", 1)])
+    visit.director.pair(1, ["table-1", "table-2"])
+    feed = visit.feeds[0]
+    feed.began = feed.began.replace(year=2030)
+    visit.hall.take([event(feed.begin(("Ann", "Cleo"), 0).model_copy(update={"number": 1}))])
+    visit.post("/tournaments/1/start")
+    assert [ruling.seat for ruling in visit.hall.rulings.waiting()] == ["table-2"]
+    visit.post("/tournaments/1/start", board="1")
+    assert [ruling.seat for ruling in visit.hall.rulings.waiting()] == ["table-2", "table-1"]
 
 
 def test_names_and_ratings_are_read_as_typed() -> None:
@@ -220,6 +235,13 @@ def test_a_clock_continues_from_the_tables_last_report(visit: Visit) -> None:
     feed = visit.feeds[0]
     told = feed.state().model_copy(update={"clock": clock})
     visit.clock.now_s = 130.0
-    assert clock_of(Seat("table-1", told), visit.clock.utc()) == [("gold", 75.0, True), ("teal", 50.0, False)]
+    gold, teal = ClockLine("gold", 75.0, 0.0, -1.0), ClockLine("teal", 50.0, 0.0, 0.0)
+    assert clock_of(Seat("table-1", told), visit.clock.utc()) == [gold, teal]
     paused = told.model_copy(update={"clock": clock.model_copy(update={"paused": "by Ann"})})
-    assert clock_of(Seat("table-1", paused), visit.clock.utc())[0] == ("gold", 100.0, False)
+    assert clock_of(Seat("table-1", paused), visit.clock.utc())[0] == ClockLine("gold", 100.0, 5.0, 0.0)
+    hourglass = told.model_copy(update={"clock": clock.model_copy(update={"mode": "hourglass"})})
+    assert clock_of(Seat("table-1", hourglass), visit.clock.utc())[1] == ClockLine("teal", 75.0, 0.0, 1.0)
+    visit.clock.now_s = 102.0
+    assert 'data-left="100.0" data-delay="3.0" data-rate="-1.0"' in render_card(
+        Seat("table-1", told), "en", visit.clock.utc()
+    )
