@@ -4,7 +4,7 @@ Run: python scripts/page_words.py [--check]
 
 Words of the page's templates and of its Python come into each language's ``page.po``; the sentences of games, judge and
 session come into ``rules.po``. Fill in what is empty there, and run this again. ``--check`` changes nothing and says
-what is missing.
+what is missing or no longer used.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ _FOR_MACHINES = re.compile(
 _PIECES = {"self.piece": ("piece", "block")}
 """The pieces of ``PieceBreaches``, as fixed texts, since their gender affects the words around them."""
 _WORDS = (
-    *("and", "or", ", and", "Or:", ", then", "and on", "nothing", "nobody", "is", "are", "stays", "nobody"),
+    *("and", "or", ", and", "Or:", ", then", "and on", "nothing", "nobody", "is", "are", "stays"),
     *("{describe} That {reason}. {expectation}", "{describe} Take {die}. That {reason}. {expectation}"),
     *("{place} ({look}?)", "{part}'s {squares}", "{turn}  {described}"),
     *("out", "resigned", "anti-play", "identical", "consecutive", "gentle", "fair", "strong", "look", "play", "own"),
@@ -161,6 +161,12 @@ _WORDS = (
         "sheet of {player}",
     ),
     *("{lights} lights, {switches} switches, {buttons} buttons", ", a buzzer"),
+    # A setting that was typed during set-up.
+    *("there is no setting {name}{near}; known: {names}", "{name} is {got}; expected {expected}"),
+    *("{name} is {got}; expected {low} to {high}", "{name} is {got}; expected {kind}, {low} to {high}"),
+    "{name} is {got}; expected {choices} or {choice}",
+    "{name} is {got}; expected {choices} or {choice} (did you mean {near}?)",
+    *("a whole number", "a number", "text in quotes", "the name of a file, in quotes"),
     *("(did you mean {near!r}?)", "(did you mean {near}?)", "unnamed", "none", "some"),
 )
 """Parts of sentences that are not found in the code as sentences, such as a list's conjunctions and kinds of things."""
@@ -282,7 +288,7 @@ def _same_parts(message: Message) -> bool:
 
 
 def main() -> int:
-    """Write the catalogues, or only print what is missing."""
+    """Write the catalogues, or only print what is missing or no longer used."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="Change nothing.")
     arguments = parser.parse_args()
@@ -298,6 +304,9 @@ def main() -> int:
         for words in missing(language, domain):
             lacking += 1
             print(f"{language}: no translation of {words!r}")
+        for words in stale(language, domain):
+            lacking += 1
+            print(f"{language}: {words!r} is not used any more")
     return 1 if lacking else 0
 
 

@@ -24,7 +24,7 @@ from referee.session.settings import ServiceSettings
 from vision.calibration import calibrate
 from vision.errors import LayoutError
 from vision.frame import Image
-from vision.geometry import CameraModel
+from vision.geometry import CameraModel, Side
 from vision.images import load_image
 from vision.layout.surfaces import Surface
 from vision.layout.table import TableLayout, load_layout
@@ -32,7 +32,7 @@ from vision.locating.location import locate
 from vision.readers.blocks import enrolment as block_enrolment
 from vision.readers.discs import enrolment as disc_enrolment
 from vision.readers.discs.appearance import look_name
-from vision.readers.ink.loops import loops_seen
+from vision.readers.ink.loops import LOOP
 from vision.readers.protocols import Appearance, EnrolmentPicture
 from vision.readers.stacks import enrolment as stack_enrolment
 from vision.readers.stacks.appearance import SIZE_WORDS
@@ -221,6 +221,31 @@ def cells_seen(reading: Reading) -> list[str]:
         look = one.best[0]
         lines.setdefault(int(name[1:]), {})[name[0]] = _LETTER_OF.get(look, look.removeprefix("digit ")[:1])
     return ["".join(lines[row][column] for column in sorted(lines[row])) for row in sorted(lines, reverse=True)]
+
+
+def loops_seen(
+    circled: Mapping[tuple[int, int], bool], sides: Mapping[tuple[int, int], Mapping[str, Mapping[str, float]]]
+) -> list[frozenset[tuple[int, int]]]:
+    """Give the cells of each loop, by row from the top and column, from circled cells and the contents of their sides:
+    circled cells that no line parts are in one loop.
+    """
+    left = {cell for cell, is_circled in circled.items() if is_circled}
+    loops = []
+    while left:
+        pending = [min(left)]
+        left.remove(pending[0])
+        found = set(pending)
+        while pending:
+            row, column = pending.pop()
+            shown = sides.get((row, column), {})
+            for side, (down, right) in zip(Side, ((-1, 0), (0, 1), (1, 0), (0, -1)), strict=True):
+                beside = (row + down, column + right)
+                if beside in left and shown.get(side, {}).get(LOOP, 0.0) <= 0.5:
+                    left.remove(beside)
+                    found.add(beside)
+                    pending.append(beside)
+        loops.append(frozenset(found))
+    return loops
 
 
 def circled_seen(reading: Reading) -> list[list[list[int]]]:

@@ -16,11 +16,23 @@ from referee.clocks.control import ClockMode, TimeControl
 
 
 class PauseReason(StrEnum):
-    """Why a clock is paused; it runs again once no reason is left."""
+    """Why a clock is paused; it runs again once no reason is left. The values are stored in the journal's file."""
 
     PERSON = "a person"
     QUESTION = "a question"
     UNSEEN = "the table can't be seen"
+
+    @property
+    def words(self) -> str:
+        """The reason in words."""
+        return _REASONS[self]
+
+
+_REASONS = {
+    PauseReason.PERSON: "somebody paused it",
+    PauseReason.QUESTION: "a question is open",
+    PauseReason.UNSEEN: "the table can't be seen",
+}
 
 
 @dataclass(frozen=True)
@@ -113,7 +125,7 @@ class Clock:
             now.remaining_s,
             now._delay_s(),
             now.running,
-            " and ".join(sorted(now.pauses)),
+            " and ".join(sorted(why.words for why in now.pauses)),
             now.fallen,
         )
 
@@ -166,9 +178,9 @@ def clock_words(face: ClockFace, names: Mapping[Player, str]) -> Iterator[str]:
     """Yield a line for each player: the time left, whether it runs, and whether the flag has fallen."""
     for player, left_s in face.remaining_s.items():
         called = f"{capitalized(player)} ({names[player]})" if player in names else capitalized(player)
-        runs = "stands still" if face.paused else "runs"
+        runs = "is paused" if face.paused else "runs"
         says = [runs] if player in face.running else []
         says += ["the flag has fallen"] if player in face.fallen else []
         yield f"{called} {clock_text(left_s)}{', ' if says else ''}{', '.join(says)}"
     if face.paused:
-        yield f"The clock stands still: {face.paused}."
+        yield f"The clock is paused: {face.paused}."

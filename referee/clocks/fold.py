@@ -83,9 +83,8 @@ class ClockFold:
             return
         time_s = event.frame_time_s
         if time_s is None or (self.clock is not None and time_s < self.clock.since_s):
-            # What was entered while no referee ran has no frame time.
-            time_s = max(self._latest_s, 0.0) if self.clock is None else self.clock.since_s
-            time_s = max(time_s, self._latest_s)
+            # Entered while no referee ran, or before the first frame after a restart: it takes no time.
+            time_s = max(self._latest_s, 0.0 if self.clock is None else self.clock.since_s)
         if event.kind == EventKind.CLOCK:
             self._changed(event, time_s)
         elif "state" in event.data:
@@ -135,7 +134,7 @@ class ClockFold:
 
 def paused_event(why: PauseReason, by: str, time_s: float | None) -> Event:
     """Make the event that pauses the clock."""
-    said = f"{by} stops the clock." if why is PauseReason.PERSON else f"The clock stands still: {why}."
+    said = f"{by} stops the clock." if why is PauseReason.PERSON else f"The clock is paused: {why.words}."
     return _event(ClockChange.PAUSED, said, time_s, why)
 
 

@@ -68,7 +68,7 @@ def _offer_event(
 ) -> Event:
     check_player(game.players, command.player)
     if not is_draw_possible(game, belief):
-        raise CorrectionError("a draw can be offered only while a game runs whose rules allow it")
+        raise CorrectionError("a draw can be offered only during a game whose rules allow one")
     if open_offer is not None:
         other = capitalized(opponent(game.players, open_offer))
         raise CorrectionError(f"{capitalized(open_offer)} has offered a draw already; {other} accepts or refuses")

@@ -13,7 +13,7 @@ from engine.showing import silent_turns
 from engine.support.breaches import all_sentences
 from engine.support.chance import format_roll
 from engine.support.players import DRAW, describe_announcement, format_announcement, parse_announcement
-from engine.values import EMPTY, Announcement, OptionValue, Outcome, Place, Roll
+from engine.values import EMPTY, Announcement, OptionValue, Outcome, Place, Player, Roll
 from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, Entry
 from referee.errors import CorrectionError
 from referee.journal.events import Event, JsonValue
@@ -96,11 +96,18 @@ def refusal(error: EngineError) -> str:
 
 def _read(game: Game[Any, Any], state: Any, entry: Entry) -> Any:
     match entry:
-        case EnterTurn(player=str() as player) if player not in game.rules.players_to_move(state):
+        case EnterTurn(player=str() as player) if not _may_play(game, state, player):
             raise IllegalTurnError(f"{player} may not play now; {_who_may(game, state)}")
         case Announce():
             return _announcement(game, state, entry)
     return read_step(game, state, entry.kind, entry.text, entry.player)
+
+
+def _may_play(game: Game[Any, Any], state: Any, player: Player) -> bool:
+    """Whether a player may play now. With hidden faces, the opponent may if the player to move could be blocked."""
+    if player in game.rules.players_to_move(state):
+        return True
+    return game.side_faces is not None and any(turn.player == player for turn in game.rules.legal_turns(state))
 
 
 def _who_may(game: Game[Any, Any], state: Any) -> str:
@@ -242,7 +249,7 @@ def read_squares(game: Game[Any, Any], text: str) -> dict[Place, str]:
 def read_look(game: Game[Any, Any], place: Place, text: str) -> str:
     """Parse a look: its words in any order, and only as many as identify it; raises CorrectionError.
 
-    ``black`` is a black piece: of several looks the one whose words all the others have too.
+    If several looks fit, the plainest one counts: ``black`` means a black piece, not a black piece with a ball.
     """
     said = _words(text)
     found = [look for look in game.looks if said and said <= _words(look)]

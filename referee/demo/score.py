@@ -60,7 +60,7 @@ def score_game(
     differences: list[str] = []
     played = truth.played
     silent = silent_turn_numbers(game, events)
-    accepted = [event for number, event in events if event.kind == "turn" and number not in silent]
+    accepted = [event for number, event in events if event.kind == EventKind.TURN and number not in silent]
     right = 0
     for number, turn in enumerate(played):
         got = accepted[number] if number < len(accepted) else None
@@ -101,7 +101,7 @@ def silent_turn_numbers(game: Game[Any, Any], events: Sequence[tuple[int, Event]
     for number, event in events:
         if "state" in event.data:
             before, board = board, _board(game, event)
-            if event.kind == "turn":
+            if event.kind == EventKind.TURN:
                 before_turns.append(before)
                 if board == before:
                     silent.add(number)

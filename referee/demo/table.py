@@ -49,14 +49,14 @@ _SHORT: Mapping[str, Mapping[str, OptionValue]] = MappingProxyType({"deblockle":
 class DemoOptions:
     """What is played and how it is shown.
 
-    ``turns`` is their maximum number; with ``random`` they are random instead of those a hint would give. ``fast`` does
-    not wait for real time. ``video`` films the game; ``still`` saves one picture of the film, in which the first
-    violation is explained. Without ``journal`` it is in a new temporary folder. ``lights`` is ``terminal``, ``none``
-    (verdicts only) or ``pico`` (a virtual microcontroller's, on a real pseudo-terminal). ``inputs`` are the ``camera``,
-    ``sensors`` under the squares, or ``both``. ``link_faults`` apply to the wire to the microcontroller. ``keys`` are
-    lines typed by a person, of which ``h`` asks for a hint; ``None`` without a person. ``clock`` is the players' time
-    control; the program plays the side of ``opponent``. With a ``page`` the demo keeps showing the end of the game
-    until it is stopped. ``mqtt`` is the broker to tell.
+    ``turns`` is the most turns played. With ``random``, the players choose any legal turn instead of what a hint would
+    give. ``fast`` runs faster than real time. ``video`` films the game; ``still`` saves one picture of the film, in
+    which the first violation is explained. Without ``journal`` it is in a new temporary folder. ``lights`` is
+    ``terminal``, ``none`` (verdicts only) or ``pico`` (a virtual microcontroller's, on a real pseudo-terminal).
+    ``inputs`` are the ``camera``, ``sensors`` under the squares, or ``both``. ``link_faults`` apply to the wire to the
+    microcontroller. ``keys`` are lines typed by a person, of which ``h`` asks for a hint; ``None`` without a person.
+    ``clock`` is the players' time control; the program plays the side of ``opponent``. With a ``page`` the demo keeps
+    showing the end of the game until it is stopped. ``mqtt`` is the broker to tell.
     """
 
     game: str = "deblockle"

@@ -133,7 +133,7 @@ def _expectation(advice: Advice) -> str:
     if advice.unit == "points":
         what = f"Expected: {advice.expected:.0f} {'point' if round(advice.expected) == 1 else 'points'}"
     else:
-        what = f"Chance of winning: {100 * advice.expected:.0f} %"
+        what = f"Chance of winning: {100 * advice.expected:.0f}%"
     return f"{what}, worked out to the end." if advice.sure == 1 else f"{what}."
 
 

@@ -179,8 +179,8 @@ def other_turn_verdict(
     """Return a verdict that asks for the intended turn after another one was played; ``asked`` is replaced by it."""
     turn = game.notation.parse_turn(state, step.turn, step.player)
     sentence = (
-        f"{game.notation.describe(turn)} The rules allow it, but the program means another turn. {intention.words} "
-        f"To let it stand, say: turn {step.turn}."
+        f"{game.notation.describe(turn)} The rules allow it, but the program chose another turn. {intention.words} "
+        f"To keep this one, say: turn {step.turn}."
     )
     places = tuple(dict.fromkeys((*step.places, *intention.places)))
     return Verdict(

@@ -23,7 +23,7 @@ from referee.hints.advice import (
 from referee.journal.events import STATE_CHANGING, Event, EventKind
 from referee.journal.fold import fold
 
-_MEANWHILE = "No hint: the table went on meanwhile; ask again."
+_MEANWHILE = "No hint: the position has changed meanwhile; ask again."
 
 
 class HintSource(Protocol):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -20,6 +22,9 @@ FOLDER = "backups"
 """The folder for daily copies, beside the journal."""
 
 _LOG_FILES = ("-wal", "-shm")
+_NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP})
+"""The errors of file systems without links, such as FAT and exFAT."""
+
 _CHECK_EVERY_S = 3600.0
 """How often, in seconds, to check whether a new day has begun."""
 
@@ -117,11 +122,18 @@ def _copy(source: sqlite3.Connection, target: Path, keep_as: Path | None = None)
 
 
 def _keep(journal: Path, kept: Path) -> Path:
-    """Link a journal to a second name and move its log there. Both files survive a power cut at any moment."""
+    """Give a journal a second name, or copy it, and move its log there. A power cut at any moment loses nothing."""
     # A checkpoint of a damaged journal may fail; its log is kept as it is.
     with suppress(sqlite3.Error), closing(sqlite3.connect(journal)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    os.link(journal, kept)
+    try:
+        os.link(journal, kept)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        shutil.copy2(journal, kept)
+        with kept.open("rb") as copied:
+            os.fsync(copied.fileno())
     for ending in _LOG_FILES:
         log = journal.with_name(journal.name + ending)
         if log.exists():

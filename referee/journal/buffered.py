@@ -90,6 +90,7 @@ class BufferedJournal(Closeable):
         """Try once more to write everything, report what is lost if that fails, and close the file."""
         if not self.retry():
             self._say(
-                f"{counted(len(self._pending), 'event')} lost, since the journal can't be written: {self.trouble}"
+                f"{counted(len(self._pending), 'event')} could not be saved, since the journal can't be written: "
+                f"{self.trouble}"
             )
         self.journal.close()

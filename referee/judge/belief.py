@@ -53,9 +53,10 @@ class Conversation:
 class Override:
     """A person's corrections, which the camera may contradict.
 
-    ``places`` were corrected and have not been seen since; ``ignored_looks`` maps those that then looked different to
-    what the camera saw there, which is ignored as long as it stays the same. ``unseen`` were out of sight when they
-    were corrected, so what they show now may be a later turn. ``asked`` were asked about for that reason.
+    ``places`` have been corrected but not seen since. ``ignored_looks`` maps places that looked different when they
+    were seen to the look that the camera read; that look is ignored while it stays the same. ``unseen`` were out of
+    sight when they were corrected, so what they show now may be a later turn. ``asked`` were asked about for that
+    reason.
     """
 
     places: frozenset[Place] = frozenset()
@@ -82,7 +83,8 @@ class Override:
     def after_look(self, believed: Appearance, seen: PooledReading) -> Override:
         """Return a copy updated by a look at a resting table.
 
-        Where the camera contradicts the person it is ignored, until it shows a third look. Hidden places wait.
+        Where the camera contradicts the person it is ignored, until it shows a look other than these two. Hidden
+        places wait.
         """
         ignored_looks = {
             place: look
@@ -250,9 +252,9 @@ def override_belief(
 
     The previous states and those ``undone`` are not accepted again as a turn until the table has shown something else
     or a player declares it. Where one of ``places`` looks different at the next look, the camera is ignored there until
-    it shows a third look or somebody plays there; earlier corrections of other places still hold. ``unchanged`` are
-    places that the person left as they were: where the camera showed something else, that look is ignored from now on.
-    ``fault`` is a fault named since. Raises ValueError for no states.
+    it shows a look other than these two or somebody plays there; earlier corrections of other places still hold.
+    ``unchanged`` are places that the person left as they were: where the camera showed something else, that look is
+    ignored from now on. ``fault`` is a fault named since. Raises ValueError for no states.
     """
     if not states:
         raise ValueError("a correction needs at least one state")

@@ -44,8 +44,8 @@ Set by hand."""
 class KnownPiece:
     """A stack, or a single flat piece, that is known: its look, the number of its pieces, and how it was seen.
 
-    ``top_mm`` is where (x, y) on its place the top stood, ``None`` for a large one that is not bare. ``below`` is the
-    same stack when it was lower, as last seen: it looks so again once the pieces above are gone.
+    ``top_mm`` is where (x, y) on its place the top stood, ``None`` if the reader gave no position for that height.
+    ``below`` is the same stack when it was lower, as last seen: it looks so again once the pieces above are gone.
     """
 
     look: LookName

@@ -293,13 +293,10 @@ def more_turns_explain(
     """
     if len(changes) < _TURNS_IN_A_ROW:
         return False
-    for state in states:
-        target = {**context.game.table.appearance(states[0]), **dict(changes)}
-        visible = {place: look for place, look in target.items() if place in seen.places}
-        changed = frozenset(place for place, _ in changes)
-        if _SequenceSearch(context, state, visible, changed, seen).finds(state, ()):
-            return True
-    return False
+    target = {**context.game.table.appearance(states[0]), **dict(changes)}
+    visible = {place: look for place, look in target.items() if place in seen.places}
+    changed = frozenset(place for place, _ in changes)
+    return any(_SequenceSearch(context, state, visible, changed, seen).finds(state, ()) for state in states)
 
 
 @dataclass
@@ -318,7 +315,7 @@ class _SequenceSearch(Generic[StateT, TurnT]):
         self._expanded += 1
         if self._expanded > _MOST_STATES or not self.context.explorer.has_few_turns(state):
             return False
-        left = _TURNS_IN_A_ROW - len(played) - 1
+        left, settings = _TURNS_IN_A_ROW - len(played) - 1, self.context.settings
         expansion = self.context.explorer.expand(state, self._could_be(state, left))
         ways = [
             (missing, turns)
@@ -330,12 +327,10 @@ class _SequenceSearch(Generic[StateT, TurnT]):
         for _, turns in sorted(ways, key=lambda way: way[0]):
             for turn in combine_alike(self.context.explorer, turns):
                 sequence = (*played, turn)
-                if left and self.finds(self.context.game.rules.apply(state, turn), sequence):
-                    return True
                 if left:
-                    continue
-                contradiction = side_contradiction(self.context.game, self.origin, sequence, self.seen)
-                if contradiction < self.context.settings.side:
+                    if self.finds(self.context.game.rules.apply(state, turn), sequence):
+                        return True
+                elif side_contradiction(self.context.game, self.origin, sequence, self.seen) < settings.side:
                     return True
         return False
 

@@ -125,7 +125,7 @@ def turn_waits(described: str) -> str:
 
 def may_go_on(to_do: str) -> str:
     """The table shows a whole turn that may also continue."""
-    return f"If the turn is over, go on or press the button. If not: {to_do}"
+    return f"If the turn is over, the next player may go on, or press the button. If not: {to_do}"
 
 
 def override_holds(places: Sequence[Place]) -> str:
@@ -190,7 +190,7 @@ def _first_of(described: Sequence[str]) -> str:
     named = list(described[:_MOST_TURNS])
     more = len(described) - len(named)
     if more:
-        named.append(f"One of {more} more." if more > 1 else "One more.")
+        named.append(f"one of {more} other turns." if more > 1 else "one other turn.")
     return " Or: ".join(named)
 
 
@@ -209,12 +209,18 @@ def which_sensed(described: Sequence[str], touched: Sequence[Place], *, unchange
 
 def left_the_board(described: str) -> str:
     """A turn takes a piece off the board, unless a sensor missed the piece."""
-    return f"{described} I only sense that it is gone. Press the button again if that is right, or look where it is."
+    return (
+        f"{described} I only know it from a sensor. Press the button again if that is right; "
+        "otherwise check where the piece is."
+    )
 
 
 def piece_moved_on(described: str, to_do: str) -> str:
     """After a whole turn, its player moved the same piece again."""
-    return f"{described.rstrip('.')}, and moves on? Then: {to_do} If not, put it back, or say what was played."
+    return (
+        f"{described.rstrip('.')}, and then the same piece moved on? If so: {to_do} "
+        "If not, put it back, or say what was played."
+    )
 
 
 def several_turns_sensed(places: Sequence[Place]) -> str:

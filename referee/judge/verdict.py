@@ -52,10 +52,9 @@ class Verdict:
 
 @dataclass(frozen=True)
 class AcceptedTurn:
-    """One accepted turn: its strict text, who played it, and the states after and before it.
+    """One accepted turn: its strict text, who played it, the possible states after it, and its places.
 
-    ``states`` holds the strict text of every possible state after it (one, except while it is open who starts);
-    ``places`` are those of the turn.
+    ``states`` are in strict text; there is one, except while it is open who starts.
     """
 
     turn: str

@@ -118,8 +118,8 @@ def assign_switches(
     typed: Callable[[], Sequence[str]],
     wait: Callable[[], object],
     say: Say,
-) -> bool:
-    """Go through squares or switches while pieces are put down; returns false when the input ended early.
+) -> None:
+    """Go through squares or switches while pieces are put down, until all are done or the input ends.
 
     ``switches`` returns the newest report with the changes since the last call, ``typed`` the lines typed since, with
     ``EOFError`` at the end of the input; ``wait`` waits a moment for either.
@@ -139,14 +139,13 @@ def assign_switches(
         try:
             lines = typed()
         except EOFError:
-            return False
+            return
         for line in lines:
             _say_if_any(say, assignment.answer(line))
         if is_there and not assignment.is_over and assignment.prompt != prompt:
             prompt = assignment.prompt
             say(prompt)
         wait()
-    return True
 
 
 def _is_readable(report: SwitchReport | None, before: bool | None) -> bool | None:

@@ -21,11 +21,15 @@ LEAST_GREY_LEVELS = 4.0
 
 _MAD_TO_SIGMA = 1.4826
 _NOISE_SIGMAS = 8.0
+"""How many standard deviations of noise a light must stand out by."""
 _BLUR_SHARE = 0.12
 """Smoothing radius, in squares: about the size of a light seen through a board's top."""
 _SECOND_PEAK_SHARE = 0.6
+"""A second peak above this share of the strongest one makes the light ambiguous."""
 _EDGE_SHARE = 0.12
+"""Nearer to a square's edge than this share of its width, the square is doubtful."""
 _OUTSIDE_SHARE = 0.5
+"""Further off the board than this share of a square, the light belongs to none."""
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def map_lights(
     game = load(configuration.settings.game.name)
     plan = wiring_plan(configuration.settings, configuration.sources, game.places, making="light map")
     if not plan.drivers:
-        raise ConfigError(f"no strip of lights is set; set drivers below [lights] to one of {', '.join(STRIP_DRIVERS)}")
+        raise ConfigError(f"no strip of lights is set; set drivers under [lights] to one of {', '.join(STRIP_DRIVERS)}")
     with ExitStack() as stack:
         linked = stack.enter_context(answering_controller(plan, say)) if plan.needs_controller else None
         count = _light_count(plan, linked)
@@ -84,7 +84,7 @@ def map_lights(
         return 1
     write_light_map(LightMap(places, status, lights=count, pin_map_crc=pin_map_crc), options.out)
     say(assignment.summary())
-    named, setting = configuration.settings.lights.light_map, f'light_map = "{options.out}" below [lights]'
+    named, setting = configuration.settings.lights.light_map, f'light_map = "{options.out}" under [lights]'
     say(saved_map_sentence("light map", options.out, named, setting))
     return 0
 
@@ -121,7 +121,7 @@ def show_every_light(
             sources = driver_sources(replace(pinned, captions=False), grid_of(tuple(game.places)), console)
         if not sources:
             raise ConfigError(
-                f"no lights are set; set drivers below [lights] to terminal, gpio, {', '.join(STRIP_DRIVERS)}"
+                f"no lights are set; set drivers under [lights] to terminal, gpio, {', '.join(STRIP_DRIVERS)}"
             )
         panel = stack.enter_context(LivePanel(Panel(sources, time.monotonic, failed, say), time.monotonic))
         lit = tuple(plan.light_map.places) if plan.light_map is not None else tuple(game.places)
@@ -155,7 +155,7 @@ def _light_count(plan: WiringPlan, linked: LinkedController | None) -> int:
             )
         return count
     if plan.strip_lights is None:
-        raise ConfigError("how many lights does the strip have? Give --lights, or set strip_lights below [lights]")
+        raise ConfigError("how many lights does the strip have? Give --lights, or set strip_lights under [lights]")
     return plan.strip_lights
 
 

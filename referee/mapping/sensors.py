@@ -36,7 +36,7 @@ class _SquareState(enum.StrEnum):
     OCCUPIED = "occupied"
     EMPTY = "empty"
     DOUBTFUL = "doubtful"
-    TAKEN_OUT = "taken out"
+    SWITCHED_OFF = "switched off"
     NO_SWITCH = "no switch"
 
 
@@ -70,7 +70,7 @@ def map_sensors(configuration: Configuration, options: SensorMapOptions, console
         return 1
     save_sensor_map(SensorMap(assignment.found, count, checksum), options.out)
     say(assignment.summary())
-    named, setting = configuration.settings.sensors.map, f'map = "{options.out}" below [sensors]'
+    named, setting = configuration.settings.sensors.map, f'map = "{options.out}" under [sensors]'
     say(saved_map_sentence("sensor map", options.out, named, setting))
     return 0
 
@@ -96,11 +96,11 @@ def show_sensors(configuration: Configuration, console: Console, *, once: bool) 
         snapshot = None if report is None else by_place(report, sensor_map)
         console.print(draw_sensors(snapshot, grid, out, plain=plain))
         try:
-            while not once and snapshot is not None:
+            while not once:
                 switches.wait(_LISTEN_S)
                 report = switches.read()
                 now = None if report is None else by_place(report, sensor_map)
-                if now is None or (now.occupied, now.doubtful) != (snapshot.occupied, snapshot.doubtful):
+                if _values(now) != _values(snapshot):
                     console.print(draw_sensors(now, grid, out, plain=plain))
                     snapshot = now
         except KeyboardInterrupt:
@@ -110,20 +110,26 @@ def show_sensors(configuration: Configuration, console: Console, *, once: bool) 
     return 1 if snapshot is None or snapshot.doubtful or out else 0
 
 
+def _values(snapshot: SensorSnapshot | None) -> tuple[object, ...]:
+    """Return what is drawn of a snapshot."""
+    return () if snapshot is None else (snapshot.occupied, snapshot.doubtful)
+
+
 def sensor_sentences(snapshot: SensorSnapshot | None, sensor_map: SensorMap, out: Mapping[str, str]) -> Iterator[str]:
     """Describe the state of the sensors in sentences."""
     if snapshot is None:
-        yield "The sensors say nothing."
+        yield "No sensor reports anything."
         return
     occupied = [place for place, closed in snapshot.occupied.items() if closed]
     yield f"{len(occupied)} of {len(snapshot.occupied)} squares are occupied: {', '.join(occupied) or 'none'}."
     if snapshot.doubtful:
-        yield f"These can't be told now (a ghost, or a contact that chatters): {', '.join(sorted(snapshot.doubtful))}."
+        doubtful = ", ".join(sorted(snapshot.doubtful))
+        yield f"These can't be read at the moment (a false contact in the matrix, or one that chatters): {doubtful}."
     missing = [place for place in sensor_map.places if place not in snapshot.occupied]
     if missing:
         yield f"These have a switch in the map that is not there: {', '.join(missing)}."
     for place, why in out.items():
-        yield f"The sensor under {place} is taken out: it {why}."
+        yield f"The sensor under {place} is switched off: it {why}."
 
 
 def draw_sensors(snapshot: SensorSnapshot | None, grid: PlaceGrid, out: Mapping[str, str], *, plain: bool) -> Text:
@@ -147,7 +153,7 @@ def _state(snapshot: SensorSnapshot | None, place: str, out: Mapping[str, str]) 
     if snapshot is None or place not in snapshot.occupied:
         return _SquareState.NO_SWITCH
     if place in out:
-        return _SquareState.TAKEN_OUT
+        return _SquareState.SWITCHED_OFF
     if place in snapshot.doubtful:
         return _SquareState.DOUBTFUL
     return _SquareState.OCCUPIED if snapshot.occupied[place] else _SquareState.EMPTY

@@ -154,8 +154,8 @@ def written(piece: Look, *, ascii_only: bool = True) -> str:
 def letter_of(piece: Look) -> str:
     """Return the letter for a piece's colour."""
     # as in the notation of Blockade, where black and blue are on one board
-    is_blue_s_neighbour = piece.colour == "black" and piece.shape in _SIZES
-    return "K" if is_blue_s_neighbour else piece.colour[:1].upper() or "?"
+    is_blockade_black = piece.colour == "black" and piece.shape in _SIZES
+    return "K" if is_blockade_black else piece.colour[:1].upper() or "?"
 
 
 class _Drawing:

@@ -222,9 +222,10 @@ class LiveScreen:
 
     def __exit__(self, *_: object) -> None:
         self._live.stop()
-        self._has_left = True
-        for said in self._said:
-            self._lines.write(said.lead, said.words)
+        with self._lock:
+            self._has_left = True
+            for said in self._said:
+                self._lines.write(said.lead, said.words)
         snapshot = self._shown.snapshot
         if snapshot is not None and snapshot.states:
             self._console.print()

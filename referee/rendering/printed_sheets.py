@@ -235,7 +235,7 @@ def ruler() -> tuple[Line, ...]:
 def ruler_labels(words: Sequence[str] = ()) -> tuple[Label, ...]:
     """Return lines of words above the ruler, and the label below it."""
     above = (Label(MARGIN_MM, MARGIN_MM + 19 - 4 * row, text, 8) for row, text in enumerate(words))
-    below = f"This ruler is {RULER_MM} mm long, a stroke a millimetre."
+    below = f"This ruler is {RULER_MM} mm long, with a stroke every millimetre."
     return (*above, Label(MARGIN_MM, MARGIN_MM + 2, below, 8))
 
 

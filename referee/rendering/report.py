@@ -15,9 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 from common.phrases import counted
-from engine.values import Outcome
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.feed import Snapshot
+from referee.session.signals import outcome_sentence
 from vision.frame import Frame, Image
 from vision.images import write_image
 
@@ -135,9 +135,9 @@ class Report:
             self._write(Text(), Text("No game was set up."))
             return
         outcome = self._snapshot.outcome
-        ends = "the game goes on" if outcome is None else f"{_winner(outcome)} won: {outcome.reason}"
         tally = f"{counted(self._turns, 'turn')} accepted, {counted(self._faults, 'fault')} named"
-        self._write(Text(), Text(f"{tally}; {ends}."))
+        ends = "; the game goes on." if outcome is None else f". {outcome_sentence(outcome)}"
+        self._write(Text(), Text(f"{tally}{ends}"))
 
     def _write(self, lead: Text, words: Text) -> None:
         self.lines.append(f"{lead.plain}{words.plain}")
@@ -161,10 +161,6 @@ class DebugPictures:
         """Write one frame."""
         drawn = self._overlay(frame)
         write_image(self._folder / f"{frame.sequence:06d}.jpg", frame.image if drawn is None else drawn)
-
-
-def _winner(outcome: Outcome) -> str:
-    return outcome.winner or " and ".join(outcome.shared_by) or "nobody"
 
 
 @dataclass

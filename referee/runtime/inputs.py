@@ -15,19 +15,19 @@ from serial.tools import list_ports
 
 from common.phrases import listed
 from engine.api import Game
-from engine.options import read_options
 from referee.errors import ConfigError
 from referee.journal import BufferedJournal, fold
-from referee.judge.explorer import STARTS_OPTION, usual_appearance
+from referee.judge.explorer import usual_appearance
 from referee.mqtt.options import MqttOptions
 from referee.runtime.builder import compose_reader
 from referee.runtime.exposure import ExposureHold
 from referee.runtime.readers import LearningReader
-from referee.sensing.readers import TickSource
+from referee.sensing.readers import NO_CAMERA, TickSource
 from referee.sensing.values import occupancy_coverage
 from referee.session.loop import FrameSource
 from referee.session.ports import Reader
 from referee.session.table_port import MaintenanceBuilder
+from referee.settings.conversions import table_options
 from referee.settings.settings import Settings
 from referee.settings.table_layout import kept_by_text
 from referee.web.options import PageOptions
@@ -102,7 +102,7 @@ class OpenedInputs:
 
     def adapt(self, frame: Frame | None, reading: Reading | None, *, is_set_up: bool, has_verdicts: bool) -> None:
         """Let the camera and the reader adapt to what a frame showed."""
-        if self.exposure is not None and frame is not None:
+        if self.exposure is not None and frame is not None and frame.source != NO_CAMERA:
             self.exposure.update(frame, is_located=reading is not None and bool(reading.places))
         if self.learning is not None and has_verdicts and not is_set_up:
             self.learning.forget()
@@ -124,7 +124,7 @@ def open_inputs(
     settings, health = options.wire.sensor_settings, None if devices.health is None else devices.health.health
     if layout is None:
         if devices.sensors is None:
-            raise ConfigError("there are no sensors to see through; set source and map below [sensors]")
+            raise ConfigError("no sensors are set to use without a camera; set source and map under [sensors]")
         if options.debug_images is not None:
             raise ConfigError("there is no camera, so there are no pictures to keep; leave --debug-image out")
         _say_what_sensors_tell(game, say)
@@ -167,8 +167,10 @@ def _say_what_sensors_tell(game: Game[Any, Any], say: Callable[[str], None]) -> 
             f"{title} can't be followed by sensors alone: its turns leave the same squares occupied; {kept_by_text()}"
         )
     if coverage.alone < coverage.turns:
-        alone = f"the switches tell {coverage.alone} by themselves"
-        say(f"Of {coverage.turns} turns at the start {alone}; I ask about the others.")
+        say(
+            f"The switches alone identify {coverage.alone} of the {coverage.turns} turns possible at the start; "
+            "I ask about the others."
+        )
 
 
 def load_camera_model(options: WatchOptions) -> CameraModel:
@@ -247,12 +249,9 @@ def _learning_reader(
     if game.printed_sheet is not None:
         # Handwriting is read without being taught.
         return table_reader(camera, layout, None)
-    number = journal.latest_game()
-    events = journal.events(number) if number is not None and options.resume else []
-    kinds = {event.kind for _, event in events}
-    under_way = "set up" in kinds and "end" not in kinds
-    path = options.settings.table.looks or (_learned_path(options) if under_way else None)
-    if under_way and (path is None or not path.is_file()):
+    states = _states_under_way(options, game, journal)
+    path = options.settings.table.looks or (_learned_path(options) if states else None)
+    if states and (path is None or not path.is_file()):
         raise ConfigError(
             "the game is under way, and the pieces' colours can only be learned from a set-up; give the looks that "
             "`./run pieces enrol` made, or begin a new game"
@@ -261,16 +260,27 @@ def _learning_reader(
     if known is not None and layout.markers.centres_mm:
         return table_reader(camera, layout, known)
     keep = _looks_saver(options, reader_kind(layout).save, say) if known is None else None
-    expected = _expected_looks(options, game, fold(game, events).states if under_way else ())
+    expected = _expected_looks(options, game, states)
     return LearningReader(camera, layout, game.players, keep, known=known, expected=expected)
+
+
+def _states_under_way(options: WatchOptions, game: Game[Any, Any], journal: BufferedJournal) -> tuple[Any, ...]:
+    """Return the possible states of the game that is resumed; none if a game begins or waits for its set-up."""
+    number = journal.latest_game() if options.resume else None
+    events = [] if number is None else journal.events(number)
+    if not events or events[0][1].data["game"] != game.name:
+        return ()
+    folded = fold(game, events)
+    return folded.states if folded.outcome is None else ()
 
 
 def _expected_looks(options: WatchOptions, game: Game[Any, Any], states: Sequence[Any]) -> Mapping[str, str]:
     """Return the expected appearance: of the game in progress, or of the start unless players may choose it."""
     if states:
         return dict(game.table.appearance(states[0]))
-    given = {name: value for name, value in options.settings.game.options.items() if name != STARTS_OPTION}
-    return {} if options.settings.table.anywhere else dict(usual_appearance(game, read_options(game.options, given)))
+    if options.settings.table.anywhere:
+        return {}
+    return dict(usual_appearance(game, table_options(game, options.settings.game.options)))
 
 
 def _looks_saver(

@@ -70,8 +70,6 @@ class AttentiveReader:
         self._reading: Reading | None = None
         self._reads = 0
         self._read_at_s = 0.0
-        self.whole_readings = 0
-        """How many frames were read fully."""
 
     def read(self, frame: Frame) -> Reading:
         """Read a frame as cheaply as possible; raises what the reader raises."""
@@ -95,7 +93,6 @@ class AttentiveReader:
         self._reading = self._reader.read(frame)
         self._read, self._read_at_s = small, frame.time_s
         self._reads += 1
-        self.whole_readings += 1
         return self._reading
 
     def _reuse_s(self, known: Reading) -> float:
@@ -174,11 +171,6 @@ class LearningReader:
         self._learned: Appearance | None = None
         self._pose: Pose | None = None
         self._keep = keep
-
-    @property
-    def looks(self) -> Appearance | None:
-        """The learned looks, ``None`` before learning."""
-        return self._learned
 
     @property
     def pose(self) -> Pose | None:

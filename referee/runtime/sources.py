@@ -16,7 +16,7 @@ from common.closeable import Closeable
 from referee.commands.queue import CommandQueue
 from referee.sensing.readers import NO_CAMERA
 from referee.session.loop import FrameSource
-from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError
+from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
 from vision.frame import Frame
 
 
@@ -67,7 +67,7 @@ class ReconnectingSource:
     """Frames of a camera, black ones while it is away; its loss and its return are reported once.
 
     ``size`` is the frames' (width, height); ``clock`` gives their time; ``wait`` waits that many seconds. Unusable
-    frames and the end of all frames raise as the camera does.
+    frames, a folder without a new picture, and the end of all frames raise as the camera does.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class ReconnectingSource:
         """Return the camera's newest frame, or a black one."""
         try:
             frame = self._camera.read(TICK_S if self._is_away else timeout_s)
-        except (EndOfFramesError, FrameError):
+        except (EndOfFramesError, FrameError, NothingNewError):
             raise
         except CameraError as error:
             if not self._is_away:

@@ -16,9 +16,7 @@ from rich.console import Console
 
 from common.phrases import counted
 from engine.api import Game
-from engine.options import read_options
 from engine.registry import load
-from engine.values import OptionValue
 from hardware.buttons import Buttons
 from hardware.factory import DriverSettings, driver_sources
 from hardware.lights.panel import LivePanel, Panel
@@ -54,6 +52,7 @@ from referee.settings.conversions import (
     hint_settings,
     light_settings,
     opponent_settings,
+    table_options,
     time_control,
 )
 from referee.settings.sections import LightSection, OpponentSection, TableSection
@@ -162,7 +161,7 @@ def watch(options: WatchOptions, console: Console) -> int:
         )
         try:
             ended = run(service, camera, LoopPorts(wait, commands, buttons, on_verdicts, alive=supervisor.alive))
-            report.remark(f"The pictures are over: {ended}.")
+            report.remark(f"There are no more pictures: {ended}.")
         except KeyboardInterrupt:
             report.remark("Stopped. " + ("The same command goes on with the game." if options.is_live else _STOPPED))
         report.close()
@@ -210,16 +209,13 @@ def _layout(table: TableSection, game: Game[Any, Any], settings: ServiceSettings
 def _service_settings(options: WatchOptions, game: Game[Any, Any]) -> ServiceSettings:
     chosen = options.settings
     turn_end = TurnEnd(chosen.turn.end)
-    given: dict[str, OptionValue] = dict(chosen.game.options)
-    either = {"starts": given.pop("starts")} if given.get("starts") == "either" else {}
-    values = read_options(game.options, given)
     if options.by_sensors_alone and turn_end is TurnEnd.TOUCH:
         raise ConfigError(
             "turn.end is touch, and sensors alone can't tell which piece of the next player was touched; end turns by "
             "the button or by rest, or use a camera as well"
         )
     return ServiceSettings(
-        options={**{name: values[name] for name in given}, **either},
+        options=table_options(game, chosen.game.options),
         anywhere=chosen.table.anywhere,
         turn_end=turn_end,
         rest_s=chosen.turn.rest_s,

@@ -165,9 +165,11 @@ class SensorHealth:
     def put_back(self, place: Place) -> str:
         """Use a sensor again at a person's request; returns the reply. Raises CorrectionError if it wasn't off."""
         if not self.out:
-            raise CorrectionError(f"no sensor is taken out, so there is none to put back under {place}")
+            raise CorrectionError(f"no sensor is switched off, so there is none to switch on under {place}")
         if place not in self.out:
-            raise CorrectionError(f"no sensor under {place} is taken out; taken out: {listed(sorted(self.out))}")
+            raise CorrectionError(
+                f"the sensor under {place} is not switched off; these are: {listed(sorted(self.out))}"
+            )
         self._records[place] = self._new_record(place)
         return f"The sensor under {place} is used again."
 
@@ -245,9 +247,9 @@ class SensorHealth:
 def _reason(known: Suspicion, says: str, stands: str, done: str) -> str:
     if known.turns > 1:
         others = known.tables - known.turns
-        more = f", and at {_number(others)} more table{'' if others == 1 else 's'}" if others else ""
+        more = f", and in {_number(others)} more position{'' if others == 1 else 's'}" if others else ""
         return f'has said "{says}" through {_number(known.turns)} turns that {done}{more}'
-    return f'has said "{says}" at {_number(known.tables)} tables with {stands} on it'
+    return f'has said "{says}" in {_number(known.tables)} positions with {stands} on its square'
 
 
 def _number(count: int) -> str:

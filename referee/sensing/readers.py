@@ -19,6 +19,7 @@ from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 _MOST_CHANGES = 512
 _MOVING_S = 10.0
+"""Sensors that changed within this many seconds may already show the next turn, so they aren't compared."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,7 @@ class FusedReader:
         self._watch = SensorWatch(source, self._settings, health or SensorHealth(self._settings))
         self._blind_since_s: float | None = None
         self._has_seen = False
+        self._is_alone = False
 
     def read(self, frame: Frame) -> Reading:
         """Read a frame; an error of the other reader becomes part of the reading."""
@@ -140,8 +142,11 @@ class FusedReader:
         reading = read_or_hindered(self._reader, frame)
         reading = replace(reading, notices=(*reading.notices, *evidence.notices), changes=evidence.changes)
         if evidence.busy is not None:
-            return replace(reading, places={}, hindrances=(evidence.busy, *reading.hindrances))
-        blocked = blocking_hindrance(reading)
+            # A notice that is missing from a reading would be given again after it.
+            alone = (_ALONE,) if self._is_alone else ()
+            hindrances = (evidence.busy, *reading.hindrances)
+            return replace(reading, places={}, hindrances=hindrances, notices=(*reading.notices, *alone))
+        blocked, self._is_alone = blocking_hindrance(reading), False
         if blocked is None:
             self._blind_since_s, self._has_seen = None, True
             return replace(reading, places=self._fuse(reading, evidence))
@@ -153,6 +158,7 @@ class FusedReader:
         patient = frame.time_s - self._blind_since_s < self._settings.camera_patience_s
         if patient or not (self._has_seen and evidence.occupied):
             return reading
+        self._is_alone = True
         blind = replace(reading, places={}, hindrances=(), notices=(*reading.notices, _ALONE))
         return replace(blind, places=self._fuse(blind, evidence, blocked.kind))
 
@@ -218,7 +224,9 @@ class SensorReader:
         if evidence.busy is not None:
             hindrances = (evidence.busy,)
         elif not evidence.occupied:
-            hindrances = (Hindrance(HindranceKind.NOT_LOCATED, "The sensors say nothing. Is their board connected?"),)
+            hindrances = (
+                Hindrance(HindranceKind.NOT_LOCATED, "No sensor reports anything. Is their board connected?"),
+            )
         places = {
             place: sensed_only(evidence.occupied[place], self._looks, HindranceKind.NO_CAMERA)
             for place in self._places

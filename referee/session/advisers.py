@@ -77,9 +77,10 @@ class Advisers(Generic[StateT, TurnT]):
         intention = self._log.intention
         if self._opponent is not None and intention is not None:
             state = before.states[0]
-            for step in ruling.steps:
-                if step.player == intention.player and not is_meant(self._game, intention, state, step):
-                    return before, Ruling((other_turn_verdict(self._game, intention, state, step, ruling.verdict),))
+            # Only the player's first turn was announced.
+            step = next((one for one in ruling.steps if one.player == intention.player), None)
+            if step is not None and not is_meant(self._game, intention, state, step):
+                return before, Ruling((other_turn_verdict(self._game, intention, state, step, ruling.verdict),))
         return after, ruling
 
     def resolve_ambiguity(self, ruling: Ruling) -> EnterTurn | None:

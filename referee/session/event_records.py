@@ -125,13 +125,13 @@ def note_event(sentence: str, time_s: float | None) -> Event:
 
 def restored_sentence(said: str, by: str) -> str:
     """Return the journal's sentence about a sensor that a person switched on again."""
-    return f"{said} {by} says so."
+    return f"{said} {by} asked for it."
 
 
 def overrule_event(places: Sequence[str], by: str, time_s: float | None) -> Event:
     """Make the event for a person's word that places are as believed, whatever the camera sees there."""
-    data: dict[str, JsonValue] = {"sentence": f"{', '.join(places)}: as believed", "by": by, "places": list(places)}
-    return Event(EventKind.NOTE, data, time_s)
+    sentence = f"Taken to be as believed: {', '.join(places)}."
+    return Event(EventKind.NOTE, {"sentence": sentence, "by": by, "places": list(places)}, time_s)
 
 
 def correction_event(

@@ -293,7 +293,7 @@ class IdleSession:
     def pause_clock(self, command: commands.PauseClock) -> str:
         """Refuse, since the clock only runs while a referee is running."""
         del command
-        raise CorrectionError("no referee is running, so the clock stands still anyway")
+        raise CorrectionError("no referee is running, so no clock is running either")
 
     def restore_sensor(self, command: commands.RestoreSensor) -> str:
         """Switch a sensor on again, and record it if there is a game."""

@@ -287,6 +287,6 @@ def _is_left_behind(number: int, recorded: Sequence[tuple[int, Event]], wanted: 
     if folded.outcome is None and folded.turns:
         raise FoldError(
             f"game {number} in the journal is {other.title} and not finished; go on with it by "
-            f'name = "{name}" below [game], or begin {wanted.title} by `./run watch --new`'
+            f'name = "{name}" under [game], or begin {wanted.title} by `./run watch --new`'
         )
     return True

@@ -67,7 +67,7 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
             continue
         except CameraError as error:
             if trouble is None:
-                trouble = f"{error}. The game stands as it is; I go on when the camera is back."
+                trouble = f"{error}. The game is kept as it is and goes on when the camera is back."
                 service.say_trouble(trouble)
             if not isinstance(error, FrameTimeoutError):
                 # A device that fails immediately would keep a core busy.

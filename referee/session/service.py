@@ -24,6 +24,7 @@ from referee.errors import CorrectionError
 from referee.hints.opponent import Opponent
 from referee.hints.requests import HintSource
 from referee.judge import Belief, JudgeContext, Ruling, StableView, Trigger, begin, judge, override_belief
+from referee.judge.explorer import usual_appearance
 from referee.judge.rules.rolling import awaits_roll
 from referee.judge.verdict import AcceptedStep, Verdict
 from referee.session import event_records as events
@@ -135,11 +136,16 @@ class Service(Generic[StateT, TurnT]):
             self._announcer.begin(self._belief)
 
     def begin(self, command: commands.NewGame | commands.Resume) -> str:
-        """Begin another game of the same rules. Resuming does nothing, since the current game continues anyway."""
+        """Begin another game of the same rules. Resuming does nothing, since the current game continues anyway.
+
+        Raises CorrectionError for another game, and OptionError for bad options.
+        """
         if isinstance(command, commands.Resume):
             raise CorrectionError("the game goes on already")
         if command.game != self._game.name:
             raise CorrectionError(f"this referee referees {self._game.title}; stop it to play {command.game}")
+        # A journalled game with bad options could never be set up.
+        usual_appearance(self._game, command.options)
         names = {**self._advisers.names, **command.players}
         self._log.append(events.new_game_event(replace(self._settings.complete(command), players=names)))
         self._options = dict(command.options)
@@ -275,6 +281,12 @@ class Service(Generic[StateT, TurnT]):
 
     def overrule(self, command: commands.Overrule) -> str:
         """Accept a person's word that places are as believed, and ignore them until they look that way again."""
+        if not self.belief:
+            raise CorrectionError("the board is not set up yet; say what stands where instead")
+        believed = self._game.table.appearance(self.belief[0])
+        for place in command.places:
+            if place not in believed:
+                raise CorrectionError(f"there is no place {place} in this game")
         self._belief = self._belief.with_places_confirmed(command.places)
         event = events.overrule_event(command.places, command.by, self._announcer.time_s)
         self._log.append(event)

@@ -67,7 +67,7 @@ class Timekeeper(Generic[StateT, TurnT]):
         """Advance to the time of a new frame, before it is judged."""
         if self._has_restarted:
             self._has_restarted = False
-            if self._log.clock.clock is not None:
+            if self._log.clock.is_agreed:
                 self._log.append(restarted_event(time_s))
                 self._announcer.show_again(belief)
 
@@ -94,9 +94,9 @@ class Timekeeper(Generic[StateT, TurnT]):
         clock = self._log.clock.clock
         if clock is None:
             raise CorrectionError("there is no clock in this game, or it has not begun to run")
-        stands = PauseReason.PERSON in clock.pauses
-        if stands is not command.resume:
-            raise CorrectionError("the clock stands still already" if stands else "nobody has stopped the clock")
+        is_paused = PauseReason.PERSON in clock.pauses
+        if is_paused is not command.resume:
+            raise CorrectionError("the clock is paused already" if is_paused else "nobody has paused the clock")
         time_s = self._announcer.time_s
         event = (
             resumed_event(PauseReason.PERSON, time_s)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from engine.api import Game, StateT, TurnT
@@ -22,9 +23,9 @@ from referee.judge import (
 )
 from referee.judge.explorer import usual_appearance
 from referee.judge.sentences import stalled
+from referee.judge.stability import BLOCKING_KINDS
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.session.settings import ServiceSettings
-from referee.session.sheets import SheetsAtRest
+from referee.session.settings import ServiceSettings, TurnEnd
 from vision.frame import Frame
 from vision.reading import PlaceReading, Reading
 
@@ -82,9 +83,11 @@ class TableView:
         look as they did when they became known.
         """
         reading = self.reading
-        if reading is None or not (places := self._stall.add(reading)):
+        if reading is None or not (unread := self._stall.add(reading)):
             return None
         believed = context.game.table.appearance(belief.states[0])
+        # The table may have more sheets than the game has players.
+        places = [place for place in unread if place in believed]
         settled = belief.override.places | belief.override.ignored | belief.looking_as_before(context, reading, places)
         unclear = [place for place in places if not _shows(reading.places[place], believed[place])]
         to_ask = tuple(place for place in unclear if place not in settled)
@@ -170,6 +173,42 @@ class TableView:
 def is_before_set_up(game: Game[Any, Any], options: Mapping[str, OptionValue], settled: StableView) -> bool:
     """Whether the table is certainly empty and the game starts with pieces; then no alarm is raised."""
     return settled.is_empty and any(look != EMPTY for look in usual_appearance(game, options).values())
+
+
+class SheetsAtRest:
+    """Follows each player's sheet by itself, where several write at once and a turn ends by resting."""
+
+    def __init__(self, settings: ServiceSettings) -> None:
+        self._settings = settings
+        self._filters: dict[Player, StabilityFilter] = {}
+        self._given: dict[Player, float] = {}
+
+    def add(self, reading: Reading, players: Collection[Player]) -> tuple[StableView, ...]:
+        """Process the reading of a table that is not at rest as a whole; return each sheet that has come to rest.
+
+        ``players`` are those who may write. In a view of a sheet everything else is hidden, the dice too.
+        """
+        if self._settings.turn_end is not TurnEnd.REST or self._settings.stills:
+            return ()
+        found = []
+        for player in players:
+            view = self._sheet_at_rest(player, reading)
+            if view is not None and view.rested_s >= self._settings.rest_s and self._given.get(player) != view.since_s:
+                self._given[player] = view.since_s
+                found.append(view)
+        return tuple(found)
+
+    def _sheet_at_rest(self, player: Player, reading: Reading) -> StableView | None:
+        followed = self._filters.setdefault(player, StabilityFilter(self._settings.settling))
+        own = {place: seen for place, seen in reading.places.items() if place.startswith(f"{player}.")}
+        if not own or any(map(_is_blocked, own.values())):
+            followed.clear()
+            return None
+        return followed.add(replace(reading, places=own, hindrances=(), rolls=(), changes=()))
+
+
+def _is_blocked(seen: PlaceReading) -> bool:
+    return seen.hidden_by in BLOCKING_KINDS
 
 
 class UnclearWatch:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -93,9 +94,7 @@ def load(
     try:
         settings = Settings.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(
-            "\n".join(_explain_fault(found, sources, file) for found in _faults_by_setting(error))
-        ) from error
+        raise ConfigError("\n".join(explain_faults(error, sources, file))) from error
     found = list(problems(settings, sources))
     if found:
         raise ConfigError("\n".join(found))
@@ -149,30 +148,34 @@ def _faults_by_setting(error: ValidationError) -> Iterator[tuple[list[str], list
         yield location, list(faults)
 
 
-def _explain_fault(
-    found: tuple[list[str], list[ErrorDetails]], sources: Mapping[str, Source], file: Path | None
-) -> str:
-    location, faults = found
+def explain_faults(
+    error: ValidationError, sources: Mapping[str, Source] = MappingProxyType({}), file: Path | None = None
+) -> Iterator[str]:
+    """Yield one line per wrong setting: its source if it has one, what was got, what is allowed, the nearest name."""
+    for location, faults in _faults_by_setting(error):
+        source = nearest_source(location, sources) or file
+        yield ("" if source is None else f"{source}: ") + _explain_fault(location, faults)
+
+
+def _explain_fault(location: list[str], faults: list[ErrorDetails]) -> str:
     fault = faults[0]
     name = SECTION_SEPARATOR.join(location)
-    source = nearest_source(location, sources) or Source("file", str(file), None)
-    where = f"{source}: " if source.detail else ""
     got = as_toml(fault["input"])
     if fault["type"] == "extra_forbidden":
         allowed = _sibling_names(location)
-        return f"{where}there is no setting {name}{did_you_mean(location[-1], allowed)}; known: {', '.join(allowed)}"
+        return f"there is no setting {name}{did_you_mean(location[-1], allowed)}; known: {', '.join(allowed)}"
     expected = fault.get("ctx", {}).get("expected")
     if expected is not None:
         choices = [str(choice) for choice in _choices(location)]
-        return f"{where}{name} is {got}; expected {expected}{did_you_mean(str(fault['input']), choices)}"
-    return f"{where}{name} is {got}; expected {' or '.join(_describe_allowed(location, fault) for fault in faults)}"
+        return f"{name} is {got}; expected {expected}{did_you_mean(str(fault['input']), choices)}"
+    return f"{name} is {got}; expected {' or '.join(_describe_allowed(location, fault) for fault in faults)}"
 
 
 def _describe_allowed(location: list[str], fault: ErrorDetails) -> str:
     """Return a setting's allowed values, such as ``a whole number, 160 to 8192``."""
     kind = fault["type"].partition("_")[0]
     if kind == "model":
-        return f"settings below [{location[0]}]"
+        return f"settings under [{location[0]}]"
     section, key = Settings.model_fields[location[0]].annotation, location[1]
     assert isinstance(section, type)
     assert issubclass(section, BaseModel)

@@ -17,7 +17,8 @@ class PageSection(Section):
     address: str | None = Field(
         default=None,
         examples=["0.0.0.0"],
-        description="Open it to the house at this address, 0.0.0.0 for all networks. Default: to this machine alone.",
+        description="Open it to your network at this address, 0.0.0.0 for all networks. "
+        "Default: to this machine alone.",
     )
     port: int | None = Field(
         default=None, ge=1, le=65535, examples=[8000], description="Its port. Default: 8000 or the next free one."
@@ -57,7 +58,8 @@ class MqttSection(Section):
         default=None,
         pattern=r"^(\d{1,3}\.){3}\d{1,3}$",
         examples=["192.168.1.20"],
-        description="This machine's address in the network where hall is looked for. Default: where it sends to many.",
+        description="This machine's address in the network where hall is looked for. "
+        "Default: the address it multicasts from.",
     )
     port: int | None = Field(
         default=None, ge=1, le=65535, examples=[1883], description="Its port. Default: 1883, and 8883 with tls."

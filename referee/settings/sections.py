@@ -67,7 +67,7 @@ class SensorSection(Section):
     """Switches under the squares (reed or hall) that tell which of them are occupied."""
 
     source: Literal["none", "board", "pins"] = Field(
-        default="none", description="Where switches are: none, on the board below [board], or on the Pi's own pins."
+        default="none", description="Where switches are: none, on the board under [board], or on the Pi's own pins."
     )
     eyes: Literal["camera", "sensors", "both"] = Field(default="camera", description="What the referee sees with.")
     map: Path | None = Field(
@@ -123,7 +123,7 @@ class CameraSection(Section):
     )
     calibration: Path | None = Field(
         default=None,
-        examples=["calibration.json"],
+        examples=["camera.json"],
         description="What `./run hardware calibrate` wrote for this camera and lens.",
     )
     width_px: int = Field(
@@ -142,7 +142,9 @@ class TableSection(Section):
     """What was measured and learned about the table."""
 
     layout: Path | None = Field(
-        default=None, examples=["layout.json"], description="The measured table. Without one: the game's printed sheet."
+        default=None,
+        examples=["layout.json"],
+        description="The measured table. Default: the layout that comes with the game.",
     )
     looks: Path | None = Field(
         default=None,
@@ -183,7 +185,7 @@ class LightSection(Section):
     """The lights that show verdicts, and the buttons. Pins are BCM numbers or names such as "GPIO17" or "BOARD11"."""
 
     drivers: tuple[Literal["terminal", "gpio", "board", "wled-serial", "wled-network"], ...] = Field(
-        default=("terminal",), description="What shows the signals; several may."
+        default=("terminal",), description="What shows the signals; several are allowed."
     )
     bell: bool = Field(default=False, description="Ring the terminal's bell for sounds.")
     place_pins: dict[str, Pin] = Field(
@@ -276,14 +278,14 @@ class ClockSection(Section):
 
     time: str = Field(
         default="none",
-        description='The time of each player: "none", minutes for the "game 10", minutes and seconds a turn such as '
-        '"fischer 5+3", "bronstein 5+3" or "delay 5+3", or "hourglass 2".',
+        description='The time of each player: "none", minutes for the whole game, such as "game 10", '
+        'minutes and seconds a turn, such as "fischer 5+3", "bronstein 5+3" or "delay 5+3", or "hourglass 2".',
     )
     flag: Literal["said", "loses"] = Field(
-        default="said", description="What a fallen flag means: it is only said, or it loses."
+        default="said", description="What a fallen flag means: it is only announced, or the player loses."
     )
     waits: bool = Field(
-        default=True, description="Whether the clock stands still while the referee asks or can't see the table."
+        default=True, description="Whether the clock is paused while the referee asks or can't see the table."
     )
 
 

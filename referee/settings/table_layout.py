@@ -29,13 +29,13 @@ def layout_for(game: str, path: Path | None, markers: str = "layout") -> TableLa
     if path is None and game not in known:
         raise LayoutError(
             f"no layout comes with {game} yet, so a camera can't see it (there is one for {', '.join(known)}); "
-            f"{kept_by_text()}, play it with `./run play {game}`, or measure the table and set layout below [table]"
+            f"{kept_by_text()}, play it with `./run play {game}`, or measure the table and set layout under [table]"
         )
     layout = default_layout(game) if path is None else load_layout(path)
     if (other := _game_named_by(layout)) not in (None, game):
         raise LayoutError(
             f"{path} measures a table of {other}, and the game is {game}; give the layout of {game}, or set "
-            f'name = "{other}" below [game]'
+            f'name = "{other}" under [game]'
         )
     return layout.without_markers() if markers == NO_MARKERS else layout
 
@@ -73,7 +73,7 @@ def with_rules(layout: TableLayout, game: Game[Any, Any], options: Mapping[str, 
 
 
 def kept_by_text() -> str:
-    """Return how to continue a game without a camera once it has begun."""
+    """Return the words that say how to go on with a game without a camera."""
     return "keep it by text with `./run table turn`, `./run table roll` and `./run table announce`"
 
 

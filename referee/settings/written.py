@@ -19,7 +19,7 @@ def example() -> str:
         "\n".join(
             _comment(
                 "Settings of the tabletop referee. Relative paths are relative to this file. Each setting can also be "
-                "given as a variable, such as REFEREE_TURN_REST_S for rest_s below [turn]."
+                "given as a variable, such as REFEREE_TURN_REST_S for rest_s under [turn]."
             )
         )
     ]

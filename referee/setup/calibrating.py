@@ -70,10 +70,18 @@ Direction = tuple[int, int]
 
 @dataclass
 class PoseGuide:
-    """Tracks which board poses a set of pictures covers. ``size`` is the pictures' (width, height) in pixels."""
+    """Tracks which board poses a set of pictures covers.
+
+    ``size`` is the pictures' (width, height) in pixels, (0, 0) while it is unknown.
+    """
 
     size: tuple[int, int]
     kept: list[BoardCorners] = field(default_factory=list)
+
+    def learn_size(self, image: Image) -> None:
+        """Take the size from this picture if it is unknown, because the camera's step was skipped."""
+        if 0 in self.size:
+            self.size = (image.shape[1], image.shape[0])
 
     @property
     def missing_places(self) -> list[Direction]:
@@ -176,13 +184,16 @@ class BoardPictures:
         found = cls(table.folder / PICTURES_FOLDER, PoseGuide((width, height)))
         found.folder.mkdir(exist_ok=True)
         for path in image_paths(found.folder):
-            found.guide.kept.append(find_board(load_image(path), BOARD))
+            image = load_image(path)
+            found.guide.learn_size(image)
+            found.guide.kept.append(find_board(image, BOARD))
             found.newest += 1
         table.pictures = found
         return found
 
     def take(self, frame: Frame, *, by_itself: bool) -> Finding:
         """Save a picture that shows the board in a new pose; with ``by_itself``, only if the board is still."""
+        self.guide.learn_size(frame.image)
         check_size(frame.image, self.guide.size)
         seen = find_board(frame.image, BOARD)
         before, self.before = self.before, seen
@@ -194,7 +205,7 @@ class BoardPictures:
         if not self.guide.is_new(seen):
             return Finding.note(_PICTURE, Phrase("this pose is there already"), self.guide.words())
         if by_itself and not self.guide.is_still(seen, before):
-            return Finding.note(_PICTURE, Phrase("the board moves"), Phrase("hold it still for a moment"))
+            return Finding.note(_PICTURE, Phrase("the board is moving"), Phrase("hold it still for a moment"))
         self.newest += 1
         write_image(self.folder / f"{self.newest}.png", frame.image)
         self.guide.kept.append(seen)
@@ -205,9 +216,11 @@ class BoardPictures:
         for path in image_paths(self.folder):
             path.unlink()
         self.guide.kept.clear()
+        self.newest = 0
 
     def inspect(self, frame: Frame) -> Inspection:
         """Draw the detected board and a missing pose, and say how many pictures there are."""
+        self.guide.learn_size(frame.image)
         seen = find_board(frame.image, BOARD)
         picture: Image = np.array(as_colour(frame.image), dtype=np.uint8)
         for x, y in seen.corners_px:
@@ -260,8 +273,7 @@ def _check_calibration(table: TableSetup, answer: str) -> Outcome:
         if images and table.values.get("camera.width_px") is not None:
             check_size(images[0], (table.values["camera.width_px"], table.values["camera.height_px"]))
     else:
-        source = str(table.values["camera.source"])
-        images = [frame.image for frame in table.look(source, CALIBRATION_PICTURES, BETWEEN_PICTURES_S)]
+        images = [frame.image for frame in table.look(table.source, CALIBRATION_PICTURES, BETWEEN_PICTURES_S)]
     found = calibrate(images, CHARUCO, name="camera")
     if not found.good:
         remedy = Phrase("take more pictures, or take them again")
@@ -280,7 +292,7 @@ _CALIBRATION = Phrase("calibration")
 def _use_calibration(table: TableSetup, path: Path, answer: str) -> Outcome:
     camera = load_calibration(path)
     size = (table.values.get("camera.width_px"), table.values.get("camera.height_px"))
-    if camera.size != size:
+    if None not in size and camera.size != size:
         of_file, of_camera = (f"{width} x {height}" for width, height in (camera.size, size))
         wrong = Phrase(
             "%(file)s is for %(calibrated)s pixels, the camera gives %(camera)s",

@@ -166,7 +166,7 @@ def _markers_in(frame: Frame, layout: TableLayout) -> dict[int, Marker]:
 
 def _forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     if not table.has_board:
-        return (AnswerForm(Phrase("The sheets lie there")),)
+        return (AnswerForm(Phrase("The sheets are in place")),)
     board = table.usual_layout.board
     cell = Field(Phrase("From square to square, in mm"), FieldKind.NUMBER, f"{board.cell_mm:g}")
     height = Field(Phrase("Height of the board, in mm"), FieldKind.NUMBER, f"{board.height_mm:g}")
@@ -174,7 +174,7 @@ def _forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     along = Field(Phrase("From the middle of marker 1 to that of marker 2, in mm"), FieldKind.NUMBER)
     corners = tuple(zip(_CORNERS, _first_corners(table), strict=True))
     return (
-        AnswerForm(Phrase("It is the board that I printed")),
+        AnswerForm(Phrase("It's the board I printed")),
         AnswerForm(Phrase("Measure it by its corners"), (cell, height), corners),
         AnswerForm(Phrase("Use these measures"), (cell, height, across, along)),
     )

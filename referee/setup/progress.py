@@ -37,12 +37,17 @@ class Progress:
         if not (folder / PROGRESS_FILE).is_file():
             return None
         kept = read_json_object(folder / PROGRESS_FILE, "what setup kept", ConfigError)
-        if game not in (None, kept.get("game")):
+        if "game" not in kept or game not in (None, kept["game"]):
             return None
         values: dict[str, Any] = {}
         if (folder / FILE_NAME).is_file():
             sections, _ = read_file(folder / FILE_NAME)
-            values = {f"{name}.{key}": value for name, keys in sections.items() for key, value in keys.items()}
+            values = {
+                f"{name}.{key}": value
+                for name, keys in sections.items()
+                if isinstance(keys, dict)
+                for key, value in keys.items()
+            }
         return cls(folder, str(kept["game"]), [str(name) for name in kept.get("done", ())], values)
 
     def keep(self, values: Mapping[str, Any]) -> None:

@@ -125,7 +125,7 @@ def _check_players(table: TableSetup, answer: str) -> Outcome:
 
 def _player_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     players = str(table.options.get("players", 2))
-    return (AnswerForm(Phrase("So many play"), (Field(Phrase("How many play?"), FieldKind.NUMBER, players),)),)
+    return (AnswerForm(Phrase("This many play"), (Field(Phrase("How many play?"), FieldKind.NUMBER, players),)),)
 
 
 def _files(table: TableSetup) -> tuple[str, ...]:
@@ -172,7 +172,9 @@ def _check_print(_: TableSetup, answer: str) -> Outcome:
 
 
 _RULER_FORMS = (
-    AnswerForm(Phrase("It is so long"), (Field(Phrase("How long is the printed ruler, in mm?"), FieldKind.NUMBER),)),
+    AnswerForm(
+        Phrase("This is its length"), (Field(Phrase("How long is the printed ruler, in mm?"), FieldKind.NUMBER),)
+    ),
 )
 
 

@@ -23,7 +23,7 @@ from vision.readers.registry import table_reader
 _LEAST_MARKER_PX = 25.0
 """Smallest side of a marker, in pixels. A lower limit allows more distance, but finds markers less reliably."""
 _MARKER_ERROR_PX = 1.0
-"""Distance, in pixels, between a marker and its place computed from the others, above which it lies wrong."""
+"""Distance, in pixels, between a marker and its place computed from the others, above which it counts as misplaced."""
 _DARKEST, _BRIGHTEST = 30.0, 230.0
 """Mean grey values, 0 to 255, below and above which a picture is too dark or too bright."""
 _BLURRED_EDGE_PX = 4.0

@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from common.findings import Finding
 from common.phrases import Phrase
 from common.toml_text import parse_toml
 from referee.errors import ConfigError
+from referee.settings.configuration import explain_faults
 from referee.settings.settings import Settings
 from referee.setup.table_setup import MakeMap, Outcome, Step, TableSetup
 from referee.web.setting_up.port import AnswerForm, Field, FieldKind
@@ -29,9 +32,8 @@ def settings_with(values: Mapping[str, Any]) -> Settings:
         sections.setdefault(section, {})[key] = value
     try:
         return Settings.model_validate(sections)
-    except ValueError as error:
-        names = ", ".join(f"{name} = {value!r}" for name, value in values.items() if str(value) in str(error))
-        raise ConfigError(f"that is not one of the choices{f' ({names})' if names else ''}") from error
+    except ValidationError as error:
+        raise ConfigError("; ".join(explain_faults(error))) from error
 
 
 _ABOUT_LIGHTS = (
@@ -152,7 +154,9 @@ _LIGHT_FORMS = (
     AnswerForm(Phrase("These show the lights"), (Field(Phrase("Lights"), FieldKind.CHOICE, "", _DRIVERS), _NEEDS)),
 )
 _SOURCES = (("none", Phrase("none")), ("board", Phrase("on a microcontroller")), ("pins", Phrase("on the Pi's pins")))
-_SWITCH_FORMS = (AnswerForm(Phrase("It is so"), (Field(Phrase("Switches"), FieldKind.CHOICE, "", _SOURCES), _NEEDS)),)
+_SWITCH_FORMS = (
+    AnswerForm(Phrase("That is right"), (Field(Phrase("Switches"), FieldKind.CHOICE, "", _SOURCES), _NEEDS)),
+)
 _MAP_FORMS = (AnswerForm(Phrase("Begin")), AnswerForm(Phrase("Use this map"), (Field(Phrase("A map you have")),)))
 
 WIRING_STEPS = (

@@ -81,7 +81,7 @@ class PageServices:
 
     @classmethod
     def of(cls, port: TablePort, access: Access) -> Self:
-        """Create a services with its documents, history and commands."""
+        """Create the services for a table."""
         return cls(port, access, TableDocuments(port), History(port), CommandDesk(port, "page", _FORBIDDEN))
 
     async def carry_out(self, session: Session, fields: object) -> ReplyDocument:
@@ -131,9 +131,9 @@ class Api:
                 "/api/tapped",
                 self._tapped,
                 Role.LOOK,
-                "What may be tapped next, and the turn that was",
+                "What may be tapped next, and the turn once it is complete",
                 TappedDocument,
-                texts={"taps": "What was tapped so far, parted by commas: squares and choices."},
+                texts={"taps": "What was tapped so far, separated by commas: squares and choices."},
             ),
             Endpoint(
                 "/api/turns",
@@ -277,7 +277,7 @@ class Api:
         overlay = bool(_number(request, "overlay"))
         content = await run_in_threadpool(self._pictures.jpeg, overlay=overlay)
         if content is None:
-            raise HTTPException(404, "There is no picture: no camera looks, or the table was not found in it.")
+            raise HTTPException(404, "There is no picture: no camera is on, or the table was not found in its picture.")
         return Response(content, media_type="image/jpeg")
 
     async def _session(self, request: Request) -> Response:

@@ -8,7 +8,7 @@ import os
 import secrets
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -101,8 +101,8 @@ class PairedDevices:
             return bool(self._seen) and self._now_s() - self._kept_s >= _SEEN_EVERY_S
 
     def save_seen_times(self) -> None:
-        """Save when devices were seen."""
-        with self._lock:
+        """Save when devices were seen. If the file can't be written, the next save tries again."""
+        with self._lock, suppress(PageError):
             if self._seen:
                 with self._changing():
                     self._kept_s = self._now_s()

@@ -163,7 +163,7 @@ class History:
             for kept in journal.evidence(event_number):
                 if kept.evidence.name == name and kept.evidence.media_type in _PICTURES:
                     if kept.left_out:
-                        raise HTTPException(404, "The picture was left out of the journal, for room.")
+                        raise HTTPException(404, "The picture was left out of the journal to save space.")
                     return kept.evidence.content, kept.evidence.media_type
         raise HTTPException(404, f"Event {event_number} has no such picture.")
 

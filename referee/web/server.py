@@ -105,11 +105,13 @@ def listen(address: str, port: int | None) -> socket.socket:
     Raises PageError if no port can be opened.
     """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    # The address that people are shown may be an IPv4 one.
+    is_dual = address == "::" and socket.has_dualstack_ipv6()
     tried = range(FIRST_PORT, FIRST_PORT + _PORTS_TRIED) if port is None else (port,)
     reason = ""
     for number in tried:
         try:
-            return socket.create_server((address, number), family=family)
+            return socket.create_server((address, number), family=family, dualstack_ipv6=is_dual)
         except OSError as error:
             reason = error.strerror or str(error)
             if error.errno != errno.EADDRINUSE:
@@ -146,7 +148,7 @@ class OpenPage:
     def words(self) -> str:
         """The text for people at the terminal."""
         if not self.codes:
-            return f"The page: {self.address} (from this machine; --page-address 0.0.0.0 opens it to the house)"
+            return f"The page: {self.address} (from this machine; --page-address 0.0.0.0 opens it to your network)"
         return f"The page: {self.address} {self._code_words}"
 
     @property

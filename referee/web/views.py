@@ -125,9 +125,8 @@ class Pages:
             outcome = self._game.rules.outcome(self._game.rules.announce(states[0], Announcement(RESIGN, asked)))
             after = names.get(outcome.winner or "", "") if outcome is not None else ""
         words = {"asked": asked if asked in may_resign else "", "winner": after, "may_resign": may_resign}
-        offering = (
-            () if document.draw_offer else [player for player in names.items() if is_draw_possible(self._game, states)]
-        )
+        can_offer = not document.draw_offer and is_draw_possible(self._game, states)
+        offering = list(names.items()) if can_offer else []
         return self._render(request, "ending", {"document": document, "offering": offering, **words})
 
     async def _games(self, request: Request) -> Response:

@@ -154,7 +154,7 @@ class Controller:
         else:
             self._say_once(
                 f"The board's button {button} was pressed, and the settings give it no use; name it in the pin map, or "
-                "in buttons below [board]."
+                "in buttons under [board]."
             )
 
     def _say_once(self, sentence: str) -> None:
@@ -171,9 +171,8 @@ def find_mismatches(welcome: Welcome, plan: WiringPlan) -> Iterator[str]:
     pin_map, light_map, sensor_map = plan.pin_map, plan.light_map, plan.sensor_map
     if pin_map is not None and pin_map.crc32 != welcome.pin_map_checksum:
         yield (
-            "The board has another pin map than the settings name; `./run hardware firmware install` puts "
-            "that one on it. "
-            "Until then lights, switches and buttons may be others than you think."
+            "The pin map on the board is not the one that the settings name; `./run hardware firmware install` "
+            "installs that one. Until then, lights, switches and buttons may be mixed up."
         )
     if "board" in plan.drivers and light_map is not None:
         for problem in light_map.problems(strip_lights=welcome.lights):

@@ -96,7 +96,7 @@ def open_switches(plan: WiringPlan, say: Callable[[str], None]) -> Iterator[Swit
         finally:
             on_pins.close()
     else:
-        raise ConfigError('no switches are set; set source below [sensors] to "board" or "pins"')
+        raise ConfigError('no switches are set; set source under [sensors] to "board" or "pins"')
 
 
 ANSWER_TIMEOUT_S = 20.0
@@ -193,7 +193,7 @@ class OpenedDevices:
     def put_back(self, place: Place) -> str:
         """Use a sensor again at a person's request; returns the sentence, or raises CorrectionError."""
         if self.health is None:
-            raise CorrectionError("this referee has no sensors; set source, map and eyes below [sensors]")
+            raise CorrectionError("this referee has no sensors; set source, map and eyes under [sensors]")
         return self.health.put_back(place)
 
     def save_health(self) -> None:

@@ -110,7 +110,7 @@ def check_board(plan: WiringPlan, connect: Connect) -> Iterator[Finding]:
 
 def check_wled_network(plan: WiringPlan, ask_wled: AskWled) -> Finding:
     """Find whether the WLED answers, and has as many lights as the map needs."""
-    remedy = "is it on and in this network? Its address stands in its app and in the router's list"
+    remedy = "is it switched on and in this network? Its app and the router's list of devices show its address"
     try:
         info = ask_wled(plan.wled_host)
     except (OSError, ValueError) as error:
@@ -132,8 +132,11 @@ def check_sensors(configuration: Configuration) -> Iterator[Finding]:
         yield Finding.fault("sensors", str(error), "")
         return
     for place, why in sensors_out(health).items():
-        remedy = "look under the square; once it is right it comes back, or by `./run hardware sensors put-back`"
-        yield Finding.note("sensors", f"the sensor under {place} is taken out: it {why}", remedy)
+        remedy = (
+            "look under the square; it is used again after a few correct changes, or after "
+            "`./run hardware sensors put-back`"
+        )
+        yield Finding.note("sensors", f"the sensor under {place} is switched off: it {why}", remedy)
 
 
 def _describe(welcome: Welcome) -> str:

@@ -191,7 +191,8 @@ def _light_map(
 ) -> LightMap | None:
     """Read the light map and validate it against the game, the strip and the pin map."""
     lights = settings.lights
-    why = f"{' and '.join(drivers)} cannot do without; `./run hardware lights map` makes one"
+    needs = "needs" if len(drivers) == 1 else "need"
+    why = f"{' and '.join(drivers)} {needs} one; `./run hardware lights map` makes it"
     faults.require("lights.light_map", lights.light_map, why)
     light_map = faults.read("lights.light_map", lights.light_map, read_light_map)
     if light_map is None:
@@ -215,7 +216,7 @@ def _check_wled(settings: Settings, drivers: Sequence[str], faults: _Faults) -> 
                 [f"WLED does not know {lights.wled_baud} baud; it knows {', '.join(map(str, BAUDS))}"],
             )
         if lights.wled_serial_port is not None and lights.wled_serial_port == board.port:
-            faults.add("lights.wled_serial_port", [f"{board.port} is the port of the board below [board], too"])
+            faults.add("lights.wled_serial_port", [f"{board.port} is the port of the board under [board], too"])
 
 
 def _sensor_map(

@@ -56,8 +56,8 @@ class SensorMap:
             )
         if None not in (self.pin_map_crc, pin_map_crc) and pin_map_crc != self.pin_map_crc:
             found.append(
-                "the board's pin map is another one than when the sensors were mapped, so switches may be numbered "
-                "otherwise; check with `./run hardware sensors`, and map again with `./run hardware "
+                "the board's pin map has changed since the sensors were mapped, so switches may be numbered "
+                "differently; check with `./run hardware sensors`, and map again with `./run hardware "
                 "sensors map`"
             )
         return tuple(found)

@@ -22,7 +22,7 @@ from hardware.buttons import Buttons
 from hardware.lights.gpio import BuzzerDriver, PlaceLed
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
-from hardware.pin_map import ButtonRole, GpioPinMap, parse_pin
+from hardware.pin_map import ButtonRole, parse_pin
 from hardware.pins import open_pin_factory, probe
 
 NAMED = os.environ.get("REFEREE_REAL_PINS", "")
@@ -63,9 +63,7 @@ def play(panel: Panel, seconds: float) -> None:
 
 def test_the_pins_are_in_order(pins: tuple[int, int]) -> None:
     faults = [
-        finding
-        for finding in probe(GpioPinMap.from_names(places={"a1": pins[0], "a2": pins[1]}))
-        if finding.severity == "fault"
+        finding for finding in probe([("place a1", pins[0]), ("place a2", pins[1])]) if finding.severity == "fault"
     ]
     assert faults == []
 

@@ -206,15 +206,19 @@ def test_the_side_of_the_program_must_exist_in_the_game(side: str, level: str, t
 def test_pins_are_checked_only_if_something_is_wired_to_them(tmp_path: Path) -> None:
     around = machine(tmp_path)
     assert [finding.subject for finding in check_lights(configured(tmp_path), around)] == ["board"]
-    asked: list[Any] = []
+    asked: list[tuple[str, int]] = []
 
-    def board(pins: Any) -> list[Finding]:
-        asked.append(pins)
+    def board(uses: Sequence[tuple[str, int]]) -> list[Finding]:
+        asked.extend(uses)
         return []
 
-    wired = configured(tmp_path, '[lights]\ndrivers = ["gpio"]\nbuzzer_pin = 18\n')
+    sensors = '[sensors]\nsource = "pins"\nswitch_pins = [5]\n'
+    sensing = configured(tmp_path, f"[lights]\nbuzzer_pin = 18\n{sensors}")
+    list(check_lights(sensing, Machine(root=tmp_path, board=board)))
+    assert asked == [("sensor 1", 5)]
+    wired = configured(tmp_path, f'[lights]\ndrivers = ["gpio"]\nbuzzer_pin = 18\n{sensors}')
     list(check_lights(wired, Machine(root=tmp_path, board=board)))
-    assert asked[0].buzzer == 18
+    assert asked[1:] == [("buzzer", 18), ("sensor 1", 5)]
 
 
 def test_serial_ports_are_listed() -> None:

@@ -17,11 +17,10 @@ from referee.sensing.values import PlaceChange, SensorSnapshot
 from simulator.faults.table import FaultyTable
 from simulator.play.actions import Arrangement
 from simulator.play.deblockle import facing
-from simulator.rendering.dice import dice_tray
 from simulator.rendering.hands import HandOcclusion
 from simulator.scene.pieces import SYMBOLS, BlockPose, DiePose, InkPose
 from simulator.scene.scene import ForeignObject, Scene, Setting
-from simulator.scene.sheets import lying_sheets, sheet_of
+from simulator.scene.sheets import dice_tray, lying_sheets, sheet_of
 from simulator.switches import VirtualSwitches, draw_switch_faults, sensed_places
 from vision.errors import CameraError, EndOfFramesError, FrameError, NotLocatedError
 from vision.frame import FloatArray, Frame, Image

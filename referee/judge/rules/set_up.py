@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic
 
 from engine.api import Game, StateT, TurnT
@@ -161,6 +161,7 @@ def _start(
         assumed = _assume_usual_start(context, seen, options, shown, unclear, missing - set(unclear))
         unclear = context.in_order({*unclear, *missing} - assumed.keys())
     table = {**shown, **assumed}
+    start = _Start(context, seen, anywhere, trigger, shown, usual, unsensed, unclear)
     faults: list[tuple[IllegalTurnError, Mapping[Place, LookName]]] = []
     for appearance in _possible_appearances(usual, table, game.looks):
         try:
@@ -168,11 +169,10 @@ def _start(
         except IllegalTurnError as error:
             faults.append((error, appearance))
         else:
-            how = (context, seen, anywhere, trigger, shown, usual, unsensed, unclear, appearance)
-            return _Start(*how, states, assumed=context.in_order(assumed))
+            return replace(start, appearance=appearance, states=states, assumed=context.in_order(assumed))
     nearest, appearance = min(faults, key=lambda fault: len(fault[0].breaches))
     turned = 0 if anywhere else _quarter_turns_off(context, appearance, seen, options)
-    return _Start(context, seen, anywhere, trigger, shown, usual, unsensed, unclear, appearance, (), nearest, turned)
+    return replace(start, appearance=appearance, fault=nearest, turned=turned)
 
 
 def _maybe_missing(
@@ -255,7 +255,10 @@ def _quarter_turns_off(
         }
         turned = {place: appearance[source[place]] for place in game.places}
         astray = [place for place in game.places if turned[place] != usual[place]]
-        doubtful = [seen.places[source[place]].lead(turned[place], usual[place]) < within for place in astray]
+        doubtful = [
+            (one := seen.places.get(source[place])) is None or one.lead(turned[place], usual[place]) < within
+            for place in astray
+        ]
         if (all(doubtful) and len(astray) <= _MOST_ASSUMED * len(usual)) or _states_of(context, turned, options):
             return quarters
     return 0

@@ -1,5 +1,5 @@
 // Sends the page's forms as commands, without leaving the page; the answer stands in #said.
-// What only the form without this module needs; squares come as "looks.c3" here.
+// Fields needed only without this module; with it, squares are sent as "looks.c3".
 const PLAIN = new Set(["csrf", "return", "place", "look"]);
 
 // The command that a form says: "players.gold" goes into "players".
@@ -20,8 +20,7 @@ export async function send(command) {
   const answer = await fetch("/api/commands", {
     method: "POST",
     headers: { "Content-Type": "application/json", "X-CSRF-Token": token },
-    // The same request may arrive twice over a bad network; it counts once.
-    body: JSON.stringify({ ...command, request_id: crypto.randomUUID?.() ?? String(Math.random()) }),
+    body: JSON.stringify(command),
   });
   return answer.json();
 }
@@ -34,6 +33,10 @@ export function sendCommands() {
     const buttons = form.querySelectorAll("button");
     const said = document.getElementById("said");
     buttons.forEach((button) => (button.disabled = true));
+    // If the reply is lost, the browser sends the form again; with the same id it counts once.
+    const request = Object.assign(document.createElement("input"), { type: "hidden", name: "request_id" });
+    request.value = crypto.randomUUID?.() ?? String(Math.random());
+    form.append(request);
     try {
       const reply = await send(commandOf(form));
       said.textContent = reply.words;
@@ -47,6 +50,7 @@ export function sendCommands() {
       // The network is away: the form itself says so, by the browser or our offline page.
       form.submit();
     } finally {
+      request.remove();
       buttons.forEach((button) => (button.disabled = false));
     }
   });

@@ -1,4 +1,4 @@
-// The table beside the form while somebody types, and the turns that begin as what is typed, as the game goes on.
+// The table beside the form while somebody types, and the turns that begin with what was typed, kept up to date.
 import { onTable } from "./live.js";
 import { draw } from "./table.js";
 import { word } from "./words.js";

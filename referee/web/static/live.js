@@ -4,7 +4,7 @@ import { word } from "./words.js";
 
 const RETRY_MS = 1000;
 const ANSWER_MS = 5000;
-// The referee lets hear from itself every 15 s; a network that went without a word is found out by the silence.
+// The referee sends something every 15 s, so a longer silence means that the connection is lost.
 const SILENCE_MS = 40000;
 const channel = new EventTarget();
 

@@ -15,7 +15,8 @@ function beside(square, key) {
   });
 }
 
-// Calls `choose(square)` for each that is tapped. Gives what makes the squares of a new drawing buttons, and drawings again.
+// Calls `choose(square)` for each that is tapped. Returns a function that turns a new drawing's squares into buttons,
+// or back.
 export function squareButtons(board, choose) {
   let held = "";
   const reach = (square) => {

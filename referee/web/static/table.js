@@ -6,7 +6,7 @@ const parser = new DOMParser();
 // Characters above which the heading is set smaller, so that the board stays in view; table.html has the same number.
 const LONG = 40;
 
-// Puts drawings of ours in place of those before. They are parsed as XML, so that nothing in them can run.
+// Replaces the drawings by the referee's newest. They are parsed as XML, so that nothing in them can run.
 export function draw(into, board) {
   const parsed = parser.parseFromString(`<all>${board}</all>`, "text/xml");
   into.replaceChildren(...[...parsed.documentElement.children].map((each) => document.importNode(each, true)));

@@ -79,9 +79,9 @@ export function playByTapping() {
     // The turn on offer is not yet the one that was tapped.
     part("play").hidden = true;
     const answer = await fetch(`/api/tapped?taps=${encodeURIComponent(taps.join())}`).catch(() => null);
+    const now = answer?.ok ? await answer.json().catch(() => null) : null;
     // The banner says that the network is away.
-    if (!answer?.ok) return show();
-    const now = await answer.json();
+    if (now === null) return show();
     // An answer that another tap has overtaken counts no more.
     if (number !== asked) return;
     answers = isRestart ? [now] : [...answers, now];

@@ -135,9 +135,9 @@ def test_a_clock_setting_is_described_in_words() -> None:
     assert list(clock_words(clock.face(3.0), {"gold": "Ann"})) == ["Gold (Ann) 0:57, runs", "Teal 1:00"]
     stopped = Clock(**{**vars(clock), "pauses": frozenset({PauseReason.QUESTION}), "fallen": ("teal",)})
     assert list(clock_words(stopped.face(0.0), {})) == [
-        "Gold 1:00, stands still",
+        "Gold 1:00, is paused",
         "Teal 1:00, the flag has fallen",
-        "The clock stands still: a question.",
+        "The clock is paused: a question is open.",
     ]
 
 

@@ -207,7 +207,7 @@ def test_an_announcement_is_by_the_named_player_or_the_one_to_move() -> None:
         "draw": "all:draw",
         "teal:resign": "teal:resign",
     }
-    with pytest.raises(IllegalTurnError, match="there are gold:resign, teal:resign and all:draw"):
+    with pytest.raises(IllegalTurnError, match="there are all:draw, gold:resign and teal:resign"):
         apply_entry(DEBLOCKLE, (state,), Announce("draw", "Ann", "gold"))
     with pytest.raises(EngineError, match="repetition"):
         apply_entry(DEBLOCKLE, (state,), Announce("repetition", "Ann"))
@@ -366,6 +366,14 @@ def test_every_game_can_be_kept_by_text_alone(name: str) -> None:
     replayed = record.replay(record.read(record.write(make_record(game, kept.events))))
     assert replayed.states[-1] == folded.states[0]
     kept.journal.close()
+
+
+def test_with_hidden_faces_the_opponent_of_a_player_who_may_be_blocked_may_play() -> None:
+    state = DEBLOCKLE.notation.parse_state("gold a1:G.x? a2:T.x? removed=3,3")
+    applied = apply_entry(DEBLOCKLE, [state], EnterTurn("a2-a3=stop", "Ann", "teal"))
+    assert applied.event.data["player"] == "teal"
+    with pytest.raises(IllegalTurnError, match="teal may not play now; it is the turn of gold"):
+        apply_entry(DEBLOCKLE, [DEBLOCKLE.rules.new()], EnterTurn("d7-e7=cross-f7", "Ann", "teal"))
 
 
 def test_a_typed_roll_ends_the_players_choice_to_combine() -> None:

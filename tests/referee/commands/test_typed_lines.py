@@ -122,7 +122,7 @@ def test_typed_commands_are_carried_out_and_only_refusals_are_printed() -> None:
         folded = fold(*events_of_game(journal, None))
     assert [step.text for step in folded.steps] == ["4,1", "a2-a3 c4-c3"]
     assert [words.split(".")[0] for words in said] == [
-        "'a2-a3' can't be played: Warm hasn't rolled yet",
+        "'a2-a3' is not legal here: Warm hasn't rolled yet",
         "Enter ends the turn",
         "'what' is not understood; ? says what can be typed",
     ]

@@ -89,11 +89,11 @@ def test_a_hint_shows_the_piece_or_the_whole_turn() -> None:
     assert piece.places == ("c1",)
     whole = hint_text(GAME, state, ADVICE, "whole")
     assert whole.words == (
-        "Hint: Gold rolls c1 to c2, hoops up, and hops to a1. That takes a block off. Chance of winning: 71 %."
+        "Hint: Gold rolls c1 to c2, hoops up, and hops to a1. That takes a block off. Chance of winning: 71%."
     )
     assert whole.places == ("c1", "c2", "a1")
     sure = hint_text(GAME, state, replace(ADVICE, expected=1.0, sure=1.0), "whole")
-    assert sure.words.endswith("Chance of winning: 100 %, worked out to the end.")
+    assert sure.words.endswith("Chance of winning: 100%, worked out to the end.")
     with pytest.raises(EngineError):
         hint_text(GAME, state, replace(ADVICE, turn="c7-b7=stop"), "whole")
 

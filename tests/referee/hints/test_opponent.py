@@ -22,6 +22,8 @@ from referee.judge.verdict import VerdictKind
 from referee.session.execution import ImmediateHints
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
+from tests.referee.judge.drawn import drawn
+from tests.referee.judge.test_sheets import rolled as shape_and_loop_possible
 from tests.referee.service_table import Table, wall_clock
 
 Make = Callable[..., Table]
@@ -118,7 +120,7 @@ def test_a_different_turn_for_the_program_is_pointed_out_and_does_not_count(at_t
     turn, other = another_turn(table)
     (verdict,) = [verdict for verdict in table.show(other, 2) if verdict.kind is VerdictKind.AMBIGUOUS]
     assert verdict.sentence.startswith(table.game.notation.describe(turn))
-    assert "The rules allow it, but the program means another turn." in verdict.sentence
+    assert "The rules allow it, but the program chose another turn." in verdict.sentence
     assert intention.words in verdict.sentence
     assert table.service.belief[0].to_move == "teal"
     table.show(before, 2)
@@ -252,6 +254,26 @@ def test_the_program_does_not_wait_for_simultaneous_players() -> None:
     other = Event(EventKind.TURN, {"player": "p1", "turn": "a1=1", "state": ""})
     assert intention_after(kept, other) == kept
     assert intention_after(kept, Event(EventKind.TURN, {**other.data, "player": "p2"})) is None
+
+
+def test_a_loop_may_follow_the_programs_shape_at_once(new_journal: Callable[[], Journal]) -> None:
+    game: Any = load("number-drop")
+    journal = new_journal()
+    state = shape_and_loop_possible("1", "1", "1", "*", "I")
+    turn = "a1=1,b1=1,c1=1,d1=1"
+    settings = ServiceSettings(rest_s=1.0, options={"players": 2})
+    table = Table(game, lambda looks: drawn(game, state, looks, readings=1)[0], journal, settings)
+    table.service.start()
+    table.tell(Correct("Ann", position=game.notation.format_state(state)))
+    places = list(game.notation.parse_turn(state, turn, "p2").places)
+    journal.append(Event(EventKind.INTENTION, {"player": "p2", "turn": turn, "sentence": "", "places": places}))
+    table.service = Service(
+        game, table.reader, journal, table._take, settings, table.said.append, opponent=opponent(game, "p2")
+    )
+    table.service.start()
+    loop = {f"p2.{column}1": "digit 1 circled" for column in "abc"}
+    table.show({**loop, "p2.d1": "digit 1"}, 3)
+    assert game.scores(table.service.belief[0])["p2"] == 3
 
 
 def test_the_program_requests_nothing_before_the_start_is_decided_and_after_the_end(deblockle: Any) -> None:

@@ -173,7 +173,7 @@ def test_a_hint_is_dropped_if_a_turn_is_accepted_meanwhile(at_table: Make) -> No
     table.service.hint(AskHint("Ann"), answers.append)
     table.show(table.play(start="c1", top="hoops")[1], 3)
     table.service.poll_hints()
-    assert answers == [Reply("No hint: the table went on meanwhile; ask again.", refused=True)]
+    assert answers == [Reply("No hint: the position has changed meanwhile; ask again.", refused=True)]
     shown = len(table.lamp.signals)
     deliver_hint(table)
     assert len(table.lamp.signals) == shown
@@ -196,7 +196,7 @@ def test_a_new_hint_can_be_requested_while_an_old_one_is_calculated(at_table: Ma
     table.service.hint(AskHint("Ann"), answers.append)
     table.show(table.play(start="c1", top="hoops")[1], 3)
     table.service.hint(AskHint("button"))
-    assert answers == [Reply("No hint: the table went on meanwhile; ask again.", refused=True)]
+    assert answers == [Reply("No hint: the position has changed meanwhile; ask again.", refused=True)]
     deliver_hint(table)
     assert [event.data["player"] for _, event in table.journal.events() if event.kind == "hint given"] == ["teal"]
 

@@ -72,7 +72,7 @@ def test_closing_with_unwritten_events_reports_the_loss(tmp_path: Path) -> None:
     disk.fill()
     disk.journal.append(note("a"), BIG)
     disk.journal.close()
-    assert disk.said[-1].startswith("1 event lost, since the journal can't be written: ")
+    assert disk.said[-1].startswith("1 event could not be saved, since the journal can't be written: ")
 
 
 def test_a_new_game_can_begin_in_memory(tmp_path: Path) -> None:

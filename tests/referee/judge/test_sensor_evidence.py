@@ -267,7 +267,7 @@ def test_a_move_with_or_without_a_pass_is_asked_about(diaballik: Any) -> None:
     ruling = judge.consider(felt(diaballik, looks), Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert {"c1-c2", "c1-c2 d1*a1"} <= set(ruling.verdict.candidates)
-    assert "more" in ruling.verdict.sentence
+    assert "other turns" in ruling.verdict.sentence
 
 
 def test_two_quick_turns_of_which_the_first_may_hold_a_pass_are_not_accepted(diaballik: Any) -> None:
@@ -366,7 +366,7 @@ def test_a_block_that_only_sensors_miss_leaves_the_board_by_a_second_press(deblo
         assert judge.consider(felt(deblockle, looks), trigger).verdict.kind is VerdictKind.NOT_FINISHED
     asked = judge.consider(felt(deblockle, looks), Trigger.DECLARED)
     assert (asked.verdict.kind, asked.steps) == (VerdictKind.AMBIGUOUS, ())
-    assert "I only sense that it is gone. Press the button again if that is right" in asked.verdict.sentence
+    assert "I only know it from a sensor. Press the button again if that is right" in asked.verdict.sentence
     assert asked.verdict.candidates == ("d5-d6=star-off",)
     again = judge.consider(felt(deblockle, looks, time_s=20.0), Trigger.DECLARED)
     assert again.verdict.turns == ("d5-d6=star-off",)

@@ -11,9 +11,9 @@ from referee.judge import sentences
     [
         (2, "Turn 0. Or: Turn 1."),
         (3, "Turn 0. Or: Turn 1. Or: Turn 2."),
-        (4, "Turn 0. Or: Turn 1. Or: Turn 2. Or: One more."),
-        (5, "Turn 0. Or: Turn 1. Or: Turn 2. Or: One of 2 more."),
-        (18, "Turn 0. Or: Turn 1. Or: Turn 2. Or: One of 15 more."),
+        (4, "Turn 0. Or: Turn 1. Or: Turn 2. Or: one other turn."),
+        (5, "Turn 0. Or: Turn 1. Or: Turn 2. Or: one of 2 other turns."),
+        (18, "Turn 0. Or: Turn 1. Or: Turn 2. Or: one of 15 other turns."),
     ],
 )
 def test_a_question_names_three_turns_and_counts_the_others(count: int, named: str) -> None:
@@ -65,7 +65,7 @@ def test_a_question_names_three_turns_and_counts_the_others(count: int, named: s
         ),
         (sentences.one_of("Warm moves.", 1), "Warm moves, or another turn, if the turn ends here."),
         (sentences.one_of("Warm moves.", 2), "Warm moves, or one of 2 other turns, if the turn ends here."),
-        (sentences.left_the_board("It left."), "It left. I only sense that it is gone. Press the button again"),
+        (sentences.left_the_board("It left."), "It left. I only know it from a sensor. Press the button again"),
         (sentences.unexplained(["a1"]), "I don't understand what happened on a1. Please put it back, or correct me."),
         (sentences.roll_again(1), "That is not a roll: a die leans. Please roll again."),
         (sentences.roll_again(3), "That is not a roll: 3 dice lean. Please roll again."),

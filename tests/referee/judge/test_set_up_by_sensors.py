@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from referee.judge import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.judged_game import JudgedGame
 from tests.referee.judge.sensor_readings import felt
@@ -34,6 +35,19 @@ def test_a_few_squares_without_a_sensor_are_assumed_as_in_the_usual_start(debloc
     judge = JudgedGame(deblockle)
     assert judge.begin(felt(deblockle, looks, mute=half)).verdict.kind is VerdictKind.CANNOT_SEE
     assert not judge.belief
+
+
+def test_a_turned_set_up_is_recognized_although_a_square_has_no_sensor(diaballik: Any) -> None:
+    looks = diaballik.table.appearance(diaballik.rules.new())
+    columns, rows = "abcdefg", "1234567"
+    turned = {
+        f"{column}{row}": looks[f"{columns[int(row) - 1]}{rows[6 - columns.index(column)]}"]
+        for column in columns
+        for row in rows
+    }
+    judge = JudgedGame(diaballik)
+    ruling = judge.begin(felt(diaballik, turned, mute=["d1"]), trigger=Trigger.DECLARED)
+    assert "turned by a quarter turn" in ruling.verdict.sentence
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,11 @@ import pytest
 from engine.registry import load
 from engine.showing import silent_turns
 from engine.values import Roll
-from referee.judge import Trigger
+from referee.judge import Belief, Trigger
 from referee.judge.pooled_reading import PooledPlace
 from referee.judge.verdict import VerdictKind
+from referee.session.settings import ServiceSettings
+from referee.session.view import TableView
 from tests.referee.judge.drawn import drawn
 from tests.referee.judge.judged_game import JudgedGame
 from vision.reading import DieReading, PlaceReading, RollReading
@@ -127,6 +129,41 @@ def read_as(state: Any, place: str, shares: dict[str, float], differing: dict[st
     return [
         replace(reading, places={**reading.places, place: shown}) for reading in drawn(NUMBER_DROP, state, differing)
     ]
+
+
+def told_of_a_doubtful_digit() -> JudgedGame:
+    """A game in which a person named the 1 on p2.a1, which looks more like a 7 or a 4."""
+    state = may_loop()
+    judged = JudgedGame(NUMBER_DROP, belief=(state,))
+    doubtful = read_as(state, "p2.a1", {"digit 7": 0.5, "digit 4": 0.3, "digit 1": 0.2})
+    judged.consider(doubtful, Trigger.RESTED)
+    judged.correct((state,), ("p2.a1",))
+    assert judged.consider(doubtful, Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
+    return judged
+
+
+def test_a_doubtful_digit_that_a_person_named_may_be_read_otherwise_later() -> None:
+    judged = told_of_a_doubtful_digit()
+    (state,) = judged.belief
+    later = read_as(state, "p2.a1", {"digit 4": 0.7, "digit 7": 0.29, "digit 1": 0.005})
+    assert judged.consider(later, Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
+    shares = {"digit 4 circled": 0.7, "digit 7 circled": 0.29, "digit 1 circled": 0.005}
+    loop = read_as(state, "p2.a1", shares, {"p2.b1": "digit 1 circled", "p2.c1": "digit 1 circled"})
+    judged.consider(loop, Trigger.GLANCE)
+    assert [step.player for step in judged.consider(loop, Trigger.DECLARED).steps] == ["p2"]
+    assert judged.consider(loop, Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_a_doubtful_digit_is_not_asked_about_after_a_person_named_it(is_told: bool) -> None:
+    judged = told_of_a_doubtful_digit()
+    believed = judged.all_believed if is_told else Belief.of(judged.belief)
+    (reading, _) = read_as(judged.belief[0], "p2.a1", {"digit 4": 0.6, "digit 7": 0.3, "digit 1": 0.1})
+    view, asked = TableView(ServiceSettings(stall_s=3.0)), []
+    for time_s in range(6):
+        view.add(replace(reading, time_s=float(time_s)))
+        asked.append(view.stall_question(judged.context, believed))
+    assert [one.places for one in asked if one is not None] == [("p2.a1",)] * (not is_told)
 
 
 def dropped_with_a_doubtful_digit() -> JudgedGame:

@@ -220,5 +220,5 @@ def test_a_block_rolled_twice_by_a_player_who_plays_again_is_asked_about(deblock
                 # Two whole turns may look the same; a turn and part of the next is never assumed.
                 assert len(ruling.steps) in {0, 2}
                 if ruling.verdict.kind is VerdictKind.AMBIGUOUS:
-                    asked += "moves on" in ruling.verdict.sentence
+                    asked += "the same piece moved on" in ruling.verdict.sentence
     assert asked > 0

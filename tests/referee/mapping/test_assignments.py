@@ -140,14 +140,14 @@ def test_a_sensor_map_is_checked_against_the_board() -> None:
     (shorter,) = sensor_map.problems(switches=5)
     assert "there are 5 switches and the sensor map was made for 6: b2 would have none" in shorter
     (other,) = sensor_map.problems(pin_map_crc=78)
-    assert "another one than when the sensors were mapped" in other
+    assert "has changed since the sensors were mapped" in other
     (unknown,) = sensor_map.problems(known_places=("a1", "b1"))
     assert "squares that this game does not have: b2" in unknown
     assert SensorMap({"a1": 0}, 6).problems(pin_map_crc=78) == ()
 
 
 def test_the_path_of_a_map_and_its_setting_are_named(tmp_path: Path) -> None:
-    path, setting = tmp_path / "sensors.toml", 'map = "sensors.toml" below [sensors]'
+    path, setting = tmp_path / "sensors.toml", 'map = "sensors.toml" under [sensors]'
     for named in (None, tmp_path / "other.toml"):
         said = saved_map_sentence("sensor map", path, named, setting)
         assert said == f"The sensor map is in {path}; {setting} uses it."

@@ -156,7 +156,7 @@ def walked(
     walk: AssignmentBySquare | AssignmentBySwitch,
     reports: Sequence[SensorsReported | None],
     lines: Sequence[str | None],
-) -> tuple[bool, list[str]]:
+) -> list[str]:
     """Assign with a report and a line (or none) at each step; the input ends after the last line."""
     said: list[str] = []
     coming: Iterator[SensorsReported | None] = iter(reports)
@@ -169,16 +169,16 @@ def walked(
             raise EOFError from None
         return [] if line is None else [line]
 
-    ended = assign_switches(walk, lambda: next(coming, None), typed, lambda: None, said.append)
-    return ended, said
+    assign_switches(walk, lambda: next(coming, None), typed, lambda: None, said.append)
+    return said
 
 
 def test_switches_are_assigned_by_pieces_and_squares_can_be_skipped() -> None:
     walk = AssignmentBySquare(4, PLACES)
     # A piece sliding over switch 1 only opens and closes it again.
     reports = [report(set()), report({2}, (1, True, 1.0), (1, False, 1.1), (2, True, 1.2)), report({2}), report({2})]
-    ended, said = walked(walk, [*reports, report({0, 2}, (0, True, 3.0))], [None, None, "", None, None])
-    assert ended
+    said = walked(walk, [*reports, report({0, 2}, (0, True, 3.0))], [None, None, "", None, None])
+    assert walk.is_over
     assert walk.found == {"a1": 2, "c1": 0}
     prompts = [sentence for sentence in said if sentence.startswith("Put a piece on ") and len(sentence) < 22]
     assert prompts == ["Put a piece on a1.", "Put a piece on b1.", "Put a piece on c1."]
@@ -186,7 +186,7 @@ def test_switches_are_assigned_by_pieces_and_squares_can_be_skipped() -> None:
 
 def test_two_switches_that_close_together_are_asked_about_again() -> None:
     walk = AssignmentBySquare(4, PLACES)
-    _, said = walked(walk, [report({1, 2}, (1, True, 1.0), (2, True, 1.02))], [None])
+    said = walked(walk, [report({1, 2}, (1, True, 1.0), (2, True, 1.02))], [None])
     assert any("Switches 1, 2 closed at once" in sentence for sentence in said)
     assert walk.found == {}
 
@@ -195,7 +195,7 @@ def test_the_assignment_waits_for_a_disconnected_board() -> None:
     walk = AssignmentBySquare(4, PLACES)
     starting = replace(report(set()), doubtful=(True,) * 4)
     reports = [None, starting, report({1}), None, starting, report({1})]
-    _, said = walked(walk, reports, [None] * 6 + ["f"])
+    said = walked(walk, reports, [None] * 6 + ["f"])
     assert said[1:] == [
         "Closed already: 1. Take every piece off the board; a switch that stays closed is stuck.",
         "Put a piece on a1.",
@@ -207,8 +207,8 @@ def test_the_assignment_waits_for_a_disconnected_board() -> None:
 
 def test_assignment_by_switch_ends_with_the_input() -> None:
     walk = AssignmentBySwitch(4, PLACES)
-    ended, _ = walked(walk, [report({3}, (3, True, 1.0)), report({3})], [None, "b1"])
-    assert not ended
+    walked(walk, [report({3}, (3, True, 1.0)), report({3})], [None, "b1"])
+    assert not walk.is_over
     assert walk.found == {"b1": 3}
 
 

@@ -70,7 +70,7 @@ def test_a_sensor_put_back_into_use_is_recorded_in_the_journal(
         replies: list[Any] = []
         execute(service, RestoreSensor("c3", "Ann"), replies.append)
     assert [reply.words for reply in replies] == ["c3 is used again."]
-    assert said == ["c3 is used again. Ann says so."]
+    assert said == ["c3 is used again. Ann asked for it."]
     assert journal.events()[-1][1].data["sentence"] == said[0]
 
 

@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 
 from referee.runtime.exposure import ExposureHold
+from referee.runtime.inputs import OpenedInputs
+from referee.sensing.readers import TickSource
+from tests.referee.service_table import ScriptedReader
 from vision.frame import Frame
+from vision.reading import PlaceReading, Reading
 
 STEP_S = 0.1
 
@@ -91,3 +95,17 @@ def test_a_camera_that_was_disconnected_is_locked_again(watched: Watched) -> Non
     watched.show(30, 3)
     assert watched.camera.asked == [True, True]
     assert watched.said == []
+
+
+def test_the_exposure_is_not_locked_on_what_replaces_an_unplugged_camera() -> None:
+    camera, now_s = Camera(), [0.0]
+
+    def wait(seconds: float) -> None:
+        now_s[0] += seconds
+
+    frames = TickSource(lambda: now_s[0], wait, STEP_S)
+    inputs = OpenedInputs(frames, ScriptedReader(), exposure=ExposureHold(camera, print))
+    sensed = Reading(0, 0.0, {"a1": PlaceReading({"empty": 1.0}, sensed=0.0)})
+    for _ in range(100):
+        inputs.adapt(frames.read(1.0), sensed, is_set_up=True, has_verdicts=False)
+    assert camera.asked == []

@@ -55,7 +55,6 @@ def test_a_still_picture_is_read_only_a_few_times(counting: Counting) -> None:
     assert counting.read_frames == [0, 1]
     assert [reading.sequence for reading in readings] == list(range(12))
     assert [reading.time_s for reading in readings] == [number / 10 for number in range(12)]
-    assert reader.whole_readings == 2
 
 
 def test_a_still_picture_is_read_again_from_time_to_time(counting: Counting) -> None:

@@ -24,7 +24,7 @@ from simulator.play.game import GameOptions
 from simulator.scene.viewpoint import lens
 from simulator.table import VirtualTable, standard_setting
 from tests.guard import GUARD_S
-from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError
+from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
 from vision.frame import Frame
 
 
@@ -202,7 +202,7 @@ def test_black_frames_replace_a_disconnected_camera_until_it_is_back() -> None:
     assert camera.timeouts_s == [2.0, 2.0, TICK_S, TICK_S, 2.0]
 
 
-@pytest.mark.parametrize("error", [EndOfFramesError("the end"), FrameError("cut off")])
+@pytest.mark.parametrize("error", [EndOfFramesError("the end"), FrameError("cut off"), NothingNewError("none")])
 def test_errors_other_than_disconnection_are_raised(error: Exception) -> None:
     said: list[str] = []
     with pytest.raises(type(error)):

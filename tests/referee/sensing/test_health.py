@@ -1,4 +1,4 @@
-"""Faulty sensors: found, reported once, taken out, kept beside the journal, and put back into use."""
+"""Faulty sensors: found, reported once, switched off, kept beside the journal, and put back into use."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_an_error_without_a_change_counts_a_third() -> None:
         tables += 1
         settled(health, {PLACES[tables % 8]}, stuck)
     assert tables == 9
-    assert health.report()[PLACES.index("d4")].why == 'has said "occupied" at nine tables with nothing on it'
+    assert health.report()[PLACES.index("d4")].why == 'has said "occupied" in nine positions with nothing on its square'
 
 
 def test_sensors_on_a_broken_wire_are_taken_out_together_and_early() -> None:
@@ -127,7 +127,7 @@ def test_a_sensor_that_is_right_through_three_changes_comes_back() -> None:
 
 def test_a_person_puts_a_sensor_back() -> None:
     health = SensorHealth()
-    with pytest.raises(CorrectionError, match="no sensor is taken out"):
+    with pytest.raises(CorrectionError, match="no sensor is switched off"):
         health.put_back("a1")
     for place in ("a1",):
         health.listen([PlaceChange(place, number % 2 == 0, number / 10) for number in range(12)], (), 2.0)
@@ -262,7 +262,7 @@ def test_without_a_journal_no_health_is_kept() -> None:
 def test_a_sensor_put_back_is_kept(tmp_path: Path) -> None:
     journal = tmp_path / "journal.sqlite"
     HealthFile.write(health_with_a_stuck_sensor(), health_file(journal))
-    with pytest.raises(CorrectionError, match="no sensor under b1 is taken out; taken out: a1"):
+    with pytest.raises(CorrectionError, match="the sensor under b1 is not switched off; these are: a1"):
         put_back(journal, "b1")
     assert put_back(journal, "a1") == "The sensor under a1 is used again."
     assert load_health(health_file(journal)).out == frozenset()
@@ -274,7 +274,7 @@ def test_a_running_referee_puts_a_sensor_back_into_use_and_saves_that_at_once(tm
     wires = OpenedDevices(health=keeper)
     assert wires.put_back("a1") == "The sensor under a1 is used again."
     assert load_health(path).out == frozenset()
-    with pytest.raises(CorrectionError, match="no sensor is taken out, so there is none to put back under a1"):
+    with pytest.raises(CorrectionError, match="no sensor is switched off, so there is none to switch on under a1"):
         wires.put_back("a1")
-    with pytest.raises(CorrectionError, match=r"no sensors; set source, map and eyes below \[sensors\]"):
+    with pytest.raises(CorrectionError, match=r"no sensors; set source, map and eyes under \[sensors\]"):
         OpenedDevices().put_back("a1")

@@ -221,6 +221,24 @@ def test_a_table_out_of_sight_is_waited_for_and_then_read_by_sensors(deblockle: 
     assert reader.read(frame(6.0)).places["c3"].best[0] == "gold block, star up"
 
 
+def test_it_is_noticed_once_that_the_sensors_are_used_alone(deblockle: Any, sensors: ScriptedSensors) -> None:
+    camera = ScriptedCamera(deblockle, deblockle.table.appearance(deblockle.rules.new()))
+    reader = fused(deblockle, sensors, camera)
+    reader.read(frame(1.0))
+    camera.trouble = NotLocatedError("no marker was found")
+    reader.read(frame(2.0))
+    alone = reader.read(frame(4.5)).notices
+    assert len(alone) == 1
+    sensors.put("a4", True, 5.0)
+    busy = reader.read(frame(5.1))
+    assert busy.hindered_by(HindranceKind.HAND) is not None
+    assert busy.notices == reader.read(frame(7.0)).notices == alone
+    camera.trouble = None
+    assert reader.read(frame(8.0)).notices == ()
+    sensors.put("a4", False, 9.0)
+    assert reader.read(frame(9.1)).notices == ()
+
+
 def test_without_a_camera_frames_come_at_regular_times() -> None:
     now_s, waited = [10.0], []
 

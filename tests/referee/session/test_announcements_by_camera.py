@@ -81,7 +81,7 @@ def test_anti_play_against_a_visible_wall_ends_the_game(show: Show) -> None:
 @pytest.mark.parametrize(
     ("position", "why"),
     [
-        (TOO_FEW, "Of black's pieces 2 touch white's wall, on a3 and c3; it takes 3"),
+        (TOO_FEW, "Only 2 of black's pieces touch white's wall, on a3 and c3; 3 are needed"),
         (NO_WALL, "White's pieces don't form a wall"),
     ],
 )
@@ -94,7 +94,7 @@ def test_anti_play_that_contradicts_the_table_is_refused_with_the_reason(show: S
 
 def test_a_draw_can_be_agreed_and_a_repetition_claimed_only_if_there_is_one(show: Show) -> None:
     service = show(WALL)
-    with pytest.raises(IllegalTurnError, match="it was not agreed that a repeated position is a draw"):
+    with pytest.raises(IllegalTurnError, match="a draw by repetition was not agreed"):
         service.enter(Announce("repetition", "Ann"))
     assert service.enter(Announce("draw", "Ann")) == "Draw agreed."
     assert service.finished

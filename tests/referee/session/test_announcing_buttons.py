@@ -110,7 +110,7 @@ def test_a_forbidden_announcement_is_refused_with_a_sound_and_the_game_goes_on(a
     assert refused.refused is not waits
     if waits:
         on.show(shown_after(ONE_SHORT, "f1-f2"), 1)
-    assert "Of black's pieces 2 touch white's wall, on a3 and c3; it takes 3" in on.said[-1]
+    assert "Only 2 of black's pieces touch white's wall, on a3 and c3; 3 are needed" in on.said[-1]
     assert Sound.FAULT in [signal.sound for signal in on.lamp.signals]
     assert (on.service.belief, on.kinds()) == (believed, events)
     on.show(shown_after(ONE_SHORT, "f1-f2"), 1)

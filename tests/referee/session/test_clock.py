@@ -123,7 +123,7 @@ def test_a_person_can_pause_and_resume_the_clock(table: Any, start: Any) -> None
     assert on.tell(PauseClock("Ann")).refused
     on.show(start, 20)
     assert left(on) == (58, 60)
-    assert face(on).paused == "a person"
+    assert face(on).paused == "somebody paused it"
     assert not on.tell(PauseClock("Ann", resume=True)).refused
     assert on.tell(PauseClock("Ann", resume=True)).refused
     on.show(start, 3)
@@ -265,10 +265,30 @@ def test_a_restart_keeps_the_times_and_the_pause_counts_for_nobody(
         assert agrees_with_journal(again)
 
 
+def test_a_restart_before_the_set_up_takes_no_time(table: Any, start: Any, tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        on = table(journal, clock=control("game 2"))
+        on.service.start()
+        on.sequence = 50_000
+        on.show({**start, "c1": "empty"}, 3)
+        assert on.kinds() == ["new game", "illegal"]
+    for first_frame in (5, 50):
+        with Journal.open(path, wall_clock=wall_clock) as journal:
+            again = table(journal)
+            again.service.start()
+            # Frame times count from the start of the machine, which was restarted.
+            again.sequence = first_frame
+            while not again.service.belief:
+                again.show(start, FRAME_S)
+            again.show(start, FRAME_S)
+            assert left(again) == pytest.approx((120, 120), abs=0.2)
+
+
 def test_a_question_stops_the_clock(table: Any, start: Any) -> None:
     on = begun(table, start, "game 2", stall_s=2.0)
     on.show(start, 4, unreadable=("c1",))
-    assert face(on).paused == "a question"
+    assert face(on).paused == "a question is open"
     gold = left(on)[0]
     on.show(start, 10, unreadable=("c1",))
     assert left(on)[0] == gold

@@ -135,7 +135,7 @@ def test_an_impossible_offer_is_refused(session: tuple[Any, Journal]) -> None:
     )
     carry_out(table, AnswerDraw("Ben", accepts=True))
     assert carry_out(table, OfferDraw("Ann", "black")) == Reply(
-        "a draw can be offered only while a game runs whose rules allow it", refused=True
+        "a draw can be offered only during a game whose rules allow one", refused=True
     )
 
 
@@ -143,7 +143,7 @@ def test_a_game_without_draws_refuses_an_offer(new_journal: Callable[[], Journal
     idle = IdleSession(new_journal(), lambda: 0.0)
     idle.begin(NewGame("blokus-dice"))
     assert carry_out(idle, OfferDraw("Ann")) == Reply(
-        "a draw can be offered only while a game runs whose rules allow it", refused=True
+        "a draw can be offered only during a game whose rules allow one", refused=True
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from engine.errors import EngineError
 from hardware.lights.signals import Mood, Sound
 from hardware.pin_map import ButtonRole
-from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, Overrule, Press, Reply, TakeBack
+from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, NewGame, Overrule, Press, Reply, TakeBack
 from referee.errors import CorrectionError
 from referee.journal import Journal, fold
 from referee.judge.verdict import VerdictKind
@@ -122,10 +122,27 @@ def test_a_correction_can_be_the_set_up_and_the_end(table: Any, start: Any) -> N
 def test_an_overruled_square_is_ignored(on: Any, start: Any) -> None:
     ghost = {**start, "g4": "teal block, stop up"}
     assert VerdictKind.AMBIGUOUS in kinds_of(on.show(ghost, 2))
-    assert on.tell(Overrule(("g4",), "Ann")) == Reply("g4: as believed")
+    assert on.tell(Overrule(("g4",), "Ann")) == Reply("Taken to be as believed: g4.")
     on.show(ghost, 2)
     _, after = on.play(start="c1", top="hoops")
     assert VerdictKind.ACCEPTED in kinds_of(on.show({**after, "g4": ghost["g4"]}, 2))
+
+
+def test_only_squares_of_a_game_under_way_can_be_overruled(table: Any, on: Any, start: Any) -> None:
+    early = table()
+    early.service.start()
+    refused = Reply("the board is not set up yet; say what stands where instead", refused=True)
+    assert early.tell(Overrule(("c1",), "Ann")) == refused
+    assert on.tell(Overrule(("c1", "zz"), "Ann")) == Reply("there is no place zz in this game", refused=True)
+    _, after = on.play(start="c1", top="hoops")
+    assert VerdictKind.ACCEPTED in kinds_of(on.show(after, 2))
+
+
+def test_a_game_with_bad_options_does_not_begin(on: Any) -> None:
+    reply = on.tell(NewGame("deblockle", {"starts": "Ann"}))
+    assert reply.refused
+    assert "option starts is 'Ann'" in reply.words
+    assert on.kinds() == ["new game", "set up"]
 
 
 def test_each_button_carries_out_its_command(table_set_up: Any, start: Any) -> None:

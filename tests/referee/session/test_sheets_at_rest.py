@@ -94,6 +94,15 @@ def test_faults_wait_until_all_hands_have_gone(on: Table) -> None:
     assert kinds_of(see(on, wrong))[-1] is VerdictKind.ILLEGAL
 
 
+def test_sheets_of_players_who_do_not_play_are_not_asked_about(new_journal: Callable[[], Journal]) -> None:
+    settings = ServiceSettings(rest_s=1.0, options={"players": 2}, stall_s=3.0)
+    table = Table(NUMBER_DROP, None, new_journal(), settings)
+    table.service.start()
+    see(table, {})
+    (question,) = see(table, {"p1.b1": "hidden", "p3.a1": "hidden"}, seconds=5.0)
+    assert question.places == ("p1.b1",)
+
+
 def test_a_button_that_ends_turns_waits_for_all_hands_to_go(new_journal: Callable[[], Journal]) -> None:
     on = at_roll(new_journal(), TurnEnd.BUTTON)
     assert accepted(see(on, written("p1"), ["p2"], 4.0)) == []

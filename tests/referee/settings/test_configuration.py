@@ -144,7 +144,7 @@ def test_paths_in_the_file_are_relative_to_the_file(tmp_path: Path) -> None:
             '[camera]\n# wide\nwidth_px = "wide"\n',
             r':3: camera\.width_px is "wide"; expected a whole number, 160 to 8192$',
         ),
-        ("turn = 3\n", r":1: turn is 3; expected settings below \[turn\]$"),
+        ("turn = 3\n", r":1: turn is 3; expected settings under \[turn\]$"),
         ('[lights]\ndrivers = "gpio"\n', r':2: lights\.drivers is "gpio"; expected a list, such as \["gpio"\]$'),
         ("[lights]\nplace_pins = 3\n", r"place_pins is 3; expected a table, such as \{d2 = 5, d6 = 6\}$"),
         ("[lights]\nbuzzer_pin = 1.5\n", r"buzzer_pin is 1\.5; expected a whole number or text in quotes$"),

@@ -17,6 +17,7 @@ from vision.calibration import BoardCorners, load_calibration
 from vision.frame import FloatArray, Frame, Image
 
 SIZE = (640, 360)
+CALIBRATION = Path("tests/data/photoreal/pi3.json").absolute()
 
 
 def table_in(folder: Path, image: Image) -> TableSetup:
@@ -76,12 +77,15 @@ def test_each_picture_is_kept_once_and_the_camera_is_calibrated(tmp_path: Path, 
     assert load_calibration(tmp_path / "camera.json").size == SIZE
     BoardPictures.of(table).start_over()
     assert list((tmp_path / PICTURES_FOLDER).iterdir()) == []
+    # They are numbered from 1 again, as after a restart.
+    BoardPictures.of(table).take(Frame(board_views[0], 0.0, 0), by_itself=False)
+    assert [path.name for path in (tmp_path / PICTURES_FOLDER).iterdir()] == ["1.png"]
 
 
 def test_automatic_pictures_need_a_board_held_still(tmp_path: Path, board_views: tuple[Image, ...]) -> None:
     pictures = BoardPictures.of(table_in(tmp_path, board_views[0]))
     messages = [pictures.take(Frame(board_views[number], 0.0, 0), by_itself=True).message for number in (0, 1, 1)]
-    assert messages == ["the board moves", "the board moves", "picture 1 is kept"]
+    assert messages == ["the board is moving", "the board is moving", "picture 1 is kept"]
 
 
 def test_a_picture_of_another_size_or_without_the_board_is_refused(
@@ -95,6 +99,22 @@ def test_a_picture_of_another_size_or_without_the_board_is_refused(
     with pytest.raises(ValueError, match="640 x 480 pixels, the camera gives 640 x 360"):
         collect(table, Frame(np.full((480, 640, 3), 120, np.uint8), 0.0, 0), False)
     assert list((tmp_path / PICTURES_FOLDER).iterdir()) == []
+
+
+def test_without_the_camera_s_step_pictures_and_files_of_any_size_are_taken(
+    tmp_path: Path, board_views: tuple[Image, ...]
+) -> None:
+    table = table_in(tmp_path, np.full((360, 640, 3), 120, np.uint8))
+    table.values.clear()
+    for view in board_views[:2]:
+        pictures = BoardPictures.of(table)
+        assert pictures.inspect(Frame(view, 0.0, 0)).picture is not None
+        assert pictures.take(Frame(view, 0.0, 0), by_itself=False).severity is Severity.OK
+        assert pictures.guide.size == SIZE
+        # The next one is taken after a restart.
+        table.pictures = None
+    assert not check_step(CALIBRATION_STEP, table, "").is_done
+    assert check_step(CALIBRATION_STEP, table, str(CALIBRATION)).is_done
 
 
 def test_the_missing_pose_is_drawn(tmp_path: Path, board_views: tuple[Image, ...]) -> None:

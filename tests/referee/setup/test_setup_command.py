@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from engine.registry import load
+from referee.setup.progress import Progress
+from referee.setup.steps import steps_of
 from tests.commands import Run
 
 
@@ -54,6 +56,15 @@ def test_a_set_up_of_which_all_is_skipped_ends_and_says_what_is_missing(run: Run
     assert said.exit_code == 1
 
 
+def test_a_complete_set_up_says_how_to_play_in_any_folder(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "our table"
+    folder.mkdir()
+    steps = [step.name for step in steps_of(load("deblockle"))]
+    Progress(folder, "deblockle", steps).keep({"camera.calibration": "lens.json"})
+    said = run("setup", "--folder", folder).output
+    assert f"Play: referee --config '{folder / 'referee.toml'}' watch" in said
+
+
 def test_a_step_is_repeated_until_nothing_is_missing(run: Run, camera: str) -> None:
     said = run("setup", "deblockle", "--camera", camera, input="97\nlong\n100,2\nnowhere\nq\n").output
     assert "set the printer's scale to 103.1 % and print again" in said
@@ -84,6 +95,14 @@ def test_existing_settings_are_not_overwritten_unasked(run: Run, tmp_path: Path)
     assert (tmp_path / "referee.toml").read_text() == "[hints]\nseconds = 1.0\n"
 
 
+def test_files_that_were_damaged_by_hand_do_not_end_it(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "referee.toml").write_text('stray = 1\n[game]\nname = "deblockle"\n')
+    (tmp_path / "setup.json").write_text('{"game": "deblockle", "done": ["camera"]}')
+    assert "Step 2 of 10" in run("setup", input="q\n").output
+    (tmp_path / "setup.json").write_text("{}")
+    assert "Step 1 of 10" in run("setup", "deblockle", input="y\nq\n").output
+
+
 def test_the_game_can_be_picked_from_a_list(run: Run) -> None:
     said = run("setup", input="3\nq\n").output
     assert "  3  Deblockle" in said
@@ -101,7 +120,7 @@ def test_lights_that_are_not_wired_are_named(run: Run, camera: str) -> None:
         "setup", "deblockle", "--camera", camera, input="s\ns\ns\nwled-network\nlamp\nterminal\nnone\nq\n"
     ).output
     assert "wled_host" in said
-    assert "that is not one of the choices" in said
+    assert "lights.drivers.0 is \"lamp\"; expected 'terminal', " in said
     assert "Step 6 of 10: Which light is where\n  There is no strip of lights. Skipped." in said
     assert "Step 8 of 10: Which switch is where\n  There are no switches. Skipped." in said
     assert "Step 9 of 10: The set-up" in said

@@ -79,3 +79,20 @@ def test_pins_are_answered_with_their_settings(table: TableSetup) -> None:
     assert check_step(STEPS["switches"], table, "pins row_pins=[5,6,13] column_pins=[16,20,21]").is_done
     assert table.values["sensors.row_pins"] == [5, 6, 13]
     assert not check_step(STEPS["switches"], table, "pins rows=3").is_done
+
+
+@pytest.mark.parametrize(
+    ("step", "answer", "message"),
+    [
+        ("switches", "bord", "sensors.source is \"bord\"; expected 'none', 'board' or 'pins' (did you mean board?)"),
+        (
+            "lights",
+            "gpio strip_lihgts=49",
+            "there is no setting lights.strip_lihgts (did you mean strip_lights?); ",
+        ),
+        ("lights", "gpio bell=3", "lights.bell is 3; expected true or false"),
+    ],
+)
+def test_a_misspelt_answer_is_explained(table: TableSetup, step: str, answer: str, message: str) -> None:
+    (finding,) = check_step(STEPS[step], table, answer).findings
+    assert finding.message.startswith(message)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engine.registry import games
-from referee.commands.values import Announce, AnswerDraw, Correct, EnterTurn, NewGame, OfferDraw, Reply
+from referee.commands.values import Announce, AnswerDraw, Correct, EnterTurn, NewGame, OfferDraw, Reply, TakeBack
 from referee.web import languages
 from referee.web.access import Role
 from referee.web.languages import LANGUAGES, TEMPLATES
@@ -266,3 +266,20 @@ def test_every_module_of_the_page_is_cached_for_offline_use() -> None:
     kept = re.search(r"MODULES = \[(.*?)\]", worker, re.DOTALL)
     assert kept is not None
     assert set(re.findall(r'"(\w+)"', kept[1])) == found
+
+
+def test_a_command_sent_again_by_the_form_is_carried_out_once() -> None:
+    port = table_of()
+    told: list[Any] = []
+
+    def work(submitted: Any) -> None:
+        told.append(submitted.command)
+        submitted.respond(Reply("Noted."))
+
+    client = client_of(port)
+    csrf = token_in(client.get("/").text)
+    command = {"command": "take back", "request_id": "one"}
+    with working(port, work):
+        client.post("/api/commands", json=command, headers={"X-CSRF-Token": csrf})
+        client.post("/do", data={"csrf": csrf, **command})
+    assert told == [TakeBack("Ann")]

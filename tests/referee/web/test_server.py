@@ -67,6 +67,12 @@ def test_a_port_in_use_is_named_and_without_a_chosen_port_the_next_is_used() -> 
         listen("192.0.2.1", None)
 
 
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has no IPv6")
+def test_all_networks_includes_those_with_the_address_that_is_shown() -> None:
+    with listen("::", None) as listening:
+        socket.create_connection((LOOPBACK, listening.getsockname()[1]), timeout=60).close()
+
+
 def test_a_key_that_cannot_be_saved_is_reported(tmp_path: Path) -> None:
     port = port_of(journal=tmp_path / "missing" / "journal.sqlite")
     with pytest.raises(PageError, match="key can't be kept in"), open_page(port, PageOptions(), print):

@@ -183,8 +183,8 @@ def test_a_pin_map_changed_since_mapping_is_reported_at_each_handshake(
     connection.events = [other]
     board.presses()
     assert len(said) == 2
-    assert "another one than when the lights were mapped" in said[0]
-    assert "another one than when the sensors were mapped" in said[1]
+    assert "has changed since the lights were mapped" in said[0]
+    assert "has changed since the sensors were mapped" in said[1]
     connection.events = [other]
     board.presses()
     assert len(said) == 4
@@ -203,7 +203,7 @@ def test_a_board_with_another_pin_map_than_configured_is_reported_at_each_handsh
         board.presses()
         assert len(said) == times
         assert said[-1].startswith(
-            "The board has another pin map than the settings name; `./run hardware firmware install`"
+            "The pin map on the board is not the one that the settings name; `./run hardware firmware install`"
         )
 
 

@@ -212,7 +212,7 @@ def test_sensors_that_were_taken_out_are_named(table: Plugged) -> None:
     HealthFile.write(health, path)
     (finding,) = findings(configuration)["sensors"]
     assert finding.severity == "note"
-    assert "the sensor under a1 is taken out: it has said" in finding.message
+    assert "the sensor under a1 is switched off: it has said" in finding.message
     path.write_text("{")
     (finding,) = findings(configuration)["sensors"]
     assert finding.severity == "fault"

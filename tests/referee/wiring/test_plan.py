@@ -97,7 +97,7 @@ def test_all_missing_settings_are_named_at_once(folder: Path) -> None:
     text = '[lights]\ndrivers = ["board", "wled-network", "wled-serial"]\n[sensors]\neyes = "both"\n'
     _, found = planned(folder, text)
     listed = "\n".join(found)
-    assert "lights.light_map: it is not set, and board and wled-network and wled-serial cannot do without" in listed
+    assert "lights.light_map: it is not set, and board and wled-network and wled-serial need one" in listed
     assert "lights.wled_host: it is not set" in listed
     assert "lights.wled_serial_port: it is not set" in listed
     assert "sensors.eyes: it is 'both', but sensors.source is none" in listed
@@ -157,7 +157,7 @@ def test_a_button_role_or_a_port_used_twice_is_refused(folder: Path) -> None:
     text = '[lights]\ndrivers = ["wled-serial"]\nlight_map = "lights.toml"\nwled_serial_port = "/dev/ttyUSB0"\n'
     text += '[board]\nport = "/dev/ttyUSB0"\nbuttons = ["hint", "hint"]\n'
     _, found = planned(folder, text)
-    assert "/dev/ttyUSB0 is the port of the board below [board], too" in found[0]
+    assert "/dev/ttyUSB0 is the port of the board under [board], too" in found[0]
     assert "two buttons are for hint" in found[1]
 
 

@@ -18,6 +18,7 @@ from engine.records.record import make, read, replay, write
 from engine.registry import load
 from hardware.factory import DriverSettings, driver_sources
 from hardware.lights.panel import Panel
+from hardware.lights.signals import Signal
 from referee.cli.context import utc_now
 from referee.commands.values import TakeBack
 from referee.journal import Journal
@@ -29,7 +30,6 @@ from referee.session.feed import signal_subscriber
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
 from tests.playthroughs.playthrough import playthrough, replayed
-from tests.present import present
 from vision.frame import Frame, Image
 from vision.layout.table import default_layout
 from vision.reading import PlaceReading, Reading
@@ -63,6 +63,7 @@ def main(journal_path: Path) -> dict[str, Any]:
     screen = io.StringIO()
     console = Console(file=screen, width=100)
     said: list[str] = []
+    signals: list[Signal] = []
     panel = Panel(driver_sources(DriverSettings(), grid, console), lambda: 0.0, said.append, said.append)
     reader = ScriptedReader(game.looks)
     verdicts: list[tuple[str, str, tuple[str, ...]]] = []
@@ -81,7 +82,8 @@ def main(journal_path: Path) -> dict[str, Any]:
     settings = ServiceSettings(rest_s=1.0, options={"starts": "either"})
 
     def opened(journal: Journal) -> AbstractContextManager[Service[Any, Any]]:
-        return open_session(game, reader, journal, settings, subscribers=(signal_subscriber(panel),), say=said.append)
+        subscribers = (signal_subscriber(panel), lambda snapshot: signals.append(snapshot.signal))
+        return open_session(game, reader, journal, settings, subscribers=subscribers, say=said.append)
 
     with Journal.open(journal_path, wall_clock=utc_now) as journal, opened(journal) as service:
         show(service)
@@ -107,7 +109,7 @@ def main(journal_path: Path) -> dict[str, Any]:
     turn = game.rules.legal_turns(start)[3]
     record = write(make(game, start, [(turn, game.rules.apply(start, turn), "")]))
     final = reader.shown
-    shown = present(panel.signal)
+    shown = signals[-1]
     signal = beside_camera(picture, DrawnBoard.seen(game, final, shown.lights), shown, height_px=400)
     return {
         "verdicts": verdicts,

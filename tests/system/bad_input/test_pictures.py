@@ -88,7 +88,7 @@ def test_a_film_is_watched_to_its_end(run: Run, game: Game) -> None:
     assert done.exit_code == 0
     lines = done.stdout.splitlines()
     assert sum("accepted     " in line for line in lines) == 3
-    assert "The pictures are over: video" in lines[-2]
+    assert "There are no more pictures: video" in lines[-2]
     assert lines[-1] == "3 turns accepted, 0 faults named; the game goes on."
 
 
@@ -110,7 +110,7 @@ def test_a_marker_printed_twice_is_named(run: Run, game: Game, pictures: Path) -
         cv2.imwrite(str(pictures / f"{number}.png"), picture)
     code, lines, _ = watched(run, game, pictures)
     assert code == 0, lines
-    assert sum("marker 0 is there twice; the one that agrees with the others is used" in line for line in lines) == 1
+    assert sum("marker 0 appears twice; the one that agrees with the others is used" in line for line in lines) == 1
     assert "set up" in line_of(lines, "0.png")
     assert "accepted" in line_of(lines, "1.png")
 

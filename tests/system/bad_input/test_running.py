@@ -97,7 +97,7 @@ def test_the_game_goes_on_once_an_unplugged_camera_is_plugged_in_again(
     monkeypatch.setattr(cv2, "VideoCapture", Device)
     done = run("watch", "--camera", "0", *game.seeing, "--journal", journal, "--rest-s", "0.3")
     said = [line.strip() for line in done.stdout.splitlines()]
-    gone = "camera /dev/video0 went away; plug it in again; the referee tries every 1 s. The game stands as it is; "
+    gone = "camera /dev/video0 went away; plug it in again; the referee tries every 1 s. The game is kept as it is "
     assert any(line.startswith(gone) for line in said), said
     assert "The camera is back." in said
     assert sum("accepted     Gold rolls e3" in line for line in said) == 1, said
@@ -116,7 +116,7 @@ def test_the_game_goes_on_once_a_vanished_folder_is_back(
     put(game.pictures[0], incoming)
     referee.wait_for("set up")
     away = incoming.rename(incoming.with_name("away"))
-    referee.wait_for("I go on when the camera is back")
+    referee.wait_for("goes on when the camera is back")
     put(game.pictures[1], away)
     away.rename(incoming)
     referee.wait_for("The camera is back.")

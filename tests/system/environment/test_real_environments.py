@@ -56,7 +56,7 @@ def test_a_package_that_is_not_the_locked_one_is_refused(project, real_python, o
     project.write("requirements.txt", lock[:-3] + "00\n")
     done = project.call("run", env=offline)
     assert done.returncode == 70
-    assert "not the one the lock names" in done.stderr
+    assert "does not match its hash in the lock" in done.stderr
     assert project.environments() == []
 
 

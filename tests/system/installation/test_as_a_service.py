@@ -91,7 +91,7 @@ def test_the_confined_service_finds_its_hall(machine: Machine, tmp_path: Path) -
     )
     with broker_in(tmp_path) as broker, client_of(broker) as client:
         said = machine("/opt/table/run", "--config", "/srv/referee.toml", "install", "--as", OWNER, *watched)
-        assert "The referee runs, and starts with the machine." in said, said
+        assert "The referee is running, and will start at boot." in said, said
         hall = HallBroker(f"Club {prefix}", "", broker.port, prefix, is_encrypted=False)
         asyncio.run(_until_it_is_online(client, hall, "t1"))
 
@@ -105,7 +105,7 @@ def test_the_service_starts_is_restarted_when_killed_or_hung_and_can_be_removed(
     assert "The referee did not start. It says:" in said
     assert "sees a table only through a calibrated camera" in said
     said = machine(program, "install", "--as", OWNER, *watched, "--calibration", "/srv/camera.json")
-    assert "The referee runs, and starts with the machine." in said, said
+    assert "The referee is running, and will start at boot." in said, said
     assert machine.shows("StatusText") == "Refereeing Deblockle."
     first = machine.shows("MainPID")
     assert machine("ps", "-o", "user=", "-p", first).strip() == OWNER

@@ -92,7 +92,7 @@ def test_altered_and_missing_files_are_named_and_restored(
     found = checked(board, firmware, pins)
     assert [finding.message for finding in found.findings if finding.severity == "fault"] == [
         "missing on the board: firmware/board/ports.py",
-        f"other than they should be: {LINK}",
+        f"different from this version's files: {LINK}",
     ]
     done = install(board.wanted, firmware, pins, board.around, unseen)
     assert done.written == ("firmware/board/ports.py", LINK)
@@ -126,7 +126,7 @@ def test_another_pin_map_is_named_and_installed(
 ) -> None:
     board = new_board(all_files)
     other = replace(pins, name="Another table", switches=(26,))
-    assert told(checked(board, firmware, other, quick=True)) == {"pin map": "the board's is another one than yours"}
+    assert told(checked(board, firmware, other, quick=True)) == {"pin map": "the board's differs from yours"}
     done = install(board.wanted, firmware, other, board.around, unseen)
     assert done.written == (PIN_MAP_FILE,)
     assert done.welcome is not None
@@ -292,7 +292,7 @@ def test_firmware_that_does_not_start_is_reached_at_the_prompt_and_named(
     broken = "firmware/core/device.py"
     board = new_board({**all_files, broken: b"this is no Python\n"})
     found = told(checked(board, firmware, pins))
-    assert found["files"] == f"other than they should be: {broken}"
+    assert found["files"] == f"different from this version's files: {broken}"
     assert found["board"] == "its firmware does not answer"
     install(board.wanted, firmware, pins, board.around, unseen)
     assert checked(board, firmware, pins).is_good

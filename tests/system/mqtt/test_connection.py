@@ -63,7 +63,7 @@ def test_a_wrong_password_is_reported_and_the_game_goes_on(guarded: Broker, hous
     table = Table(house.session(), guarded, user="table", password="wrong")
     said = Said(table)
     with table.on():
-        assert "look at user and password_file below [mqtt]" in said.first()
+        assert "look at user and password_file under [mqtt]" in said.first()
         assert not table.running.tell(EnterTurn("b1-b2", "Ann")).refused
     with pytest.raises(BrokerError, match="does not let this table in"):
         ask_broker(table.options)
@@ -146,7 +146,7 @@ def test_a_broker_of_another_authority_is_not_trusted(
 
 
 def test_invalid_certificate_files_are_named(tmp_path: Path, certificates: Path) -> None:
-    with pytest.raises(BrokerError, match=r"nowhere.crt below \[mqtt\] can't be read"):
+    with pytest.raises(BrokerError, match=r"nowhere.crt under \[mqtt\] can't be read"):
         TlsOptions(tmp_path / "nowhere.crt").context()
     empty = tmp_path / "empty.crt"
     empty.touch()

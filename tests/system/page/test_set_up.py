@@ -111,14 +111,14 @@ def set_up(walk: Walk, camera: Camera, pictures: Pictures, folder: Path, game: s
     expect(page.locator("#seen")).to_contain_text("px")
     walk.go("This is the camera")
     if game == "number-drop":
-        walk.go("So many play")
+        walk.go("This many play")
     for file in page.locator("a[href^='/files/']").all():
         assert page.request.get(file.evaluate("each => each.href")).body().startswith(b"%PDF")
     page.get_by_role("spinbutton").fill("97")
-    walk.press("It is so long")
+    walk.press("This is its length")
     expect(page.locator("#findings .fault")).to_contain_text("103.1 %")
     page.get_by_role("spinbutton").fill("100")
-    walk.go("It is so long")
+    walk.go("This is its length")
     for number, view in enumerate(charuco_views(pictures.camera, 13, seed=1), start=1):
         camera.show(view)
         if number == 1:
@@ -138,10 +138,10 @@ def set_up(walk: Walk, camera: Camera, pictures: Pictures, folder: Path, game: s
         walk.go("Measure it by its corners")
     else:
         expect(page.locator("#seen .fault")).to_have_count(0)
-        walk.go("The sheets lie there")
+        walk.go("The sheets are in place")
     walk.go("These show the lights")
     if game == "deblockle":
-        walk.go("It is so")
+        walk.go("That is right")
     camera.show(pictures.set_up)
     walk.go("It is set up")
     camera.show(pictures.played)
@@ -209,7 +209,7 @@ def test_without_scripts_corners_are_typed_and_a_photo_is_sent(visit: Any, tmp_p
         expect(page.locator("h1")).to_have_text("The table")
         page.get_by_role("button", name="Skip this step").click()
         page.get_by_role("button", name="These show the lights").click()
-        page.get_by_role("button", name="It is so").click()
+        page.get_by_role("button", name="That is right").click()
         expect(page.locator("h1")).to_have_text("The set-up")
         page.locator("summary", has_text="Send a photo").click()
         photo = {

@@ -213,3 +213,19 @@ def test_clocks_count_on_by_themselves(diaballik: Any, visit: Any) -> None:
     assert [page.evaluate(left, [clock, "white", seconds]) for seconds in (1, 5)] == [15, 12]
     assert page.evaluate(left, [clock, "black", 5]) == 3703
     assert page.evaluate(left, [{**clock, "paused": "a question"}, "white", 5]) == 15
+
+
+def test_a_command_whose_reply_is_lost_is_carried_out_once(diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    for text in ("a1-a2", "a7-a6"):
+        assert not running.tell(EnterTurn(text, "Ann")).refused
+    page = visit(address, service_workers="block")
+
+    def lose_reply(route: Any) -> None:
+        route.fetch()
+        route.abort()
+
+    page.route("**/api/commands", lose_reply)
+    with page.expect_navigation():
+        page.get_by_role("button", name="Take the last turn back").click()
+    assert running.snapshots.newest.snapshot.turns == 1

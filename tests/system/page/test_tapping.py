@@ -80,7 +80,7 @@ def test_only_possible_taps_are_lit_and_a_tap_can_be_taken_back(diaballik: Any, 
     page.locator("#place-a1").click()
     expect(lit).to_have_count(1)
     page.locator("#place-g7").click(force=True)
-    page.get_by_role("button", name="One tap back").click()
+    page.get_by_role("button", name="Undo the last tap").click()
     expect(lit).to_have_count(7)
     expect(page.locator("#board .tap-mark.tapped")).to_have_count(0)
     page.keyboard.press("Escape")
@@ -183,3 +183,15 @@ def test_a_quick_second_tap_counts_from_the_first(diaballik: Any, visit: Any) ->
     page.evaluate("".join(click % place for place in ("a1", "a2")))
     expect(page.locator("#board .tap-mark.tapped")).to_have_count(2)
     expect(page.locator("#tapping [name=text]")).to_have_value("a1-a2")
+
+
+def test_tapping_goes_on_after_an_answer_that_was_cut_off(diaballik: Any, visit: Any) -> None:
+    _, address = diaballik
+    page = visit(address, service_workers="block")
+    page.get_by_role("button", name="Play by tapping").click()
+    expect(page.locator("#board .tap-mark.may")).to_have_count(7)
+    page.route("**/api/tapped*", lambda route: route.fulfill(body="{"), times=1)
+    with page.expect_response("**/api/tapped*"):
+        page.locator("#place-a1").dispatch_event("click")
+    expect(page.locator("#board .tap-mark.tapped")).to_have_count(0)
+    tap(page, "a1", "a2")

@@ -185,7 +185,7 @@ def test_retries_on_a_full_disk_are_quiet(path: Path) -> None:
     pending = len(journal.pending)
     assert pending > 0
     journal.close()
-    assert said[1].startswith(f"{pending} events lost, since the journal can't be written")
+    assert said[1].startswith(f"{pending} events could not be saved, since the journal can't be written")
 
 
 def two_turns_early_on(table: Table) -> bool:

@@ -247,10 +247,10 @@ def test_a_sensor_is_reinstated_during_and_outside_a_game(sitting: Sitting) -> N
         sitting.heard.wait_for("The board is set up.")
         said = put_back()
         assert said.output == "The sensor under a1 is used again. The running game shows it.\n"
-        sitting.heard.wait_for("The sensor under a1 is used again. Ann says so.")
+        sitting.heard.wait_for("The sensor under a1 is used again. Ann asked for it.")
         again = put_back()
         assert again.exit_code == 4
-        assert "no sensor is taken out, so there is none to put back under a1" in again.output
+        assert "no sensor is switched off, so there is none to switch on under a1" in again.output
 
     assert referee(options(sitting, "sensors"), sitting, person) == 0
     assert load_health(health_file(sitting.journal)).out == frozenset()
@@ -261,7 +261,7 @@ def test_a_sensor_is_reinstated_during_and_outside_a_game(sitting: Sitting) -> N
     )
     with Journal.open(sitting.journal, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
         notes = [event.data["sentence"] for _, event in journal.events(1) if event.kind == "note"]
-    assert notes.count("The sensor under a1 is used again. Ann says so.") == 2
+    assert notes.count("The sensor under a1 is used again. Ann asked for it.") == 2
     sitting.journal.unlink()
     HealthFile.write(health, health_file(sitting.journal))
     assert put_back().exit_code == 0
@@ -295,7 +295,7 @@ def test_a_game_without_a_camera_is_followed_and_asked_about(sitting: Sitting) -
 
     watching = changed(options(sitting, "sensors"), game_name="diaballik")
     assert referee(watching, sitting, person) == 0
-    assert "Of 290 turns at the start the switches tell 0 by themselves" in sitting.heard.getvalue()
+    assert "The switches alone identify 0 of the 290 turns possible at the start" in sitting.heard.getvalue()
 
 
 def test_a_game_that_switches_cannot_sense_is_refused(sitting: Sitting) -> None:

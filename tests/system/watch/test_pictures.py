@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,12 +18,15 @@ import serial
 from rich.console import Console
 
 from engine.errors import OptionError
+from engine.registry import load
 from firmware_bridge.ports.selection import WantedBoard
 from hardware.lights.light_map import LightMap
+from referee.commands.values import Announce, Correct, EnterTurn, NewGame, TakeBack
 from referee.errors import ConfigError, JournalError, PageError
 from referee.journal import Journal
 from referee.journal.events import Event, Evidence
 from referee.runtime.watch import WatchOptions, watch
+from referee.session.execution import IdleSession
 from referee.session.loop import run
 from referee.settings.settings import Settings
 from referee.web.options import PageOptions
@@ -176,6 +179,39 @@ def test_stills_are_refereed_one_by_one_and_a_later_start_goes_on(
         watched(replace(options, frames=last))
 
 
+def by_correction(session: IdleSession) -> None:
+    session.begin(NewGame("deblockle"))
+    game = load("deblockle")
+    session.correct(Correct("Ann", position=game.notation.format_state(game.rules.new())))
+
+
+def by_take_back(session: IdleSession) -> None:
+    session.begin(NewGame("deblockle"))
+    session.enter(Announce("resign", "Ann"))
+    session.take_back(TakeBack("Ann"))
+
+
+@pytest.mark.parametrize("play", [by_correction, by_take_back])
+def test_colours_are_not_learned_from_a_game_under_way(
+    options: WatchOptions, play: Callable[[IdleSession], None]
+) -> None:
+    with Journal.open(options.settings.journal.path, wall_clock=lambda: datetime.now(UTC)) as journal:
+        play(IdleSession(journal, lambda: 0.0))
+    with pytest.raises(ConfigError, match="the game is under way"):
+        watched(options)
+
+
+def test_colours_are_learned_after_a_game_of_another_kind(options: WatchOptions) -> None:
+    with Journal.open(options.settings.journal.path, wall_clock=lambda: datetime.now(UTC)) as journal:
+        session = IdleSession(journal, lambda: 0.0)
+        session.begin(NewGame("diaballik"))
+        session.enter(EnterTurn("b1-b2", "Ann"))
+        session.take_back(TakeBack("Ann"))
+    code, output = watched(options)
+    assert code == 0
+    assert "1 turn accepted" in output
+
+
 def read_kinds(path: Path) -> list[str]:
     from datetime import UTC, datetime
 
@@ -212,7 +248,7 @@ def test_events_that_could_not_be_written_make_it_fail(
     monkeypatch.setattr(Journal, "append", append)
     code, text = watched(replace(options, frames=set_up, debug_images=None))
     assert code == 1
-    assert "1 event lost, since the journal can't be written: the disk is full" in text
+    assert "1 event could not be saved, since the journal can't be written: the disk is full" in text
 
 
 def test_the_game_goes_on_if_colours_cannot_be_saved(options: WatchOptions, tmp_path: Path) -> None:

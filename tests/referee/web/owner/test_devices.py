@@ -77,6 +77,21 @@ def test_the_last_use_of_a_device_is_saved_from_time_to_time(tmp_path: Path) -> 
     assert not devices.is_due
 
 
+def test_a_last_use_that_cannot_be_saved_is_saved_the_next_time(tmp_path: Path) -> None:
+    folder, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
+    folder.mkdir()
+    now_s = [0.0]
+    devices = PairedDevices(folder / "devices", lambda: now_s[0])
+    ben = devices.add("Ben", Role.LOOK)
+    now_s[0] = 500.0
+    devices.note_seen(ben.id)
+    folder.rename(elsewhere)
+    devices.save_seen_times()
+    elsewhere.rename(folder)
+    devices.save_seen_times()
+    assert [device.seen_s for device in listed(folder / "devices").all()] == [500.0]
+
+
 def test_a_damaged_list_admits_nobody(tmp_path: Path) -> None:
     path = tmp_path / "devices"
     access = access_of(HOUSE, devices=listed(path))
@@ -168,7 +183,7 @@ def test_the_terminal_lists_and_unpairs(tmp_path: Path, monkeypatch: pytest.Monk
     assert "no device is called 'Eve'" in run("tools", "devices", "Eve", "--unpair").stderr
     devices.add("Ben", Role.PLAY)
     assert "2 devices are called 'Ben'" in run("tools", "devices", "Ben", "--unpair").stderr
-    for wrong in (("Ben",), ("--unpair",), ("Ben", "--unpair", "--may", "own")):
+    for wrong in (("Ben",), ("--unpair",), ("--unpair", "--may", "own"), ("Ben", "--unpair", "--may", "own")):
         assert "name a device, and either" in run("tools", "devices", *wrong).stderr
 
 
