@@ -25,6 +25,7 @@ from vision.readers.stacks.reader import StackReader
 from vision.readers.table_reader import TableReader
 from vision.surface.occlusion import OcclusionDetector
 from vision.surface.sheet_occlusion import SheetOcclusionDetector
+from vision.surface.view import SurfaceSampler
 
 STAGES: tuple[tuple[str, Any, str], ...] = (
     ("locating", TableTracker, "update"),
@@ -36,11 +37,10 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
     ("pieces", InkReader, "read"),
     ("dice", DiceReader, "read"),
     ("coverings", OcclusionDetector, "__init__"),
-    ("coverings", OcclusionDetector, "view"),
     ("coverings", OcclusionDetector, "detect"),
     ("coverings", SheetOcclusionDetector, "__init__"),
-    ("coverings", SheetOcclusionDetector, "view"),
     ("coverings", SheetOcclusionDetector, "detect"),
+    ("coverings", SurfaceSampler, "view"),
     ("bent paper", reader_module, "paper_shape"),
     ("bare places", reader_module, "emptiness"),
     ("hands in motion", HandMonitor, "with_hand"),
