@@ -151,13 +151,14 @@ class WledSerial:
         self._write(self._shown_s)
 
     def close(self) -> None:
-        """Send what is waiting, as far as there is room, and release the port; WLED returns to its own effect after 2.5
-        s.
-        """
+        """Send what may be sent now and release the port; WLED returns to its own effect after 2.5 s."""
+        now_s = self._clock()
+        is_stuck = self._is_stuck(now_s)
         try:
-            self._port.write(self._rest + (self._waiting or b""))
+            if not is_stuck:
+                self._write(now_s)
         finally:
-            if self._is_stuck(self._clock()):
+            if is_stuck:
                 # closing would wait for a device that accepts nothing, on Linux up to 30 s
                 self._port.discard()
             self._port.close()
@@ -296,7 +297,7 @@ class WledNetwork:
         if self._unresolved is not None or self._address is None:
             raise WledError(
                 f"no computer in this network is called {self.host!r} ({self._unresolved}); is the WLED controller on? "
-                "Its address stands in its app and in the router's list"
+                "Its address is shown in its app and in the router's list"
             ) from self._unresolved
         try:
             self._send(self._address, linearize(frame))

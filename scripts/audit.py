@@ -63,8 +63,8 @@ def audit(lock: Path, command: Command = run) -> Audit | None:
 
 
 def _sentence(row: Mapping[str, Any], fault: Mapping[str, Any]) -> str:
-    mended = ", ".join(fault["fix_versions"]) or "no version yet"
-    return f"{row['name']} {row['version']}: {fault['id']}, mended in {mended}"
+    fixed = ", ".join(fault["fix_versions"]) or "no version yet"
+    return f"{row['name']} {row['version']}: {fault['id']}, fixed in {fixed}"
 
 
 def bill_of_materials(lock: str) -> str:
@@ -96,7 +96,7 @@ def main(bom: Path | None) -> None:
     if found is None or found.looked_up == 0:
         click.echo("skipped: the index of advisories can't be reached, or knows none of the libraries.")
         return
-    click.echo(f"{found.looked_up} libraries were looked up; {len(found.faults)} faults are known.")
+    click.echo(f"{found.looked_up} libraries were looked up; {len(found.faults)} vulnerabilities are known.")
     for name in found.unknown:
         click.echo(f"{name}: the index doesn't know it.")
     for sentence in found.faults:

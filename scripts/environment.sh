@@ -12,26 +12,25 @@ python_version() {
   "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null
 }
 
-# find_python VERSION...: sets $python to a Python of one of these versions. With none of them there a still newer
-# one is taken, for a new Python should not keep anybody from playing; PYTHON names the one to take instead.
+# find_python VERSION...: sets $python to a Python of one of these versions. If there is none of them, a newer one is
+# used where that is allowed, so that a new Python keeps nobody from playing. PYTHON names the one to use instead.
 find_python() {
-  newer='' old=''
+  newer='' found=''
   for candidate in ${PYTHON:+"$PYTHON"} python3 python3.13 python3.12 python3.11; do
     version=$(python_version "$candidate")
     case " $* " in *" ${version:-none} "*) python=$candidate && return ;; esac
-    case $version in
-      '') ;;
-      3.1[4-9] | 3.[2-9][0-9]) newer=${newer:-$candidate} ;;
-      *) old=${old:-"$candidate is Python $version"} ;;
-    esac
+    [ -z "$version" ] || found=${found:-"$candidate is Python $version"}
+    case $version in 3.1[4-9] | 3.[2-9][0-9]) newer=${newer:-$candidate} ;; esac
     [ -z "${PYTHON:-}" ] || break
   done
   if [ -n "$newer" ] && [ "$allow_newer" = yes ]; then
     python=$newer
     return
   fi
-  [ -z "${PYTHON:-}" ] || old=${old:-"PYTHON=$PYTHON does not start or is Python ${version:-unknown}"}
-  say_and_leave 71 "Python ${1} or newer is needed, but ${old:-no python3 was found}; \
+  [ -z "${PYTHON:-}" ] || found=${found:-"PYTHON=$PYTHON does not start"}
+  needed="one of Python $*"
+  [ "$allow_newer" = no ] || needed="Python $1 or newer"
+  say_and_leave 71 "$needed is needed, but ${found:-no python3 was found}; \
 install one of $* (on Debian: apt install python3 python3-venv) or name one: PYTHON=/path/to/python3 $0"
 }
 

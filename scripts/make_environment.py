@@ -122,7 +122,9 @@ def explain_pip(output: str, project: Path) -> SetUpError:
         )
     if "DO NOT MATCH THE HASHES" in output:
         return SetUpError(
-            FAILED, "a package that was fetched is not the one the lock names; try again, and report it if it stays so"
+            FAILED,
+            "a package that was fetched does not match its hash in the lock; try again, and report it if it happens "
+            "again",
         )
     if any(words in output for words in _NETWORK_WORDS):
         return SetUpError(
@@ -134,7 +136,7 @@ def explain_pip(output: str, project: Path) -> SetUpError:
     if any("No matching distribution" in line for line in errors):
         return SetUpError(
             FAILED,
-            f"a package is not to be had for Python {platform.python_version()} on {platform.machine()} "
+            f"a package is not available for Python {platform.python_version()} on {platform.machine()} "
             f"({errors[-1]}); Python 3.11 to 3.13 on x86-64 and aarch64 are supported",
         )
     last = errors[-1] if errors else (output.strip().splitlines() or ["it said nothing"])[-1]
@@ -232,7 +234,7 @@ def one_at_a_time(project: Path, stream: TextIO) -> Iterator[None]:
         try:
             fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            print("Another call is installing just now; waiting for it ...", file=stream, flush=True)
+            print("Another call is already installing; waiting for it ...", file=stream, flush=True)
             fcntl.flock(folder, fcntl.LOCK_EX)
         yield
     finally:
@@ -258,7 +260,7 @@ def make(venv: Path, lock: Path, stream: TextIO) -> None:
         with one_at_a_time(project, stream):
             if is_made(venv, lock):
                 return
-            for left in project.glob(f"{venv.name}-new-*"):
+            for left in (*project.glob(f"{venv.name}-new-*"), *project.glob(f"{venv.name}-old-*")):
                 shutil.rmtree(left)
             new, old = (project / f"{venv.name}-{what}-{os.getpid()}" for what in ("new", "old"))
             total = sum("==" in line for line in lock.read_text(encoding="utf-8").splitlines())
@@ -270,6 +272,8 @@ def make(venv: Path, lock: Path, stream: TextIO) -> None:
                     venv.rename(old)
                 new.rename(venv)
             finally:
+                if old.exists() and not venv.exists():
+                    old.rename(venv)
                 shutil.rmtree(new, ignore_errors=True)
                 shutil.rmtree(old, ignore_errors=True)
             progress.end()

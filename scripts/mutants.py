@@ -3,12 +3,13 @@
 Run: ./check --mutants                                   every room, as before a release
      ./check --mutants --room judge --count 40 --seed 2  forty mutants of the judge
 
-A mutant is one change in a copy of the project: a comparison, an "and", a "not", a True, a number by one, a sign, or
-two branches swapped (scripts/code_changes.py). The tests use the same profile as ./check. They run once on the
-unchanged code, which records the lines that each test runs. Then they are collected once, and for each mutant a forked
-process replaces its functions and runs the tests of its line, then the other tests of their files, which may share
-fixtures. A mutant of code that runs on import is written to the copy, and its tests are collected again. Survivors are
-printed with their change. Exit code 1 when a room's tests notice too small a share.
+A mutant is one change in a copy of the project: another comparison or arithmetic operator, "and" for "or", a "not" or
+minus sign removed, a truth value inverted, a number changed by one, or two branches swapped (scripts/code_changes.py).
+The tests use the same profile as ./check. They run once on the unchanged code, which records the lines that each test
+runs. Then they are collected once, and for each mutant a forked process replaces its functions and runs the tests of
+its line, then the other tests of their files, which may share fixtures. A mutant of code that runs on import is written
+to the copy, and its tests are collected again. Survivors are printed with their change. Exit code 1 when a room's tests
+notice too small a share.
 """
 
 from __future__ import annotations

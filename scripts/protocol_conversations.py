@@ -88,7 +88,7 @@ _ALL: list[tuple[str, str, Write]] = []
 
 
 def _conversation(name: str, about: str) -> Callable[[Write], Write]:
-    """Take a function among those that write conversations down, in their order here."""
+    """Register a function that writes a conversation; they are listed in the order of their definitions."""
 
     def add(write: Write) -> Write:
         _ALL.append((name, about, write))
@@ -194,7 +194,7 @@ def _hello_again(it: Conversation) -> None:
     it.at(160, host_frame(GREEN, A, 1, 1), sends=[taken(A, 2)]).at(190, lights=GREEN)
 
 
-@_conversation("another session", "a HELLO of another session begins anew; the old one is known no more")
+@_conversation("another session", "a HELLO of another session begins a new session; the old one is no longer known")
 def _new_session(it: Conversation) -> None:
     it.greeted(A)
     it.at(110, host_frame(RED, A, 0, 1), sends=[taken(A, 1)])
@@ -204,7 +204,7 @@ def _new_session(it: Conversation) -> None:
     it.at(360, host_frame(GREEN, B, 0, 1), sends=[taken(B, 1)]).at(390, lights=GREEN)
 
 
-@_conversation("unknown session", "a packet of no session is answered by RESTARTED, once in 100 ms")
+@_conversation("unknown session", "a packet of an unknown session is answered by RESTARTED, at most once in 100 ms")
 def _unknown_session(it: Conversation) -> None:
     it.at(200, host_frame(RED, A, 5, 9), sends=[restarted()])
     it.at(250, host_frame(Ping(1), A))
@@ -214,7 +214,7 @@ def _unknown_session(it: Conversation) -> None:
     it.greeted(B, 500)
 
 
-@_conversation("a gap", "what comes after a gap is dropped and complained of, once in 10 ms")
+@_conversation("a gap", "packets after a gap are dropped and answered by MISSING, at most once in 10 ms")
 def _gap(it: Conversation) -> None:
     it.greeted()
     it.at(200, host_frame(RED, A, 1, 1), sends=[gap(A, 0)])
@@ -227,7 +227,7 @@ def _gap(it: Conversation) -> None:
     it.at(290, host_frame(ONE_BLUE, A, 2, 1), sends=[taken(A, 3)]).at(320, lights=ONE_BLUE)
 
 
-@_conversation("a repeat", "what was here before is acknowledged again and not done again")
+@_conversation("a repeat", "a packet that arrived before is acknowledged again, but not carried out again")
 def _repeat(it: Conversation) -> None:
     it.greeted()
     it.at(200, host_frame(RED, A, 0, 1), sends=[taken(A, 1)])
@@ -246,7 +246,9 @@ def _refused(it: Conversation) -> None:
     it.at(405, acknowledged(A, 1))
 
 
-@_conversation("silence", "a host that falls silent leaves no verdict behind; only a new light frame ends the waiting")
+@_conversation(
+    "silence", "when the host falls silent, its last frame goes out; only a new light frame ends the waiting state"
+)
 def _silence(it: Conversation) -> None:
     it.greeted()
     it.at(200, host_frame(RED, A, 0, 1), sends=[taken(A, 1)])
@@ -295,7 +297,9 @@ def _wrong_acknowledgement(it: Conversation) -> None:
     it.at(600)
 
 
-@_conversation("MISSING", "on MISSING the device sends again at once, but once only until something changes")
+@_conversation(
+    "MISSING", "after MISSING the device resends at once, but only once until an acknowledgement or its timer"
+)
 def _missing(it: Conversation) -> None:
     it.at(100, hello(A), sends=[welcome(A, 100), sensors(A, 0)])
     it.at(110, acknowledged(A, 0, Kind.MISSING), sends=[sensors(A, 0)])
@@ -304,7 +308,7 @@ def _missing(it: Conversation) -> None:
     it.at(500)
 
 
-@_conversation("bad bytes", "what fails its checksum or is no frame is answered by nothing and changes nothing")
+@_conversation("bad bytes", "bytes that are no frame, or fail their checksum, get no answer and change nothing")
 def _bad_bytes(it: Conversation) -> None:
     it.greeted()
     good = host_frame(RED, A, 0, 1)
@@ -339,7 +343,7 @@ def _unknown_kinds(it: Conversation) -> None:
     it.at(260, lights=RED)
 
 
-@_conversation("an echo", "what only a device says is dropped when it comes from a host")
+@_conversation("an echo", "kinds that only a device sends are dropped when they come from a host")
 def _echo(it: Conversation) -> None:
     it.greeted()
     it.at(200, packet_frame(Packet(Kind.SENSORS, A, 0, 1, bytes(7))))

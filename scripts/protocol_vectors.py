@@ -44,7 +44,7 @@ from firmware_bridge.protocol.messages import (  # noqa: E402
     Tone,
     Welcome,
 )
-from firmware_bridge.protocol.packets import (  # noqa: E402  # noqa: E402
+from firmware_bridge.protocol.packets import (  # noqa: E402
     LARGEST_PACKET,
     Kind,
     Packet,

@@ -22,7 +22,7 @@ from simulator.rendering.optics import (
     through_sensor,
 )
 from simulator.rendering.renderer import Renderer
-from simulator.scene.cube import direction, net_side
+from simulator.scene.cube import axis_of
 from simulator.scene.pieces import SYMBOLS, DiscPose, PiecePose, StackPose
 from simulator.scene.scene import Lighting, Scene, Sensor, Setting
 from simulator.scene.viewpoint import first_fitting, looking_at
@@ -108,6 +108,7 @@ def enrolment_images(setting: Setting, seed: int = 0, slack: Slack | None = None
     layout = setting.layout
     if layout.board.columns < len(SYMBOLS):
         raise ValueError(f"the board has {layout.board.columns} columns; enrolment needs {len(SYMBOLS)} in a row")
+    net = BlockPieces.on(layout.board).net
     row = (layout.board.rows + 1) // 2
     rng = np.random.default_rng([seed, 21])
     handler = BlockHandler(layout, slack or Slack(), rng)
@@ -115,12 +116,7 @@ def enrolment_images(setting: Setting, seed: int = 0, slack: Slack | None = None
     for frame, colour in enumerate(sorted(setting.blocks.colours)):
         placed: list[PlacedBlock] = []
         for column, top in enumerate(SYMBOLS):
-            up = direction(net_side(BlockPieces.on(layout.board).net, top))
-            sides = [
-                name
-                for name in SYMBOLS
-                if abs(float(up @ direction(net_side(BlockPieces.on(layout.board).net, name)))) < 0.5
-            ]
+            sides = [symbol for symbol in SYMBOLS if symbol not in axis_of(net, top)]
             north = sides[int(rng.integers(len(sides)))]
             placed.append(PlacedBlock(f"{chr(ord('a') + column)}{row}", colour, top, north))
         poses = tuple(handler.put_down(block.cell, block.colour, block.top, block.north) for block in placed)

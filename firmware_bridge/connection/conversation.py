@@ -349,9 +349,5 @@ class ClockSync:
         elapsed_ms = (device_ms - best.device_ms + _WRAP_MS // 2) % _WRAP_MS - _WRAP_MS // 2
         return min(now_s, (best.sent_s + best.received_s) / 2 + elapsed_ms / 1000)
 
-    def uncertainty_s(self, now_s: float) -> float | None:
-        """Return the maximum error of a converted time at ``now_s``; ``None`` without any answer."""
-        return self._best(now_s).uncertainty_s(now_s) if self._answers else None
-
     def _best(self, now_s: float) -> _ClockSample:
         return min(self._answers, key=lambda answer: answer.uncertainty_s(now_s))

@@ -22,6 +22,7 @@ from firmware_bridge.errors import (
     ConnectionLostError,
     PortAmbiguousError,
     PortMissingError,
+    SilentDeviceError,
     WrongDeviceError,
 )
 from firmware_bridge.ports.port import Port
@@ -37,7 +38,6 @@ _LATER_ATTEMPTS = 4
 _BLOCKED_S = 3.0
 # maximum time for the board to acknowledge the last packets when closing
 _CLOSING_S = 0.5
-_LISTING_ATTEMPTS = 3
 _BITS_A_BYTE = 10
 # Linux's names of USB converters and of a computer's own UARTs; ports that are USB all the way are called ttyACM
 _UART = re.compile(r"tty(USB|AMA|S)\d+")
@@ -102,18 +102,9 @@ class ConnectionThread:
 
     def _choose(self) -> SerialPort:
         self._enter(ConnectionState.FINDING)
-        self._listed = self._ports()
+        self._listed = serial_ports(self._list_ports)
         found = candidates(self._wanted, self._listed, self._known, self._lookalikes)
         return found[0] if len(found) == 1 else self._only_one_answering(found)
-
-    def _ports(self) -> tuple[SerialPort, ...]:
-        for _ in range(_LISTING_ATTEMPTS):
-            try:
-                return serial_ports(self._list_ports)
-            except (OSError, TypeError):
-                # pyserial 3.5 fails on a USB port that disappears while it is being listed
-                continue
-        raise PortMissingError("the serial ports change while they are listed; is a plug or a cable loose?")
 
     def _only_one_answering(self, found: Sequence[SerialPort]) -> SerialPort:
         self._enter(ConnectionState.HANDSHAKING)
@@ -174,7 +165,8 @@ class ConnectionThread:
     def _other_programs(self, port: SerialPort) -> str:
         """Name other programs that have the port open without a lock, and may take the board's messages."""
         others = [str(holder) for holder in port_holders(port.device) if holder.pid != os.getpid()]
-        return f" ({' and '.join(others)} has the port open, too, and may take its bytes)" if others else ""
+        have = "has" if len(others) == 1 else "have"
+        return f" ({' and '.join(others)} {have} the port open, too, and may take its bytes)" if others else ""
 
     def _pump(self, conversation: BoardConversation, port: Port, is_over: Callable[[BoardConversation], bool]) -> None:
         """Read and write until ``is_over``, or until an error is raised that gives the reason."""
@@ -263,6 +255,9 @@ class ConnectionThread:
         if self._mailbox.is_closing:
             return
         self._state = ConnectionState.FINDING
+        if isinstance(error, WrongDeviceError) and not isinstance(error, SilentDeviceError):
+            # another device has the name by which the board was known: the settings decide again
+            self._known, self._lookalikes = None, frozenset()
         events = self._conversation.take_events()
         if not self._conversation.has_left:
             self._say_once(self._outages.failed(error, self._clock()))

@@ -13,6 +13,7 @@ from serial.tools import list_ports as pyserial_list
 
 from firmware_bridge.connection.connection import BoardConnection
 from firmware_bridge.connection.events import ConnectionState
+from firmware_bridge.connection.outages import TRANSIENT
 from firmware_bridge.errors import (
     BridgeError,
     NoFirmwareError,
@@ -25,6 +26,7 @@ from firmware_bridge.errors import (
     WrongDeviceError,
 )
 from firmware_bridge.install.console import START_OVER, BareBoard, InstallError
+from firmware_bridge.install.manifest import STAY_FILE
 from firmware_bridge.ports.port import Port, open_port
 from firmware_bridge.ports.selection import WantedBoard, candidates
 from firmware_bridge.ports.serial_ports import OWN_USB_VENDORS, SerialPort, serial_ports
@@ -34,9 +36,11 @@ STARTUP_TIMEOUT_S = 20.0
 """Maximum time for a board to answer after a reset: its port comes back, 2 s pass, it loads its files."""
 _RELEASE_TIMEOUT_S = 10.0
 _INTERRUPT_EVERY_S = 0.25
-# a board that hangs is reset by its watchdog after 8.3 s and then listens for 2 s
+# a board that hangs is reset by its watchdog after 8 s and then listens for 2 s
 _INTERRUPTING_S = 12.0
 _REPLUG_S = 60.0
+_ATTEMPTS = 4
+"""How often a port is tried that other programs may have taken only briefly."""
 
 # interrupt the running program, and leave the raw prompt if it is active
 _INTERRUPT = b"\r\x03\x03\r\x02"
@@ -78,8 +82,9 @@ def only_port(wanted: WantedBoard, environment: InstallEnvironment) -> SerialPor
 
     Raises PortMissingError with advice about a board without MicroPython, and PortAmbiguousError.
     """
+    ports = serial_ports(environment.list_ports)
     try:
-        found = candidates(wanted, serial_ports(environment.list_ports))
+        found = candidates(wanted, ports)
     except PortMissingError as error:
         raise PortMissingError(f"{error}. {FLASH_ADVICE}") from error
     if len(found) > 1:
@@ -102,7 +107,13 @@ def identify(port: SerialPort, baud: int, environment: InstallEnvironment, *, le
     Raises PortError when the port itself can't be used: missing, taken, not allowed.
     """
     with _connection(WantedBoard(port.device, baud=baud), environment) as connection:
-        connection.wait_for(lambda: connection.welcome is not None or connection.outage is not None, STARTUP_TIMEOUT_S)
+
+        def is_decided() -> bool:
+            outage = connection.outage
+            is_out = outage is not None and (not isinstance(outage.error, TRANSIENT) or outage.attempts >= _ATTEMPTS)
+            return connection.welcome is not None or is_out
+
+        connection.wait_for(is_decided, STARTUP_TIMEOUT_S)
         welcome, outage = connection.welcome, connection.outage
         if welcome is not None and leave:
             connection.leave()
@@ -170,7 +181,12 @@ def _without_watchdog(board: BareBoard, port: SerialPort, baud: int, environment
     name = _find_prompt(port, baud, environment, _INTERRUPTING_S)
     if name is None:
         raise InstallError(f"the board on {port.device} did not come back from its reset; {START_OVER}")
-    return BareBoard(name, baud)
+    with ExitStack() as unless_ready:
+        restarted = unless_ready.enter_context(BareBoard(name, baud))
+        # only the firmware's main.py removes it, and that may be missing
+        restarted.remove((STAY_FILE,))
+        unless_ready.pop_all()
+    return restarted
 
 
 def _connection(wanted: WantedBoard, environment: InstallEnvironment) -> BoardConnection:

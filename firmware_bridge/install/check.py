@@ -147,7 +147,7 @@ def _read_fault(board: BareBoard, survey: Survey) -> Iterator[Finding]:
         if file in survey.hashes:
             lines = [line.strip() for line in board.read(file).decode(errors="replace").splitlines() if line.strip()]
             message = lines[-1] if lines else "unknown"
-            remedy = f"the firmware restarted after it; the whole is in {file} on the board"
+            remedy = f"the firmware restarted after it; the full text is in {file} on the board"
             yield Finding.note("last fault", message, remedy)
             return
 
@@ -156,12 +156,12 @@ def _describe_difference(differs: Difference) -> Iterator[Finding]:
     if differs.missing:
         yield Finding.fault("files", f"missing on the board: {_name_some(differs.missing)}", _INSTALL)
     if differs.altered:
-        yield Finding.fault("files", f"other than they should be: {_name_some(differs.altered)}", _INSTALL)
+        yield Finding.fault("files", f"different from this version's files: {_name_some(differs.altered)}", _INSTALL)
     if differs.left_over:
-        message = f"left over and of no use: {_name_some(differs.left_over)}"
+        message = f"left over and not needed: {_name_some(differs.left_over)}"
         yield Finding.note("files", message, "`./run hardware firmware install` removes them")
     if differs.is_empty:
-        yield Finding.ok("files", "each is as it should be")
+        yield Finding.ok("files", "all are correct")
 
 
 def _compare_pin_maps(there: str | int | None, wanted: str | int | None, *, has: bool) -> Finding:
@@ -171,14 +171,14 @@ def _compare_pin_maps(there: str | int | None, wanted: str | int | None, *, has:
     if wanted is None:
         return Finding.ok("pin map", "there is one; with --pins FILE it is compared with yours")
     if there != wanted:
-        return Finding.fault("pin map", "the board's is another one than yours", remedy)
-    return Finding.ok("pin map", "the board's is yours")
+        return Finding.fault("pin map", "the board's differs from yours", remedy)
+    return Finding.ok("pin map", "the board has yours")
 
 
 def _running_finding(welcome: Welcome | None) -> Finding:
     if welcome is None:
         message = "its firmware does not answer"
-        return Finding.fault("board", message, "unplug it and plug it in again; else install anew")
+        return Finding.fault("board", message, "unplug it and plug it in again; if that doesn't help, install again")
     return Finding.ok("board", f"{welcome.board} answers: {equipment(welcome)}")
 
 

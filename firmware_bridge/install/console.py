@@ -134,8 +134,8 @@ class Survey:
 
     @property
     def has_firmware(self) -> bool:
-        """Whether any file of the firmware is there."""
-        return any(path.startswith(f"{FIRMWARE_FOLDER}/") for path in self.hashes)
+        """Whether any file of the firmware is there under its own name, not only under its temporary one."""
+        return any(path.startswith(f"{FIRMWARE_FOLDER}/") and not path.endswith(NEW_SUFFIX) for path in self.hashes)
 
     @property
     def title(self) -> str:

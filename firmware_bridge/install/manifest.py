@@ -58,7 +58,7 @@ class Manifest:
         except ValidationError as error:
             raise ManifestError(
                 f"the board's {MANIFEST_FILE} is not of a form this program knows (format {_FORMAT}); its firmware is "
-                "of another age, or the file is damaged"
+                "of another version, or the file is damaged"
             ) from error
         return cls(form.version, form.files)
 

@@ -158,9 +158,10 @@ def example_pin_map(board: str = "pico", button_roles: tuple[str, ...] = ("end t
     names = [role if role.isidentifier() else f'"{role}"' for role in button_roles]
     buttons = "\n".join(f"{name} = {pin}" for name, pin in zip(names, pins["buttons"].split(), strict=False))
     number, tx, rx = pins["uart"].split()
+    light = int(pins["lights"])
     return f"""\
-# What is connected to which pin. Leave out what you don't have. Pins are numbers as printed on the board, 28 or
-# "{kind.pin_name(28)}"; the {kind.title} has {kind.usable_text}.
+# What is connected to which pin. Leave out what you don't have. Pins are numbers as printed on the board, {light} or
+# "{kind.pin_name(light)}"; the {kind.title} has {kind.usable_text}.
 # `./run hardware firmware pins FILE` checks this file.
 # `./run hardware firmware install --pins FILE` puts it on the board.
 
@@ -182,7 +183,7 @@ link = "usb"
 
 # A strip of WS2812 lights.
 [lights]
-pin = {pins["lights"]}
+pin = {light}
 
 # How many lights, up to 300.
 count = 64
@@ -190,8 +191,8 @@ count = 64
 # The order in which a light takes its colours; "GRB" for nearly all strips. If red and green are swapped, "RGB".
 order = "GRB"
 
-# The strip is dimmed so that it never draws more. 500 mA is what USB can give; with a supply of its own, what that
-# gives less a fifth.
+# The strip is dimmed so that it never draws more than this. USB can give 500 mA; with a supply of its own, enter
+# four fifths of what that can give.
 current_limit_ma = 500
 
 # 1.0 is full.
@@ -202,7 +203,8 @@ brightness = 0.6
 rows = {pins["rows"]}
 columns = {pins["columns"]}
 
-# true when each switch has its diode: without, what three closed switches at corners hide is left open.
+# true if each switch has a diode. Without diodes, three closed switches at the corners of a rectangle make the
+# fourth read as closed, so the referee calls all four doubtful.
 diodes = true
 
 # Single switches, each from its pin to ground; they are counted after the matrix's.

@@ -96,7 +96,7 @@ def foreign_device_error(port: str, heard: bytes, baud: int) -> WrongDeviceError
     if not heard:
         return SilentDeviceError(
             f"nothing answers on {port}; if the referee's board is there, press its reset button or plug it in again; "
-            f"a board without the referee's firmware: {_INSTALL}"
+            f"if the board lacks the referee's firmware, {_INSTALL}"
         )
     first = _first_line(text)
     if first is not None:

@@ -147,7 +147,7 @@ def _port_error(
     if number in (errno.ENXIO, errno.ENODEV, errno.EIO):
         return PortUnusableError(f"{name} has no device behind it ({_reason(error, number)}); unplug it and plug it in")
     if isinstance(error, ValueError) and not isinstance(error, OSError):
-        return PortUnusableError(f"{name} takes no {baud} bits a second ({error}); usual are 115200 and 9600")
+        return PortUnusableError(f"{name} does not support {baud} bits a second ({error}); 115200 and 9600 are common")
     return PortUnusableError(f"{name} can't be opened ({_reason(error, number)}); unplug it and plug it in again")
 
 
@@ -183,7 +183,7 @@ def _describe_holders(name: str, who: Sequence[PortHolder]) -> str:
     own = [holder for holder in who if holder.pid == os.getpid()]
     others = [holder for holder in who if holder.pid != os.getpid()]
     if others:
-        return f"by {' and '.join(map(str, others))}; end that program and it works again"
+        return f"by {' and '.join(map(str, others))}; end whatever has it open, then try again"
     if own:
         return "by this very program; it is named twice in the settings, or asked for twice"
     return f"by another program, which this user can't see; `sudo fuser -v {name}` names it"
@@ -198,7 +198,7 @@ def _permission_advice(name: str) -> str:
     if not node.st_mode & stat.S_IWGRP or node.st_gid == 0:
         return f"it belongs to {_user_name(node.st_uid)} alone; a udev rule can give it to the group dialout"
     if node.st_gid in (os.getegid(), *os.getgroups()):
-        return f"although it is in its group {group}; a container or a security rule forbids it"
+        return f"it is in the port's group {group}, so a container or a security rule must forbid it"
     return f"only the group {group} may: join it with `sudo usermod -aG {group} $USER`, then log out and in again"
 
 

@@ -64,7 +64,7 @@ def candidates(
         wanted: the specification.
         ports: the existing ports.
         known: the port on which the board answered before; it is found by its USB numbers under any name.
-        lookalikes: the names of ``similar_ports`` it then, which have other devices.
+        lookalikes: what ``similar_ports`` returned while the board was on ``known``: ports of other devices.
 
     Raises:
         PortMissingError: it is on none of them; names those there are.

@@ -13,6 +13,8 @@ from typing import Any
 
 from serial.tools import list_ports
 
+from firmware_bridge.errors import PortMissingError
+
 # USB vendor numbers, as assigned by the USB Implementers Forum.
 _VENDORS: Mapping[int, str] = MappingProxyType(
     {
@@ -29,6 +31,8 @@ _VENDORS: Mapping[int, str] = MappingProxyType(
 
 OWN_USB_VENDORS = frozenset({0x2E8A, 0x303A})
 """Raspberry Pi and Espressif, whose supported chips have USB themselves."""
+
+_LISTING_ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,7 @@ def serial_ports(listed: Callable[[], Iterable[Any]] = list_ports.comports) -> t
     """List the serial ports, those on USB first, each in the natural order of their names.
 
     ``listed`` returns pyserial's port records. Nothing is opened, so ports held by other programs are listed too.
+    Raises PortMissingError when the ports keep changing.
     """
     ports = [
         SerialPort(
@@ -72,9 +77,19 @@ def serial_ports(listed: Callable[[], Iterable[Any]] = list_ports.comports) -> t
             product_id=record.pid,
             serial_number=record.serial_number,
         )
-        for record in listed()
+        for record in _records(listed)
     ]
     return tuple(sorted(ports, key=lambda port: (port.vendor_id is None, _natural(port.device))))
+
+
+def _records(listed: Callable[[], Iterable[Any]]) -> Iterable[Any]:
+    for _ in range(_LISTING_ATTEMPTS):
+        try:
+            return tuple(listed())
+        except (OSError, TypeError):
+            # pyserial 3.5 fails on a USB port that disappears while it is being listed
+            continue
+    raise PortMissingError("the serial ports change while they are listed; is a plug or a cable loose?")
 
 
 def _natural(name: str) -> tuple[tuple[str, int], ...]:

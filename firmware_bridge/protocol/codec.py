@@ -203,7 +203,7 @@ def _read_sensors(reader: FieldReader) -> messages.SensorReport:
     for _ in range(reader.number("changes", 1)):
         switch = reader.number("switch", 2)
         if switch >= count:
-            raise MessageError(f"SENSORS: switch {switch} changed, of {count} counted from 0")
+            raise MessageError(f"SENSORS: switch {switch} changed, but there are only {count}, numbered from 0")
         changes.append(messages.SwitchChange(switch, bool(reader.number("closed", 1)), reader.number("before_ms", 2)))
     return messages.SensorReport(time_ms, closed, doubtful, tuple(changes))
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import runpy
 import shutil
 import sys
 import tempfile
@@ -40,6 +39,7 @@ from referee.web.access import Role
 from referee.web.options import PageOptions
 from referee.web.server import open_page, open_site
 from referee.web.setting_up.views import create_set_up
+from scripts.drawing.screens import screen_of
 from simulator.enrolment import charuco_views
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import Scene
@@ -48,7 +48,6 @@ from simulator.table import standard_setting
 from vision.calibration import Calibration, save_calibration
 from vision.frame import Image
 
-_SCREENS = runpy.run_path(str(ROOT / "scripts" / "drawing" / "screens.py"))
 _WIDE, _PHONE = (1180, 820), (360, 640)
 _GAP_PX = 16
 _SEEN = (960, 540)
@@ -60,9 +59,10 @@ _PHONES = (("blockade", "light", "en-GB"), ("diaballik", "dark", "de-DE"), ("num
 
 def picture_of(browser: Browser, name: str, size: tuple[int, int], scheme: str, locale: str) -> Image:
     """Give a screenshot of a game's page."""
-    shown = _SCREENS["screen_of"](name)
+    shown = screen_of(name)
     hub = SnapshotHub()
-    hub(replace(shown.snapshot, evidence=None))
+    if shown.snapshot is not None:
+        hub(replace(shown.snapshot, evidence=None))
     port = TablePort(shown.game, hub, CommandQueue(time.monotonic))
     with open_page(port, PageOptions(), print) as opened:
         return shown_at(browser, opened.address, size, scheme, locale)

@@ -12,6 +12,7 @@ import io
 import re
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -27,7 +28,6 @@ sys.path.insert(0, str(ROOT))
 from engine.api import Game
 from engine.registry import games, load
 from engine.values import EMPTY, OptionValue
-from hardware.lights.signals import Signal
 from referee.commands.typed_lines import KEYS
 from referee.commands.values import EnterRoll, EnterTurn
 from referee.demo.run import run_demo
@@ -134,9 +134,7 @@ def screen_of(name: str) -> ScreenContent:
     newest = page.snapshots[-1]
     names = dict(zip(game.players, _NAMES, strict=False))
     playing = {player: names[player] for player in game.players[: int(str(options.get("players", 2)))]}
-    shown = Snapshot(**{**vars(newest), "names": playing})
-    signal: Signal = newest.signal
-    return ScreenContent(game, shown, signal, page.said, "", KEYS)
+    return ScreenContent(game, replace(newest, names=playing), newest.signal, page.said, "", KEYS)
 
 
 def _with_a_fault(looks: Mapping[str, str]) -> dict[str, str]:

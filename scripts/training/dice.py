@@ -64,7 +64,8 @@ from scripts.training.support import (
     write_network,
 )
 from simulator.scene.dice_variety import ANY_DICE, DiceVariety, dice_picture
-from vision.readers.dice.networks import CLASSES, CROP_PX, WEIGHTS, Network
+from vision.readers.dice.networks import CLASSES, CROP_PX, WEIGHTS
+from vision.readers.networks import Network
 
 MINED = 300
 """Number of rendered pictures searched for the finder's false positives, besides all photographs."""
@@ -162,6 +163,7 @@ def train_all(
 
     With the weights in ``start``, the finder stays as it is and the other two are trained further.
     """
+    out.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(seed)
     rng = np.random.default_rng([seed, 1 << 20])
     faces, leaning, rate = faces_network(), leaning_network(), RATE

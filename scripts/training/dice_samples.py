@@ -18,13 +18,12 @@ from vision.readers.dice.networks import (
     CLASSES,
     COCKED,
     NOTHING,
-    Floats,
-    Network,
     SquareView,
     crop,
     normalised,
     square_input,
 )
+from vision.readers.networks import Floats, Network
 
 FINDER_PX = 160
 """The side of the squares that the finder is trained on."""

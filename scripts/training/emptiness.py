@@ -159,7 +159,7 @@ def samples_of(numbered: tuple[int, Task], learned: Mapping[tuple[str, int], App
     def looked(sightings: Mapping[str, Sighting]) -> dict[str, FloatArray]:
         """The features of visible places without a sighted piece."""
         solids = [piece.solid for piece in sightings.values() if piece.log_odds > 0 and piece.solid is not None]
-        view = detector.view(stages.view.image, solids)
+        view = detector.sampler.view(stages.view.image, solids)
         sight = detector.detect(view)
         hidden = needed.hidden(sight.occlusions, {place: piece.is_clear for place, piece in sightings.items()})
         measures = place_measures(view, plan.surface, sight)

@@ -41,9 +41,10 @@ from simulator.scene.printed_dice import printed_square
 from simulator.scene.scene import Lighting
 from simulator.scene.viewpoint import lens, looking_at
 from vision.layout.pieces import DicePieces
-from vision.readers.dice.networks import CROP_PX, WEIGHTS, Floats
+from vision.readers.dice.networks import CROP_PX, WEIGHTS
 from vision.readers.dice.printed import EDGE_PX, PRINTED, SEEN_PX, SIX_OR_NINE, PrintedFaces, printed_input
 from vision.readers.dice.reader import DiceReader
+from vision.readers.networks import Floats
 from vision.readers.protocols import SurfaceView
 
 LINE_FONTS = (
@@ -143,7 +144,7 @@ def all_faces(fonts: Sequence[Path]) -> Faces:
     return faces
 
 
-def make_squares(faces: Faces, seed: int, count: int) -> tuple[Floats, Kinds]:
+def make_squares(faces: Faces, seed: tuple[int, int], count: int) -> tuple[Floats, Kinds]:
     """Render squares around dice; give their ``printed_input``, and their indices in PRINTED."""
     rng = np.random.default_rng(seed)
     kinds = rng.integers(len(PRINTED), size=count)
@@ -185,7 +186,7 @@ def train_all(faces: Faces, unseen: Faces, count: int, minutes: float, seed: int
     console = Console(stderr=True)
     parts = [PART] * max(1, count // PART)
     with ProcessPoolExecutor() as pool:
-        made = pool.map(make_squares, [faces] * len(parts), range(seed, seed + len(parts)), parts)
+        made = pool.map(make_squares, [faces] * len(parts), [(seed, part) for part in range(len(parts))], parts)
         given, kinds = zip(*track(made, "Making squares", total=len(parts), console=console), strict=True)
     rng = np.random.default_rng([seed, 1 << 20])
     network = printed_network(len(PRINTED))
@@ -193,7 +194,7 @@ def train_all(faces: Faces, unseen: Faces, count: int, minutes: float, seed: int
         endless = batches(rng, np.concatenate(given), np.concatenate(kinds), 64)
         train_flat(network, endless, nn.CrossEntropyLoss(label_smoothing=0.02), minutes, progress, "printed")
     sha256 = write(network, "printed", (1, 1, SEEN_PX, SEEN_PX), out)
-    others, true = make_squares(unseen, seed + len(parts), max(PART, count // 10))
+    others, true = make_squares(unseen, (seed, len(parts)), max(PART, count // 10))
     temperature = temperature_of(network, torch.from_numpy(others), torch.from_numpy(true))
     record = {"printed": sha256, "temperature": temperature}
     (out / "printed.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")

@@ -22,8 +22,8 @@ from simulator.microcontroller.wire import FaultyWire
 
 BUSY_LOOP_S, IDLE_LOOP_S = 0.001, 0.005
 """Duration of a round of the firmware's loop, with and without data to transfer."""
-WATCHDOG_S = 8.3
-"""Time without a loop after which the watchdog resets the board; 8.3 s is the RP2040's maximum."""
+WATCHDOG_S = 8.0
+"""Time without a loop after which the watchdog resets the board, as in firmware/board/chip.py."""
 
 _PROMPT = b'\r\nMPY: soft reboot\r\nMicroPython v1.26.0\r\nType "help()" for more information.\r\n>>> '
 _MOST_STEPS = 64

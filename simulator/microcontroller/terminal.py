@@ -26,8 +26,6 @@ class PseudoTerminal(Closeable):
         self.name = os.ttyname(self._host_end)
         self._waiting: deque[bytes] = deque()
         self._waiting_bytes = 0
-        self.lost_bytes = 0
-        """Number of bytes lost because the host didn't read."""
 
     def fileno(self) -> int:
         """Return the file descriptor to wait on with ``select``."""
@@ -48,7 +46,6 @@ class PseudoTerminal(Closeable):
     def write(self, data: bytes) -> None:
         """Send as many bytes to the host as there is room for, and keep the rest for ``flush``."""
         if self._waiting_bytes + len(data) > _MOST_WAITING:
-            self.lost_bytes += len(data)
             return
         self._waiting.append(data)
         self._waiting_bytes += len(data)

@@ -10,8 +10,8 @@ import numpy as np
 
 from simulator.play.actions import Arrangement, Carries, Carry, PlayArea, ViolationKind, pick
 from simulator.play.dice import DiceThrower
-from simulator.rendering.dice import dice_tray
 from simulator.scene.pieces import DiePose, PiecePose, Pyramid, StackPose, changed
+from simulator.scene.sheets import dice_tray
 from vision.layout.pieces import DicePieces, PyramidPieces
 
 _COLOURS = MappingProxyType({"R": "red", "Y": "yellow", "G": "green", "B": "blue", "C": "clear", "K": "black"})

@@ -57,9 +57,9 @@ class MotionSegment:
 
 @dataclass(frozen=True)
 class WaitingHand:
-    """A player's hand over a point while another one plays: from when until when, and how far it sways, 0 for not.
+    """A player's hand over a point while another player acts: its first and last moment, and how far it sways (0: not).
 
-    ``end`` is the end of the table that it comes from, as of ``Arm``.
+    ``end`` is the end of the table that it comes from, as in ``Arm``.
     """
 
     player: str

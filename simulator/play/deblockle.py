@@ -7,7 +7,7 @@ from typing import Any
 
 from simulator.play.actions import Arrangement, Carries, Carry, Handler
 from simulator.play.violations import VIOLATIONS
-from simulator.scene.cube import COMPASS, STEPS, faces_of, roll_faces
+from simulator.scene.cube import COMPASS, STEPS, axis_of, faces_of, roll_faces
 from simulator.scene.pieces import SYMBOLS, BlockPose, PiecePose, as_block, block_on
 from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout
@@ -43,7 +43,7 @@ class BlockHandler(Handler):
         blocks = {}
         for place, look in looks.items():
             up = str(self._rng.choice(list(SYMBOLS)))
-            sides = [symbol for symbol in SYMBOLS if symbol not in _axis(net, up)]
+            sides = [symbol for symbol in SYMBOLS if symbol not in axis_of(net, up)]
             north = str(self._rng.choice(sides))
             blocks[place] = self.put_down(place, look.split(" ", 1)[0], up, north)
         return Arrangement(blocks)
@@ -155,11 +155,3 @@ def _same(one: PiecePose | None, other: PiecePose | None) -> bool:
         return one is other
     first, second = as_block(one), as_block(other)
     return (first.colour, first.up, first.north) == (second.colour, second.up, second.north)
-
-
-def _axis(net: Mapping[str, str], symbol: str) -> tuple[str, str]:
-    """Return a symbol and the one on the opposite side."""
-    for one, opposite in (("up", "down"), ("north", "south"), ("east", "west")):
-        if symbol in {net[one], net[opposite]}:
-            return net[one], net[opposite]
-    raise ValueError(f"the net has no symbol {symbol!r}")

@@ -8,8 +8,8 @@ from dataclasses import replace
 from itertools import permutations
 
 from simulator.play.actions import Arrangement, Carries, Carry, Handler, pick
-from simulator.rendering.dice import dice_tray, die_side_mm
 from simulator.scene.pieces import DiePose, PiecePose, changed
+from simulator.scene.sheets import dice_tray, die_side_mm
 from vision.layout.pieces import DicePieces
 
 _FROM_THE_RIM = 0.75

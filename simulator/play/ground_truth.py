@@ -61,11 +61,11 @@ class TruthLog:
         """The legal turns in order, without those taken back."""
         standing: list[TruthEvent] = []
         for event in self.events:
-            if event.kind is ActionKind.TURN:
+            if event.kind in (ActionKind.TURN, ActionKind.DONE):
                 standing.append(event)
             elif event.kind is ActionKind.UNDONE:
                 standing.pop()
-        return tuple(standing)
+        return tuple(event for event in standing if event.kind is ActionKind.TURN)
 
     @property
     def turns(self) -> tuple[str, ...]:

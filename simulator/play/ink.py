@@ -13,10 +13,9 @@ import numpy as np
 from common.places import EMPTY
 from simulator.play.actions import Arrangement, Carries, Carry, PlayArea, Slack, ViolationKind, pick
 from simulator.play.dice import DiceThrower
-from simulator.rendering.dice import dice_tray
 from simulator.scene.handwriting import Stroke, Writer, loop_around
 from simulator.scene.pieces import DiePose, InkPose, PenPose, PiecePose, changed
-from simulator.scene.sheets import LyingSheet, lying_sheets
+from simulator.scene.sheets import LyingSheet, dice_tray, lying_sheets
 from vision.frame import FloatArray
 from vision.layout.pieces import DicePieces
 from vision.layout.table import TableLayout

@@ -20,11 +20,9 @@ from simulator.rendering.optics import decode, develop, hull, normalised_rays, s
 from simulator.rendering.painting import MARGIN_PX, SAMPLES, Shadows, Sprite, with_motion_blur
 from simulator.scene.pieces import Colour, DiePose
 from simulator.scene.scene import Lighting, Setting
+from simulator.scene.sheets import die_side_mm
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
-from vision.layout.pieces import DicePieces
-from vision.layout.surfaces import Tray
-from vision.layout.table import TableLayout
 
 _STEPS = 14
 _HIT_DISTANCE = 0.01
@@ -103,19 +101,6 @@ def draw_dice(
     centre = pose.camera_position_mm
     for die in sorted(dice, key=lambda one: -float(np.linalg.norm(one.middle_mm - centre))):
         _draw(picture, camera, pose, lighting, die, supersampling)
-
-
-def dice_tray(layout: TableLayout) -> Tray | None:
-    """Return the table's tray for dice; ``None`` if it has none."""
-    trays = (one for one in layout.surfaces if isinstance(one, Tray) and isinstance(one.pieces, DicePieces))
-    return next(trays, None)
-
-
-def die_side_mm(layout: TableLayout) -> float:
-    """Return the edge of a table's dice: the mean of the layout's limits."""
-    tray = dice_tray(layout)
-    pieces = DicePieces() if tray is None else DicePieces.on(tray)
-    return (pieces.smallest_mm + pieces.largest_mm) / 2
 
 
 class DicePainter:

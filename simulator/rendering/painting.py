@@ -86,8 +86,7 @@ def base_height_mm(setting: Setting, piece: PiecePose) -> float:
 def shadow_ground_mm(setting: Setting, piece: PiecePose) -> float:
     """Return the height of the level on which a piece's shadow falls: the board, or the table beside it."""
     board_mm = setting.layout.board.height_mm
-    ground = board_mm if piece.base_mm is None else min(piece.base_mm, 10.0)
-    return min(ground, board_mm)
+    return board_mm if piece.base_mm is None else min(piece.base_mm, board_mm)
 
 
 def darken_in_shadow(image: Image, outline: FloatArray, softness_px: float, table: Image) -> None:

@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from simulator.rendering.optics import compress
+from simulator.rendering.optics import GAMMA, compress, decode, random_colour
 from simulator.rendering.reflections import Facets, Light, Surroundings, fresnel
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, hull_px, project
@@ -85,14 +85,12 @@ class PyramidSet:
 
 def linear(colour: npt.ArrayLike) -> FloatArray:
     """Convert a screen colour, from 0 to 1, to linear light."""
-    return np.power(np.clip(np.asarray(colour, dtype=np.float64), 0, 1), 2.2)
+    return np.power(np.clip(np.asarray(colour, dtype=np.float64), 0, 1), GAMMA)
 
 
 def any_colour(rng: np.random.Generator, low: float = 0.05) -> FloatArray:
     """Draw a random colour in linear light; its value on a screen (of HSV) is at least ``low``."""
-    hue, strength, value = rng.uniform(0, 180), rng.beta(1.2, 1.0) * 255, rng.uniform(low, 0.95) * 255
-    pixel = np.array([[[hue, strength, value]]], dtype=np.uint8)
-    return linear(cv2.cvtColor(pixel, cv2.COLOR_HSV2BGR)[0, 0] / 255)
+    return decode(random_colour(rng, low, 0.95))
 
 
 def irradiance(normal: FloatArray, lights: Lights) -> FloatArray:
@@ -362,7 +360,7 @@ def developed(rng: np.random.Generator, light: Light) -> Image:
     if rng.random() < 0.15:
         streak = (int(rng.integers(1, 4)), int(rng.integers(1, 4)))
         light = np.asarray(cv2.blur(light, streak), dtype=np.float32)
-    levels = 255 * np.power(np.clip(light, 0, 1), np.float32(1 / 2.2))
+    levels = 255 * np.power(np.clip(light, 0, 1), np.float32(1 / GAMMA))
     noise = rng.standard_normal(levels.shape, dtype=np.float32) * np.float32(rng.uniform(0.5, 6))
     if rng.random() < 0.5:
         noise = cv2.GaussianBlur(noise, (0, 0), 0.6) * 1.6

@@ -44,6 +44,11 @@ def net_side(net: Mapping[str, str], symbol: str) -> str:
     raise ValueError(f"the net has no symbol {symbol!r}; it has {', '.join(net[side] for side in SIDES)}")
 
 
+def axis_of(net: Mapping[str, str], symbol: str) -> tuple[str, str]:
+    """Return a symbol and the one on the opposite side of the net; raises ValueError for an unknown symbol."""
+    return symbol, net[OPPOSITE[net_side(net, symbol)]]
+
+
 def rotation_of(net: Mapping[str, str], up: str, north: str) -> FloatArray:
     """Return the rotation from the net's frame to the table's with symbol ``up`` on top and ``north`` to the north.
 

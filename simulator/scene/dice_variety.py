@@ -21,8 +21,8 @@ from simulator.rendering.dice_faces import (
     star_face,
     text_face,
 )
-from simulator.rendering.optics import SensorNoise, compress, develop, motion_blur, through_sensor
-from simulator.scene.dice_tables import GLYPHS, random_colour, random_table
+from simulator.rendering.optics import SensorNoise, compress, develop, motion_blur, random_colour, through_sensor
+from simulator.scene.dice_tables import GLYPHS, random_table
 from simulator.scene.pieces import Colour
 from simulator.scene.scene import Lamp, Lighting, Setting, TableLook
 from simulator.scene.viewpoint import lens, looking_at
@@ -159,12 +159,11 @@ def _lay(rng: np.random.Generator, reach_mm: float, leaning: float, printed: flo
     pips = rng.random() > printed
     laid: list[_LaidDie] = []
     for _ in range(count):
-        has_pips = pips
         if not alike or not laid:
-            look = random_look(rng, has_pips)
+            look = random_look(rng, pips)
         size = side if rng.random() < 0.8 else float(rng.uniform(12, 20))
         face = int(rng.integers(6))
-        shows = str(FACE_VALUES[face]) if has_pips else OTHER
+        shows = str(FACE_VALUES[face]) if pips else OTHER
         leans = rng.random() < leaning
         rotation = die_rotation(
             face,

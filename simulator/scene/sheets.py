@@ -1,4 +1,4 @@
-"""Positions of sheets on the virtual table.
+"""Positions of sheets, and the tray for dice, on the virtual table.
 
 The first sheet's frame is the table's. Further ones lie beside it, slightly displaced.
 """
@@ -12,7 +12,7 @@ import numpy as np
 
 from vision.frame import FloatArray
 from vision.layout.markers import MarkerLayout
-from vision.layout.pieces import Ink
+from vision.layout.pieces import DicePieces, Ink
 from vision.layout.surfaces import GridSurface, Tray
 from vision.layout.table import TableLayout
 
@@ -100,6 +100,19 @@ def place_under(layout: TableLayout, x_mm: float, y_mm: float) -> str | None:
         if place is not None:
             return place
     return None
+
+
+def dice_tray(layout: TableLayout) -> Tray | None:
+    """Return the table's tray for dice; ``None`` if it has none."""
+    trays = (one for one in layout.surfaces if isinstance(one, Tray) and isinstance(one.pieces, DicePieces))
+    return next(trays, None)
+
+
+def die_side_mm(layout: TableLayout) -> float:
+    """Return the edge of a table's dice: the mean of the layout's limits."""
+    tray = dice_tray(layout)
+    pieces = DicePieces() if tray is None else DicePieces.on(tray)
+    return (pieces.smallest_mm + pieces.largest_mm) / 2
 
 
 def extent_mm(layout: TableLayout) -> FloatArray:

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from simulator.rendering.optics import compress
+from simulator.rendering.optics import GAMMA, compress
 from simulator.scene.handwriting import Stroke, Writer, loop_around
 
 DRAWN_PX = 48
@@ -244,7 +244,7 @@ def _photographed(rng: np.random.Generator, sheet: npt.NDArray[np.float32], cell
     picture = picture + rng.standard_normal(picture.shape, dtype=np.float32) * noise * np.sqrt(
         np.clip(picture, 0.02, 1)
     )
-    encoded = np.clip(picture, 0, 1) ** (1 / 2.2) * 255
+    encoded = np.clip(picture, 0, 1) ** (1 / GAMMA) * 255
     taken = np.asarray(np.round(encoded), dtype=np.uint8)
     if rng.random() < 0.3:
         blurred = cv2.GaussianBlur(taken, (0, 0), 1.0)

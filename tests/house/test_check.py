@@ -130,6 +130,14 @@ def test_lowest_only_tests_on_the_lowest_versions(checked):
     assert [words.split()[1] for words in calls(checked)] == ["pytest"]
 
 
+@pytest.mark.parametrize("version", ["3.13", "3.14"])
+def test_a_python_that_is_too_new_for_the_lowest_versions_is_named(project, version):
+    project.fake("python3", f"echo {version}")
+    done = project.call("check", "--lowest")
+    assert done.returncode == 71
+    assert done.stderr.startswith(f"check: one of Python 3.11 3.12 is needed, but python3 is Python {version};")
+
+
 @pytest.mark.parametrize(
     ("named", "run"), [((), "tests/real"), (("tests/real/test_real_pins.py", "-x"), "tests/real/test_real_pins.py -x")]
 )

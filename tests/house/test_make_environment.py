@@ -56,7 +56,7 @@ def making() -> Iterator[ModuleType]:
         (
             "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.\n",
             70,
-            "not the one the lock names",
+            "does not match its hash",
         ),
         ("ERROR: No matching distribution found for numpy==2.4.6\n", 70, "numpy==2.4.6"),
         ("Collecting x\nERROR: Something new\n", 70, "Something new"),
@@ -87,6 +87,7 @@ def test_a_build_that_fails_leaves_what_was_there(making, tmp_path, monkeypatch,
     (tmp_path / ".venv").mkdir()
     (tmp_path / ".venv" / "lock.txt").write_text("old\n", encoding="utf-8")
     (tmp_path / ".venv-new-1").mkdir()
+    (tmp_path / ".venv-old-1").mkdir()
 
     def half(new, venv, lock, progress):
         (new / "bin").mkdir(parents=True)
@@ -98,6 +99,18 @@ def test_a_build_that_fails_leaves_what_was_there(making, tmp_path, monkeypatch,
     assert sorted(path.name for path in tmp_path.iterdir()) == [".venv", "lock"]
     assert (tmp_path / ".venv" / "lock.txt").read_text(encoding="utf-8") == "old\n"
     assert capsys.readouterr().err.startswith("Installing")
+
+
+def test_an_environment_that_cannot_be_replaced_is_put_back(making, tmp_path, monkeypatch):
+    (tmp_path / "lock").write_text("new\n", encoding="utf-8")
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv" / "lock.txt").write_text("old\n", encoding="utf-8")
+    # It builds nothing, so there is nothing to rename once the old one is out of the way.
+    monkeypatch.setattr(making, "build", lambda *_: None)
+    with pytest.raises(making.SetUpError, match="cannot use"):
+        making.make(tmp_path / ".venv", tmp_path / "lock", io.StringIO())
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".venv", "lock"]
+    assert (tmp_path / ".venv" / "lock.txt").read_text(encoding="utf-8") == "old\n"
 
 
 def test_scripts_follow_the_folder_and_binaries_stay_as_they_are(making, tmp_path):

@@ -98,14 +98,14 @@ async function boot(rawPrompt) {
   });
   if (rawPrompt) {
     prompt(true);
+  } else if (!exists("/main.py")) {
+    prompt(false);
   } else if (exists("/stay")) {
     interpreter.FS.unlink("/stay");
     prompt(false);
-  } else if (exists("/main.py")) {
+  } else {
     mode = "waiting";
     timers.push(setTimeout(startFirmware, waitMs));
-  } else {
-    prompt(false);
   }
 }
 

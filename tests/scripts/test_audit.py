@@ -34,8 +34,8 @@ FAULT = {"id": "PYSEC-2026-1", "fix_versions": ["2.1"], "aliases": [], "descript
                 2,
                 ("cobs",),
                 (
-                    "rich 2.0: PYSEC-2026-1, mended in 2.1",
-                    "rich 2.0: PYSEC-2026-1, mended in no version yet",
+                    "rich 2.0: PYSEC-2026-1, fixed in 2.1",
+                    "rich 2.0: PYSEC-2026-1, fixed in no version yet",
                 ),
             ),
         ),

@@ -177,7 +177,7 @@ class Device(LinkOwner):
                 self.lights.take_all(payload, 0)
                 self._tones.stop()
         elif kind in (LIGHTS_ALL, LIGHTS_LIT, SOUND, CONFIGURE) and not self._carry_out(kind, payload, now):
-            self._faults.add(BAD_MESSAGE, kind, "a message that is too short, or says what cannot be", now)
+            self._faults.add(BAD_MESSAGE, kind, "a message that is too short or has impossible values", now)
 
     def _carry_out(self, kind: int, payload: memoryview, now: int) -> bool:
         if kind == CONFIGURE:
@@ -207,7 +207,8 @@ class Device(LinkOwner):
                 return False
             self.lights.take_lit(payload[2:], count)
         if beyond >= self.lights.count:
-            self._faults.add(LIGHT_BEYOND_STRIP, beyond, f"light {beyond}, of {self.lights.count} counted from 0", now)
+            text = f"light {beyond} is beyond the strip of {self.lights.count} lights, numbered from 0"
+            self._faults.add(LIGHT_BEYOND_STRIP, beyond, text, now)
         return True
 
     def _configure(self, payload: memoryview) -> bool:
@@ -229,7 +230,7 @@ class Device(LinkOwner):
                 self._report_due = True
             if self.switches.changes_lost:
                 self.switches.changes_lost = False
-                self._faults.add(OVERFLOW, 0, "more switches changed than could be told one by one", now)
+                self._faults.add(OVERFLOW, 0, "more switches changed than fit into one report", now)
         if self._buttons:
             closed = self._board.buttons()
             for number in range(len(self._buttons)):

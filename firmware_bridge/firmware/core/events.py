@@ -50,7 +50,7 @@ class PressQueue:
         self._next_number = 0
 
     def add(self, button: int, what: int, at: int, time_ms: int, held_ms: int) -> bool:
-        """Add a press; returns ``False`` if the oldest unsent one was dropped for it."""
+        """Add a press; returns ``False`` if another was dropped for it: the oldest unsent one, or else the oldest."""
         fits = len(self._presses) < MOST_PRESSES
         if not fits:
             oldest = self.next_unsent() or self._presses[0]

@@ -21,7 +21,7 @@ DEFAULT_LIMIT_MA = 500
 
 
 class PinMap:
-    """What is connected to which pin; with any fault, only the link is.
+    """What is connected to which pin. If the file has any fault, only the link is connected.
 
     Attributes:
         checksum: the CRC-32 of the file, 0 without one.

@@ -369,19 +369,6 @@ def test_a_quiet_connection_sleeps(board: Any, connect: Connect, until: Until) -
     assert after.wakeups - before.wakeups <= 2 * packets
 
 
-def test_a_listing_that_stumbles_is_tried_again(board: Any, record: Any, until: Until, stack: Any) -> None:
-    calls = []
-
-    def stumbling() -> list[Any]:
-        calls.append(1)
-        if len(calls) < 3:
-            raise TypeError("int() can't convert non-string with explicit base")
-        return [record(board.name)]
-
-    connection = stack.enter_context(BoardConnection(WantedBoard(), time.monotonic, pytest.fail, list_ports=stumbling))
-    until(connection, has(Linked))
-
-
 def test_of_two_boards_that_answer_one_is_asked_for(
     board: Any, make_board: Any, ports: Any, record: Any, connect: Connect, until: Until, fail: Any
 ) -> None:

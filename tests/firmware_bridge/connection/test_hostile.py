@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from firmware_bridge.connection.connection import BoardConnection
@@ -21,6 +22,7 @@ from firmware_bridge.connection.events import (
     LogLine,
     Lost,
 )
+from firmware_bridge.errors import WrongDeviceError
 from firmware_bridge.ports.port import Port, open_port
 from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.codec import encode_message
@@ -95,6 +97,42 @@ def test_a_printer_beside_the_board_is_not_opened_when_the_board_goes(
     board.unplug()
     assert connection.wait_for(lambda: connection.outage is not None and connection.outage.attempts > 2, GUARD_S)
     assert set(opened) == {board.name}
+
+
+def test_a_board_whose_name_another_device_has_is_found_by_the_settings(
+    board: Any, make_terminal: Any, ports: Any, record: Any, said: Any, until: Until, stack: Any, tmp_path: Path
+) -> None:
+    """Two converters without serial numbers swapped their names; the link in the settings leads to the right one."""
+    first, second, link = "/dev/ttyUSB0", "/dev/ttyUSB1", tmp_path / "by-path"
+    printer = make_terminal(lambda _: b"echo:busy: processing\n")
+    ports.records = [record(name, vid=0x1A86, pid=0x7523, serial_number=None) for name in (first, second)]
+    behind = {first: board.name, second: printer.name}
+    link.symlink_to(first)
+    skipped_s = 0.0
+    connection = stack.enter_context(
+        BoardConnection(
+            WantedBoard(str(link)),
+            lambda: time.monotonic() + skipped_s,
+            said,
+            list_ports=ports,
+            open_port=lambda name, baud: open_port(behind[name], baud),
+        )
+    )
+    until(connection, has(Linked))
+    behind[first] = printer.name
+    link.unlink()
+    link.symlink_to(second)
+    board.plug_in_again()
+    behind[second] = board.name
+
+    def is_wrong() -> bool:
+        return connection.outage is not None and isinstance(connection.outage.error, WrongDeviceError)
+
+    assert connection.wait_for(is_wrong, GUARD_S)
+    skipped_s = 61.0
+    connection.show_lights(GREEN)
+    (linked,) = [event for event in until(connection, has(Linked)) if isinstance(event, Linked)]
+    assert linked.port.device == second
 
 
 def test_on_a_uart_the_link_allows_for_its_rate(board: Any, ports: Any, record: Any, said: Any, until: Until) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,19 +11,28 @@ import pytest
 import serial
 
 from firmware_bridge.errors import (
+    NoFirmwareError,
     PortAmbiguousError,
     PortMissingError,
     PortTakenError,
     WrongDeviceError,
 )
-from firmware_bridge.install.access import InstallEnvironment, ReachedBoard, bare_board, only_port, same_board
+from firmware_bridge.install.access import (
+    InstallEnvironment,
+    ReachedBoard,
+    bare_board,
+    identify,
+    only_port,
+    same_board,
+)
 from firmware_bridge.install.check import compare_versions
 from firmware_bridge.install.console import BareBoard, InstallError, Survey
 from firmware_bridge.install.installation import check_machine, install
-from firmware_bridge.install.manifest import Firmware
+from firmware_bridge.install.manifest import MAIN_FILE, STAY_FILE, Firmware
 from firmware_bridge.pin_maps.pin_map import PinMap
 from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.ports.serial_ports import SerialPort
+from tests.firmware_bridge.install.conftest import InterpreterBoard
 
 PICO = SerialPort("/dev/ttyACM0", "Board CDC", 0x2E8A, 0x0005, "E6614103E72B8F2A")
 
@@ -68,6 +78,27 @@ def test_a_port_that_another_program_has_is_said(firmware: Firmware, pins: PinMa
     finally:
         os.close(master)
         os.close(slave)
+
+
+def test_a_port_that_is_taken_only_briefly_is_tried_again() -> None:
+    errors = iter([PortTakenError("/dev/ttyACM0 is in use by a program that looks for modems")])
+
+    def briefly_taken(name: str, baud: int) -> Any:
+        raise next(errors, PortMissingError(f"there is no port {name}"))
+
+    edges = InstallEnvironment(list_ports=list, open_port=briefly_taken)
+    with pytest.raises(PortMissingError, match="there is no port /dev/ttyACM0"):
+        identify(PICO, 115200, edges, leave=True)
+
+
+def test_a_board_without_its_main_file_is_not_told_to_stay_for_good(
+    new_board: Callable[..., InterpreterBoard], all_files: Mapping[str, bytes]
+) -> None:
+    board = new_board({path: data for path, data in all_files.items() if path != MAIN_FILE})
+    reached = ReachedBoard(SerialPort(board.port), None, NoFirmwareError("MicroPython at its prompt"))
+    with bare_board(reached, 115200, board.around) as bare:
+        assert bare.survey().has_firmware
+    assert STAY_FILE not in board.files()
 
 
 def test_what_is_certainly_something_else_is_left_alone() -> None:

@@ -81,8 +81,8 @@ def test_install_and_check_say_what_they_did_and_found(
         board.port,
         "ok interpreter MicroPython VERSION on JS with Emscripten",
         f"ok firmware version {version}",
-        "ok files each is as it should be",
-        "wrong pin map the board's is another one than yours",
+        "ok files all are correct",
+        "wrong pin map the board's differs from yours",
         "→ `referee hardware firmware install --pins FILE` puts yours there",
         "ok board Raspberry Pi Pico answers: 64 lights, 64 switches, 3 buttons, a buzzer",
     ]

@@ -19,6 +19,11 @@ def test_a_survey_is_read() -> None:
     assert survey.free_bytes == 868352
 
 
+@pytest.mark.parametrize(("file", "has"), [("main.py", False), ("firmware/a.py.new", False), ("firmware/a.py", True)])
+def test_files_under_temporary_names_are_no_firmware(file: str, has: bool) -> None:
+    assert read_survey(f'["{file}", "5e5e"]\r\n'.encode() + FACTS).has_firmware is has
+
+
 @pytest.mark.parametrize(
     "said",
     [b"", b"\xff" + FACTS, FACTS + b"ok", FACTS.replace(b"868352", b"much"), b"[" * 5000, b'["main.py"]\r\n' + FACTS],

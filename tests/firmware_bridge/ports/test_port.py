@@ -203,7 +203,7 @@ def test_the_program_that_has_the_port_is_named(pair: tuple[int, str]) -> None:
         with pytest.raises(PortTakenError) as raised:
             open_port(pair[1])
         assert str(raised.value) == (
-            f"{pair[1]} is in use by {name} (process {other.pid}); end that program and it works again"
+            f"{pair[1]} is in use by {name} (process {other.pid}); end whatever has it open, then try again"
         )
         other.stdin.close()
 
@@ -272,7 +272,7 @@ def test_a_member_of_the_group_is_told_of_another_reason(tmp_path: Path) -> None
     own = os.getegid()
     os.setegid(65534)
     try:
-        with pytest.raises(PortDeniedError, match=r"although it is in its group \w+; a container or a security rule"):
+        with pytest.raises(PortDeniedError, match=r"it is in the port's group \w+, so a container or a security rule"):
             open_port(str(node), open_device=failing(serial.SerialException(errno.EACCES, "")))
     finally:
         os.setegid(own)
@@ -309,7 +309,7 @@ def test_a_port_that_cannot_be_set_up_says_why() -> None:
         open_port("/dev/ttyACM7", open_device=stumble)
     with pytest.raises(PortUnusableError, match="has no device behind it"):
         open_port("/dev/ttyACM7", open_device=failing(termios.error(errno.EIO, "Input/output error")))
-    with pytest.raises(PortUnusableError, match=r"takes no 1234567 bits a second \(no such rate\); usual are 115200"):
+    with pytest.raises(PortUnusableError, match=r"does not support 1234567 bits a second \(no such rate\); 115200"):
         open_port("/dev/ttyACM7", 1234567, open_device=failing(ValueError("no such rate")))
     with pytest.raises(PortUnusableError, match=r"can't be opened \(it is broken\); unplug it"):
         open_port("/dev/ttyACM7", open_device=failing(serial.SerialException("it is broken")))

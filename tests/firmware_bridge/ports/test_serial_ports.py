@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from serial.tools.list_ports_common import ListPortInfo
 
+from firmware_bridge.errors import PortMissingError
 from firmware_bridge.ports.serial_ports import SerialPort, serial_ports
 
 
@@ -44,6 +46,25 @@ def test_ports_are_in_natural_order_however_they_are_found(numbers: set[int], sh
     records = [record(f"/dev/ttyUSB{number}", 0x0403, 1) for number in numbers]
     shuffle.shuffle(records)
     assert [port.device for port in serial_ports(lambda: records)] == [f"/dev/ttyUSB{n}" for n in sorted(numbers)]
+
+
+def test_a_listing_that_stumbles_is_tried_again() -> None:
+    records = iter([TypeError("int() can't convert non-string with explicit base"), OSError("gone")])
+
+    def stumbling() -> list[ListPortInfo]:
+        for error in records:
+            raise error
+        return [record("/dev/ttyS0")]
+
+    assert serial_ports(stumbling) == (SerialPort("/dev/ttyS0"),)
+
+
+def test_ports_that_change_all_the_time_are_told() -> None:
+    def stumbling() -> list[ListPortInfo]:
+        raise TypeError
+
+    with pytest.raises(PortMissingError, match="the serial ports change while they are listed"):
+        serial_ports(stumbling)
 
 
 def test_this_computers_ports_can_be_listed() -> None:

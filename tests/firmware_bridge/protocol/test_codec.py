@@ -161,7 +161,7 @@ def test_what_fits_no_field_is_told(message: Message, told: str) -> None:
 def test_payloads_that_cannot_be_are_told() -> None:
     with pytest.raises(MessageError, match="LIGHTS_LIT: light 4 comes after light 4; expected rising"):
         decode_message(Kind.LIGHTS_LIT, struct.pack("<HH3sH3s", 2, 4, b"abc", 4, b"abc"))
-    with pytest.raises(MessageError, match="SENSORS: switch 1 changed, of 1 counted from 0"):
+    with pytest.raises(MessageError, match="SENSORS: switch 1 changed, but there are only 1, numbered from 0"):
         decode_message(Kind.SENSORS, struct.pack("<IHBBBHBH", 0, 1, 0, 0, 1, 1, 1, 0))
     with pytest.raises(MessageError, match="LIGHTS_ALL: the payload ends after 4 bytes; colours needs bytes up to 5"):
         decode_message(Kind.LIGHTS_ALL, b"\x01\x00\x01\x02")

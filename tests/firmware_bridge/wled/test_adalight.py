@@ -145,7 +145,8 @@ def test_frames_go_out_as_fast_as_the_line_takes_them_and_the_newest_wins(line: 
     assert output.refresh_s == 1.0
     output.show(frames[3])
     output.close()
-    assert line.receive(3).shown[2] == sent[3]
+    # Without a pause after the frame before, some versions of WLED restart.
+    assert line.is_quiet()
     assert line.strip.stray == b""
 
 
@@ -223,8 +224,7 @@ def test_a_cable_that_is_out_is_told(line: Line, clock: Clock) -> None:
     line.unplug()
     with pytest.raises(PortGoneError, match="was unplugged"):
         output.show(bytes(9))
-    with pytest.raises(PortGoneError):
-        output.close()
+    output.close()
 
 
 def test_what_wled_says_does_not_fill_the_line(line: Line, clock: Clock) -> None:

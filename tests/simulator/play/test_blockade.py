@@ -16,8 +16,8 @@ from simulator.play.blockade import StackHandler, as_stack
 from simulator.play.game import GameOptions, VirtualGame
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
-from simulator.rendering.dice import dice_tray
 from simulator.scene.pieces import DiePose, Pyramid, StackPose
+from simulator.scene.sheets import dice_tray
 from vision.layout.table import default_layout
 
 

@@ -9,7 +9,7 @@ import pytest
 from simulator.play.actions import ActionKind, Slack
 from simulator.play.choreography import Moment
 from simulator.play.game import GameOptions, VirtualGame
-from simulator.play.ground_truth import TruthLog
+from simulator.play.ground_truth import TruthEvent, TruthLog
 from simulator.play.players import Habits
 from simulator.scene.pieces import BlockPose
 from simulator.scene.scene import standard_layout
@@ -113,6 +113,12 @@ def test_players_give_in_when_a_legal_turn_is_called_a_fault() -> None:
     assert log.turns == ()
     assert log.events[-1].after == log.events[0].before
     assert log.events[-1].state == log.start
+
+
+def test_a_pass_that_is_undone_takes_no_turn_with_it() -> None:
+    kinds = (ActionKind.TURN, ActionKind.DONE, ActionKind.UNDONE, ActionKind.DONE)
+    log = TruthLog(events=[TruthEvent(kind, "p1", 0.0, 1.0, {}, {}, {}, kind.name) for kind in kinds])
+    assert log.turns == ("TURN",)
 
 
 def test_presses_come_after_the_hand_is_gone() -> None:

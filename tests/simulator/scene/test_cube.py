@@ -9,6 +9,7 @@ from simulator.scene.cube import (
     COMPASS,
     OPPOSITE,
     SIDES,
+    axis_of,
     direction,
     faces_of,
     net_side,
@@ -29,8 +30,7 @@ NET = BlockPieces.on(standard_layout().board).net
 @st.composite
 def lying(draw: st.DrawFn) -> tuple[str, str]:
     up = draw(st.sampled_from(SYMBOLS))
-    axis = {up, NET[OPPOSITE[net_side(NET, up)]]}
-    return up, draw(st.sampled_from([symbol for symbol in SYMBOLS if symbol not in axis]))
+    return up, draw(st.sampled_from([symbol for symbol in SYMBOLS if symbol not in axis_of(NET, up)]))
 
 
 def shown_by(rotation: np.ndarray) -> dict[str, str]:
