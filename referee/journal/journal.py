@@ -106,7 +106,12 @@ class Journal(Closeable):
         writes it), JournalFullError or JournalReadOnlyError.
         """
         if read_only:
-            return cls(path, cls._connect_to_read(path, connect), wall_clock, limits, None)
+            with ExitStack() as on_failure:
+                connection = cls._connect_to_read(path, connect)
+                on_failure.callback(connection.close)
+                journal = cls(path, connection, wall_clock, limits, None)
+                on_failure.pop_all()
+            return journal
         if path.is_dir():
             raise JournalReadOnlyError(f"{path} is a folder; give the journal's file in it")
         if not create:
@@ -166,9 +171,12 @@ class Journal(Closeable):
                 if version == len(database.MIGRATIONS):
                     closed.pop_all()
                     return connection
-                current = connect(str(MEMORY))
-                connection.backup(current)
-                database.upgrade(current)
+                with ExitStack() as on_failure:
+                    current = connect(str(MEMORY))
+                    on_failure.callback(current.close)
+                    connection.backup(current)
+                    database.upgrade(current)
+                    on_failure.pop_all()
             return current
 
     def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:

@@ -14,6 +14,7 @@ import pytest
 
 from referee.errors import (
     JournalBusyError,
+    JournalError,
     JournalFailedError,
     JournalFullError,
     JournalMissingError,
@@ -96,6 +97,27 @@ def test_a_schema_that_is_no_text_is_reported_as_damage(path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"CREATE TABLE evidence", b"CREAT\xc3 TABLE evidence"))
     with pytest.raises(JournalUnreadableError, match=r"is damaged \(a text in it is not UTF-8\)"):
         Journal.open(path, wall_clock=ticking_clock(), read_only=True)
+
+
+@pytest.mark.parametrize("version", [1, 3])
+def test_no_connection_stays_open_to_a_journal_that_cannot_be_read(path: Path, version: int) -> None:
+    Journal.open(path, wall_clock=ticking_clock()).close()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("DROP TABLE evidence")
+        database.execute("DROP TABLE event")
+        database.execute(f"PRAGMA user_version = {version}")
+    opened: list[sqlite3.Connection] = []
+
+    def remember(target: str) -> sqlite3.Connection:
+        opened.append(connect(target))
+        return opened[-1]
+
+    with pytest.raises(JournalError):
+        Journal.open(path, wall_clock=ticking_clock(), read_only=True, connect=remember)
+    assert opened
+    for connection in opened:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            connection.execute("SELECT 1")
 
 
 def test_an_undamaged_journal_passes_the_check(path: Path) -> None:
