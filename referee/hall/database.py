@@ -6,7 +6,7 @@ import re
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -157,9 +157,12 @@ class Database:
         connection = sqlite3.connect(
             Path(self._where), isolation_level=None, check_same_thread=False, timeout=_BUSY_S, cached_statements=256
         )
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
+        with ExitStack() as on_failure:
+            on_failure.callback(connection.close)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+            on_failure.pop_all()
         return connection
 
     def _postgresql(self) -> Any:
