@@ -18,6 +18,7 @@ cannot be written, and ``fold`` computes the state. See docs/internals/journal.m
 3
 >>> fold(game, journal.events()).states == (after,)
 True
+>>> journal.close()
 """
 
 from referee.journal.buffered import BufferedJournal

@@ -21,8 +21,10 @@ from vision.frame import Frame
 
 def test_a_table_that_is_told_to_close_plays_no_turn_by_itself() -> None:
     game, reader, stop = GAMES[0], BelievedReader(GAMES[0]), threading.Event()
-    journal = Journal.in_memory(wall_clock=lambda: datetime(2026, 5, 1, tzinfo=UTC))
-    with open_session(game, reader, journal, ServiceSettings(turn_end=TurnEnd.BUTTON)) as service:
+    with (
+        Journal.in_memory(wall_clock=lambda: datetime(2026, 5, 1, tzinfo=UTC)) as journal,
+        open_session(game, reader, journal, ServiceSettings(turn_end=TurnEnd.BUTTON)) as service,
+    ):
         reader.service = service
         _look_at(service, 0.0, 1.0, 2.0, 3.0)
         service.enter(EnterTurn("c3-d3=slider-d7", "order 1"))
@@ -33,8 +35,8 @@ def test_a_table_that_is_told_to_close_plays_no_turn_by_itself() -> None:
         service.take_back(TakeBack("order 4"))
         stop.set()
         referee_until(stop, service, CommandQueue(lambda: 4.2))
-    turn, take_back = EventKind.TURN, EventKind.TAKE_BACK
-    kinds = [event.kind for _, event in journal.events()]
+        turn, take_back = EventKind.TURN, EventKind.TAKE_BACK
+        kinds = [event.kind for _, event in journal.events()]
     assert kinds == [EventKind.NEW_GAME, EventKind.SET_UP, turn, take_back, turn, take_back]
 
 
