@@ -51,7 +51,15 @@ def test_a_backup_holds_every_event_while_the_writer_continues(path: Path, tmp_p
     assert sorted(each.name for each in tmp_path.iterdir() if each.name.startswith("copy")) == ["copy.sqlite"]
 
 
-def test_a_backup_is_restored_and_the_replaced_journal_is_kept(path: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_links", [True, False], ids=["ext4", "FAT"])
+def test_a_backup_is_restored_and_the_replaced_journal_is_kept(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_links: bool
+) -> None:
+    def link(source: Path, target: Path) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    if not has_links:
+        monkeypatch.setattr(os, "link", link)
     copy = tmp_path / "copy.sqlite"
     with opened(path) as journal:
         journal.append(NEW_GAME)
@@ -64,23 +72,6 @@ def test_a_backup_is_restored_and_the_replaced_journal_is_kept(path: Path, tmp_p
     with opened(path) as journal:
         journal.append(SET_UP)
     assert kinds(path) == ["new game", "set up"]
-
-
-def test_a_backup_is_restored_where_files_have_no_second_name(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def link(source: Path, target: Path) -> None:
-        raise PermissionError(errno.EPERM, "Operation not permitted")
-
-    monkeypatch.setattr(os, "link", link)
-    copy = tmp_path / "copy.sqlite"
-    with opened(path) as journal:
-        journal.append(NEW_GAME)
-        back_up(path, copy)
-        journal.append(SET_UP)
-    kept = restore(copy, path, NOW)
-    assert kept is not None
-    assert (kinds(path), kinds(kept)) == (["new game"], ["new game", "set up"])
 
 
 def test_a_damaged_journal_is_replaced_and_kept_unchanged(path: Path, tmp_path: Path) -> None:
