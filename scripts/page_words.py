@@ -88,7 +88,9 @@ _ROOMS = ("common", "hardware", "firmware_bridge", "vision", "referee")
 _WITHOUT_A_PAGE = (
     *("firmware_bridge/firmware/", "firmware_bridge/install/", "firmware_bridge/pin_maps/"),
     *("firmware_bridge/protocol/", "referee/cli/", "referee/commands/command_socket.py", "referee/demo/"),
-    *("referee/hall/", "referee/journal/backups.py", "referee/journal/events.py", "referee/journal/fold.py"),
+    *(f"referee/hall/{name}.py" for name in ("announcement", "broker", "copies", "database", "floor", "hall")),
+    *(f"referee/hall/{name}.py" for name in ("pictures", "rulings", "sweeper", "waiting_room")),
+    *("referee/journal/backups.py", "referee/journal/events.py", "referee/journal/fold.py"),
     *("referee/mqtt/", "referee/rendering/film.py", "referee/runtime/inputs.py", "referee/runtime/watch.py"),
     *("referee/settings/", "vision/__main__.py", "vision/locating/photographed.py", "vision/readers/dice/faces.py"),
     *("vision/readers/dice/photographs.py", "vision/readers/ink/", "vision/readers/positions.py"),
@@ -128,7 +130,7 @@ _NOT_SAID = frozenset(
 )
 """Functions with texts for a terminal, a log, an engineer or the API's description, or from the page's words."""
 _FOR_MACHINES = re.compile(
-    r"^(went on|flag fell|remove the file.*|round robin)$"
+    r"^(went on|flag fell|remove the file.*|round robin|new game)$"
     r"|translate\(|default-src|camera=|attachment;|to= and|slots=|star_slid=|got an array of"
     r"|^(edge )?light \{(place|line|replace)\}$|inline;"
     r"|^(PRAGMA|SELECT|INSERT|UPDATE|BEGIN) |^# |^\w+ = |^tabletop-referee |^light_map = "
@@ -299,7 +301,7 @@ def main() -> int:
             path.parent.mkdir(parents=True, exist_ok=True)
             catalogue = updated(language, domain)
             with path.open("wb") as file:
-                write_po(file, catalogue, width=0, sort_output=True, include_lineno=False)
+                write_po(file, catalogue, width=120, sort_output=True, include_lineno=False)
             compiled_path(language, domain).write_bytes(compiled(catalogue, domain))
         for words in missing(language, domain):
             lacking += 1

@@ -175,6 +175,12 @@ class BoardConnection:
         self._raise_if_ended()
         return holds
 
+    def wait_for_answer(self, timeout_s: float) -> None:
+        """Wait until the board has answered, or an outage that does not pass by itself prevents it."""
+        self.wait_for(
+            lambda: self.welcome is not None or (self.outage is not None and not self.outage.may_pass), timeout_s
+        )
+
     def close(self) -> None:
         """Send what is waiting, if the board accepts it immediately; end the thread and release the port."""
         self._mailbox.ask_to_close()

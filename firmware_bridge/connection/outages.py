@@ -22,12 +22,13 @@ from firmware_bridge.protocol.link import REFUSED_RETRY_S
 from firmware_bridge.protocol.messages import ResetCause
 
 _ABSENT = (PortGoneError, PortMissingError, ConnectionLostError)
-TRANSIENT = (PortDeniedError, PortTakenError, PortUnusableError)
+_TRANSIENT = (PortDeniedError, PortTakenError, PortUnusableError)
 """Errors that may pass by themselves.
 
 A port that was just plugged in may not be ready, belongs to root until udev has changed that, and is opened by programs
 that look for modems.
 """
+_TRANSIENT_ATTEMPTS = 4
 _ABSENT_LONGEST_S = 2.0
 _FIRST_RETRY_S = 0.25
 _LONGEST_RETRY_S = 10.0
@@ -49,6 +50,11 @@ class Outage:
     def __str__(self) -> str:
         """The reason in words."""
         return self.message
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether this may pass by itself: a port may be taken, or not ready, for the first few attempts."""
+        return isinstance(self.error, _TRANSIENT) and self.attempts < _TRANSIENT_ATTEMPTS
 
 
 class OutageTracker:
@@ -96,7 +102,7 @@ class OutageTracker:
             self._current = Outage(str(error), now_s, 1, error)
         else:
             self._current = replace(self._current, message=str(error), attempts=self._current.attempts + 1, error=error)
-        return None if is_first and isinstance(error, TRANSIENT) else self._announcement(error, now_s)
+        return None if is_first and isinstance(error, _TRANSIENT) else self._announcement(error, now_s)
 
     def worked(self, now_s: float, where: str, cause: int | None = None) -> str | None:
         """Note that the board answers on the port ``where``; returns the message to show, if any.

@@ -13,7 +13,6 @@ from serial.tools import list_ports as pyserial_list
 
 from firmware_bridge.connection.connection import BoardConnection
 from firmware_bridge.connection.events import ConnectionState
-from firmware_bridge.connection.outages import TRANSIENT
 from firmware_bridge.errors import (
     BridgeError,
     NoFirmwareError,
@@ -39,8 +38,6 @@ _INTERRUPT_EVERY_S = 0.25
 # a board that hangs is reset by its watchdog after 8 s and then listens for 2 s
 _INTERRUPTING_S = 12.0
 _REPLUG_S = 60.0
-_ATTEMPTS = 4
-"""How often a port is tried that other programs may have taken only briefly."""
 
 # interrupt the running program, and leave the raw prompt if it is active
 _INTERRUPT = b"\r\x03\x03\r\x02"
@@ -107,13 +104,7 @@ def identify(port: SerialPort, baud: int, environment: InstallEnvironment, *, le
     Raises PortError when the port itself can't be used: missing, taken, not allowed.
     """
     with _connection(WantedBoard(port.device, baud=baud), environment) as connection:
-
-        def is_decided() -> bool:
-            outage = connection.outage
-            is_out = outage is not None and (not isinstance(outage.error, TRANSIENT) or outage.attempts >= _ATTEMPTS)
-            return connection.welcome is not None or is_out
-
-        connection.wait_for(is_decided, STARTUP_TIMEOUT_S)
+        connection.wait_for_answer(STARTUP_TIMEOUT_S)
         welcome, outage = connection.welcome, connection.outage
         if welcome is not None and leave:
             connection.leave()

@@ -24,7 +24,6 @@ from referee.errors import CorrectionError
 from referee.hints.opponent import Opponent
 from referee.hints.requests import HintSource
 from referee.judge import Belief, JudgeContext, Ruling, StableView, Trigger, begin, judge, override_belief
-from referee.judge.explorer import usual_appearance
 from referee.judge.rules.rolling import awaits_roll
 from referee.judge.verdict import AcceptedStep, Verdict
 from referee.session import event_records as events
@@ -138,14 +137,13 @@ class Service(Generic[StateT, TurnT]):
     def begin(self, command: commands.NewGame | commands.Resume) -> str:
         """Begin another game of the same rules. Resuming does nothing, since the current game continues anyway.
 
-        Raises CorrectionError for another game, and OptionError for bad options.
+        Raises CorrectionError for another game or other sheets, and OptionError for bad options.
         """
         if isinstance(command, commands.Resume):
             raise CorrectionError("the game goes on already")
         if command.game != self._game.name:
             raise CorrectionError(f"this referee referees {self._game.title}; stop it to play {command.game}")
-        # A journalled game with bad options could never be set up.
-        usual_appearance(self._game, command.options)
+        self._settings.check_options(self._game, command.options)
         names = {**self._advisers.names, **command.players}
         self._log.append(events.new_game_event(replace(self._settings.complete(command), players=names)))
         self._options = dict(command.options)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any
 
+from engine.api import Game
 from engine.values import OptionValue
 from referee.clocks.control import TimeControl
 from referee.commands.values import NewGame
+from referee.errors import CorrectionError
 from referee.hints.advice import HintSettings
 from referee.judge import STILLS, JudgeSettings, StabilitySettings, Trigger
+from referee.judge.explorer import usual_appearance
 
 
 class TurnEnd(StrEnum):
@@ -72,6 +76,19 @@ class ServiceSettings:
         """Return the command with the clock and the ban on hints of these settings, unless it has its own."""
         clock = None if command.without_clock else command.clock or self.clock
         return replace(command, clock=clock, without_hints=command.without_hints or self.hints.strength == "none")
+
+    def check_options(self, game: Game[Any, Any], options: Mapping[str, OptionValue]) -> None:
+        """Refuse a game that could never be set up on this table.
+
+        Raises OptionError for bad options, and CorrectionError for other sheets than those that the camera looks for,
+        which these settings' own options determine.
+        """
+        wanted = usual_appearance(game, options).keys() - usual_appearance(game, self.options).keys()
+        if game.printed_sheet is not None and (wanted or game.printed_sheet(options) != game.printed_sheet(self.options)):
+            raise CorrectionError(
+                "the camera looks for other sheets, or fewer; change the options under [game.options] in referee.toml, "
+                "and start the referee again"
+            )
 
     def trigger_after(self, rested_s: float, *, set_up: bool) -> Trigger:
         """Return the trigger for a table that has been at rest this long, if nobody pressed a button."""

@@ -111,10 +111,9 @@ class LinkedController:
     connection: BoardConnection
 
     def welcome(self, timeout_s: float = ANSWER_TIMEOUT_S) -> Welcome:
-        """Wait for the board; raises the first BridgeError that keeps it from answering."""
-        connection = self.connection
-        connection.wait_for(lambda: connection.welcome is not None or connection.outage is not None, timeout_s)
-        welcome, outage = connection.welcome, connection.outage
+        """Wait for the board; raises the BridgeError that keeps it from answering, if it does not pass by itself."""
+        self.connection.wait_for_answer(timeout_s)
+        welcome, outage = self.connection.welcome, self.connection.outage
         if welcome is not None:
             return welcome
         if outage is not None:

@@ -89,10 +89,7 @@ class Director:
             pairings = _SYSTEMS[tournament.system].pair(tournament)
             games = [pairing for pairing in pairings if pairing.second is not None]
             if len(seats) < len(games):
-                raise TournamentError(
-                    f"the round has {counted(len(games), 'game')}, and {counted(len(seats), 'table')} for them; name "
-                    f"{len(games)} tables"
-                )
+                raise TournamentError(f"the next round needs {counted(len(games), 'table')}, and got {len(seats)}")
             paired = self._stamp()
             boards = iter(seats)
             rows = []

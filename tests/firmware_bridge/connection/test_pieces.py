@@ -143,6 +143,18 @@ def test_what_holds_is_said_once() -> None:
     assert outages.worked(103.0, "/dev/ttyACM1") is None
 
 
+def test_a_taken_port_may_become_free_for_a_few_attempts() -> None:
+    outages = OutageTracker()
+    may_pass = []
+    for second in range(4):
+        outages.failed(PortTakenError("by ModemManager"), float(second))
+        assert outages.current is not None
+        may_pass.append(outages.current.may_pass)
+    assert may_pass == [True, True, True, False]
+    outages.failed(PortMissingError("no board"), 4.0)
+    assert not outages.current.may_pass
+
+
 def test_what_passes_right_after_plugging_in_is_not_said() -> None:
     outages = OutageTracker()
     outages.worked(0.0, "/dev/ttyACM0")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.registry import load
-from referee.commands.values import EnterRoll, EnterTurn
+from referee.commands.values import EnterRoll, EnterTurn, NewGame
 from referee.journal import Journal, fold
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.settings import ServiceSettings, TurnEnd
@@ -101,6 +101,13 @@ def test_sheets_of_players_who_do_not_play_are_not_asked_about(new_journal: Call
     see(table, {})
     (question,) = see(table, {"p1.b1": "hidden", "p3.a1": "hidden"}, seconds=5.0)
     assert question.places == ("p1.b1",)
+
+
+def test_a_game_with_more_sheets_than_the_camera_looks_for_does_not_begin(on: Table) -> None:
+    reply = on.tell(NewGame("number-drop", {"players": 4}))
+    assert reply.refused
+    assert reply.words.startswith("the camera looks for other sheets, or fewer; change the options")
+    assert on.tell(NewGame("number-drop", {"players": 2})).refused is False, "a sheet may stay empty"
 
 
 def test_a_button_that_ends_turns_waits_for_all_hands_to_go(new_journal: Callable[[], Journal]) -> None:

@@ -6,7 +6,7 @@ import json
 import socketserver
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -105,6 +105,20 @@ def test_a_board_used_by_another_program_is_reported(table: Plugged) -> None:
     (finding,) = [one for one in check_wires(configuration, (), taken, no_wled) if one.subject == "board"]
     assert finding.severity == "note"
     assert "is in use" in finding.message
+
+
+def test_a_board_that_another_program_takes_only_briefly_is_waited_for(table: Plugged) -> None:
+    @contextmanager
+    def taken_briefly(plan: WiringPlan) -> Iterator[LinkedController]:
+        with ExitStack() as first:
+            first.enter_context(quietly(plan)).welcome()
+            with quietly(plan) as second:
+                assert second.connection.wait_for(lambda: second.connection.outage is not None, 20.0)
+                first.close()
+                yield second
+
+    found = [one for one in check_wires(table.settings(), (), taken_briefly, no_wled) if one.subject == "board"]
+    assert [one.severity for one in found] == ["ok"]
 
 
 def test_a_strip_shorter_than_its_map_is_reported(table: Plugged) -> None:

@@ -65,7 +65,7 @@ def test_an_invalid_tournament_is_refused(
 def test_a_round_needs_the_previous_results_and_enough_tables(where: str) -> None:
     director = director_on(where)
     number = director.begin("Club", System.SWISS, 3, "deblockle", NAMES)
-    with pytest.raises(TournamentError, match="2 games, and 1 table for them; name 2 tables"):
+    with pytest.raises(TournamentError, match="the next round needs 2 tables, and got 1"):
         director.pair(number, ["table-1"])
     assert director.pair(number, SEATS) == 1
     with pytest.raises(TournamentError, match="round 1 still has 2 games"):
