@@ -1,4 +1,4 @@
-"""Sampling a picture on a plane in the world, including lens distortion, and undoing the sRGB curve.
+"""Sampling a picture on a plane in the world, including lens distortion; shrinking it; undoing the sRGB curve.
 
 A pixel map is float32 of shape (height, width, 2). For each output pixel it holds the (x, y) in the picture, as
 ``cv2.remap`` expects.
@@ -28,6 +28,10 @@ NODE_SPACING_PX = 16
 """Spacing, in pixels of the sampled picture, of the points that ``plane_map`` projects. Larger: faster, less exact."""
 NODE_SPACING_MM = 8
 """The same in mm, for ``PlaneGrid``."""
+SHRINK = 4
+"""Factor by which pictures are shrunk before they are compared. Larger: less noise, faster, misses small changes."""
+_LARGEST_MEAN = 5
+"""Largest odd factor for which the whole picture is blurred and then thinned out; above it, resizing is faster."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,25 @@ def sample(image: PixelsT, pixel_map: PixelMap, interpolation: int = cv2.INTER_L
         first, second = pixel_map, None
     sampled = cv2.remap(image, first, second, interpolation, borderMode=cv2.BORDER_REPLICATE)
     return cast("PixelsT", np.asarray(sampled, dtype=image.dtype))
+
+
+def shrink(image: Image, factor: int = SHRINK) -> Image:
+    """Return the picture at a fraction of its size: the means of squares of ``factor`` x ``factor`` pixels.
+
+    Without a factor it is the size at which pictures are compared.
+    """
+    height, width = (max(1, length // factor) for length in image.shape[:2])
+    # OpenCV halves several times faster than it shrinks by more, and has fast means of odd squares
+    while factor % 2 == 0:
+        factor //= 2
+        image = _resized(image, factor * width, factor * height)
+    if 1 < factor <= _LARGEST_MEAN:
+        return np.asarray(cv2.blur(image, (factor, factor))[factor // 2 :: factor, factor // 2 :: factor])
+    return _resized(image, width, height) if factor > 1 else image
+
+
+def _resized(image: Image, width: int, height: int) -> Image:
+    return np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
 def linear_light(image: Image) -> FloatImage:

@@ -83,8 +83,9 @@ class ServiceSettings:
         Raises OptionError for bad options, and CorrectionError for other sheets than those that the camera looks for,
         which these settings' own options determine.
         """
-        wanted = usual_appearance(game, options).keys() - usual_appearance(game, self.options).keys()
-        if game.printed_sheet is not None and (wanted or game.printed_sheet(options) != game.printed_sheet(self.options)):
+        missing = usual_appearance(game, options).keys() - usual_appearance(game, self.options).keys()
+        printed = game.printed_sheet
+        if printed is not None and (missing or printed(options) != printed(self.options)):
             raise CorrectionError(
                 "the camera looks for other sheets, or fewer; change the options under [game.options] in referee.toml, "
                 "and start the referee again"

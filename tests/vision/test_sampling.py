@@ -1,4 +1,4 @@
-"""Pictures are sampled at the projections of points, and light is linear."""
+"""Pictures are sampled at the projections of points and shrunk to means, and light is linear."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vision.geometry import CameraModel, Pose, Rectangle, project
-from vision.sampling import PlaneGrid, PlaneWindow, linear_light, median, plane_map, quantile, sample
+from vision.sampling import PlaneGrid, PlaneWindow, linear_light, median, plane_map, quantile, sample, shrink
 
 BOUNDS = Rectangle(-60.0, 40.0, -30.0, 50.0)
 
@@ -84,3 +84,20 @@ def test_colours_are_interpolated_like_each_channel_alone() -> None:
     alone = np.stack([sample(np.ascontiguousarray(image[..., channel]), positions) for channel in range(3)], axis=-1)
     # positions are rounded to 1/32 pixel, and neighbours differ by up to 255 levels each way
     assert np.abs(sample(image, positions).astype(int) - alone).max() <= 255 / 32 + 1
+
+
+@pytest.mark.parametrize("factor", [1, 2, 3, 4, 5, 6, 7, 12])
+@pytest.mark.parametrize("channels", [(), (3,)])
+def test_a_shrunk_picture_has_the_means_of_squares(factor: int, channels: tuple[int, ...]) -> None:
+    image = np.random.default_rng(factor).integers(0, 256, (5 * factor, 4 * factor, *channels)).astype(np.uint8)
+    means = image.reshape(5, factor, 4, factor, *channels).mean(axis=(1, 3))
+    # it may be rounded at each of several steps
+    assert np.abs(shrink(image, factor) - means).max() < 1.1
+
+
+def test_a_picture_is_shrunk_to_the_means_of_four_by_four_pixels() -> None:
+    noisy = np.random.default_rng(2).integers(0, 255, (48, 80, 3)).astype(np.uint8)
+    means = noisy.reshape(12, 4, 20, 4, 3).mean(axis=(1, 3))
+    assert np.abs(shrink(noisy) - means).max() <= 1.01
+    assert shrink(noisy[..., 0]).shape == (12, 20)
+    assert shrink(noisy[:3, :2]).shape == (1, 1, 3)

@@ -29,7 +29,7 @@ from vision.locating.location import TableLocation, check_size, is_sharp, locate
 from vision.locating.markers import FoundBy, Marker, MarkerDetector, PlainMarkers, redetect_markers
 from vision.locating.patterns import refine_marker
 from vision.locating.pose import agreement_px, fit_from
-from vision.sampling import median
+from vision.sampling import median, shrink
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class ThoroughSearches:
 
     def are_due(self, grey: Image, time_s: float, *, at_once: bool) -> bool:
         """Return whether this frame's picture is to be searched; ``at_once``: also the first one without the table."""
-        before, self._small = self._small, _quarter(grey)
+        before, self._small = self._small, shrink(grey)
         if before is None:
             self._made_at_rest, self._due_s = at_once, time_s + self._pause_s
             return at_once
@@ -119,10 +119,6 @@ class ThoroughSearches:
         self._pause_s = min(2 * self._pause_s, _SETTINGS.search_at_last_every_s)
         self._due_s = time_s + self._pause_s
         return True
-
-
-def _quarter(grey: Image) -> Image:
-    return np.asarray(cv2.resize(grey, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
 class Pauses:

@@ -18,6 +18,7 @@ from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.surfaces import Surface, top_mm
 from vision.layout.table import TableLayout
+from vision.sampling import SHRINK
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,6 @@ class ChangeSettings:
 
 
 _SETTINGS = ChangeSettings()
-SHRINK = 4
-"""Factor by which pictures are shrunk before they are compared. Larger: less noise, faster, misses small changes."""
-_LARGEST_MEAN = 5
-"""Largest odd factor for which the whole picture is blurred and then thinned out; above it, resizing is faster."""
 
 
 def marker_region(marker_id: int) -> str:
@@ -53,25 +50,6 @@ def surface_region(name: str) -> str:
 
 def _small_size(size: tuple[int, int]) -> tuple[int, int]:
     return max(1, size[0] // SHRINK), max(1, size[1] // SHRINK)
-
-
-def shrink(image: Image, factor: int = SHRINK) -> Image:
-    """Return the picture at a fraction of its size: the means of squares of ``factor`` x ``factor`` pixels.
-
-    Without a factor it is the size at which pictures are compared.
-    """
-    height, width = (max(1, length // factor) for length in image.shape[:2])
-    # OpenCV halves several times faster than it shrinks by more, and has fast means of odd squares
-    while factor % 2 == 0:
-        factor //= 2
-        image = _resized(image, factor * width, factor * height)
-    if 1 < factor <= _LARGEST_MEAN:
-        return np.asarray(cv2.blur(image, (factor, factor))[factor // 2 :: factor, factor // 2 :: factor])
-    return _resized(image, width, height) if factor > 1 else image
-
-
-def _resized(image: Image, width: int, height: int) -> Image:
-    return np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatArray, Image
 from vision.motion.background import BackgroundModel, Difference, FrameFeatures, RestMap, frame_features
-from vision.motion.changes import shrink
+from vision.sampling import shrink
 
 _FACTORS = (1, 2, 3, 4, 5, 8, 10, 16)
 """By how much the picture may be shrunk: what ``shrink`` does fast."""

@@ -20,13 +20,13 @@ from vision.locating.lines_and_markers import refine_by_lines
 from vision.locating.location import TableLocation, seen_text
 from vision.locating.markers import PlainMarkers
 from vision.locating.tracking import TableTracker, TrackedTable
-from vision.motion.changes import ChangeDetector, marker_region, shrink, surface_region
+from vision.motion.changes import ChangeDetector, marker_region, surface_region
 from vision.motion.hands import HandSettings
 from vision.motion.monitor import HandMonitor
 from vision.readers.protocols import AnyPieceReader, RollReader, SurfaceView
 from vision.readers.surface_reader import Stages, SurfaceReader
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, RollReading
-from vision.sampling import PlaneWindow, plane_map, sample
+from vision.sampling import PlaneWindow, plane_map, sample, shrink
 
 CROP_SIDE_PX = 72
 """Side, in pixels, of the picture cut out around a place."""

@@ -10,7 +10,8 @@ from vision.frame import Image
 from vision.geometry import CameraModel, Pose, Rectangle, project
 from vision.layout.surfaces import Tray
 from vision.layout.table import TableLayout
-from vision.motion.changes import SHRINK, ChangeDetector, marker_region, shrink, surface_region
+from vision.motion.changes import ChangeDetector, marker_region, surface_region
+from vision.sampling import SHRINK, shrink
 
 
 @pytest.fixture
@@ -31,15 +32,6 @@ def test_the_first_picture_changes_every_region_and_its_repetition_none(watcher,
     regions = {*layout.places, *(marker_region(marker_id) for marker_id in layout.markers.centres_mm)}
     assert watcher.changed(shrink(picture)) == regions
     assert watcher.changed(shrink(picture.copy())) == set()
-
-
-@pytest.mark.parametrize("factor", [1, 2, 3, 4, 5, 6, 7, 12])
-@pytest.mark.parametrize("channels", [(), (3,)])
-def test_a_shrunk_picture_has_the_means_of_squares(factor: int, channels: tuple[int, ...]) -> None:
-    image = np.random.default_rng(factor).integers(0, 256, (5 * factor, 4 * factor, *channels)).astype(np.uint8)
-    means = image.reshape(5, factor, 4, factor, *channels).mean(axis=(1, 3))
-    # it may be rounded at each of several steps
-    assert np.abs(shrink(image, factor) - means).max() < 1.1
 
 
 def test_noise_changes_nothing(watcher, picture):
@@ -179,14 +171,6 @@ def test_a_place_at_the_pictures_edge_is_watched_as_far_as_it_is_visible(layout,
     seen = watcher.changed(shrink(changed))
     assert "d4" in seen
     assert not {"a1", "a7", "g1", "g7"} & seen
-
-
-def test_a_picture_is_shrunk_to_the_means_of_four_by_four_pixels(picture):
-    noisy = np.random.default_rng(2).integers(0, 255, (48, 80, 3)).astype(np.uint8)
-    means = noisy.reshape(12, 4, 20, 4, 3).mean(axis=(1, 3))
-    assert np.abs(shrink(noisy) - means).max() <= 1.01
-    assert shrink(noisy[..., 0]).shape == (12, 20)
-    assert shrink(noisy[:3, :2]).shape == (1, 1, 3)
 
 
 @pytest.mark.parametrize("channel", range(3))
