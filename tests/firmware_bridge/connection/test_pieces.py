@@ -145,14 +145,14 @@ def test_what_holds_is_said_once() -> None:
 
 def test_a_taken_port_may_become_free_for_a_few_attempts() -> None:
     outages = OutageTracker()
-    may_pass = []
-    for second in range(4):
-        outages.failed(PortTakenError("by ModemManager"), float(second))
-        assert outages.current is not None
-        may_pass.append(outages.current.may_pass)
-    assert may_pass == [True, True, True, False]
-    outages.failed(PortMissingError("no board"), 4.0)
-    assert not outages.current.may_pass
+
+    def may_pass_after(error: BridgeError, now_s: float) -> bool:
+        outages.failed(error, now_s)
+        return outages.current is not None and outages.current.may_pass
+
+    taken = PortTakenError("by ModemManager")
+    assert [may_pass_after(taken, float(second)) for second in range(4)] == [True, True, True, False]
+    assert not may_pass_after(PortMissingError("no board"), 4.0)
 
 
 def test_what_passes_right_after_plugging_in_is_not_said() -> None:
