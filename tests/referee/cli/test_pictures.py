@@ -53,7 +53,7 @@ def test_the_layout_says_which_game_is_read(run: Run, tmp_path: Path) -> None:
     start = {**DISCS, "d1": "black piece with ball", "d7": "white piece with ball"}
     result = run("pieces", "read", *photograph(tmp_path, "diaballik", start))
     assert result.exit_code == 0, result.stderr
-    assert result.stdout.splitlines()[-1] == "B black   W white   ● ball"
+    assert "B black   W white   ● ball" in result.stdout.splitlines()
     assert result.stderr == ""
 
 
