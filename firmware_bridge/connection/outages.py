@@ -29,6 +29,7 @@ A port that was just plugged in may not be ready, belongs to root until udev has
 that look for modems.
 """
 _TRANSIENT_ATTEMPTS = 4
+"""Number of attempts after which such an error is taken to stay: about two seconds. Set by hand."""
 _ABSENT_LONGEST_S = 2.0
 _FIRST_RETRY_S = 0.25
 _LONGEST_RETRY_S = 10.0
