@@ -184,8 +184,10 @@ class Belief(Generic[StateT, TurnT]):
         """Return a copy that remembers the stacks and discs seen as believed, and earlier ones that are not seen now.
 
         Unless the table is ``settled``, a stack that looks touched keeps its earlier picture, and so does every flat
-        piece: a turn may be under way.
+        piece: a turn may be under way. Written signs are no pieces; ``Observations.earlier`` has their pictures.
         """
+        if context.has_sheets:
+            return self
         state = self.states[0]
         is_flat = not isinstance(context.game.table, StacksPieces)
         kept = {
@@ -216,7 +218,7 @@ class Belief(Generic[StateT, TurnT]):
         misread = readings_to_keep(seen.places, same, believed, handwritten=handwritten)
         if not misread:
             return self
-        told = pieces_as_told(context.game, state, seen.places, misread)
+        told = {} if handwritten else pieces_as_told(context.game, state, seen.places, misread)
         observations = replace(
             observations, earlier={**observations.earlier, **misread}, pieces={**observations.pieces, **told}
         )

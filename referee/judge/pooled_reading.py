@@ -15,6 +15,9 @@ from vision.reading import PlaceChange
 PIECE = "a piece"
 """The look of a place where only a sensor reports a piece: any look but empty."""
 
+WRITTEN_ANEW = 45.0
+"""Difference of a cell's ink from an earlier picture, in usual ones, above which it was written anew. Lower: signs that
+nobody touched are asked about. ``benchmarks/signs.py`` measures both."""
 
 _IMPOSSIBLE = -30.0
 """The log-probability of what is taken to be impossible."""
@@ -97,8 +100,12 @@ class PooledPlace:
     def as_same_ink(self, before: PooledPlace, look: str) -> PooledPlace:
         """Return a copy for a cell that was read as ``before`` when ``look`` was known to be written there.
 
-        The look, alone or with a loop around it, is at least as probable as that the same ink is read so again.
+        The look, alone or with a loop around it, is at least as probable as that the same ink is read so again. A cell
+        whose ink looks otherwise was written anew, and counts as it is read now.
         """
+        kept, now = before.picture, self.picture
+        if kept is not None and now is not None and kept.difference(now) > WRITTEN_ANEW:
+            return self
         logs = dict(self.log_probabilities)
         again = _log_sum(2 * value for value in before.log_probabilities.values())
         for name, value in self.log_probabilities.items():

@@ -324,9 +324,8 @@ def _written_over(looks: Sequence[str]) -> Callable[..., Carries | None]:
         place = pick(rng, table.own(player))
         if place is None:
             return None
-        return _write(
-            table, player, {place: str(rng.choice([one for one in looks if one != table.standing[place].look]))}
-        )
+        written = table.standing[place].look.removesuffix(_CIRCLED)
+        return _write(table, player, {place: str(rng.choice([one for one in looks if one != written]))})
 
     return carries
 

@@ -15,6 +15,7 @@ from referee.judge.decision import Conclusion, Decision
 from referee.judge.explanations import Explanation, ExplanationKind
 from referee.judge.pooled_reading import (
     PIECE,
+    WRITTEN_ANEW,
     PooledPlace,
     PooledReading,
     given_earlier_readings,
@@ -346,3 +347,15 @@ def test_changes_are_observed_alike_whether_or_not_a_sensor_alone_knows_another_
     changes = frozenset(after.items())
     for observe in (PooledReading.observable_changes, PooledReading.noticeable_changes, PooledReading.visible_changes):
         assert observe(seen, base, changes) == observe(with_sensor, base, changes)
+
+
+def test_ink_that_was_written_anew_is_judged_as_it_is_read() -> None:
+    levels, others = np.random.default_rng(4).random((2, 18, 18)).astype(np.float32)
+    kept, same, anew = (PlacePicture(one, (8.5, 8.5)) for one in (levels, 1.02 * levels, others))
+    assert kept.difference(same) < WRITTEN_ANEW / 10
+    assert kept.difference(anew) > WRITTEN_ANEW
+    before = replace(pooled(place(0.05, 0.15, 0.8)).places["c3"], picture=kept)
+    for seen, best in ((same, "gold"), (None, "gold"), (anew, "teal")):
+        now = {"c3": replace(before, picture=seen)}
+        weighed = given_earlier_readings(now, {"c3": ("gold", before)}, {"c3": "gold"}, handwritten=True)
+        assert weighed["c3"].best == best

@@ -97,6 +97,22 @@ def test_violations_are_put_right(name: str) -> None:
     assert people.looks == looks
 
 
+def test_a_sign_is_written_over_with_another_one_even_inside_a_loop() -> None:
+    people = players_of("number-drop", 3)
+    play(people, 60)
+    before, looks = people.standing, people.looks
+    written_over: Counter[tuple[bool, bool]] = Counter()
+    for _ in range(300):
+        action = present(people.violation_of("written over"))
+        people.perform(action)
+        ((place, look),) = people.looks.items() - looks.items()
+        sign, circled, _ = looks[place].partition(" circled")
+        written_over[bool(circled), look == sign] += 1
+        people.perform(people.put_right(before, action.player))
+    assert {circled for circled, _ in written_over} == {False, True}
+    assert not any(same for _, same in written_over)
+
+
 def dice_in_the_tray(standing: Arrangement) -> list[int]:
     return sorted(piece.value for piece in standing.values() if isinstance(piece, DiePose) and piece.x_mm > 100)
 

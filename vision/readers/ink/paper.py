@@ -15,6 +15,7 @@ import numpy.typing as npt
 from vision.frame import FloatImage, Image
 from vision.geometry import CameraModel, Pose
 from vision.layout.surfaces import GridSurface
+from vision.place_picture import SHRINK, PlacePicture
 from vision.sampling import PixelMap, PixelsT, PlaneWindow, linear_light, plane_map, sample
 from vision.surface.bent_paper import PaperShape
 
@@ -46,6 +47,12 @@ LINE_CELLS = 0.2
 """Width, in cells, of a cell's border, where printed lines may be."""
 PAPER_CELLS = 2
 """How far around a cell, in cells, its paper's light is looked for."""
+
+COMPARED_CELLS = 0.75
+"""Side, in cells, of the square of ink that is compared with an earlier picture. Larger: loops along a cell's border
+count as other ink."""
+REACH_CELLS = 0.125
+"""How far the picture of a cell's ink goes beyond the cell, in cells."""
 
 
 def flat_window(surface: GridSurface) -> PlaneWindow:
@@ -156,3 +163,18 @@ def cells_near_ink(ink: FloatImage) -> npt.NDArray[np.bool_]:
     inner = cv2.blur(ink, (3, 3))[margin : margin + rows * CELL_PX, margin : margin + columns * CELL_PX]
     inside = inner.reshape(rows, CELL_PX, columns, CELL_PX)[:, line:-line, :, line:-line].max(axis=(1, 3))
     return np.asarray(cv2.dilate((inside > LEAST_INK).astype(np.uint8), np.ones((3, 3), dtype=np.uint8)) > 0)
+
+
+def cell_pictures(ink: FloatImage, cells: npt.NDArray[np.int64]) -> list[PlacePicture]:
+    """Return small pictures of the ink in cells (n, 2), for comparing it with later ones.
+
+    ``ink`` is that of a flat picture with half a cell of margin; cells are given by row from the top and column.
+    """
+    small = np.asarray(cv2.resize(ink, None, fx=1 / SHRINK, fy=1 / SHRINK, interpolation=cv2.INTER_AREA), np.float32)
+    margin, cell, reach = (round(share * CELL_PX / SHRINK) for share in (MARGIN_CELLS, 1, REACH_CELLS))
+    side = cell + 2 * reach
+    middle = ((side - 1) / 2, (side - 1) / 2)
+    return [
+        PlacePicture(small[top : top + side, left : left + side], middle, COMPARED_CELLS * CELL_PX / SHRINK / 2)
+        for top, left in (cell * cells + margin - reach).tolist()
+    ]

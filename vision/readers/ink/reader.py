@@ -12,11 +12,12 @@ from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, Side
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface, Surface
+from vision.place_picture import PlacePicture
 from vision.readers.ink.appearance import InkAppearance, circled_look, digit_look, looks_of
 from vision.readers.ink.drawing import draw_ink
 from vision.readers.ink.loops import LOOP, NO_LOOP, decode_loops, lines_between
 from vision.readers.ink.network import OUTPUTS, InkNetwork, shipped
-from vision.readers.ink.paper import flat_map, flat_picture, ink_on, range_around
+from vision.readers.ink.paper import cell_pictures, flat_map, flat_picture, ink_on, range_around
 from vision.readers.ink.pens import read_pens
 from vision.readers.ink.signs import BLOT, CROSS, DIGITS, EMPTY_SIGN, SIGNS, cell_of
 from vision.readers.protocols import SurfaceView
@@ -63,6 +64,7 @@ class InkSighting:
     scores: FloatArray | None = None
     around: FloatArray | None = None
     rarer: Mapping[str, float] = field(default_factory=dict)
+    picture: PlacePicture | None = field(default=None, repr=False)
     solid: None = None
 
     @property
@@ -134,19 +136,22 @@ class InkReader:
         known = {place: one.scores for place, one in previous.items() if one.scores is not None and place not in wanted}
         order = [place for place in surface.places if place not in known]
         scores = np.zeros((surface.rows, surface.columns, OUTPUTS))
+        pictures: dict[str, PlacePicture | None] = {place: previous[place].picture for place in known}
         for place, score in known.items():
             scores[self._cells[place]] = score
         if order:
             cells = np.array([self._cells[place] for place in order], dtype=np.int64)
             part = range_around(cells, surface)
             ink = ink_on(flat_picture(image, pixel_map, surface, part))
-            scores[tuple(cells.T)] = self._network.read(ink, cells - (part.row, part.column))
+            inside = cells - (part.row, part.column)
+            scores[tuple(cells.T)] = self._network.read(ink, inside)
+            pictures |= zip(order, cell_pictures(ink, inside), strict=True)
         looped, lines = decode_loops(scores[..., len(SIGNS)], lines_between(scores[..., len(SIGNS) + 1 :]))
         around = np.concatenate([looped[..., None], lines], axis=-1)
         kept = {place: previous[place] for place in known if previous[place].is_inside(around[self._cells[place]])}
         fresh = [place for place in surface.places if place not in kept]
         at = tuple(np.array([self._cells[place] for place in fresh], dtype=np.int64).reshape(-1, 2).T)
-        found = kept | {one.place: one for one in _sightings(fresh, scores[at], around[at])}
+        found = kept | {one.place: one for one in _sightings(fresh, scores[at], around[at], pictures)}
         return {place: found[place] for place in surface.places}
 
     def _with_neighbours(self, places: Collection[str]) -> set[str]:
@@ -163,9 +168,11 @@ class InkReader:
         return self._map[2]
 
 
-def _sightings(places: Sequence[str], scores: FloatArray, around: FloatArray) -> list[InkSighting]:
-    """Make sightings from the cells' log-probabilities of SIGNS (n, ...), and the log-odds of a loop and of its lines
-    around them (n, 5).
+def _sightings(
+    places: Sequence[str], scores: FloatArray, around: FloatArray, pictures: Mapping[str, PlacePicture | None]
+) -> list[InkSighting]:
+    """Make sightings from the cells' log-probabilities of SIGNS (n, ...), the log-odds of a loop and of its lines
+    around them (n, 5), and pictures of their ink.
     """
     signs = np.exp(scores[:, : len(SIGNS)])
     empty, blot = signs[:, SIGNS.index(EMPTY_SIGN)], signs[:, SIGNS.index(BLOT)]
@@ -189,6 +196,7 @@ def _sightings(places: Sequence[str], scores: FloatArray, around: FloatArray) ->
             score,
             near,
             _RARER,
+            pictures[place] if odds > 0 else None,
         )
         for place, odds, own, (_, *lines), score, near in zip(
             places, log_odds.tolist(), shares.tolist(), likely.tolist(), scores, around, strict=True

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import cv2
 import numpy as np
 import pytest
 
+from referee.judge.pooled_reading import WRITTEN_ANEW
 from tests.present import present
 from tests.vision.readers.ink.sheets import EXPECTED, camera, frame, grid_of, layout, picture, pose
 from vision.geometry import CameraModel, Pose, project
@@ -143,6 +145,23 @@ def test_only_changed_cells_and_their_neighbours_are_read_again() -> None:
     after = reader.read(bare, ["p1.d1"], before)
     assert after["p1.d1"].log_odds < 0 < before["p1.d1"].log_odds
     assert np.array_equal(present(after["p1.g3"].scores), present(before["p1.g3"].scores))
+
+
+def test_written_cells_have_a_picture_of_their_ink_and_keep_it_until_they_are_read_again() -> None:
+    board = layout("number-drop").board
+    reader = InkReader(board, PIECE_READERS["ink"].plain(board))
+    view = SurfaceView(picture("number-drop"), camera(), pose("number-drop"), board)
+    before = reader.read(view, board.places, {})
+    assert {place for place, one in before.items() if one.picture} == {
+        place for place, one in before.items() if one.log_odds > 0
+    }
+    darker = replace(view, image=np.asarray(0.9 * view.image, dtype=np.uint8))
+    after = reader.read(darker, ["p1.d1"], before)
+    assert after["p1.g3"].picture is before["p1.g3"].picture
+    assert after["p1.d1"].picture is not before["p1.d1"].picture
+    pictures = [present(before[place].picture) for place in ("p1.c1", "p1.d1", "p1.g3")]
+    assert pictures[1].difference(present(after["p1.d1"].picture)) < WRITTEN_ANEW / 10
+    assert all(one.difference(other) > WRITTEN_ANEW for one, other in combinations(pictures, 2))
 
 
 def test_readings_are_drawn_on_a_copy_of_the_picture() -> None:

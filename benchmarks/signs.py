@@ -1,0 +1,126 @@
+"""How much written signs change in the picture when they are traced or written anew, and when nobody touches them.
+
+It reports, by what happened to a sign and to the light or the camera, quantiles of the logarithm of the difference
+between two pictures, as a multiple of the usual one, and how many signs the judge takes to be written anew.
+
+Run: python benchmarks/signs.py [--tables N] [--seed S] [--size 1280x720]
+
+Sheets of Number Drop are filled at random on virtual tables that differ in camera, light, surface and handwriting. A
+third of the signs is then traced or replaced by others.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.parts.environment import enter_environment
+
+enter_environment(__name__)
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import click
+import cv2
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+
+from benchmarks.parts.command_line import figures, picture_size
+from benchmarks.parts.soak.game import looks_of_pieces
+from referee.judge.pooled_reading import WRITTEN_ANEW
+from simulator.faults.disturbances import DisturbanceMaker
+from simulator.faults.table import faulty_setting
+from simulator.play.actions import Arrangement, Slack
+from simulator.play.ink import NumberSheetHandler
+from simulator.rendering.renderer import Renderer
+from simulator.scene.scene import Scene, Setting
+from vision.frame import Frame
+from vision.place_picture import PlacePicture
+from vision.readers.registry import table_reader
+
+_GAME = "number-drop"
+_DISTURBANCES = ("lamp switched", "lamp dimmed", "camera bumped")
+_WRITTEN, _TRACED, _REPLACED = 0.5, 0.15, 0.15
+"""Shares: of the cells that are written, and of those that are traced and replaced then."""
+_QUANTILES = (0.0, 0.01, 0.5, 0.99, 1.0)
+_LEAST_DIFFERENCE = 1e-3
+"""Floor of the difference before its logarithm is taken."""
+
+
+def differences(seed: int, size: tuple[int, int]) -> Iterator[tuple[str, str, float]]:
+    """Fill the sheets of one table, change some signs, and give for each sign what happened to it, what happened to the
+    table, and the difference of its pictures.
+    """
+    setting, rng = faulty_setting(seed, size, _GAME, 2 + seed % 3), np.random.default_rng(seed)
+    handler = NumberSheetHandler(setting.layout, Slack(), rng)
+    cells = [place for surface in setting.layout.surfaces for place in surface.places]
+    written = {place: str(rng.choice(handler.signs)) for place in cells if rng.random() < _WRITTEN}
+    before = handler.set_up({})
+    for place, look in written.items():
+        before = before.after_all(handler.write(before, _player(place), {place: look}))
+    happened = dict.fromkeys(written, "nothing")
+    after = before
+    for place, share in zip(written, rng.random(len(written)).tolist(), strict=True):
+        if share < _TRACED:
+            happened[place], after = "traced", after.after_all(handler.nudges(after, place))
+        elif share < _TRACED + _REPLACED:
+            other = str(rng.choice([look for look in handler.signs if look != written[place]]))
+            happened[place] = "replaced"
+            after = after.after_all(handler.write(after, _player(place), {place: other}))
+    earlier = _pictures(setting, before, seed, 0)
+    maker = DisturbanceMaker(setting, rng)
+    for number, kind in enumerate(("nothing", *_DISTURBANCES), 1):
+        disturbed = setting
+        if kind in _DISTURBANCES:
+            drawn = maker.make(kind, 0.0, ())
+            disturbed = replace(setting, lighting=drawn.lighting or setting.lighting, pose=drawn.pose or setting.pose)
+        seen = _pictures(disturbed, after, seed, number)
+        for place in earlier.keys() & seen.keys() & happened.keys():
+            yield happened[place], kind, earlier[place].difference(seen[place])
+
+
+def _player(place: str) -> str:
+    return place.partition(".")[0]
+
+
+def _pictures(setting: Setting, standing: Arrangement, seed: int, number: int) -> Mapping[str, PlacePicture]:
+    """Read the sheets once, and give the picture of each sign."""
+    image = Renderer(seed).render(Scene(setting, tuple(standing.values())), number)
+    reader = table_reader(setting.camera, setting.layout, looks_of_pieces(setting.camera.size, _GAME))
+    places = reader.read(Frame(image, float(number), number)).places
+    return {place: one.picture for place, one in places.items() if one.picture is not None}
+
+
+@click.command(help=__doc__)
+@click.option("--tables", default=20, show_default=True, type=click.IntRange(1), help="How many tables.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Tables are seed, seed + 1, ...")
+@click.option("--size", default="1280x720", show_default=True, help="The camera's picture.")
+def main(tables: int, seed: int, size: str) -> None:
+    """Write, compare, report."""
+    cv2.setNumThreads(1)
+    console = Console()
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for number in track(range(seed, seed + tables), console=console, transient=True):
+        for happened, kind, difference in differences(number, picture_size(size)):
+            found[happened, kind].append(difference)
+    table = figures(
+        "Signs, by the logarithm of the difference of their pictures",
+        "sign; table",
+        *(f"{share:.0%}" for share in _QUANTILES),
+        f"over {math.log(WRITTEN_ANEW):.1f}",
+    )
+    for (happened, kind), values in sorted(found.items()):
+        logs = np.log(np.maximum(values, _LEAST_DIFFERENCE))
+        quantiles = (f"{value:.2f}" for value in np.quantile(logs, _QUANTILES))
+        over = f"{sum(value > WRITTEN_ANEW for value in values)} of {len(values)}"
+        table.add_row(f"{happened}; {kind}", *quantiles, over)
+    console.print(table)
+
+
+if __name__ == "__main__":
+    main()
