@@ -18,6 +18,9 @@ PIECE = "a piece"
 WRITTEN_ANEW = 45.0
 """Difference of a cell's ink from an earlier picture, in usual ones, above which it was written anew. Lower: signs that
 nobody touched are asked about. ``benchmarks/signs.py`` measures both."""
+_ANOTHER_SIGN = 3.0
+"""Log-odds by which a sign that was written anew is another one rather than the same one traced. Higher: more questions
+about traced signs, fewer signs written over unnoticed. Set by hand."""
 
 _IMPOSSIBLE = -30.0
 """The log-probability of what is taken to be impossible."""
@@ -100,24 +103,38 @@ class PooledPlace:
     def as_same_ink(self, before: PooledPlace, look: str) -> PooledPlace:
         """Return a copy for a cell that was read as ``before`` when ``look`` was known to be written there.
 
-        The look, alone or with a loop around it, is at least as probable as that the same ink is read so again. A cell
-        whose ink looks otherwise was written anew, and counts as it is read now.
+        The look, alone or with a loop around it, is at least as probable as that the same ink is read so again.
         """
-        kept, now = before.picture, self.picture
-        if kept is not None and now is not None and kept.difference(now) > WRITTEN_ANEW:
-            return self
         logs = dict(self.log_probabilities)
         again = _log_sum(2 * value for value in before.log_probabilities.values())
-        for name, value in self.log_probabilities.items():
-            if name == look or _adds_to(look, name):
-                added = name.removeprefix(look)
-                same = _log_sum(
-                    was + logs[f"{other}{added}"]
-                    for other, was in before.log_probabilities.items()
-                    if f"{other}{added}" in logs
-                )
-                logs[name] = max(value, min(0.0, same - again))
+        for name in self._as_known(look):
+            added = name.removeprefix(look)
+            same = _log_sum(
+                was + logs[f"{other}{added}"]
+                for other, was in before.log_probabilities.items()
+                if f"{other}{added}" in logs
+            )
+            logs[name] = max(logs[name], min(0.0, same - again))
         return replace(self, log_probabilities=logs)
+
+    def as_another_sign(self, look: str) -> PooledPlace:
+        """Return a copy for a cell that was written anew since ``look`` was written there."""
+        logs = {name: self.log_probabilities[name] - _ANOTHER_SIGN for name in self._as_known(look)}
+        return replace(self, log_probabilities={**self.log_probabilities, **logs})
+
+    def was_written_anew(self, before: PooledPlace, believed: str) -> bool:
+        """Return whether the ink looks otherwise than ``before``; not if that may be a loop, where none is believed."""
+        kept, now = before.picture, self.picture
+        if kept is None or now is None or kept.difference(now) <= WRITTEN_ANEW:
+            return False
+        return self._has_loop(believed) or not self._has_loop(self.best)
+
+    def _has_loop(self, look: str) -> bool:
+        return any(_adds_to(other, look) for other in self.log_probabilities)
+
+    def _as_known(self, look: str) -> list[str]:
+        """Return the look, and those in which something is drawn around it."""
+        return [name for name in self.log_probabilities if name == look or _adds_to(look, name)]
 
     @property
     def certainty(self) -> float:
@@ -157,24 +174,31 @@ def given_earlier_readings(
 
     A sign that something was drawn around is still the same.
     """
-    known = {
-        place: seen[place].as_same_ink(before, look) if handwritten else seen[place].without_misreading(before, look)
-        for place, (look, before) in earlier.items()
-        if place in seen
-        and not seen[place].sensed_only
-        and (believed.get(place) == look or (handwritten and _adds_to(look, believed.get(place, EMPTY))))
-    }
+    known = {}
+    for place, (look, before) in earlier.items():
+        expected = believed.get(place, EMPTY)
+        if place not in seen or seen[place].sensed_only:
+            continue
+        if handwritten and (expected == look or _adds_to(look, expected)):
+            anew = seen[place].was_written_anew(before, expected)
+            known[place] = seen[place].as_another_sign(look) if anew else seen[place].as_same_ink(before, look)
+        elif expected == look:
+            known[place] = seen[place].without_misreading(before, look)
     return {**seen, **known} if known else seen
 
 
 def with_later_readings(
     earlier: EarlierReadings, later: EarlierReadings, *, handwritten: bool = False
 ) -> EarlierReadings:
-    """Return ``earlier`` with ``later``; a sign that something was drawn around since keeps its own reading."""
+    """Return ``earlier`` with ``later``; a sign that something was drawn around since keeps its own reading, with a new
+    picture.
+    """
     added = {
-        place for place in later if handwritten and place in earlier and _adds_to(earlier[place][0], later[place][0])
+        place: (earlier[place][0], replace(earlier[place][1], picture=seen.picture))
+        for place, (look, seen) in later.items()
+        if handwritten and place in earlier and _adds_to(earlier[place][0], look)
     }
-    return {**earlier, **{place: one for place, one in later.items() if place not in added}}
+    return {**earlier, **later, **added}
 
 
 def readings_to_keep(

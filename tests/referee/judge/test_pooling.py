@@ -20,6 +20,7 @@ from referee.judge.pooled_reading import (
     PooledReading,
     given_earlier_readings,
     readings_to_keep,
+    with_later_readings,
 )
 from referee.judge.pooling import pool
 from referee.judge.sensor_evidence import set_aside_disputes
@@ -349,13 +350,38 @@ def test_changes_are_observed_alike_whether_or_not_a_sensor_alone_knows_another_
         assert observe(seen, base, changes) == observe(with_sensor, base, changes)
 
 
-def test_ink_that_was_written_anew_is_judged_as_it_is_read() -> None:
-    levels, others = np.random.default_rng(4).random((2, 18, 18)).astype(np.float32)
-    kept, same, anew = (PlacePicture(one, (8.5, 8.5)) for one in (levels, 1.02 * levels, others))
-    assert kept.difference(same) < WRITTEN_ANEW / 10
-    assert kept.difference(anew) > WRITTEN_ANEW
-    before = replace(pooled(place(0.05, 0.15, 0.8)).places["c3"], picture=kept)
-    for seen, best in ((same, "gold"), (None, "gold"), (anew, "teal")):
-        now = {"c3": replace(before, picture=seen)}
-        weighed = given_earlier_readings(now, {"c3": ("gold", before)}, {"c3": "gold"}, handwritten=True)
-        assert weighed["c3"].best == best
+NOISE, OTHER = np.random.default_rng(4).random((2, 18, 18)).astype(np.float32)
+KEPT, SAME, ANEW = (PlacePicture(levels, (8.5, 8.5)) for levels in (NOISE, 1.02 * NOISE, OTHER))
+
+
+def test_a_sign_that_was_written_anew_is_rather_another_one() -> None:
+    assert KEPT.difference(SAME) < WRITTEN_ANEW / 10
+    assert KEPT.difference(ANEW) > WRITTEN_ANEW
+    before = replace(pooled(place(0.05, 0.15, 0.8)).places["c3"], picture=KEPT)
+
+    def best(gold: float, picture: PlacePicture | None) -> str:
+        now = {"c3": replace(pooled(place(0.01, gold, 0.99 - gold)).places["c3"], picture=picture)}
+        return given_earlier_readings(now, {"c3": ("gold", before)}, {"c3": "gold"}, handwritten=True)["c3"].best
+
+    assert [best(0.15, picture) for picture in (SAME, None, ANEW)] == ["gold", "gold", "teal"]
+    assert [best(0.6, picture) for picture in (SAME, None, ANEW)] == ["gold", "gold", "teal"]
+    assert best(0.98, ANEW) == "gold"
+
+
+def test_a_sign_with_a_new_loop_is_the_same_sign_and_its_picture_is_kept_anew() -> None:
+    def read(picture: PlacePicture, **shares: float) -> PooledPlace:
+        return PooledPlace({name.replace("_", " "): math.log(share) for name, share in shares.items()}, picture=picture)
+
+    before = read(KEPT, one=0.3, seven=0.6, one_circled=0.05, seven_circled=0.05)
+    looped = read(ANEW, one=0.05, seven=0.05, one_circled=0.3, seven_circled=0.6)
+    earlier = {"c3": ("one", before)}
+
+    def best(one: PooledPlace, believed: str) -> str:
+        return given_earlier_readings({"c3": one}, earlier, {"c3": believed}, handwritten=True)["c3"].best
+
+    assert best(looped, "one") == "one circled"
+    assert best(looped, "one circled") == "seven circled"
+    earlier = with_later_readings(earlier, {"c3": ("one circled", looped)}, handwritten=True)
+    assert earlier["c3"][1].log_probabilities == before.log_probabilities
+    assert best(looped, "one circled") == "one circled"
+    assert best(replace(looped, picture=KEPT), "one circled") == "seven circled"
