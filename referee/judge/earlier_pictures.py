@@ -23,16 +23,16 @@ _MOST_NOISE = 5.0
 Higher: a touch is overlooked more often. Set by hand."""
 _UNTOUCHED, _TOUCHED = (-0.3, 0.8), (4.2, 1.2)
 """Mean and standard deviation of the logarithm of the difference, in units of the usual one, of untouched and touched
-stacks of the same look: ``benchmarks/stacks.py`` measures them."""
+stacks of the same look: ``benchmarks/touched/stacks.py`` measures them."""
 _EVIDENCE_WEIGHT, _MOST_EVIDENCE = 0.6, 4.0
 """The weight of a picture's log-odds, and the most that one picture may contribute. Higher: a single stack decides
 between turns more often, rightly or wrongly. Set by hand so that few decide wrongly;
-``benchmarks/stacks.py`` counts them."""
+``benchmarks/touched/stacks.py`` counts them."""
 UNTOUCHED_DISC, _UNTOUCHED_SLOPE, _MOST_UNTOUCHED = 0.0, 3.0, 2.5
 """Logarithm of the difference, in units of the usual one, below which a flat piece counts as untouched, the log-odds by
 which its look gains for each unit below that, and the most it may gain. Higher: fewer questions about balls in dim
-light, and more passes overlooked. Set by hand: ``benchmarks/discs.py`` finds nearly all untouched discs below it, and
-those with a ball put on or taken off far above."""
+light, and more passes overlooked. Set by hand: ``benchmarks/touched/discs.py`` finds nearly all untouched discs below
+it, and those with a ball put on or taken off far above."""
 _MOST_DISC_NOISE = 1.5
 """The strongest noise at which pictures of flat pieces are compared."""
 _ANY_HEIGHT_SHARE = 0.1

@@ -17,7 +17,7 @@ PIECE = "a piece"
 
 WRITTEN_ANEW = 45.0
 """Difference of a cell's ink from an earlier picture, in usual ones, above which it was written anew. Lower: signs that
-nobody touched are asked about. ``benchmarks/signs.py`` measures both."""
+nobody touched are asked about. ``benchmarks/touched/signs.py`` measures both."""
 _ANOTHER_SIGN = 3.0
 """Log-odds by which a sign that was written anew is another one rather than the same one traced. Higher: more questions
 about traced signs, fewer signs written over unnoticed. Set by hand."""

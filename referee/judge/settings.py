@@ -88,8 +88,8 @@ class JudgeSettings:
     ``stacks``
         a turn that the stacks contradict by this much is asked about even if no other one looks alike. Higher: fewer
         questions, and more wrong turns where a top is misread. Of 144 turns played at random none are contradicted by
-        more; of 1,439 others that differ from what is seen in one top, 1,298 (``benchmarks/stacks.py --games 12 --seed
-        31``).
+        more; of 1,439 others that differ from what is seen in one top, 1,298
+        (``benchmarks/touched/stacks.py --games 12 --seed 31``).
     ``stopover``
         how much a turn loses that does not pass a place where sensors noticed a piece put down on its way, compared
         with one that does and leaves the same places occupied; less than ``margin``, so that it orders the answers of

@@ -16,6 +16,7 @@ from referee.judge.explanations import Explanation, ExplanationKind
 from referee.judge.pooled_reading import (
     PIECE,
     WRITTEN_ANEW,
+    EarlierReadings,
     PooledPlace,
     PooledReading,
     given_earlier_readings,
@@ -374,7 +375,7 @@ def test_a_sign_with_a_new_loop_is_the_same_sign_and_its_picture_is_kept_anew() 
 
     before = read(KEPT, one=0.3, seven=0.6, one_circled=0.05, seven_circled=0.05)
     looped = read(ANEW, one=0.05, seven=0.05, one_circled=0.3, seven_circled=0.6)
-    earlier = {"c3": ("one", before)}
+    earlier: EarlierReadings = {"c3": ("one", before)}
 
     def best(one: PooledPlace, believed: str) -> str:
         return given_earlier_readings({"c3": one}, earlier, {"c3": believed}, handwritten=True)["c3"].best

@@ -85,8 +85,8 @@ class StackSettings:
     foot_spread_mm: float = 0.8
     """Standard deviation, in mm, of a tip's position relative to the base, due to the base. Larger: the position tells
     heights less reliably. Of a few values tried, this and the next two made the true numbers of pieces likeliest, of
-    1,441 touched stacks of virtual games and of 290 ray-traced stacks. ``benchmarks/stacks.py`` shows how often a
-    number is right.
+    1,441 touched stacks of virtual games and of 290 ray-traced stacks. ``benchmarks/touched/stacks.py`` shows how often
+    a number is right.
     """
     piece_spread_mm: float = 0.7
     """Further standard deviation due to each further piece. Larger: the position tells the heights of high stacks less

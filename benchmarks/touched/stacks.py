@@ -5,7 +5,7 @@ standard deviation of the log difference of two pictures with the same top; how 
 the probability that one picture gives it; and how strongly the stacks contradict the turn that was played, and others
 that would look the same if one top were misread.
 
-Run: python benchmarks/stacks.py [--games N] [--turns N] [--seed S] [--size 960x540] [--tilt DEG]
+Run: python benchmarks/touched/stacks.py [--games N] [--turns N] [--seed S] [--size 960x540] [--tilt DEG]
 
 Random turns are played on virtual tables that differ in camera, light and surface, without hands. Each position is
 rendered once and read by a new reader. Exit code 1 when, with earlier pictures, a wrong turn is accepted or a legal one
@@ -17,7 +17,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)

@@ -3,7 +3,7 @@
 It reports, by what happened to a disc, quantiles of the logarithm of the difference between two pictures, as a multiple
 of the usual one, and how many discs look so much as before that the judge takes them to be untouched.
 
-Run: python benchmarks/discs.py [--games N] [--turns N] [--seed S] [--size 960x540]
+Run: python benchmarks/touched/discs.py [--games N] [--turns N] [--seed S] [--size 960x540]
 
 Random turns are played on virtual tables that differ in camera, light and surface, without hands. Each position is
 rendered once.
@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from click.testing import CliRunner
 
-from benchmarks.signs import differences, main
+from benchmarks.touched.signs import differences, main
 from referee.judge.pooled_reading import WRITTEN_ANEW
 
 

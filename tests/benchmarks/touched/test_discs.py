@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.discs import happened, main, played
+from benchmarks.touched.discs import happened, main, played
 
 
 @pytest.mark.parametrize(

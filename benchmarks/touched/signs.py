@@ -3,7 +3,7 @@
 It reports, by what happened to a sign and to the light or the camera, quantiles of the logarithm of the difference
 between two pictures, as a multiple of the usual one, and how many signs the judge takes to be written anew.
 
-Run: python benchmarks/signs.py [--tables N] [--seed S] [--size 1280x720]
+Run: python benchmarks/touched/signs.py [--tables N] [--seed S] [--size 1280x720]
 
 Sheets of Number Drop are filled at random on virtual tables that differ in camera, light, surface and handwriting. A
 third of the signs is then traced or replaced by others.
@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
