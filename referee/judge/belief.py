@@ -19,16 +19,14 @@ from referee.judge.earlier_pictures import (
     unchanged_pieces,
     untouched_since,
 )
-from referee.judge.explanations import Changes
-from referee.judge.explorer import JudgeContext, changes_between
-from referee.judge.pooled_reading import (
-    Dispute,
+from referee.judge.earlier_readings import (
     EarlierReadings,
-    PooledPlace,
-    PooledReading,
     given_earlier_readings,
     readings_to_keep,
 )
+from referee.judge.explanations import Changes
+from referee.judge.explorer import JudgeContext, changes_between
+from referee.judge.pooled_reading import Dispute, PooledPlace, PooledReading
 from referee.judge.pooling import pool
 from referee.judge.verdict import Verdict
 from vision.reading import Reading

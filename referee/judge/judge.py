@@ -24,9 +24,10 @@ from referee.judge.acceptance import (
 from referee.judge.belief import Belief
 from referee.judge.decision import Conclusion
 from referee.judge.earlier_pictures import compare_with_earlier_pictures
+from referee.judge.earlier_readings import given_earlier_readings, readings_to_keep
 from referee.judge.explanations import Explanation, ExplanationKind
 from referee.judge.explorer import JudgeContext, usual_appearance
-from referee.judge.pooled_reading import PooledReading, given_earlier_readings, readings_to_keep
+from referee.judge.pooled_reading import PooledReading
 from referee.judge.pooling import pool
 from referee.judge.rules.look import Judgement, Look, first_judgement
 from referee.judge.rules.rolling import (

@@ -15,13 +15,6 @@ from vision.reading import PlaceChange
 PIECE = "a piece"
 """The look of a place where only a sensor reports a piece: any look but empty."""
 
-WRITTEN_ANEW = 45.0
-"""Difference of a cell's ink from an earlier picture, in usual ones, above which it was written anew. Lower: signs that
-nobody touched are asked about. ``benchmarks/touched/signs.py`` measures both."""
-_ANOTHER_SIGN = 3.0
-"""Log-odds by which a sign that was written anew is another one rather than the same one traced. Higher: more questions
-about traced signs, fewer signs written over unnoticed. Set by hand."""
-
 _IMPOSSIBLE = -30.0
 """The log-probability of what is taken to be impossible."""
 
@@ -92,50 +85,6 @@ class PooledPlace:
             return max(value for name, value in self.log_probabilities.items() if name != EMPTY)
         return self.log_probabilities[look]
 
-    def without_misreading(self, misread: PooledPlace, look: str) -> PooledPlace:
-        """Return a copy in which the earlier misreading of ``look`` no longer counts against it."""
-        logs = {
-            name: value - max(0.0, misread.lead(name, look)) if name in misread.log_probabilities else value
-            for name, value in self.log_probabilities.items()
-        }
-        return replace(self, log_probabilities=logs)
-
-    def as_same_ink(self, before: PooledPlace, look: str) -> PooledPlace:
-        """Return a copy for a cell that was read as ``before`` when ``look`` was known to be written there.
-
-        The look, alone or with a loop around it, is at least as probable as that the same ink is read so again.
-        """
-        logs = dict(self.log_probabilities)
-        again = _log_sum(2 * value for value in before.log_probabilities.values())
-        for name in self._as_known(look):
-            added = name.removeprefix(look)
-            same = _log_sum(
-                was + logs[f"{other}{added}"]
-                for other, was in before.log_probabilities.items()
-                if f"{other}{added}" in logs
-            )
-            logs[name] = max(logs[name], min(0.0, same - again))
-        return replace(self, log_probabilities=logs)
-
-    def as_another_sign(self, look: str) -> PooledPlace:
-        """Return a copy for a cell that was written anew since ``look`` was written there."""
-        logs = {name: self.log_probabilities[name] - _ANOTHER_SIGN for name in self._as_known(look)}
-        return replace(self, log_probabilities={**self.log_probabilities, **logs})
-
-    def was_written_anew(self, before: PooledPlace, believed: str) -> bool:
-        """Return whether the ink looks otherwise than ``before``; not if that may be a loop, where none is believed."""
-        kept, now = before.picture, self.picture
-        if kept is None or now is None or kept.difference(now) <= WRITTEN_ANEW:
-            return False
-        return self._has_loop(believed) or not self._has_loop(self.best)
-
-    def _has_loop(self, look: str) -> bool:
-        return any(_adds_to(other, look) for other in self.log_probabilities)
-
-    def _as_known(self, look: str) -> list[str]:
-        """Return the look, and those in which something is drawn around it."""
-        return [name for name in self.log_probabilities if name == look or _adds_to(look, name)]
-
     @property
     def certainty(self) -> float:
         """The log-odds by which the best look leads the second best; with only a sensor, all pieces are one look."""
@@ -145,76 +94,10 @@ class PooledPlace:
         return ranked[0] - ranked[1] if len(ranked) > 1 else math.inf
 
 
-def _adds_to(look: str, other: str) -> bool:
-    """Return whether ``other`` is ``look`` with something drawn around it: ``digit 1 circled`` for ``digit 1``."""
-    return other.startswith(f"{look} ")
-
-
-def _log_sum(logs: Iterable[float]) -> float:
-    """Return the log of the sum of numbers given by their logs."""
-    values = tuple(logs)
-    highest = max(values)
-    return highest + math.log(math.fsum(math.exp(value - highest) for value in values))
-
-
 @lru_cache(maxsize=256)
 def _certain(look: str, looks: tuple[str, ...]) -> PooledPlace:
     """Return a place that certainly has one of these looks."""
     return PooledPlace({one: 0.0 if one == look else _IMPOSSIBLE for one in looks})
-
-
-EarlierReadings = Mapping[str, tuple[str, PooledPlace]]
-"""Places with the look that was known to be there, and what the camera read then."""
-
-
-def given_earlier_readings(
-    seen: Mapping[str, PooledPlace], earlier: EarlierReadings, believed: Appearance, *, handwritten: bool = False
-) -> Mapping[str, PooledPlace]:
-    """Return the places weighed with how they were read earlier, where the believed look is still the same.
-
-    A sign that something was drawn around is still the same.
-    """
-    known = {}
-    for place, (look, before) in earlier.items():
-        expected = believed.get(place, EMPTY)
-        if place not in seen or seen[place].sensed_only:
-            continue
-        if handwritten and (expected == look or _adds_to(look, expected)):
-            anew = seen[place].was_written_anew(before, expected)
-            known[place] = seen[place].as_another_sign(look) if anew else seen[place].as_same_ink(before, look)
-        elif expected == look:
-            known[place] = seen[place].without_misreading(before, look)
-    return {**seen, **known} if known else seen
-
-
-def with_later_readings(
-    earlier: EarlierReadings, later: EarlierReadings, *, handwritten: bool = False
-) -> EarlierReadings:
-    """Return ``earlier`` with ``later``; a sign that something was drawn around since keeps its own reading, with a new
-    picture.
-    """
-    added = {
-        place: (earlier[place][0], replace(earlier[place][1], picture=seen.picture))
-        for place, (look, seen) in later.items()
-        if handwritten and place in earlier and _adds_to(earlier[place][0], look)
-    }
-    return {**earlier, **later, **added}
-
-
-def readings_to_keep(
-    seen: Mapping[str, PooledPlace], places: Iterable[str], believed: Appearance, *, handwritten: bool = False
-) -> EarlierReadings:
-    """Return how the camera reads those of these places that it misreads.
-
-    Of handwriting all are returned: what is read rightly now may be misread in another light.
-    """
-    return {
-        place: (believed[place], seen[place])
-        for place in places
-        if place in seen
-        and not seen[place].sensed_only
-        and (not seen[place].agrees(believed[place]) or (handwritten and believed[place] != EMPTY))
-    }
 
 
 @dataclass(frozen=True)

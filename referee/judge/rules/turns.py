@@ -15,6 +15,7 @@ from referee.judge import sensor_evidence, sentences
 from referee.judge.acceptance import Resolved, SideCheck, SideSupport, advance, reading_of_turns, resolve, weigh_sides
 from referee.judge.belief import Belief
 from referee.judge.decision import Conclusion
+from referee.judge.earlier_readings import readings_to_keep, with_later_readings
 from referee.judge.explanations import (
     Changes,
     ExplanationKind,
@@ -24,7 +25,7 @@ from referee.judge.explanations import (
 )
 from referee.judge.explorer import MOST_WEIGHED, JudgeContext
 from referee.judge.faults import StandingFault, find_breaches
-from referee.judge.pooled_reading import PIECE, PooledReading, readings_to_keep, with_later_readings
+from referee.judge.pooled_reading import PIECE, PooledReading
 from referee.judge.rules.look import Judgement, Look, first_judgement
 from referee.judge.sensor_evidence import decide_for_trigger
 from referee.judge.settings import Trigger

@@ -15,13 +15,8 @@ from referee.judge.decision import Conclusion, Decision
 from referee.judge.explanations import Explanation, ExplanationKind
 from referee.judge.pooled_reading import (
     PIECE,
-    WRITTEN_ANEW,
-    EarlierReadings,
     PooledPlace,
     PooledReading,
-    given_earlier_readings,
-    readings_to_keep,
-    with_later_readings,
 )
 from referee.judge.pooling import pool
 from referee.judge.sensor_evidence import set_aside_disputes
@@ -233,40 +228,6 @@ def test_sensor_changes_up_to_the_given_time_are_dropped() -> None:
     assert pool([Reading(0, 0.0, {}, changes=changes)], ["c3"], LOOKS, FLOOR).changes == changes
 
 
-def test_an_earlier_misreading_is_corrected_while_the_believed_piece_stays() -> None:
-    before = pooled(place(0.05, 0.15, 0.8))
-    believed = {"c3": "gold"}
-    misread = readings_to_keep(before.places, ["c3", "d4"], believed)
-    assert set(misread) == {"c3"}
-    again = given_earlier_readings(before.places, misread, believed)["c3"]
-    assert again.lead("teal", "gold") == pytest.approx(0.0)
-    assert again.lead("gold", "empty") == pytest.approx(math.log(3))
-    assert given_earlier_readings(before.places, misread, {"c3": "empty"}) == before.places
-    read_rightly = pooled(place(0.05, 0.9, 0.05)).places
-    assert readings_to_keep(read_rightly, ["c3"], believed) == {}
-    assert set(readings_to_keep(read_rightly, ["c3"], believed, handwritten=True)) == {"c3"}
-    assert readings_to_keep(read_rightly, ["c3"], {"c3": "empty"}, handwritten=True).keys() == {"c3"}
-    assert readings_to_keep(pooled(place(0.9, 0.05, 0.05)).places, ["c3"], {"c3": "empty"}, handwritten=True) == {}
-    felt = pooled(place(0, 0, 0, sensed=0.01, hidden=True))
-    assert readings_to_keep(felt.places, ["c3"], believed) == {}
-    assert given_earlier_readings(felt.places, misread, believed) == felt.places
-
-
-@given(*[st.lists(st.floats(0.001, 1.0), min_size=3, max_size=3)] * 2)
-def test_ink_that_is_read_again_as_before_is_as_likely_as_can_be(was: list[float], now: list[float]) -> None:
-    before, after = (pooled(place(*[share / sum(shares) for share in shares])).places["c3"] for shares in (was, now))
-    same = before.as_same_ink(before, "gold").log_probabilities
-    assert same["gold"] == pytest.approx(0.0, abs=1e-6)
-    assert [same[look] for look in ("empty", "teal")] == [before.log_probabilities[look] for look in ("empty", "teal")]
-    other = after.as_same_ink(before, "gold").log_probabilities
-    assert after.log_probabilities["gold"] <= other["gold"] <= 0.0
-    agreed, again = (
-        math.fsum(math.exp(before.log_probabilities[look] + one.log_probabilities[look]) for look in LOOKS)
-        for one in (after, before)
-    )
-    assert other["gold"] == pytest.approx(max(after.log_probabilities["gold"], min(0.0, math.log(agreed / again))))
-
-
 @pytest.mark.parametrize(
     ("seen_in", "readings", "is_told"), [(1, 3, False), (2, 3, True), (3, 3, True), (2, 4, False), (2, 5, False)]
 )
@@ -349,40 +310,3 @@ def test_changes_are_observed_alike_whether_or_not_a_sensor_alone_knows_another_
     changes = frozenset(after.items())
     for observe in (PooledReading.observable_changes, PooledReading.noticeable_changes, PooledReading.visible_changes):
         assert observe(seen, base, changes) == observe(with_sensor, base, changes)
-
-
-NOISE, OTHER = np.random.default_rng(4).random((2, 18, 18)).astype(np.float32)
-KEPT, SAME, ANEW = (PlacePicture(levels, (8.5, 8.5)) for levels in (NOISE, 1.02 * NOISE, OTHER))
-
-
-def test_a_sign_that_was_written_anew_is_rather_another_one() -> None:
-    assert KEPT.difference(SAME) < WRITTEN_ANEW / 10
-    assert KEPT.difference(ANEW) > WRITTEN_ANEW
-    before = replace(pooled(place(0.05, 0.15, 0.8)).places["c3"], picture=KEPT)
-
-    def best(gold: float, picture: PlacePicture | None) -> str:
-        now = {"c3": replace(pooled(place(0.01, gold, 0.99 - gold)).places["c3"], picture=picture)}
-        return given_earlier_readings(now, {"c3": ("gold", before)}, {"c3": "gold"}, handwritten=True)["c3"].best
-
-    assert [best(0.15, picture) for picture in (SAME, None, ANEW)] == ["gold", "gold", "teal"]
-    assert [best(0.6, picture) for picture in (SAME, None, ANEW)] == ["gold", "gold", "teal"]
-    assert best(0.98, ANEW) == "gold"
-
-
-def test_a_sign_with_a_new_loop_is_the_same_sign_and_its_picture_is_kept_anew() -> None:
-    def read(picture: PlacePicture, **shares: float) -> PooledPlace:
-        return PooledPlace({name.replace("_", " "): math.log(share) for name, share in shares.items()}, picture=picture)
-
-    before = read(KEPT, one=0.3, seven=0.6, one_circled=0.05, seven_circled=0.05)
-    looped = read(ANEW, one=0.05, seven=0.05, one_circled=0.3, seven_circled=0.6)
-    earlier: EarlierReadings = {"c3": ("one", before)}
-
-    def best(one: PooledPlace, believed: str) -> str:
-        return given_earlier_readings({"c3": one}, earlier, {"c3": believed}, handwritten=True)["c3"].best
-
-    assert best(looped, "one") == "one circled"
-    assert best(looped, "one circled") == "seven circled"
-    earlier = with_later_readings(earlier, {"c3": ("one circled", looped)}, handwritten=True)
-    assert earlier["c3"][1].log_probabilities == before.log_probabilities
-    assert best(looped, "one circled") == "one circled"
-    assert best(replace(looped, picture=KEPT), "one circled") == "seven circled"
