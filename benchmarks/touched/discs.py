@@ -35,7 +35,7 @@ from benchmarks.parts.command_line import figures, picture_size
 from benchmarks.parts.soak.game import looks_of_pieces
 from common.places import EMPTY
 from engine.registry import load
-from referee.judge.earlier_pictures import UNTOUCHED_DISC
+from referee.judge.evidence.earlier_pictures import UNTOUCHED_DISC
 from simulator.faults.table import faulty_setting
 from simulator.play.actions import Slack
 from simulator.play.diaballik import DiscHandler

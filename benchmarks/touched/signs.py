@@ -32,7 +32,7 @@ from rich.progress import track
 
 from benchmarks.parts.command_line import figures, picture_size
 from benchmarks.parts.soak.game import looks_of_pieces
-from referee.judge.earlier_readings import WRITTEN_ANEW
+from referee.judge.evidence.earlier_readings import WRITTEN_ANEW
 from simulator.faults.disturbances import DisturbanceMaker
 from simulator.faults.table import faulty_setting
 from simulator.play.actions import Arrangement, Slack

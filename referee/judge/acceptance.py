@@ -13,13 +13,13 @@ from engine.api import Game, StateT, TurnT
 from engine.errors import IllegalTurnError
 from engine.values import EMPTY, Breach, Place
 from referee.judge.decision import Conclusion, Decision, decide
+from referee.judge.evidence.sides import certain_sides, keep_consistent_turns, side_contradiction
+from referee.judge.evidence.stacks import height_contradiction, stack_doubts
 from referee.judge.explanations import Changes, Explanation, ExplanationKind
 from referee.judge.explorer import JudgeContext, apply_turn, changes_between, narrow_by_facings
 from referee.judge.faults import find_breaches, find_turned_pieces
 from referee.judge.pooled_reading import PooledReading
 from referee.judge.settings import Trigger
-from referee.judge.side_evidence import certain_sides, keep_consistent_turns, side_contradiction
-from referee.judge.stack_evidence import height_contradiction, stack_doubts
 from referee.judge.verdict import AcceptedTurn
 
 _DOUBTED_SHARE = 0.3

@@ -12,14 +12,14 @@ from engine.values import EMPTY, Appearance, Place
 from referee.judge import faults
 from referee.judge.acceptance import PendingTurn
 from referee.judge.dice import SeenDice, names_of
-from referee.judge.earlier_pictures import (
+from referee.judge.evidence.earlier_pictures import (
     KnownPiece,
     pieces_as_believed,
     pieces_as_told,
     unchanged_pieces,
     untouched_since,
 )
-from referee.judge.earlier_readings import (
+from referee.judge.evidence.earlier_readings import (
     EarlierReadings,
     given_earlier_readings,
     readings_to_keep,

@@ -12,6 +12,7 @@ from typing import Generic
 
 from engine.api import StateT, TurnT
 from engine.values import EMPTY, Appearance, LookName, Place
+from referee.judge.evidence.stacks import count_contradiction
 from referee.judge.explanations import (
     Changes,
     Explanation,
@@ -26,7 +27,6 @@ from referee.judge.explanations import (
 )
 from referee.judge.explorer import JudgeContext
 from referee.judge.pooled_reading import PooledReading
-from referee.judge.stack_evidence import count_contradiction
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from typing import Generic
 from engine.api import StateT, TurnT
 from engine.showing import CouldBe, WritesInSteps
 from engine.values import EMPTY, Appearance, Place
+from referee.judge.evidence.sides import side_contradiction
 from referee.judge.explorer import Expansion, Explorer, JudgeContext, changes_between
 from referee.judge.pooled_reading import PooledReading
-from referee.judge.side_evidence import side_contradiction
 from vision.reading import PlaceChange
 
 Changes = frozenset[tuple[Place, str]]

@@ -13,10 +13,10 @@ from itertools import islice, permutations, product
 from engine.api import Game, StateT, TurnT
 from engine.support.looks import Look
 from engine.values import EMPTY, Appearance, Breach, Facing, LookName, Place
+from referee.judge.evidence.sides import certain_sides, facing_contradiction
 from referee.judge.explanations import Changes
 from referee.judge.explorer import JudgeContext
 from referee.judge.pooled_reading import PIECE, PooledReading
-from referee.judge.side_evidence import certain_sides, facing_contradiction
 from referee.judge.verdict import Verdict
 
 

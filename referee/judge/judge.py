@@ -11,7 +11,7 @@ from dataclasses import replace
 from engine.api import StateT, TurnT
 from engine.showing import WritesInSteps
 from engine.values import Breach, OptionValue
-from referee.judge import faults, sensor_evidence, sentences
+from referee.judge import faults, sentences
 from referee.judge.acceptance import (
     PendingTurn,
     SideSupport,
@@ -23,8 +23,9 @@ from referee.judge.acceptance import (
 )
 from referee.judge.belief import Belief
 from referee.judge.decision import Conclusion
-from referee.judge.earlier_pictures import compare_with_earlier_pictures
-from referee.judge.earlier_readings import given_earlier_readings, readings_to_keep
+from referee.judge.evidence import sensors
+from referee.judge.evidence.earlier_pictures import compare_with_earlier_pictures
+from referee.judge.evidence.earlier_readings import given_earlier_readings, readings_to_keep
 from referee.judge.explanations import Explanation, ExplanationKind
 from referee.judge.explorer import JudgeContext, usual_appearance
 from referee.judge.pooled_reading import PooledReading
@@ -174,7 +175,7 @@ def _accept_waiting_turn(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] 
     pending = look.belief.pending
     if not was_ended_by_touch(look.context, look.states, pending, look.decision, look.visible, look.trigger):
         return None
-    if sensor_evidence.may_have_left(look.believed, pending.changes, look.visible):
+    if sensors.may_have_left(look.believed, pending.changes, look.visible):
         return None
     belief, ruling = accept(look, pending.turns)
     belief, more = _judge_rest(look, belief, look.trigger)
@@ -201,7 +202,7 @@ def _undone_turn_still_shown(look: Look[StateT, TurnT]) -> Judgement[StateT, Tur
 
 def _shows_undone_turn(look: Look[StateT, TurnT]) -> bool:
     refused = look.belief.conversation.refused
-    return sensor_evidence.shows_undone_turn(look.believed, refused, look.decision, look.seen)
+    return sensors.shows_undone_turn(look.believed, refused, look.decision, look.seen)
 
 
 def _undecided(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -342,7 +343,7 @@ def _only_sensed(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
 
     Where a touch ends a turn it is asked aloud at once, since three turns would be too many to follow.
     """
-    if not sensor_evidence.only_sensed(look.decision.best.changes, look.seen) or _camera_agrees(look):
+    if not sensors.only_sensed(look.decision.best.changes, look.seen) or _camera_agrees(look):
         return None
     if not (look.trigger.names_faults or look.trigger.ends_by_touch):
         return look.belief, look.not_a_turn_yet()
@@ -353,7 +354,7 @@ def _camera_agrees(look: Look[StateT, TurnT]) -> bool:
     """Return whether the same turns explain the table without the places that sensors alone know."""
     visible = look.visible
     without = visible.without([place for place in visible.places if visible.only_sensed(place)])
-    alone = sensor_evidence.decide_for_trigger(look.context, look.states, without, look.trigger)
+    alone = sensors.decide_for_trigger(look.context, look.states, without, look.trigger)
     camera_alone, seen = ({replace(one, score=0.0) for one in each.explanations} for each in (alone, look.decision))
     return alone.conclusion is Conclusion.ALLOWED and camera_alone == seen
 

@@ -10,10 +10,10 @@ from engine.api import Game, StateT, TurnT
 from engine.values import Appearance, Place
 from referee.judge.belief import Belief
 from referee.judge.decision import Decision
+from referee.judge.evidence.sensors import decide_for_trigger
 from referee.judge.explanations import Changes
 from referee.judge.explorer import JudgeContext
 from referee.judge.pooled_reading import PooledReading
-from referee.judge.sensor_evidence import decide_for_trigger
 from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling
 from referee.judge.verdict_factory import VerdictFactory

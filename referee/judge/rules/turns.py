@@ -11,11 +11,13 @@ from engine.api import StateT, TurnT
 from engine.showing import CouldBe, WritesInSteps, turns_showing
 from engine.support.looks import Look as PieceLook
 from engine.values import EMPTY, Appearance, Breach, Player
-from referee.judge import sensor_evidence, sentences
+from referee.judge import sentences
 from referee.judge.acceptance import Resolved, SideCheck, SideSupport, advance, reading_of_turns, resolve, weigh_sides
 from referee.judge.belief import Belief
 from referee.judge.decision import Conclusion
-from referee.judge.earlier_readings import readings_to_keep, with_later_readings
+from referee.judge.evidence import sensors
+from referee.judge.evidence.earlier_readings import readings_to_keep, with_later_readings
+from referee.judge.evidence.sensors import decide_for_trigger
 from referee.judge.explanations import (
     Changes,
     ExplanationKind,
@@ -27,7 +29,6 @@ from referee.judge.explorer import MOST_WEIGHED, JudgeContext
 from referee.judge.faults import StandingFault, find_breaches
 from referee.judge.pooled_reading import PIECE, PooledReading
 from referee.judge.rules.look import Judgement, Look, first_judgement
-from referee.judge.sensor_evidence import decide_for_trigger
 from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling, places_named
 from referee.judge.verdict_factory import VerdictFactory
@@ -54,7 +55,7 @@ def _accept_from(
     before, after = context.game.table.appearance(states[0]), context.game.table.appearance(moved.states[0])
     accepted = look.verdicts.accepted(turns, moved, before, decision.margin, seen)
     believed = belief.with_states(moved.states, advance(context, belief.states_ignoring_sides, turns, None).states)
-    since_s = sensor_evidence.last_sensor_change_s(before, after, seen, left.time_s)
+    since_s = sensors.last_sensor_change_s(before, after, seen, left.time_s)
     # What was done after these turns on one of their places is no misreading.
     shown_now = {**before, **dict(decision.best.changes)}
     as_left = [place for place in accepted.places if left is not seen or shown_now[place] == after[place]]
@@ -85,9 +86,7 @@ def ask_about_later_touch(
     if not later.changes:
         return Ruling(())
     verdicts = VerdictFactory(context.game, belief.states)
-    decision = sensor_evidence.decide_for_trigger(
-        context, belief.states, later.without(belief.set_aside), Trigger.RESTED
-    )
+    decision = decide_for_trigger(context, belief.states, later.without(belief.set_aside), Trigger.RESTED)
     if decision.conclusion is Conclusion.UNDECIDED and decision.alike:
         return verdicts.undecided(decision, later, Trigger.DECLARED)
     touched = {change.place for change in later.changes}
@@ -173,7 +172,7 @@ def _against_sides_only(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] |
 def _too_many_pieces(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask where sensors report more pieces than there can be."""
     shown = look.decision.shown
-    if not sensor_evidence.too_many_sensed(look.believed, shown):
+    if not sensors.too_many_sensed(look.believed, shown):
         return None
     places = look.context.in_order({place for place, _ in shown})
     return look.belief, look.verdicts.question_about(places, shown, look.seen)
@@ -265,7 +264,7 @@ def _breaks_a_rule(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] |
 def _may_have_left(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask where a piece left the board but a sensor may have missed it; a second declaration confirms it."""
     look = case.look
-    if case.is_confirmed or not sensor_evidence.may_have_left(look.believed, case.changes, look.seen):
+    if case.is_confirmed or not sensors.may_have_left(look.believed, case.changes, look.seen):
         return None
     if not look.trigger.names_faults:
         return look.belief, look.not_a_turn_yet()

@@ -6,14 +6,15 @@ from dataclasses import replace
 
 from engine.api import StateT, TurnT
 from engine.showing import silent_turns
-from referee.judge import sensor_evidence, sentences
+from referee.judge import sentences
 from referee.judge.acceptance import PendingTurn, narrow_by_sides
 from referee.judge.decision import Conclusion
+from referee.judge.evidence import sensors
+from referee.judge.evidence.sensors import decide_for_trigger
 from referee.judge.explanations import ExplanationKind
 from referee.judge.faults import find_turned_pieces
 from referee.judge.rules.look import Judgement, Look, first_judgement
 from referee.judge.rules.turns import accept, name_fault
-from referee.judge.sensor_evidence import decide_for_trigger
 from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 
@@ -101,7 +102,7 @@ def _maybe_unsensed(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | Non
     settings, decision = look.context.settings, look.decision
     if not _may_ask(look):
         return None
-    if not sensor_evidence.should_ask_about_unsensed(decision, look.seen, settings, look.trigger):
+    if not sensors.should_ask_about_unsensed(decision, look.seen, settings, look.trigger):
         return None
     return look.belief, look.verdicts.unsensed(decision, look.seen)
 

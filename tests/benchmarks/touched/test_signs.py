@@ -5,7 +5,7 @@ from __future__ import annotations
 from click.testing import CliRunner
 
 from benchmarks.touched.signs import differences, main
-from referee.judge.earlier_readings import WRITTEN_ANEW
+from referee.judge.evidence.earlier_readings import WRITTEN_ANEW
 
 
 def test_replaced_signs_differ_and_untouched_ones_do_not() -> None:

@@ -14,9 +14,9 @@ import pytest
 from engine.registry import load
 from engine.values import Roll
 from referee.judge import Trigger
-from referee.judge.earlier_pictures import unchanged_pieces
+from referee.judge.evidence.earlier_pictures import unchanged_pieces
+from referee.judge.evidence.stacks import height_contradiction, stack_doubts
 from referee.judge.pooled_reading import PooledPlace, PooledReading
-from referee.judge.stack_evidence import height_contradiction, stack_doubts
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn
 from tests.referee.judge.judged_game import JudgedGame

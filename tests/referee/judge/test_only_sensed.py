@@ -9,9 +9,7 @@ import pytest
 
 from referee.judge import JudgeSettings, Trigger
 from referee.judge.decision import Conclusion, Decision
-from referee.judge.explanations import Changes, Explanation, ExplanationKind
-from referee.judge.pooled_reading import PIECE, PooledPlace, PooledReading
-from referee.judge.sensor_evidence import (
+from referee.judge.evidence.sensors import (
     last_sensor_change_s,
     may_have_left,
     only_sensed,
@@ -20,6 +18,8 @@ from referee.judge.sensor_evidence import (
     shows_undone_turn,
     too_many_sensed,
 )
+from referee.judge.explanations import Changes, Explanation, ExplanationKind
+from referee.judge.pooled_reading import PIECE, PooledPlace, PooledReading
 from vision.reading import PlaceChange
 
 BELIEVED = {"a1": "gold", "b1": "teal", "c1": "empty", "d1": "empty"}

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.judge.decision import Conclusion, Decision
+from referee.judge.evidence.sensors import set_aside_disputes
 from referee.judge.explanations import Explanation, ExplanationKind
 from referee.judge.pooled_reading import (
     PIECE,
@@ -19,7 +20,6 @@ from referee.judge.pooled_reading import (
     PooledReading,
 )
 from referee.judge.pooling import pool
-from referee.judge.sensor_evidence import set_aside_disputes
 from vision.place_picture import PlacePicture
 from vision.reading import HindranceKind, PlaceChange, PlaceReading, Reading
 

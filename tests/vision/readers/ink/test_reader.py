@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 import pytest
 
-from referee.judge.earlier_readings import WRITTEN_ANEW
+from referee.judge.evidence.earlier_readings import WRITTEN_ANEW
 from tests.present import present
 from tests.vision.readers.ink.sheets import EXPECTED, camera, frame, grid_of, layout, picture, pose
 from vision.geometry import CameraModel, Pose, project

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from engine.api import Game, StateT, TurnT
 from engine.values import Place
+from referee.judge.evidence.stacks import height_contradiction
 from referee.judge.pooled_reading import PooledReading
-from referee.judge.stack_evidence import height_contradiction
 
 
 def keep_consistent_turns(

@@ -11,7 +11,7 @@ import pytest
 
 from engine.registry import load
 from referee.judge import Belief, JudgeContext
-from referee.judge.earlier_pictures import KnownPiece, compare_with_earlier_pictures
+from referee.judge.evidence.earlier_pictures import KnownPiece, compare_with_earlier_pictures
 from referee.judge.pooled_reading import PooledPlace, PooledReading
 from vision.place_picture import PlacePicture
 

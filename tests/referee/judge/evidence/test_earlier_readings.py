@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.judge.earlier_readings import (
+from referee.judge.evidence.earlier_readings import (
     WRITTEN_ANEW,
     EarlierReadings,
     as_same_ink,

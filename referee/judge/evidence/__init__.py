@@ -1,0 +1,1 @@
+"""Evidence beside the newest reading: sensors, side faces, stacks, and how places looked earlier."""
