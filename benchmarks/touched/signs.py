@@ -5,8 +5,8 @@ between two pictures, as a multiple of the usual one, and how many signs the jud
 
 Run: python benchmarks/touched/signs.py [--tables N] [--seed S] [--size 1280x720]
 
-Sheets of Number Drop are filled at random on virtual tables that differ in camera, light, surface and handwriting. A
-third of the signs is then traced or replaced by others.
+Sheets of Number Drop are filled at random on virtual tables that differ in camera, light, surface and handwriting. Then
+some signs are traced, some written over with others, and some erased and replaced by others.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ from benchmarks.parts.soak.game import looks_of_pieces
 from referee.judge.evidence.earlier_readings import WRITTEN_ANEW
 from simulator.faults.disturbances import DisturbanceMaker
 from simulator.faults.table import faulty_setting
-from simulator.play.actions import Arrangement, Slack
-from simulator.play.ink import NumberSheetHandler
+from simulator.play.actions import Arrangement, Carry, Slack
+from simulator.play.ink import NumberSheetHandler, as_ink
 from simulator.rendering.renderer import Renderer
+from simulator.scene.pieces import InkPose, changed
 from simulator.scene.scene import Scene, Setting
 from vision.frame import Frame
 from vision.place_picture import PlacePicture
@@ -45,8 +46,11 @@ from vision.readers.registry import table_reader
 
 _GAME = "number-drop"
 _DISTURBANCES = ("lamp switched", "lamp dimmed", "camera bumped")
-_WRITTEN, _TRACED, _REPLACED = 0.5, 0.15, 0.15
-"""Shares: of the cells that are written, and of those that are traced and replaced then."""
+_WRITTEN = 0.5
+"""Share of the cells that are written."""
+_CHANGES = ("nothing", "traced", "written over", "replaced")
+_SHARES = (0.6, 0.1, 0.15, 0.15)
+"""Shares of the signs to which each of these happens."""
 _QUANTILES = (0.0, 0.01, 0.5, 0.99, 1.0)
 _LEAST_DIFFERENCE = 1e-3
 """Floor of the difference before its logarithm is taken."""
@@ -63,15 +67,17 @@ def differences(seed: int, size: tuple[int, int]) -> Iterator[tuple[str, str, fl
     before = handler.set_up({})
     for place, look in written.items():
         before = before.after_all(handler.write(before, _player(place), {place: look}))
-    happened = dict.fromkeys(written, "nothing")
+    happened = {place: str(rng.choice(_CHANGES, p=_SHARES)) for place in written}
     after = before
-    for place, share in zip(written, rng.random(len(written)).tolist(), strict=True):
-        if share < _TRACED:
-            happened[place], after = "traced", after.after_all(handler.nudges(after, place))
-        elif share < _TRACED + _REPLACED:
+    for place, change in happened.items():
+        if change == "traced":
+            after = after.after_all(handler.nudges(after, place))
+        elif change != "nothing":
             other = str(rng.choice([look for look in handler.signs if look != written[place]]))
-            happened[place] = "replaced"
-            after = after.after_all(handler.write(after, _player(place), {place: other}))
+            (writing, back) = handler.write(after, _player(place), {place: other})
+            if change == "written over":
+                writing = _with_old_ink(writing, as_ink(after[place]))
+            after = after.after_all((writing, back))
     earlier = _pictures(setting, before, seed, 0)
     maker = DisturbanceMaker(setting, rng)
     for number, kind in enumerate(("nothing", *_DISTURBANCES), 1):
@@ -82,6 +88,14 @@ def differences(seed: int, size: tuple[int, int]) -> Iterator[tuple[str, str, fl
         seen = _pictures(disturbed, after, seed, number)
         for place in earlier.keys() & seen.keys() & happened.keys():
             yield happened[place], kind, earlier[place].difference(seen[place])
+
+
+def _with_old_ink(writing: Carry, old: InkPose) -> Carry:
+    """The carry of a pen that writes a sign over an old one, whose strokes stay."""
+    ((place, new),) = writing.written
+    if new is None:
+        raise ValueError(f"nothing is written on {place}")
+    return replace(writing, written=((place, changed(new, strokes=(*old.strokes, *as_ink(new).strokes))),))
 
 
 def _player(place: str) -> str:

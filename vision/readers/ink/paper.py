@@ -50,7 +50,7 @@ PAPER_CELLS = 2
 
 COMPARED_CELLS = 0.75
 """Side, in cells, of the square of ink that is compared with an earlier picture. Larger: loops along a cell's border
-count as other ink."""
+count as other ink. Set by hand."""
 REACH_CELLS = 0.125
 """How far the picture of a cell's ink goes beyond the cell, in cells."""
 
@@ -175,6 +175,6 @@ def cell_pictures(ink: FloatImage, cells: npt.NDArray[np.int64]) -> list[PlacePi
     side = cell + 2 * reach
     middle = ((side - 1) / 2, (side - 1) / 2)
     return [
-        PlacePicture(small[top : top + side, left : left + side], middle, COMPARED_CELLS * CELL_PX / SHRINK / 2)
+        PlacePicture(small[top : top + side, left : left + side].copy(), middle, COMPARED_CELLS * CELL_PX / SHRINK / 2)
         for top, left in (cell * cells + margin - reach).tolist()
     ]

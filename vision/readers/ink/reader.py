@@ -54,7 +54,7 @@ class InkSighting:
     """The contents of a cell: log-odds that there are any, the probability of each look if so, and the sides along
     which a loop's line runs. ``rarer`` says how much rarer these probabilities take some looks to be than others, in
     log units. ``scores`` are the network's outputs for the cell by itself, if it was run, and ``around`` the log-odds
-    of a loop and of its lines.
+    of a loop and of its lines. ``picture`` shows the ink of a written cell, for comparing it with later ones.
     """
 
     place: str
