@@ -15,7 +15,9 @@ from referee.commands import values as commands
 from referee.errors import ClockError, CorrectionError
 
 _Text = Annotated[str, Field(max_length=4000)]
-_Name = Annotated[str, Field(max_length=80, pattern=r"^[^\x00-\x1f\x7f]*$")]
+_Name = Annotated[
+    str, Field(max_length=80, pattern=r"^[^\x00-\x1f\x7f]*$"), AfterValidator(lambda name: " ".join(name.split()))
+]
 _Place = Annotated[str, Field(max_length=20)]
 _Player = Annotated[_Name | None, AfterValidator(lambda name: name or None)]
 
@@ -33,7 +35,8 @@ class CommandMessage(BaseModel):
     """A command sent as JSON. ``by`` is the person's name for the journal; by default, the sending device's name.
 
     A command that repeats an earlier ``request_id`` isn't carried out again; it gets the same reply. ``seen`` is the
-    newest event number that the sender saw; the command is refused if the journal has newer events.
+    newest event number that the sender saw; the command is refused if the journal has newer events than that, other
+    than the clock's.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -173,7 +176,7 @@ class NewGameMessage(CommandMessage):
         return commands.NewGame(
             self.game,
             self.options,
-            self.players,
+            {side: name for side, name in self.players.items() if name},
             without_hints=self.without_hints,
             clock=clock,
             without_clock=bool(self.clock) and clock is None,

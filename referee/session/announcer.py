@@ -227,7 +227,7 @@ class Announcer(Generic[StateT, TurnT]):
         snapshot = Snapshot(
             self._game.name,
             self._log.number,
-            self._log.last_event,
+            self._log.last_change,
             signal,
             time_s,
             verdict=shown.verdict,

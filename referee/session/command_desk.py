@@ -78,7 +78,6 @@ class CommandDesk:
         self._done_before = done_before
         self._given: OrderedDict[tuple[str, str], asyncio.Task[ReplyDocument]] = OrderedDict()
         self._waiting: set[asyncio.Task[ReplyDocument]] = set()
-        self._one_by_one = asyncio.Lock()
 
     async def take(self, sender: Sender, fields: object, admit: Callable[[], object] = lambda: None) -> ReplyDocument:
         """Have a command carried out and return its reply.
@@ -123,17 +122,9 @@ class CommandDesk:
             done = await asyncio.to_thread(self._done_before, message.request_id)
             if done is not None:
                 return done
-        if message.seen is None:
-            return await self._submit(message, by)
-        async with self._one_by_one:
-            if message.seen != self._event_number:
-                return self._reply("The table has changed meanwhile. Look at it, then say it again.", refused=True)
-            return await self._submit(message, by)
-
-    async def _submit(self, message: AnyCommandMessage, by: str) -> ReplyDocument:
         try:
             kept = message.request_id if self._keeps_requests else ""
-            reply = await self._port.submit(message.value(by), kept)
+            reply = await self._port.submit(message.value(by), kept, message.seen)
         except CorrectionError as error:
             return self._reply(str(error), refused=True)
         if reply is None:

@@ -106,11 +106,17 @@ class Service(Generic[StateT, TurnT]):
         return self._log.number
 
     def carry_out(self, submitted: Submitted) -> list[Verdict]:
-        """Carry out a command from the queue and return the verdicts it caused; its id is recorded with its events."""
+        """Carry out a command from the queue and return the verdicts it caused; its id is recorded with its events.
+
+        A command from somebody who has not seen the newest change is refused.
+        """
 
         def respond(reply: commands.Reply | None) -> None:
             submitted.respond(reply and self._log.with_write_warning(reply))
 
+        if submitted.seen is not None and not self._log.last_change <= submitted.seen <= self._log.last_event:
+            respond(commands.Reply("The table has changed meanwhile. Check it, then try again.", refused=True))
+            return []
         with self._log.recording_request(submitted.request_id):
             return execute(self, submitted.command, respond)
 

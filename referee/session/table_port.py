@@ -40,7 +40,7 @@ class SnapshotHub:
         self._lock = threading.Lock()
         self._newest: VersionedSnapshot | None = None
         self._is_closed = False
-        self._waiting: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
+        self._waiting: dict[asyncio.AbstractEventLoop, set[asyncio.Future[None]]] = {}
 
     def __call__(self, snapshot: Snapshot) -> None:
         """Replace the newest snapshot, and wake all waiting viewers."""
@@ -65,8 +65,13 @@ class SnapshotHub:
                     return self._newest
                 loop = asyncio.get_running_loop()
                 changed = loop.create_future()
-                self._waiting.setdefault(loop, []).append(changed)
-            await changed
+                self._waiting.setdefault(loop, set()).add(changed)
+            try:
+                await changed
+            finally:
+                # A viewer that stops waiting leaves nothing behind.
+                with self._lock:
+                    self._waiting.get(loop, set()).discard(changed)
 
     def close(self) -> None:
         """Tell all waiting viewers that no more snapshots will come."""
@@ -83,7 +88,7 @@ class SnapshotHub:
                 loop.call_soon_threadsafe(_set_all, changes)
 
 
-def _set_all(changes: list[asyncio.Future[None]]) -> None:
+def _set_all(changes: set[asyncio.Future[None]]) -> None:
     for changed in changes:
         if not changed.done():
             changed.set_result(None)
@@ -148,10 +153,10 @@ class TablePort:
     hints_allowed: bool = True
     maintenance: Maintenance | None = None
 
-    async def submit(self, command: Command, request_id: str = "") -> Reply | None:
+    async def submit(self, command: Command, request_id: str = "", seen: int | None = None) -> Reply | None:
         """Queue a command and wait for its reply; ``None`` if the queue was closed first.
 
-        The resulting events record ``request_id``.
+        The resulting events record ``request_id``. The command is refused if the game has changed since event ``seen``.
         """
         loop = asyncio.get_running_loop()
         answered: asyncio.Future[Reply | None] = loop.create_future()
@@ -165,5 +170,5 @@ class TablePort:
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(settle, reply)
 
-        self.commands.submit(command, respond, request_id)
+        self.commands.submit(command, respond, request_id, seen)
         return await answered

@@ -9,6 +9,7 @@ from urllib.parse import quote, unquote
 
 from jinja2 import Environment
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import URL
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -220,7 +221,7 @@ def page(
     """Render a page in the client's language. ``?language=de`` chooses the language for this device."""
     chosen = request.query_params.get(COOKIE, "")
     if chosen in LANGUAGES:
-        response: Response = RedirectResponse(request.url.path, 303)
+        response: Response = RedirectResponse(_local(request.url.remove_query_params(COOKIE)), 303)
         response.set_cookie(COOKIE, chosen, max_age=_YEAR_S, samesite="lax")
         return response
     language = language_of(request)
@@ -232,7 +233,10 @@ def page(
             view=view,
             here=request.url.path,
             language=language,
-            languages=list(LANGUAGES.items()),
+            languages=[
+                (code, name, _local(request.url.include_query_params(**{COOKIE: code})))
+                for code, name in LANGUAGES.items()
+            ],
             session=session,
             may_play=session.role >= Role.PLAY,
             may_own=session.role >= Role.OWN,
@@ -246,6 +250,11 @@ def page(
     if _SAID in request.cookies:
         response.delete_cookie(_SAID)
     return response
+
+
+def _local(address: URL) -> str:
+    """Return the path and query of an address; a second slash at the beginning would lead to another site."""
+    return str(address.replace(scheme="", netloc="", path="/" + address.path.lstrip("/\\")))
 
 
 def parse_command_form(fields: Mapping[str, Sequence[str]]) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from hardware.lights.signals import Mood, Signal
+from referee.commands.queue import Submitted
 from referee.commands.values import Command, Reply
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.session.execution import execute
 from referee.session.feed import Snapshot, signal_subscriber
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
@@ -93,10 +93,10 @@ class Table:
         self.snapshots.append(snapshot)
         signal_subscriber(self.lamp)(snapshot)
 
-    def tell(self, command: Command) -> Reply:
-        """Carry out a command that is answered at once."""
+    def tell(self, command: Command, seen: int | None = None) -> Reply:
+        """Carry out a command that is answered at once, from somebody who saw the event ``seen``."""
         replies: list[Reply | None] = []
-        execute(self.service, command, replies.append)
+        self.service.carry_out(Submitted(command, replies.append, seen=seen))
         (reply,) = replies
         assert reply is not None
         return reply

@@ -41,7 +41,7 @@ export function nextWords(table) {
   return word(playing.length > 1 ? "all to play" : "to play", { name: playing.join(", ") });
 }
 
-function showVerdict(verdict, next) {
+function showVerdict({ verdict, event_number: seen }, next) {
   const card = document.getElementById("verdict");
   card.hidden = !verdict;
   if (!verdict) return;
@@ -56,15 +56,19 @@ function showVerdict(verdict, next) {
   const pictures = verdict.evidence === null ? [] : verdict.places.flatMap((place) =>
     ["before", "after"].map((when) => [`/api/evidence/${verdict.evidence}/${when}-${place}`, word(when, { place })]));
   showEvidence(part("evidence"), pictures);
-  showAnswers(part("answers"), verdict);
+  showAnswers(part("answers"), verdict, seen);
 }
 
-function showAnswers(into, verdict) {
+function showAnswers(into, verdict, seen) {
   const template = document.getElementById("answer");
   if (!into || !template) return;
+  const shown = JSON.stringify([verdict, seen]);
+  // A button that stays keeps the keyboard's focus.
+  if (into.dataset.shown === shown) return;
+  into.dataset.shown = shown;
   const answer = (words, fields) => {
     const form = template.content.firstElementChild.cloneNode(true);
-    for (const [name, value] of fields) {
+    for (const [name, value] of [...fields, ["seen", seen]]) {
       const field = document.createElement("input");
       Object.assign(field, { type: "hidden", name, value });
       form.append(field);
@@ -121,10 +125,11 @@ export function showTable() {
     const heading = document.getElementById("next");
     say(heading, next);
     heading.classList.toggle("long", next.length > LONG);
-    showVerdict(table.verdict, next);
+    showVerdict(table, next);
     for (const name of ["trouble", "hint"]) say(document.getElementById(name), table[name] ?? "");
     showOffer(table);
     showPlayers(table.players);
+    for (const field of document.querySelectorAll("[data-newest-event]")) field.value = table.event_number;
     for (const part of document.querySelectorAll("[data-while=playing]")) part.hidden = table.outcome !== null;
     say(document.getElementById("last"), table.last_turn ? word("last turn", { turn: table.last_turn.text }) : "");
     document.getElementById("scores").replaceChildren(

@@ -82,6 +82,21 @@ def test_the_clock_runs_from_the_set_up(table: Any, start: Any) -> None:
     assert face(on).running == ("gold",)
 
 
+def test_a_command_is_refused_after_any_change_but_the_clocks(table: Any, start: Any) -> None:
+    on = begun(table, start, "game 5")
+    seen = on.snapshots[-1].event_number
+    on.show(start, 25)
+    assert on.kinds()[seen:] == ["clock", "clock"]
+    turns = [on.game.notation.format_turn(turn) for turn in on.game.rules.legal_turns(on.service.belief[0])]
+    assert not on.tell(EnterTurn(turns[0], "Ann"), seen).refused
+    told, newest = on.tell(TakeBack("Ben"), seen), len(on.journal.events())
+    assert (told.refused, told.words) == (True, "The table has changed meanwhile. Check it, then try again.")
+    assert on.tell(TakeBack("Ben"), newest + 1).refused, "no such event yet"
+    assert len(on.journal.events()) == newest
+    assert on.snapshots[-1].event_number == newest
+    assert not on.tell(TakeBack("Ben"), newest).refused
+
+
 def test_a_turn_takes_time_until_it_is_complete_on_the_table_not_until_its_verdict(table: Any, start: Any) -> None:
     on = begun(table, start, "fischer 1+2")
     on.show(start, 5)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import json
 from dataclasses import replace
 from typing import Any, get_args
@@ -13,6 +15,7 @@ from engine.registry import load
 from hardware.pin_map import ButtonRole
 from referee.clocks.clock import ClockFace
 from referee.clocks.control import ClockMode, TimeControl
+from referee.commands.messages import COMMAND_MESSAGES
 from referee.commands.queue import Submitted
 from referee.commands.values import (
     Announce,
@@ -69,6 +72,35 @@ def test_a_viewer_gets_the_newest_state_at_once_and_each_change_it_can_keep_up_w
     event, number, data = told.text.strip().split("\n")
     assert (event, number) == ("event: table", "id: 2")
     assert json.loads(data.removeprefix("data: "))["event_number"] == 2
+
+
+def test_a_viewer_who_stops_waiting_leaves_nothing_behind() -> None:
+    hub = SnapshotHub()
+    hub(snapshot_of(load("diaballik"), 1))
+
+    def waits() -> int:
+        gc.collect()
+        return sum(type(each) is asyncio.Future for each in gc.get_objects())
+
+    async def give_up_often() -> int:
+        loop = asyncio.get_running_loop()
+        before = waits()
+        for _ in range(20):
+            waiting = loop.create_task(hub.after(1))
+            await asyncio.sleep(0)
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+        return waits() - before
+
+    assert asyncio.run(give_up_often()) < 3
+
+
+def test_spaces_around_a_name_make_no_other_player() -> None:
+    fields = {"command": "new game", "game": "diaballik", "players": {"white": " Ann  Lee ", "black": "  "}}
+    command = COMMAND_MESSAGES.validate_python(fields).value("Ben")
+    assert isinstance(command, NewGame)
+    assert command.players == {"white": "Ann Lee"}
 
 
 def test_a_clock_is_given_as_of_the_request() -> None:

@@ -166,6 +166,10 @@ def test_the_browser_proposes_the_language_and_a_person_can_choose_another() -> 
     assert "Black to play." in client.get("/", headers={"accept-language": "fr"}).text
     chosen = client.get("/new?language=de")
     assert chosen.headers["location"] == "/new"
+    assert client.get("/new?game=3&language=de").headers["location"] == "/new?game=3"
+    twice = f"{str(client.base_url).rstrip('/')}//elsewhere.example/x?language=de"
+    assert client.get(twice, headers=HTML).headers["location"] == "/elsewhere.example/x"
+    assert 'href="/new?game=1&amp;language=en"' in client.get("/new?game=1").text
     assert "Neue Partie" in client.get("/new").text
     assert "New game" in client.get("/new?language=xx", headers={"cookie": "language=../.."}).text
 

@@ -47,6 +47,27 @@ def test_a_turn_is_typed_and_taken_back(diaballik: Any, visit: Any) -> None:
     expect(page.locator("#next")).to_have_text("Black to play.")
 
 
+def test_two_phones_that_take_the_same_turn_back_take_back_only_that(diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    for text in ("a1-a2", "a7-a6"):
+        assert not running.tell(EnterTurn(text, "Ann")).refused
+    pages = [visit(address), visit(address)]
+    seen = running.snapshots.newest.snapshot.event_number
+    for page in pages:
+        expect(page.locator("html")).to_have_attribute("data-live", str(seen))
+    # The second phone has not heard of the first one's command yet.
+    pages[1].evaluate(
+        "document.querySelectorAll('[data-newest-event]').forEach((each) => each.removeAttribute('data-newest-event'))"
+    )
+    pages[0].get_by_role("button", name="Take the last turn back").click()
+    expect(pages[1].locator("#last")).to_contain_text("a1-a2")
+    pages[1].get_by_role("button", name="Take the last turn back").click()
+    expect(pages[1].locator("#said")).to_contain_text("changed meanwhile")
+    assert running.snapshots.newest.snapshot.turns == 1
+    pages[0].get_by_role("button", name="Take the last turn back").click()
+    expect(pages[0].locator("#last")).to_be_hidden()
+
+
 def test_typing_shows_the_current_table_and_its_turns(diaballik: Any, visit: Any) -> None:
     running, address = diaballik
     typing = visit(f"{address}/enter")
