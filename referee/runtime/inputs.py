@@ -83,6 +83,8 @@ class WatchOptions:
 
 
 _PICTURES_PER_SECOND = 15.0
+_STILLS_APART_S = 10.0
+"""How far apart stills count as taken, in seconds: the table may have moved between them, and rests in each."""
 _GROWING = "folder:"
 
 
@@ -186,8 +188,8 @@ def load_camera_model(options: WatchOptions) -> CameraModel:
 def _camera(options: WatchOptions, journal: BufferedJournal) -> Camera:
     if options.frames is not None:
         # Picture files have no times of their own, so the clock ticks once per picture.
-        ticks = count()
-        return open_camera(f"images:{options.frames}", clock=lambda: next(ticks) / _PICTURES_PER_SECOND)
+        ticks = count(step=_STILLS_APART_S if options.stills else 1 / _PICTURES_PER_SECOND)
+        return open_camera(f"images:{options.frames}", clock=lambda: next(ticks))
     if options.video is not None:
         return open_camera(f"video:{options.video}")
     asked = options.settings.camera

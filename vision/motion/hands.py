@@ -115,11 +115,21 @@ class HandDetection:
     connected: bool = False
 
 
+def is_in_picture(corners_px: npt.ArrayLike, size: tuple[int, int]) -> bool:
+    """Whether a picture of (width, height) shows enough of an outline, shape (n, 2), to detect hands over it: at least
+    a sixteenth of its bounding box.
+    """
+    corners = np.asarray(corners_px, dtype=np.float64)
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    seen = np.clip(high, 0, size) - np.clip(low, 0, size)
+    return bool(np.prod(seen) * 16 >= np.prod(high - low))
+
+
 class HandDetector:
     """Detects hands over one board in a sequence of frames from one camera position.
 
     ``corners_px`` is the board's outline in the picture, shape (n, 2), n at least 3; ``size`` the frames' (width,
-    height). Raises ValueError when less than a sixteenth of the outline's bounding box lies in the picture.
+    height). Raises ValueError for an outline that the picture does not show; see ``is_in_picture``.
     """
 
     def __init__(
@@ -129,12 +139,12 @@ class HandDetector:
         corners = np.asarray(corners_px, dtype=np.float64).reshape(-1, 2)
         if len(corners) < 3 or not np.isfinite(corners).all():
             raise ValueError(f"the board's outline has {len(corners)} corners; expected at least 3, in pixels")
+        if not is_in_picture(corners, size):
+            raise ValueError(f"the board's outline lies outside a picture of {size[0]} x {size[1]} pixels")
         low, high = corners.min(axis=0), corners.max(axis=0)
         margin = self._settings.margin_share * (high - low)
         first = np.clip(np.floor(low - margin), 0, size).astype(int)
         last = np.clip(np.ceil(high + margin), 0, size).astype(int)
-        if np.prod(last - first) * 16 < np.prod(high - low):
-            raise ValueError(f"the board's outline lies outside a picture of {size[0]} x {size[1]} pixels")
         self._size = size
         side_px = float(np.sqrt(cv2.contourArea(corners.astype(np.float32))))
         factor = max((one for one in _FACTORS if side_px >= one * self._settings.board_side_px), default=1)

@@ -11,7 +11,7 @@ from vision.frame import FloatArray, Frame
 from vision.geometry import CameraModel, Pose, outline_px, project
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import Surface, named_places
-from vision.motion.hands import HandDetector, HandSettings, HandState
+from vision.motion.hands import HandDetector, HandSettings, HandState, is_in_picture
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, uniform_reading
 
 
@@ -36,7 +36,7 @@ class HandMonitor:
             self._finder = None
         seen = reading.hindered_by(HindranceKind.HAND) is not None
         if self._finder is None:
-            if seen:
+            if seen or not is_in_picture(corners, self._camera.size):
                 return reading
             self._finder = HandDetector(corners, self._camera.size, self._settings)
             self._corners_px = corners

@@ -159,13 +159,14 @@ class SurfaceReader:
         self, occlusions: Sequence[Occlusion], hidden: Mapping[str, HindranceKind]
     ) -> tuple[Hindrance, ...]:
         hindrances = []
-        for kind in dict.fromkeys(occlusion.kind for occlusion in occlusions):
+        for kind in dict.fromkeys([*(occlusion.kind for occlusion in occlusions), *hidden.values()]):
             places = tuple(place for place, by in hidden.items() if by == kind)
             where = named_places(self.surface, places) if places else f"part of the {self.surface.name}"
             words = {
                 HindranceKind.HAND: f"a hand or arm is over {where}",
                 HindranceKind.OBJECT: f"a foreign object is over {where}",
                 HindranceKind.GLARE: f"the light is too bright for the camera on {where}",
+                HindranceKind.OUTSIDE_PICTURE: f"the camera's picture does not show {where}",
             }
             hindrances.append(Hindrance(kind, words[kind], places))
         return tuple(hindrances)

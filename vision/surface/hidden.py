@@ -1,4 +1,4 @@
-"""Which places are hidden by what covers a surface."""
+"""Which places are hidden by what covers a surface, or lie outside the picture."""
 
 from __future__ import annotations
 
@@ -72,10 +72,8 @@ class HiddenPlaces:
         self._sampler = sampler
 
     def hidden(self, occlusions: Sequence[Occlusion], clear: Mapping[str, bool]) -> dict[str, HindranceKind]:
-        """Return the hidden places and the kind of occlusion that hides each; ``clear`` marks places with a clearly
-        seen piece.
-        """
-        hidden: dict[str, HindranceKind] = {}
+        """Return the hidden places and what hides each; ``clear`` marks places with a clearly seen piece."""
+        hidden = dict.fromkeys(self._outside, HindranceKind.OUTSIDE_PICTURE)
         for place, (piece, square) in self._needed_areas.items() if occlusions else ():
             seen = clear.get(place, False)
             for occlusion in occlusions:
@@ -86,6 +84,17 @@ class HiddenPlaces:
                     hidden[place] = occlusion.kind
                     break
         return hidden
+
+    @cached_property
+    def _outside(self) -> tuple[str, ...]:
+        """The places that the picture does not show."""
+        outside = self._sampler.outside
+        settings = self._settings
+        return tuple(
+            place
+            for place, (piece, square) in (self._needed_areas.items() if outside.any() else ())
+            if piece.share(outside) > settings.seen_through_share or square.share(outside) > settings.hidden_square_share
+        )
 
     @cached_property
     def _needed_areas(self) -> dict[str, tuple[_NeededArea, _NeededArea]]:

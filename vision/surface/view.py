@@ -51,6 +51,7 @@ class SurfaceSampler:
     """Samples one surface from one camera position, with everything precomputed that depends only on these.
 
     ``margin_mm`` is the width of the table around it that is sampled too; ``shape`` is the shape of a bent sheet.
+    ``outside`` marks the view's pixels that lie outside the picture.
     """
 
     def __init__(
@@ -65,12 +66,12 @@ class SurfaceSampler:
         self._camera_mm = pose.camera_position_mm
         self._map = plane_map(camera, pose, self.window, None if shape is None else shape.seen_at_mm)
         last = camera.size[0] - 1, camera.size[1] - 1
-        self._outside: BoolImage = np.asarray(cv2.inRange(self._map, (0, 0), last)) == 0
+        self.outside: BoolImage = np.asarray(cv2.inRange(self._map, (0, 0), last)) == 0
 
     def view(self, image: Image, solids: Sequence[Solid]) -> RectifiedView:
         """Sample the surface and mark what the given pieces hide, with a small margin."""
         hidden = self._hidden_by_pieces(solids)
-        return RectifiedView(self.window, self._map, sample(image, self._map), hidden, self._outside)
+        return RectifiedView(self.window, self._map, sample(image, self._map), hidden, self.outside)
 
     def hidden_outlines(self, solids: Sequence[Solid]) -> list[npt.NDArray[np.int32]]:
         """Return convex outlines, (n, 2), in whole pixels of the view, of what each piece hides of the surface."""

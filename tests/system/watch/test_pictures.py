@@ -179,6 +179,18 @@ def test_stills_are_refereed_one_by_one_and_a_later_start_goes_on(
         watched(replace(options, frames=last))
 
 
+def test_a_table_nudged_between_two_stills_is_read(options: WatchOptions, table_folder: Path, tmp_path: Path) -> None:
+    nudged = tmp_path / "nudged"
+    nudged.mkdir()
+    for name in ("000.png", "002.png"):
+        picture = cv2.imread(str(table_folder / "pictures" / name))
+        cv2.imwrite(str(nudged / name), np.roll(picture, 14, axis=1) if name == "002.png" else picture)
+    code, output = watched(replace(options, frames=nudged, debug_images=None))
+    assert code == 0
+    assert "1 turn accepted" in output
+    assert "is moving" not in output
+
+
 def by_correction(session: IdleSession) -> None:
     session.begin(NewGame("deblockle"))
     game = load("deblockle")

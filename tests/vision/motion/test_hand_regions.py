@@ -148,7 +148,7 @@ def test_the_hidden_share_of_an_area_is_measured_in_the_picture(width_px: int, m
     assert found.mask.shape == mask_px
 
 
-@pytest.mark.parametrize(("shift", "refused"), [(271, False), (274, True)])
+@pytest.mark.parametrize(("shift", "refused"), [(238, False), (240, True)])
 def test_a_board_may_lie_partly_outside_the_picture(shift: int, refused: bool) -> None:
     corners = np.array(CORNERS) + np.array([shift, 0])
     if refused:

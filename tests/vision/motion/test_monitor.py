@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
@@ -58,6 +60,12 @@ def test_the_places_under_an_arm_are_named_and_hidden(shown: MonitoredTable) -> 
         assert one.hidden_by == (HindranceKind.HAND if place in hand.places else None)
         assert one.probabilities["disc"] == (0.5 if place in hand.places else 0.25)
     assert not shown.show(shown.board).hindrances
+
+
+def test_no_hand_is_looked_for_on_a_board_outside_the_picture(shown: MonitoredTable) -> None:
+    beside = replace(shown.pose, translation=shown.pose.translation + np.array([600.0, 0.0, 0.0]))
+    for _ in range(3):
+        assert not shown.show(shown.board, pose=beside).hindrances
 
 
 def test_an_arm_that_hides_no_place_is_reported_at_the_edge(shown: MonitoredTable) -> None:

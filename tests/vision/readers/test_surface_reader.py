@@ -129,6 +129,29 @@ def test_a_hand_over_a_board_names_the_places_it_hides(
     assert hand.message == f"a {word} is over {named_places(layout.board, hand.places)}"
 
 
+def test_places_outside_the_picture_are_hidden_and_named(
+    render_table: RenderTable, layout: TableLayout, camera: CameraModel, pose: Pose, solid: CubeSolid
+) -> None:
+    beside = replace(pose, translation=pose.translation + np.array([300.0, 0.0, 0.0]))
+    board, width = layout.board, camera.size[0]
+    reader = SurfaceReader(camera, board, OneDoubtful(solid, -5.0))
+    stages = reader.stages(SurfaceView(render_table(beside), camera, beside, board), layout.places, None)
+    places, hindrances = reader.places(stages, 0.0)
+    seen_to_px = {
+        place: project(camera, beside, np.column_stack([board.outline_mm(place), np.zeros(4)]))[:, 0]
+        for place in board.places
+    }
+    gone = {place for place, columns in seen_to_px.items() if columns.min() > width}
+    shown = {place for place, columns in seen_to_px.items() if columns.max() < width}
+    hidden = {place for place, one in places.items() if one.hidden_by is HindranceKind.OUTSIDE_PICTURE}
+    assert gone
+    assert shown
+    assert gone <= hidden <= set(board.places) - shown
+    (named,) = [each for each in hindrances if each.kind is HindranceKind.OUTSIDE_PICTURE]
+    assert set(named.places) == hidden
+    assert named.message == f"the camera's picture does not show {named_places(board, named.places)}"
+
+
 def test_a_hand_over_all_of_a_board_names_the_board(
     render_table: RenderTable, layout: TableLayout, camera: CameraModel, pose: Pose, solid: CubeSolid
 ) -> None:
