@@ -14,9 +14,15 @@ from pathlib import Path
 from typing import Self
 
 from common.durable import sync_folder
-from referee.errors import JournalError, JournalMissingError, JournalReadOnlyError, JournalUnreadableError
+from referee.errors import (
+    JournalBusyError,
+    JournalError,
+    JournalMissingError,
+    JournalReadOnlyError,
+    JournalUnreadableError,
+)
 from referee.journal import database
-from referee.journal.database import WriterLock, journal_faults
+from referee.journal.database import WriterLock, journal_faults, lock_holder, log_path
 
 FOLDER = "backups"
 """The folder for daily copies, beside the journal."""
@@ -44,7 +50,12 @@ def back_up(journal: Path, target: Path) -> None:
         closing(sqlite3.connect(f"{journal.absolute().as_uri()}?mode=ro", uri=True)) as source,
     ):
         database.check_version(database.version_of(source))
-        _copy(source, target)
+
+        def write(draft: Path) -> None:
+            with closing(sqlite3.connect(draft)) as copied:
+                source.backup(copied)
+
+        _replace(target, write)
 
 
 def drop_log(journal: Path) -> None:
@@ -60,7 +71,8 @@ def drop_log(journal: Path) -> None:
 def restore(backup: Path, journal: Path, now: datetime) -> Path | None:
     """Replace a journal with a copy; returns the path of the previous journal, ``None`` if there was none.
 
-    The copy is checked first. Raises JournalBusyError while a referee uses the journal, and the errors of ``back_up``.
+    The events in a log beside the copy are restored too; both files stay unchanged. The copy is checked first. Raises
+    JournalBusyError while a referee uses the journal or the copy, and the errors of ``back_up``.
     """
     if not backup.is_file():
         raise JournalMissingError(f"there is no file {backup}")
@@ -68,16 +80,14 @@ def restore(backup: Path, journal: Path, now: datetime) -> Path | None:
         raise JournalError(f"{backup} is the journal itself; name a copy of it")
     if not journal.parent.is_dir():
         raise JournalReadOnlyError(f"there is no folder {journal.parent} for the journal; make it first")
+    holder = lock_holder(backup)
+    if holder is not None:
+        raise JournalBusyError(f"{backup} is in use by {holder}; stop that one, or copy it with `./run games backup`")
     kept = journal.with_name(f"{journal.stem}-before-{now:%Y%m%d-%H%M%S}{journal.suffix}")
     lock = WriterLock(journal, now)
     try:
-        with (
-            journal_faults(backup),
-            closing(sqlite3.connect(f"{backup.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as source,
-        ):
-            database.check_version(database.version_of(source))
-            _check(source, backup)
-            return _copy(source, journal, keep_as=kept)
+        with journal_faults(backup):
+            return _replace(journal, lambda draft: _copy_with_log(backup, draft), keep_as=kept)
     except JournalUnreadableError as error:
         raise JournalUnreadableError(
             f"{backup} is damaged or not a copy of a journal; name one that `./run games backup` made"
@@ -86,43 +96,77 @@ def restore(backup: Path, journal: Path, now: datetime) -> Path | None:
         lock.release()
 
 
-def _check(connection: sqlite3.Connection, path: Path) -> None:
-    (said,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if said != "ok" or database.version_of(connection) == 0:
-        raise JournalUnreadableError(f"{path} is damaged or empty ({said}); take another copy")
+def _copy_with_log(backup: Path, draft: Path) -> None:
+    """Copy the files, because SQLite would write beside a copy with a log, which may be on a read-only medium."""
+    try:
+        shutil.copyfile(backup, draft)
+        if log_path(backup).exists():
+            shutil.copyfile(log_path(backup), log_path(draft))
+    except OSError as error:
+        raise JournalError(f"{backup} can't be copied to {draft.parent}: {error.strerror}") from error
 
 
-def _copy(source: sqlite3.Connection, target: Path, keep_as: Path | None = None) -> Path | None:
-    """Copy a database beside ``target``, check it, and rename it; raises sqlite3.Error or JournalError.
+def _replace(target: Path, write: Callable[[Path], None], keep_as: Path | None = None) -> Path | None:
+    """Let ``write`` write a database beside ``target``, check it, and rename it; raises sqlite3.Error or JournalError.
 
     An existing ``target`` is kept as ``keep_as``; returns that path, ``None`` if there was no target.
     """
     draft = target.with_name(f".{target.name}.draft")
     kept = None
     try:
-        draft.unlink(missing_ok=True)
-        with closing(sqlite3.connect(draft)) as copied:
-            source.backup(copied)
-            # Without a log file beside it, so that the copy can be moved as a single file.
-            copied.execute("PRAGMA journal_mode = DELETE")
-            _check(copied, draft)
-        with draft.open("rb") as written:
-            os.fsync(written.fileno())
-        if keep_as is not None and target.exists():
+        _remove(draft)
+        write(draft)
+        with closing(sqlite3.connect(draft)) as written:
+            # Without a log file beside it, so that it can be moved as a single file.
+            written.execute("PRAGMA journal_mode = DELETE")
+            _check(written)
+        with draft.open("rb") as file:
+            os.fsync(file.fileno())
+        if keep_as is not None:
             kept = _keep(target, keep_as)
         draft.replace(target)
         sync_folder(target.parent)
+    except JournalError:
+        raise
     except OSError as error:
         raise JournalReadOnlyError(f"the copy {target} can't be written: {error.strerror}") from error
     finally:
         with suppress(OSError):
             # the next copy replaces it
-            draft.unlink(missing_ok=True)
+            _remove(draft)
     return kept
 
 
-def _keep(journal: Path, kept: Path) -> Path:
-    """Give a journal a second name, or copy it, and move its log there. A power cut at any moment loses nothing."""
+def _check(connection: sqlite3.Connection) -> None:
+    version = database.version_of(connection)
+    database.check_version(version)
+    (said,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if said != "ok" or version == 0:
+        raise JournalUnreadableError(f"it is damaged or empty ({said}): keep a copy, and give another --journal")
+
+
+def _remove(draft: Path) -> None:
+    for ending in ("", *_LOG_FILES):
+        draft.with_name(draft.name + ending).unlink(missing_ok=True)
+
+
+def _keep(journal: Path, kept: Path) -> Path | None:
+    """Give a journal a second name, or copy it, and move its log there. A power cut at any moment loses nothing.
+
+    A log whose journal is missing is moved too, because SQLite would merge it into the next one. Returns ``kept``,
+    ``None`` if there is no journal.
+    """
+    is_there = journal.exists()
+    if is_there:
+        _give_second_name(journal, kept)
+    for ending in _LOG_FILES:
+        log = journal.with_name(journal.name + ending)
+        if log.exists():
+            log.replace(kept.with_name(kept.name + ending))
+    return kept if is_there else None
+
+
+def _give_second_name(journal: Path, kept: Path) -> None:
     # A checkpoint of a damaged journal may fail; its log is kept as it is.
     with suppress(sqlite3.Error), closing(sqlite3.connect(journal)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -134,11 +178,6 @@ def _keep(journal: Path, kept: Path) -> Path:
         shutil.copy2(journal, kept)
         with kept.open("rb") as copied:
             os.fsync(copied.fileno())
-    for ending in _LOG_FILES:
-        log = journal.with_name(journal.name + ending)
-        if log.exists():
-            log.replace(kept.with_name(kept.name + ending))
-    return kept
 
 
 class DailyBackups:

@@ -65,6 +65,12 @@ def connect(target: str) -> sqlite3.Connection:
     return sqlite3.connect(target, uri=True, isolation_level=None, timeout=2.0)
 
 
+def log_path(journal: Path) -> Path:
+    """Return the path of a journal's log; SQLite keeps it beside the file itself, not beside a link to it."""
+    file = journal.resolve()
+    return file.with_name(file.name + "-wal")
+
+
 def version_of(connection: sqlite3.Connection) -> int:
     """Return the schema version of an open file, 0 for an empty one.
 

@@ -22,7 +22,7 @@ from referee.errors import (
 )
 from referee.journal import database
 from referee.journal.backups import back_up, drop_log
-from referee.journal.database import WriterLock, connect, journal_faults
+from referee.journal.database import WriterLock, connect, journal_faults, log_path
 from referee.journal.events import REQUEST, Event, EventKind, Evidence, EvidenceLimits, KeptEvidence, decode, encode
 
 WallClock = Callable[[], datetime]
@@ -161,7 +161,7 @@ class Journal(Closeable):
         cls._check_present(path)
         # Without a log, the file is complete and can be read without locking or leaving files behind.
         # With a log, a writer may be active, so SQLite must take part in its locking.
-        has_log = path.with_name(path.name + "-wal").exists()
+        has_log = log_path(path).exists()
         with journal_faults(path):
             with ExitStack() as closed:
                 connection = connect(f"{path.absolute().as_uri()}?mode=ro" + ("" if has_log else "&immutable=1"))
@@ -327,6 +327,10 @@ class Journal(Closeable):
         """Return the number of the game that an event belongs to, ``None`` if there is no such event."""
         game: int | None = self._value("SELECT max(game) FROM event WHERE number = ?", event_number)
         return game
+
+    def wall_time_of(self, event_number: int) -> str:
+        """Return when an event was recorded, empty if there is no such event."""
+        return str(self._value("SELECT coalesce(max(wall_time), '') FROM event WHERE number = ?", event_number))
 
     def event_of_request(self, request_id: str) -> int | None:
         """Return the number of the newest event caused by a command with this id, among the last few thousand."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,10 +26,14 @@ _AT_ONCE = 200
 
 @dataclass(frozen=True)
 class Cursor:
-    """The newest event that the broker has, and the journal it belongs to."""
+    """The newest event that the broker has, and the journal it belongs to.
+
+    ``wall_time`` is the event's, by which it is recognized; empty if unknown, as in cursors of older versions.
+    """
 
     journal: str
     number: int
+    wall_time: str = ""
 
 
 def cursor_path(journal: Path) -> Path:
@@ -61,15 +65,19 @@ class JournalFeed:
     def start(self) -> int:
         """Return the number of the newest event that the broker has.
 
-        Without a cursor for this journal, these are the events before the latest game. A restored copy of a journal may
-        have fewer events than the cursor says.
+        Without a cursor for this journal, these are the events before the latest game. If the cursor's event is no
+        longer in the journal, an older copy was restored; then every event is sent again, because subscribers ask for
+        the events they miss but not for those that have changed.
         """
         kept = self._kept_cursor()
         identity = self.identity()
         with self._opened() as journal:
             last, latest = journal.last_number, journal.latest_game()
             if kept is not None and kept.journal == identity:
-                return min(kept.number, last)
+                if not kept.wall_time:
+                    return min(kept.number, last)
+                is_there = kept.number <= last and journal.wall_time_of(kept.number) == kept.wall_time
+                return kept.number if is_there else 0
             return 0 if latest is None else journal.events(latest)[0][0] - 1
 
     def after(self, number: int, most: int = _AT_ONCE) -> list[TableEvent]:
@@ -103,19 +111,21 @@ class JournalFeed:
             ]
 
     def keep_cursor(self, number: int) -> None:
-        """Save that the broker has this event; raises OSError if that can't be written.
+        """Save that the broker has this event; raises OSError if that can't be written, or JournalError.
 
         The file isn't synced. After a power cut, some events may be sent again; subscribers recognize them by their
         numbers.
         """
+        with self._opened() as journal:
+            cursor = Cursor(self._journal, number, journal.wall_time_of(number))
         draft = self._cursor_path.with_name(f".{self._cursor_path.name}.draft")
-        draft.write_text(json.dumps({"journal": self._journal, "number": number}), encoding="utf-8")
+        draft.write_text(json.dumps(asdict(cursor)), encoding="utf-8")
         draft.replace(self._cursor_path)
 
     def _kept_cursor(self) -> Cursor | None:
         try:
             kept = parse_json(self._cursor_path.read_text(encoding="utf-8"))
-            return Cursor(str(kept["journal"]), int(kept["number"]))
+            return Cursor(str(kept["journal"]), int(kept["number"]), str(kept.get("wall_time", "")))
         except (OSError, ValueError, OverflowError, KeyError, TypeError):
             # Without a cursor, some events are only sent again.
             return None

@@ -13,8 +13,6 @@ import string
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from os import O_CREAT, O_EXCL, O_WRONLY, fdopen
-from os import open as open_file
 from pathlib import Path
 
 from itsdangerous import BadSignature, URLSafeSerializer
@@ -22,6 +20,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
 
+from common.durable import write_durably
 from referee.commands.messages import Role as Role  # noqa: PLC0414 - re-exported
 from referee.errors import PageError
 from referee.web.devices import Device, PairedDevices
@@ -137,15 +136,8 @@ def load_or_make_key(path: Path | None) -> bytes:
             return kept
     key = secrets.token_bytes(_KEY_BYTES)
     if path is not None:
-        keep_private(path, key)
+        write_durably(path, key, private=True)
     return key
-
-
-def keep_private(path: Path, content: bytes) -> None:
-    """Replace a file with one that only its owner can read; raises OSError if it can't be written."""
-    path.unlink(missing_ok=True)
-    with fdopen(open_file(path, O_CREAT | O_EXCL | O_WRONLY, 0o600), "wb") as file:
-        file.write(content)
 
 
 class Access:

@@ -26,10 +26,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
+from common.durable import write_durably
 from referee.errors import PageError
 from referee.session.table_port import TablePort
 from referee.web import views
-from referee.web.access import Access, AccessPolicy, Role, host_names_of, keep_private, load_or_make_key, new_codes
+from referee.web.access import Access, AccessPolicy, Role, host_names_of, load_or_make_key, new_codes
 from referee.web.api import Api, PageServices
 from referee.web.devices import PairedDevices, devices_path
 from referee.web.documents import RefusalDocument
@@ -166,7 +167,7 @@ class OpenPage:
         if not self.codes:
             return self.words
         try:
-            keep_private(codes, f"{self._code_words}\n".encode())
+            write_durably(codes, f"{self._code_words}\n", private=True)
         except OSError as error:
             raise PageError(f"the page's codes can't be kept in {codes} ({error.strerror})") from error
         return f"The page: {self.address} The codes that pair a device are in {codes}."

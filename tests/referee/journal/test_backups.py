@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -15,7 +16,7 @@ import pytest
 from referee.errors import JournalBusyError, JournalError, JournalMissingError, JournalUnreadableError
 from referee.journal import Journal, database
 from referee.journal.backups import FOLDER, DailyBackups, back_up, restore
-from referee.journal.database import connect
+from referee.journal.database import connect, log_path
 from referee.journal.events import Event, EventKind
 from tests.referee.journal.samples import NEW_GAME, TURN, picture, ticking_clock
 
@@ -106,6 +107,51 @@ def test_no_journal_is_replaced_while_a_referee_runs(path: Path, tmp_path: Path)
     assert kinds(path) == ["new game", "set up"]
 
 
+@pytest.mark.parametrize("merged", [0, 1], ids=["never merged", "merged before"])
+def test_a_journal_is_restored_with_the_log_that_a_power_cut_left(path: Path, tmp_path: Path, merged: int) -> None:
+    card = tmp_path / "card"
+    card.mkdir()
+    copy = card / "games.sqlite"
+    if merged:
+        with opened(path) as journal:
+            journal.append(NEW_GAME)
+    with opened(path) as journal:
+        journal.append(TURN if merged else NEW_GAME)
+        journal.append(SET_UP)
+        for file in (path, log_path(path)):
+            shutil.copy(file, card / file.name.replace(path.name, copy.name))
+    before = {each.name: each.read_bytes() for each in card.iterdir()}
+    card.chmod(0o500)
+    restore(copy, path, NOW)
+    card.chmod(0o700)
+    assert kinds(path) == ["new game", "turn" if merged else "set up", "set up"][: 2 + merged]
+    assert {each.name: each.read_bytes() for each in card.iterdir()} == before
+    assert list(tmp_path.glob(".*")) == []
+
+
+def test_a_journal_that_another_referee_writes_is_not_restored(path: Path, tmp_path: Path) -> None:
+    with opened(path) as journal:
+        journal.append(NEW_GAME)
+        with pytest.raises(JournalBusyError, match=r"journal\.sqlite is in use by process .*`\./run games backup`"):
+            restore(path, tmp_path / "other.sqlite", NOW)
+    assert not (tmp_path / "other.sqlite").exists()
+
+
+def test_the_log_of_a_deleted_journal_is_not_merged_into_the_restored_one(path: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.sqlite"
+    with opened(path) as journal:
+        journal.append(NEW_GAME)
+    back_up(path, copy)
+    with opened(path) as journal:
+        journal.append(SET_UP)
+        shutil.copy(log_path(path), tmp_path / "log")
+    path.unlink()
+    (tmp_path / "log").rename(log_path(path))
+    assert restore(copy, path, NOW) is None
+    assert kinds(path) == ["new game"]
+    assert log_path(tmp_path / "journal-before-20260501-183000.sqlite").exists()
+
+
 def _cut_off(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-4096])
 
@@ -130,6 +176,17 @@ def test_a_damaged_backup_is_not_restored(path: Path, tmp_path: Path, spoil: Cal
         restore(copy, path, NOW)
     assert path.read_bytes() == before
     assert kinds(path) == ["new game", "set up"]
+
+
+def test_a_damaged_journal_is_not_copied(path: Path, tmp_path: Path) -> None:
+    with opened(path) as journal:
+        for event in (NEW_GAME, *[TURN] * 200):
+            journal.append(event)
+    content = path.read_bytes()
+    path.write_bytes(content[:-4096] + b"\xff" * 4096)
+    with pytest.raises(JournalUnreadableError, match=r"journal\.sqlite.* is damaged"):
+        back_up(path, tmp_path / "copy.sqlite")
+    assert not (tmp_path / "copy.sqlite").exists()
 
 
 def test_a_journal_that_cannot_be_copied_is_named(path: Path, tmp_path: Path) -> None:

@@ -136,6 +136,18 @@ def test_an_event_is_durable_before_append_returns(path: Path, tmp_path: Path) -
         assert len(recovered.events()) == 1
 
 
+def test_a_reader_sees_the_newest_events_through_a_link_too(path: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    link = folder / "link.sqlite"
+    link.symlink_to(path)
+    Journal.open(path, wall_clock=ticking_clock()).close()
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        journal.append(NEW_GAME)
+        with Journal.open(link, wall_clock=ticking_clock(), read_only=True) as reader:
+            assert reader.events() == journal.events()
+
+
 def test_the_database_uses_full_synchronisation_and_a_write_ahead_log(path: Path) -> None:
     opened: list[sqlite3.Connection] = []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from engine.registry import load
 from referee.journal import Journal
+from referee.journal.backups import back_up, restore
 from referee.journal.events import REQUEST, Event, EventKind
 from referee.mqtt.journal_feed import JournalFeed, cursor_path
 from referee.mqtt.options import MqttOptions
@@ -80,8 +82,34 @@ def test_the_feed_continues_from_the_brokers_cursor(journal: Journal) -> None:
     feed.after(feed.start())
     feed.keep_cursor(3)
     assert JournalFeed(journal.path, OPTIONS).start() == 3
-    feed.keep_cursor(400)
-    assert JournalFeed(journal.path, OPTIONS).start() == 4
+
+
+def test_a_cursor_of_an_older_version_still_holds(journal: Journal) -> None:
+    play(journal, "b1-b2", "b7-b6")
+    first = journal.events()[0][1].wall_time
+    for number, start in ((3, 3), (400, 4), (10**30, 4)):
+        cursor_path(journal.path).write_text(json.dumps({"journal": first, "number": number}), encoding="utf-8")
+        assert JournalFeed(journal.path, OPTIONS).start() == start
+
+
+@pytest.mark.parametrize("played_since", [0, 1, 2, 3])
+def test_after_a_restore_every_event_is_sent_again(tmp_path: Path, played_since: int) -> None:
+    path, copy, clock = tmp_path / "journal.sqlite", tmp_path / "copy.sqlite", Clock()
+    with Journal.open(path, wall_clock=clock) as journal:
+        play(journal, "b1-b2")
+        back_up(path, copy)
+        play(journal, "c1-c2")
+    feed = JournalFeed(path, OPTIONS)
+    feed.keep_cursor(feed.after(0)[-1].number)
+    restore(copy, path, clock())
+    with Journal.open(path, wall_clock=clock) as journal:
+        for _ in range(played_since):
+            play(journal, "c1-c2")
+    feed = JournalFeed(path, OPTIONS)
+    assert feed.start() == 0
+    newest = feed.after(0)[-1].number
+    feed.keep_cursor(newest)
+    assert JournalFeed(path, OPTIONS).start() == newest == 3 * (1 + played_since)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"journal": 1}', '{"journal": "another", "number": 3}'])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import stat
 from pathlib import Path
@@ -251,6 +253,18 @@ def test_the_key_is_readable_only_by_its_owner_and_kept(tmp_path: Path) -> None:
     path.write_bytes(b"short")
     assert len(load_or_make_key(path)) == 32
     assert load_or_make_key(None) != load_or_make_key(None)
+
+
+def test_a_key_is_on_the_disk_before_it_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = tmp_path / "key"
+    path.write_bytes(b"short")
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="No space left"):
+        load_or_make_key(path)
+    assert path.read_bytes() == b"short"
 
 
 def test_codes_have_eight_digits() -> None:
