@@ -17,21 +17,25 @@ called clear at once or within ten frames, or when a shadow alone is called a ha
 
 from __future__ import annotations
 
-import statistics
 import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.parts.environment import enter_environment
+
+enter_environment(__name__)
+
+import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 import click
 import cv2
 import numpy as np
 from rich.console import Console
 from rich.progress import track
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from simulator.play.game import GameOptions
 from simulator.play.ground_truth import TruthLog

@@ -12,11 +12,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.parts.environment import enter_environment
+
+enter_environment(__name__)
+
 import click
 import cv2
 from rich.console import Console
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.parts.command_line import all_played, console_for, picture_size
 from benchmarks.parts.soak.game import GamePlan, TimedVerdict, plan_of, play

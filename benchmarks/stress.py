@@ -13,20 +13,24 @@ targets are in ``parts/stress/score.py``.
 
 from __future__ import annotations
 
-import os
 import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.parts.environment import enter_environment
+
+enter_environment(__name__)
+
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import click
 import cv2
 import numpy as np
 from rich.progress import track
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.parts.command_line import PROGRESS, processes
 from benchmarks.parts.stress.drafts import disc_look, piece_look
