@@ -22,7 +22,8 @@ from gpiozero.pins import Factory
 
 from common.backoff import Backoff
 from common.moments import to_microseconds
-from hardware.errors import HardwareError
+from common.phrases import capitalized
+from hardware.errors import HardwareError, part_and_reason
 from hardware.pin_map import ButtonRole
 from hardware.pins import hardware_error, open_pin_factory, pin_errors
 
@@ -176,12 +177,14 @@ class Buttons:
 
     def _failed(self, slot: _Slot, now_s: float, error: HardwareError) -> None:
         _release(slot)
-        message = str(error)
+        fault = str(error)
         slot.backoff = slot.backoff.failed(now_s)
-        if message not in self._said:
-            self._said.add(message)
+        if fault not in self._said:
+            self._said.add(fault)
+            name, message = part_and_reason(slot.name, fault)
             self._on_fault(
-                f"{slot.name} does not work: {message}. The game goes on without it, and the referee keeps trying."
+                f"{capitalized(name)} does not work: {message}. The game goes on without it, and the referee keeps "
+                "trying."
             )
 
 

@@ -21,3 +21,9 @@ class MapFileError(HardwareError, OSError):
 
 class DriverError(HardwareError, OSError):
     """A driver that failed."""
+
+
+def part_and_reason(name: str, fault: str) -> tuple[str, str]:
+    """Return the part that failed and why; a fault of a pin begins with the part's name and its pins."""
+    part, _, reason = fault.partition(": ")
+    return (part, reason) if reason and part.startswith(name) else (name, fault)

@@ -15,7 +15,7 @@ from gpiozero import GPIODevice
 from gpiozero.pins import Factory
 
 from common.backoff import Backoff
-from hardware.errors import HardwareError
+from hardware.errors import HardwareError, part_and_reason
 from hardware.pin_map import PinAllocator, PinName
 from hardware.pins import hardware_error, open_pin_factory, pin_errors
 from hardware.switch_states import SwitchDebouncer, SwitchSnapshot, SwitchState, switch_states
@@ -205,12 +205,12 @@ class GpioSwitches:
 
     def _failed(self, now_s: float, error: HardwareError) -> None:
         self.close()
-        message = str(error)
+        _, message = part_and_reason(_NAME, str(error))
         self._backoff = self._backoff.failed(now_s)
         if message not in self._said:
             self._said.add(message)
             self._on_fault(
-                f"the sensors do not work: {message}. The game goes on without them, and the referee keeps trying."
+                f"The sensors do not work: {message}. The game goes on without them, and the referee keeps trying."
             )
 
 

@@ -247,7 +247,7 @@ def _refused(it: Conversation) -> None:
 
 
 @_conversation(
-    "silence", "when the host falls silent, its last frame goes out; only a new light frame ends the waiting state"
+    "silence", "when the host falls silent, its last frame goes out and its session ends; a light frame ends the wait"
 )
 def _silence(it: Conversation) -> None:
     it.greeted()
@@ -255,9 +255,12 @@ def _silence(it: Conversation) -> None:
     it.at(230, lights=RED)
     it.at(3100, lights=RED)
     it.at(3300, lights="waiting")
-    it.at(3400, host_frame(Ping(9), A, 0, 1), sends=[answer(Kind.PONG, A, expected=1, token=9)])
-    it.at(3500, lights="waiting")
-    it.at(3600, host_frame(GREEN, A, 1, 1), sends=[taken(A, 2)])
+    it.at(3400, host_frame(GREEN, A, 1, 1), sends=[restarted()])
+    it.at(3450, lights="waiting")
+    it.greeted(B, 3500)
+    it.at(3550, host_frame(Ping(9), B, 0, 1), sends=[answer(Kind.PONG, B, token=9)])
+    it.at(3590, lights="waiting")
+    it.at(3600, host_frame(GREEN, B, 0, 1), sends=[taken(B, 1)])
     it.at(3650, lights=GREEN)
 
 

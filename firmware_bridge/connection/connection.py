@@ -109,7 +109,7 @@ class BoardConnection:
         """The statistics so far."""
         thread = self._thread
         return ConnectionStatistics(
-            thread.link_statistics, self._poll.returns, thread.received_bytes, thread.sent_bytes
+            thread.link_statistics, self._poll.wakeups, thread.received_bytes, thread.sent_bytes
         )
 
     def show_lights(self, colours: bytes) -> None:

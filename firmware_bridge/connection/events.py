@@ -59,7 +59,10 @@ class ButtonChanged:
 
 @dataclass(frozen=True)
 class Linked:
-    """The board answers on ``port``; its lights and settings were sent again. ``restarted``: it has restarted."""
+    """The board answers on ``port``; its lights and settings are about to be sent again.
+
+    ``restarted``: it has restarted.
+    """
 
     time_s: float
     port: SerialPort

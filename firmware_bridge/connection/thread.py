@@ -245,9 +245,10 @@ class ConnectionThread:
         self._state = ConnectionState.LINKED
         self._known = event.port
         self._lookalikes = similar_ports(event.port, self._listed)
+        was_away = self._outages.current is not None
         cause = event.welcome.reset_cause if event.restarted else None
         sentence = self._outages.worked(event.time_s, event.port.device, cause)
-        if sentence is None and event.restarted:
+        if event.restarted and not was_away:
             sentence = self._outages.restarted(event.time_s, event.port.device, event.welcome.reset_cause)
         self._say_once(sentence)
 
@@ -307,11 +308,11 @@ class WakeablePoll:
     """Lets one thread sleep without busy waiting; any thread may wake it.
 
     Attributes:
-        returns: number of sleeps that ended so far.
+        wakeups: number of sleeps that ended so far.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        self.returns = 0
+        self.wakeups = 0
         self._clock = clock
         # a thread that wakes must not write to a closed pipe, whose number may belong to another file by then
         self._closing = threading.Lock()
@@ -340,7 +341,7 @@ class WakeablePoll:
         if port is not None:
             poll.register(port, select.POLLIN | (select.POLLOUT if for_room else 0))
         ready = poll.poll(self._timeout_ms(until_s))
-        self.returns += 1
+        self.wakeups += 1
         if any(file == self._wake_in for file, _ in ready):
             with suppress(BlockingIOError):
                 os.read(self._wake_in, 4096)

@@ -161,7 +161,9 @@ class _FileUpdate:
         wanted = Manifest(firmware.version, hashes)
         self.difference: Difference = difference(wanted, survey.hashes, before)
         self._hashes = hashes
-        self.keeps_main = MAIN_FILE in self.difference.altered and before is None and not survey.has_firmware
+        previous = None if before is None else before.files.get(MAIN_FILE)
+        is_ours = survey.has_firmware or survey.hashes.get(MAIN_FILE) == previous
+        self.keeps_main = MAIN_FILE in self.difference.altered and not is_ours
 
     def make(self, board: BareBoard, progress: Progress) -> None:
         """Make the changes, and verify them."""

@@ -15,7 +15,8 @@ from types import TracebackType
 from common.backoff import Backoff
 from common.closeable import Closeable
 from common.moments import earliest
-from hardware.errors import HardwareError
+from common.phrases import capitalized
+from hardware.errors import HardwareError, part_and_reason
 from hardware.lights.signals import AnimatedDriver, Driver, Signal, Sound
 
 DRIVER_FAULTS = (HardwareError, OSError)
@@ -125,13 +126,14 @@ class Panel(Closeable):
         slot.backoff = slot.backoff.failed(now_s)
         if slot.fault is not None:
             return
-        message = str(error) or type(error).__name__
-        slot.fault, slot.has_relapsed = message, has_relapsed
+        fault = str(error) or type(error).__name__
+        slot.fault, slot.has_relapsed = fault, has_relapsed
         # several drivers may have the same fault (no pin library): that is reported once as well
-        if message not in self._said:
-            self._said.add(message)
+        if fault not in self._said:
+            self._said.add(fault)
+            name, message = part_and_reason(slot.source.name, fault)
             self._on_fault(
-                f"{slot.source.name} does not work: {message}. The game goes on, and the referee keeps trying."
+                f"{capitalized(name)} does not work: {message}. The game goes on, and the referee keeps trying."
             )
 
     def _worked(self, slot: _Slot, now_s: float) -> None:
@@ -142,7 +144,7 @@ class Panel(Closeable):
         if all(other.fault != fault for other in self._slots):
             self._said.discard(fault)
         if self._on_recovery is not None:
-            self._on_recovery(f"{slot.source.name} works again.")
+            self._on_recovery(f"{capitalized(slot.source.name)} works again.")
 
     def _next_change_of(self, slot: _Slot, now_s: float) -> float | None:
         if slot.driver is None:

@@ -66,9 +66,9 @@ def map_lights(
     if not plan.drivers:
         raise ConfigError(f"no strip of lights is set; set drivers under [lights] to one of {', '.join(STRIP_DRIVERS)}")
     with ExitStack() as stack:
-        linked = stack.enter_context(answering_controller(plan, say)) if plan.needs_controller else None
+        linked = stack.enter_context(answering_controller(plan, say)) if "board" in plan.drivers else None
         count = _light_count(plan, linked)
-        pin_map_crc = linked.welcome().pin_map_checksum if linked is not None and "board" in plan.drivers else None
+        pin_map_crc = linked.welcome().pin_map_checksum if linked is not None else None
         plan = replace(plan, light_map=one_light_map(count))
         sources = strip_sources(plan)
         if linked is not None:
@@ -110,7 +110,7 @@ def show_every_light(
 
     with ExitStack() as stack:
         sources = strip_sources(plan)
-        if plan.needs_controller:
+        if "board" in plan.drivers:
             linked = stack.enter_context(answering_controller(plan, failed))
             sources += linked.controller.driver_sources()
         pinned = light_settings(settings.lights, game.places)

@@ -225,7 +225,6 @@ def problems(settings: Settings, sources: Mapping[str, Source]) -> Iterator[str]
         yield from _rule_problems(game, settings.game.options, sources)
         places = tuple(game.places)
     yield from _pin_problems(settings, places, sources)
-    yield from _button_problems(settings, sources)
     if settings.page.address is not None and not is_address(settings.page.address):
         source = sources.get("page.address", _DEFAULT)
         yield (
@@ -281,14 +280,3 @@ def _pin_problems(settings: Settings, places: tuple[str, ...], sources: Mapping[
             sensor_pins(settings)
         except HardwareError as error:
             yield f"{nearest_source(['sensors'], sources) or _DEFAULT}: sensors: {error}"
-
-
-def _button_problems(settings: Settings, sources: Mapping[str, Source]) -> Iterator[str]:
-    """Yield the problem of a long press that isn't longer than the debounce time."""
-    lights = settings.lights
-    if lights.long_press_s <= lights.debounce_ms / 1000:
-        source = sources.get("lights.long_press_s") or nearest_source(["lights", "debounce_ms"], sources)
-        yield (
-            f"{source or _DEFAULT}: lights.long_press_s is {lights.long_press_s:g}; expected more "
-            f"seconds than lights.debounce_ms, which is {lights.debounce_ms:g} ms"
-        )

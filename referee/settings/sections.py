@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, model_validator
 
 Pin = StrictInt | StrictStr
 """A pin of the Pi's header, as ``hardware.pin_map.parse_pin`` reads it."""
@@ -52,12 +52,12 @@ class BoardSection(Section):
         description="What the board's buttons do, in their order; a pin_map overrides this.",
     )
     silence_s: float = Field(
-        default=3.0, ge=0.5, le=60, description="Seconds without the referee until the board shows that it waits."
+        default=3.0, ge=2.5, le=60, description="Seconds without the referee until the board shows that it waits."
     )
     debounce_ms: float = Field(
         default=20.0,
         ge=1,
-        le=1000,
+        le=500,
         description="How long the board's contacts must be quiet, in milliseconds. "
         "Longer: worn contacts count once, quick presses are lost.",
     )
@@ -216,9 +216,6 @@ class LightSection(Section):
         description="How long a button's contact must be quiet, in milliseconds. "
         "Longer: worn buttons count once, quick presses are lost.",
     )
-    long_press_s: float = Field(
-        default=1.0, gt=0, le=60, description="How long a button is held for a long press, in seconds."
-    )
     light_map: Path | None = Field(
         default=None,
         examples=["lights.toml"],
@@ -248,6 +245,12 @@ class LightSection(Section):
     wled_baud: int = Field(
         default=115200, ge=1200, le=3_000_000, description="Speed of the serial port for wled-serial."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_removed_settings(cls, values: Any) -> Any:
+        """Accept files with a setting that never had an effect."""
+        return {key: values[key] for key in values if key != "long_press_s"} if isinstance(values, dict) else values
 
 
 class HintSection(Section):

@@ -66,6 +66,7 @@ class Controller:
         self._plan = plan
         self._say = say
         self._said: set[str] = set()
+        self._described: Welcome | None = None
         self._presses: list[ButtonRole] = []
         self._report: SensorsReported | None = None
         self._moved: list[SwitchChanged] = []
@@ -75,14 +76,14 @@ class Controller:
         self._plan = plan
 
     def driver_sources(self) -> tuple[DriverSource, ...]:
-        """Return the sources of drivers for the board's lights and buzzer; none if the board has no lights."""
-        light_map = self._plan.light_map
-        if "board" not in self._plan.drivers or light_map is None:
+        """Return the sources of drivers for the board's lights and buzzer; none if the board shows no signals."""
+        if "board" not in self._plan.drivers:
             return ()
-        return (
-            DriverSource("board lights", partial(self._lights, light_map)),
-            DriverSource("board buzzer", partial(ToneDriver, "board buzzer", self._connection)),
-        )
+        buzzer = DriverSource("board buzzer", partial(ToneDriver, "board buzzer", self._connection))
+        light_map = self._plan.light_map
+        if light_map is None or not self._plan.has_board_lights:
+            return (buzzer,)
+        return (DriverSource("board lights", partial(self._lights, light_map)), buzzer)
 
     def presses(self) -> list[ButtonRole]:
         """Return the roles of the buttons pressed since the last call, in order."""
@@ -131,7 +132,7 @@ class Controller:
                 self._moved += event.changes
             case Linked(welcome=welcome):
                 self._forget_switches()
-                self._said.clear()
+                self._greet(welcome)
                 for sentence in find_mismatches(welcome, self._plan):
                     self._say_once(sentence)
             case Lost():
@@ -142,6 +143,13 @@ class Controller:
                 self._say_once(f"The board says: {text}")
             case EventsDropped(presses=presses) if presses:
                 self._say(f"{presses} presses of the board's buttons came too fast to count.")
+
+    def _greet(self, welcome: Welcome) -> None:
+        """Say everything again about another board, or one that was changed; a loose cable changes nothing."""
+        described = replace(welcome, boot_id=0, time_ms=0, reset_cause=0)
+        if described != self._described:
+            self._described = described
+            self._said.clear()
 
     def _forget_switches(self) -> None:
         """Discard the state of the switches: the board reports all of it again when it is back."""
@@ -174,7 +182,7 @@ def find_mismatches(welcome: Welcome, plan: WiringPlan) -> Iterator[str]:
             "The pin map on the board is not the one that the settings name; `./run hardware firmware install` "
             "installs that one. Until then, lights, switches and buttons may be mixed up."
         )
-    if "board" in plan.drivers and light_map is not None:
+    if plan.has_board_lights and light_map is not None:
         for problem in light_map.problems(strip_lights=welcome.lights):
             yield f"Lights: {problem}. The lights that are there are used."
         for problem in light_map.problems(pin_map_crc=welcome.pin_map_checksum):

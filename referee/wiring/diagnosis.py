@@ -101,7 +101,7 @@ def check_board(plan: WiringPlan, connect: Connect) -> Iterator[Finding]:
         return
     yield Finding.ok("board", f"{port or 'a board'}: {_describe(welcome)}")
     for mismatch in find_mismatches(welcome, plan):
-        yield Finding.fault("board", mismatch, "docs/hardware.md explains it")
+        yield Finding.fault("board", mismatch, "docs/microcontroller.md explains it")
     if welcome.reset_cause == ResetCause.WATCHDOG:
         remedy = "once is harmless; if it repeats, run `./run hardware firmware check` and check the board's power"
         yield Finding.note("board", "its watchdog restarted it last: it had hung", remedy)

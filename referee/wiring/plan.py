@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from firmware_bridge.pin_maps.file import read_pin_map
-from firmware_bridge.pin_maps.pin_map import PinMap, PinMapError
+from firmware_bridge.pin_maps.pin_map import PinMap, PinMapError, SerialWires
 from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.messages import Configure
 from firmware_bridge.wled import BAUDS
@@ -55,13 +55,14 @@ _FULL_BRIGHTNESS = 255
 class WiringPlan:
     """The microcontroller, WLED and switches to use.
 
-    ``drivers`` are the requested ones of STRIP_DRIVERS. Maps are ``None`` where they are not needed, or about to be
-    made.
+    ``drivers`` are the requested ones of STRIP_DRIVERS. ``has_board_buttons``: the pin map has buttons. Maps are
+    ``None`` where they are not needed, or about to be made.
     """
 
     drivers: tuple[str, ...] = ()
     wanted: WantedBoard = field(default_factory=WantedBoard)
     configure: Configure = field(default_factory=Configure)
+    has_board_buttons: bool = False
     roles: tuple[ButtonRole, ...] = USUAL_BUTTONS
     pin_map: PinMap | None = None
     light_map: LightMap | None = None
@@ -80,7 +81,13 @@ class WiringPlan:
     @property
     def needs_controller(self) -> bool:
         """Whether a microcontroller is to be connected."""
-        return "board" in self.drivers or (self.switch_source is SwitchSource.CONTROLLER and self.has_sensors)
+        has_switches = self.switch_source is SwitchSource.CONTROLLER and self.has_sensors
+        return "board" in self.drivers or self.has_board_buttons or has_switches
+
+    @property
+    def has_board_lights(self) -> bool:
+        """Whether the board's strip is used; without a pin map, a board is expected to have one."""
+        return "board" in _strips(self.drivers, self.pin_map)
 
     @property
     def has_sensors(self) -> bool:
@@ -140,6 +147,7 @@ def plan_and_problems(
         drivers=drivers,
         wanted=wanted_board(settings.board),
         configure=_configure(settings),
+        has_board_buttons=pin_map is not None and bool(pin_map.buttons) and not making,
         roles=_button_roles(settings, pin_map, faults),
         pin_map=pin_map,
         light_map=light_map,
@@ -155,6 +163,8 @@ def plan_and_problems(
         sensor_settings=SensorSettings(false_closed=sensors.false_closed, false_open=sensors.false_open),
         inputs=inputs,
     )
+    if plan.needs_controller and pin_map is not None and pin_map.link is not None:
+        _check_uart(plan.wanted, pin_map.link, faults)
     return plan, faults.found
 
 
@@ -190,18 +200,31 @@ def _light_map(
     settings: Settings, drivers: Sequence[str], pin_map: PinMap | None, places: Collection[str], faults: _Faults
 ) -> LightMap | None:
     """Read the light map and validate it against the game, the strip and the pin map."""
-    lights = settings.lights
-    needs = "needs" if len(drivers) == 1 else "need"
-    why = f"{' and '.join(drivers)} {needs} one; `./run hardware lights map` makes it"
-    faults.require("lights.light_map", lights.light_map, why)
+    lights, strips = settings.lights, _strips(drivers, pin_map)
+    if strips:
+        needs = "needs" if len(strips) == 1 else "need"
+        why = f"{' and '.join(strips)} {needs} one; `./run hardware lights map` makes it"
+        faults.require("lights.light_map", lights.light_map, why)
     light_map = faults.read("lights.light_map", lights.light_map, read_light_map)
     if light_map is None:
         return None
     strip = lights.strip_lights if set(drivers) - {"board"} else None
     faults.add("lights.light_map", light_map.problems(known_places=places, strip_lights=strip))
-    if "board" in drivers and pin_map is not None:
+    if pin_map is not None and ("board" in strips or set(drivers) == {"board"}):
         faults.add("board.pin_map", light_map.problems(strip_lights=pin_map.light_count))
     return light_map
+
+
+def _strips(drivers: Sequence[str], pin_map: PinMap | None) -> tuple[str, ...]:
+    """Return the drivers that show frames: a board may have only buttons and a buzzer."""
+    return tuple(name for name in drivers if name != "board" or pin_map is None or pin_map.lights is not None)
+
+
+def _check_uart(wanted: WantedBoard, link: SerialWires, faults: _Faults) -> None:
+    if wanted.is_any:
+        faults.add("board.port", ['it is "auto", but the pin map links the board by a UART; name the UART\'s port'])
+    if wanted.baud != link.baud:
+        faults.add("board.baud", [f"it is {wanted.baud}, but the pin map has {link.baud}; set the same in both"])
 
 
 def _check_wled(settings: Settings, drivers: Sequence[str], faults: _Faults) -> None:
@@ -239,13 +262,12 @@ def _button_roles(settings: Settings, pin_map: PinMap | None, faults: _Faults) -
 
 
 def _configure(settings: Settings) -> Configure:
-    board, lights = settings.board, settings.lights
     return Configure(
-        silence_ms=round(board.silence_s * _MILLISECONDS),
-        debounce_ms=round(board.debounce_ms),
-        long_press_ms=round(lights.long_press_s * _MILLISECONDS),
+        silence_ms=round(settings.board.silence_s * _MILLISECONDS),
+        debounce_ms=round(settings.board.debounce_ms),
+        long_press_ms=0,
         brightness=_FULL_BRIGHTNESS,
-        current_limit_ma=lights.current_limit_ma,
+        current_limit_ma=settings.lights.current_limit_ma,
     )
 
 

@@ -96,7 +96,7 @@ def test_a_button_on_a_busy_pin_works_once_the_pin_is_free(clock, plain_pins: Mo
     other = LED(5, pin_factory=plain_pins)
     buttons = Buttons(ROLES, clock, said.append, pin_factory=plain_pins)
     assert len(said) == 1
-    assert "button 'end turn' (GPIO5)" in said[0]
+    assert said[0].startswith("Button 'end turn' (GPIO5) does not work: pin GPIO5 is already in use by")
     bounce(clock, plain_pins.pin("GPIO6"), [(True, 50), (False, 50)])
     assert buttons.presses() == (ButtonRole.HINT,)
     other.close()

@@ -251,7 +251,7 @@ def test_pins_that_fail_are_reported_once_and_recover_by_themselves(
     board.broken = True
     assert play(switches, clock, 10.0)[-1] is None
     assert said == [
-        "the sensors do not work: sensors: the pins are gone; check the wiring, then run `./run doctor`. The game "
+        "The sensors do not work: the pins are gone; check the wiring, then run `./run doctor`. The game "
         "goes on without them, and the referee keeps trying."
     ]
     board.broken = False

@@ -35,7 +35,7 @@ def main(root: str = "") -> None:
 
 
 def make_device(root: str) -> Device:
-    """Make the device described by the board's pin map; with an unusable pin map it has no pins."""
+    """Make the device described by the board's pin map; with an unusable pin map it has only its link."""
     pins = load_pin_map(root)
     try:
         board = Microcontroller(pins, root)

@@ -251,8 +251,10 @@ class Device(LinkOwner):
             self._faults.add(OVERFLOW, number, "more presses than could be kept; the oldest is lost", now)
 
     def _check_silence(self, now: int) -> None:
-        if self.lights.is_waiting or elapsed_ms(now, self.link.heard_at) < self._silence_ms:
+        if not self.link.session or elapsed_ms(now, self.link.heard_at) < self._silence_ms:
             return
+        # a host that was only slow doesn't send its lights again within a session
+        self.link.end_session()
         self._tones.stop()
         self.lights.wait(now)
 

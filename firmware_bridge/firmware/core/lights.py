@@ -53,15 +53,17 @@ class LightFrame:
         self.limited_ma = 0
         self._linear = linear_levels()
         self._levels = bytearray(256)
+        self._strip_brightness = brightness
         self._strip_limit_ma = limit_ma
         self._limit_ma = limit_ma
         self._pulse_step = -1
         self._waiting_since = 0
         self._dirty = True
-        self.set_brightness(brightness)
+        self.set_brightness(255)
 
     def set_brightness(self, brightness: int) -> None:
-        """Set the brightness, 0 to 255. Only 0 turns a lit light off."""
+        """Set the brightness, 0 to 255; 255 is the strip's own. Only 0 turns a lit light off."""
+        brightness = (self._strip_brightness * brightness + 254) // 255
         for value in range(256):
             level = (self._linear[value] * brightness + 127) // 255
             self._levels[value] = level

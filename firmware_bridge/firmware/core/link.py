@@ -104,7 +104,7 @@ class DeviceLink(PacketHandler):
     """The device's end of the link.
 
     Attributes:
-        session: the present session, 0 before the first.
+        session: the present session, 0 without one.
         heard_at: the ticks at which the session's last valid packet arrived.
         reader: counts accepted and dropped frames.
         window: the unacknowledged packets.
@@ -130,6 +130,12 @@ class DeviceLink(PacketHandler):
     def receive(self, data: bytes, now: int) -> None:
         """Process bytes that have arrived."""
         self.reader.feed(data, now)
+
+    def end_session(self) -> None:
+        """End the session, so that the host's next packet is answered by RESTARTED."""
+        self.session = 0
+        self.window.forget()
+        self._must_acknowledge = False
 
     def send(self, kind: int, payload: memoryview, token: int = NO_TOKEN) -> bool:
         """Send a sequenced message; returns ``False`` without a session, or if there is no room now."""

@@ -184,6 +184,22 @@ def test_a_board_that_restarts_by_itself_gets_everything_again(
     ]
 
 
+def test_a_cable_pulled_again_within_a_minute_is_no_restart_of_the_board(
+    board: Any, ports: Any, record: Any, connect: Connect, until: Until, said: Any
+) -> None:
+    connection = connect(port=board.name)
+    until(connection, has(Linked))
+    for _ in range(2):
+        ports.records = []
+        board.terminal.unplug()
+        until(connection, has(Lost))
+        board.plug_in_again()
+        ports.records = [record(board.name)]
+        (linked,) = of(Linked, until(connection, has(Linked)))
+        assert linked.restarted
+    assert not [sentence for sentence in said.sentences if "restarted by itself" in sentence]
+
+
 def test_a_board_that_falls_silent_is_lost_and_found_again(
     board: Any, connect: Connect, until: Until, said: Any
 ) -> None:

@@ -269,7 +269,7 @@ def test_sleep_ends_by_waking_by_bytes_and_by_time() -> None:
         thread.start()
         poll.wait(None, read)
         thread.join()
-        assert poll.returns == 6
+        assert poll.wakeups == 6
         # However often it is woken, the pipe never blocks who wakes.
         for _ in range(70_000):
             poll.wake()

@@ -52,6 +52,9 @@ def test_no_verdict_outlives_its_host(silence_ms, acts):
                 if silent_ms >= silence_ms + 11:
                     assert VERDICT not in bytes(bench.device.lights.wanted)
                     assert len(set(bench.board.shown[-1][:3])) == 1
+            if not bench.device.link.session:
+                host.shake_hands(host.session + 1)
+                heard_at = bench.board.now
             if what == "lights":
                 host.say(LightFrame(VERDICT * 6))
                 heard_at = bench.board.now
@@ -62,6 +65,17 @@ def test_no_verdict_outlives_its_host(silence_ms, acts):
                 bench.give(b"\x00\x05hello\x00\x02\x01\x00")
             else:
                 bench.give(packet_frame(Packet(Kind.PING, 3, 0, 0, b"1234")))
+
+
+def test_silence_ends_the_session_so_that_a_slow_host_sends_its_lights_again(host):
+    host.shake_hands().say(LightFrame(VERDICT * 6))
+    host.run(3000)
+    assert host.bench.device.lights.is_waiting
+    host.heard = []
+    host.say(Ping(1))
+    assert [packet["kind"] for packet in host.heard] == ["RESTARTED"]
+    host.shake_hands(78).say(LightFrame(VERDICT * 6))
+    assert bytes(host.bench.device.lights.wanted) == VERDICT * 6
 
 
 def _bench(patch, pin_map):
@@ -197,7 +211,7 @@ def test_impossible_settings_become_the_nearest_possible(host):
     assert not host.bench.device.lights.is_waiting
     host.run(800)
     assert host.bench.device.lights.is_waiting
-    host.say(Ping(1))
+    host.shake_hands(78)
     host.bench.board.pressed = 1
     host.run(450, pings=True)
     assert host.told("BUTTON") == []

@@ -53,6 +53,15 @@ def test_brightness_scales_and_a_light_that_is_wanted_never_vanishes(colours, br
             assert max(channels, default=0) <= 1
 
 
+@given(st.integers(1, 255), st.integers(0, 255))
+def test_the_hosts_brightness_scales_the_strips_own(own, configured):
+    frame = LightFrame(1, PLENTY_MA, own)
+    frame.set_brightness(configured)
+    frame.take_all(memoryview(b"\xff\xff\xff"), 1)
+    frame.refresh(0)
+    assert frame.shown[0] == math.ceil(own * configured / 255)
+
+
 def draws_ma(levels):
     """The plain formula: 20 mA a channel at full, 1 mA a light for nothing."""
     return len(levels) // 3 + sum(20 * level / 255 for level in levels)

@@ -124,8 +124,9 @@ class PageDevice:
 
     def step(self) -> list[bytes]:
         """Give the packets to send now."""
-        if self.at_ms - self._heard_ms >= self._silence_ms:
+        if self.session and self.at_ms - self._heard_ms >= self._silence_ms:
             self.shown = None
+            self._end_session()
         if self._outstanding and self.at_ms >= self._due_ms:
             self._wait_ms = min(1000, 2 * self._wait_ms)
             self._was_asked = False
@@ -140,6 +141,11 @@ class PageDevice:
         out, self._out = self._out, []
         return out
 
+    def _end_session(self) -> None:
+        presses = [one for one in (*self._outstanding, *self._waiting) if one[0] == 0x21]
+        self._forget(0)
+        self._waiting.extend(presses)
+
     def _greeted(self, session: int, payload: bytes) -> None:
         if len(payload) < 2 or session == 0:
             return
@@ -147,9 +153,8 @@ class PageDevice:
             self._out.append(packet(0x03, session, payload=bytes((VERSION, VERSION))))
             return
         if session != self.session:
-            presses = [
-                one for one in (*self._outstanding, *self._waiting) if one[0] == 0x21 and self.at_ms - one[2] <= 2000
-            ]
+            self._end_session()
+            presses = [one for one in self._waiting if self.at_ms - one[2] <= 2000]
             self._forget(session)
             self._tell_switches()
             self._waiting.extend(presses)

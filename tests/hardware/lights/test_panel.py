@@ -93,7 +93,7 @@ def test_a_failing_driver_affects_no_other_and_is_reported_once(make_panel, said
     for second in range(1, 200):
         panel.show(FAULT, float(second))
     assert len(bell.shown) == 200
-    assert said == [f"lamp does not work: {error}. The game goes on, and the referee keeps trying."]
+    assert said == [f"Lamp does not work: {error}. The game goes on, and the referee keeps trying."]
     assert (lamp.open, bell.open) == (0, 1)
 
 
@@ -109,7 +109,7 @@ def test_a_driver_that_works_again_shows_the_current_signal_without_its_sound(ma
     assert lamp.open == 0
     panel.tick(2.0)
     assert lamp.shown[-1] == (2.0, Signal(FAULT.mood, FAULT.lights, Sound.SILENCE, FAULT.words))
-    assert said[-1] == "lamp works again."
+    assert said[-1] == "Lamp works again."
     assert (lamp.made, lamp.open) == (2, 1)
 
 
@@ -135,12 +135,12 @@ def test_a_loose_contact_counts_as_working_again_only_after_a_minute(make_panel,
         panel.tick(now_s := now_s + 1)
         lamp.error = None
         panel.tick(now_s := panel.next_change_s(now_s))
-    broken = "lamp does not work: loose {}. The game goes on, and the referee keeps trying.".format
-    assert said == [broken(0), "lamp works again.", broken(1)]
+    broken = "Lamp does not work: loose {}. The game goes on, and the referee keeps trying.".format
+    assert said == [broken(0), "Lamp works again.", broken(1)]
     panel.tick(now_s + 59)
     assert len(said) == 3
     panel.tick(now_s + 60)
-    assert said[3:] == ["lamp works again."]
+    assert said[3:] == ["Lamp works again."]
     lamp.error = DriverError("loose 1")
     panel.tick(now_s + 61)
     assert said[4:] == [broken(1)]
@@ -238,7 +238,7 @@ def test_a_busy_pin_is_used_once_the_other_program_frees_it(clock, plain_pins: M
         assert not plain_pins.pin("GPIO17").state
         assert plain_pins.pin("GPIO27").state
         assert len(said) == 1
-        assert "light c3 does not work: light c3 (GPIO17): " in said[0]
+        assert said[0].startswith("Light c3 (GPIO17) does not work: pin GPIO17 is already in use")
         other.close()
         clock.now_s += 1.0
         panel.tick()
@@ -289,5 +289,5 @@ def test_a_driver_counts_as_working_again_only_after_its_steady_time(clock) -> N
         assert panel.next_change_s() == working_s + 5.0
         clock.now_s += 1.0
         panel.tick()
-        assert back == ["late works again."]
+        assert back == ["Late works again."]
         assert len(said) == 1

@@ -61,7 +61,7 @@ def test_a_tone_driver_needs_no_ticks_and_plays_no_missed_sound_later(clock) -> 
         assert buzzer.played == []
         panel.show(Signal(Mood.ACCEPTED, sound=Sound.ACCEPTED))
         assert len(buzzer.played) == 1
-    assert said == ["buzzer does not work: unplugged. The game goes on, and the referee keeps trying."]
+    assert said == ["Buzzer does not work: unplugged. The game goes on, and the referee keeps trying."]
 
 
 def test_every_sound_has_tones_and_only_silence_has_none() -> None:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from common.toml_text import as_toml
+from firmware_bridge.protocol.link import SILENT_AFTER_S
 from hardware.pin_map import ANNOUNCING_BUTTONS, BUTTON_ROLES, USUAL_BUTTONS
 from referee.errors import ConfigError
 from referee.settings.configuration import Configuration, load
@@ -192,11 +193,7 @@ def test_a_wrong_value_is_named_with_its_line_and_what_is_allowed(folder: Path, 
     ("text", "message"),
     [
         ("[lights]\ndebounce_ms = 0\n", r":2: lights.debounce_ms is 0; expected a number above 0, up to 1000$"),
-        (
-            "[lights]\ndebounce_ms = 500\nlong_press_s = 0.4\n",
-            r":3: lights.long_press_s is 0.4; expected more seconds than lights.debounce_ms, which is 500 ms",
-        ),
-        ("[lights]\n\ndebounce_ms = 1000\n", r":3: lights.long_press_s is 1; expected more seconds"),
+        ("[board]\ndebounce_ms = 501\n", r":2: board.debounce_ms is 501; expected 1 to 500$"),
     ],
 )
 def test_buttons_that_could_never_be_pressed_are_refused(folder: Path, text: str, message: str) -> None:
@@ -204,12 +201,21 @@ def test_buttons_that_could_never_be_pressed_are_refused(folder: Path, text: str
         load_text(folder, text)
 
 
+def test_a_removed_setting_without_effect_is_accepted_and_a_long_debounce_too(folder: Path) -> None:
+    assert load_text(folder, "[lights]\nlong_press_s = 0.4\ndebounce_ms = 1000\n").settings.lights.debounce_ms == 1000
+
+
+def test_the_board_waits_longer_than_the_link_before_it_counts_as_left_alone(folder: Path) -> None:
+    with pytest.raises(ConfigError, match=r":2: board.silence_s is 2; expected 2.5 to 60$"):
+        load_text(folder, "[board]\nsilence_s = 2\n")
+    assert load_text(folder, "[board]\nsilence_s = 2.5\n").settings.board.silence_s > SILENT_AFTER_S
+
+
 def test_faults_of_settings_that_contradict_each_other_are_named_at_once(folder: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         load_text(
             folder,
-            "[game]\noptions = {nonsense = 1}\n[lights]\nplace_pins = {d9 = 5}\ndebounce_ms = 500\n"
-            "long_press_s = 0.4\n",
+            '[game]\noptions = {nonsense = 1}\n[lights]\nplace_pins = {d9 = 5}\n[page]\naddress = "here"\n',
         )
     assert len(str(caught.value).splitlines()) == 3
 

@@ -120,6 +120,14 @@ def test_a_board_used_only_for_sensors_gives_no_lights(connection: ScriptedConne
     assert controller(connection, replace(PLAN, drivers=("wled-network",)), print).driver_sources() == ()
 
 
+def test_a_board_without_lights_still_sounds(connection: ScriptedConnection) -> None:
+    pin_map = parse_pin_map('board = "pico"\n[buttons]\nhint = 18\n[buzzer]\npin = 22\n', button_roles=BUTTON_ROLES)
+    plan = WiringPlan(drivers=("board",), pin_map=pin_map)
+    for lights in (None, PLAN.light_map):
+        sources = controller(connection, replace(plan, light_map=lights), print).driver_sources()
+        assert [source.name for source in sources] == ["board buzzer"]
+
+
 def test_presses_come_as_roles_in_order(connection: ScriptedConnection, board: Controller, said: list[str]) -> None:
     connection.events = [press(2), press(2, ButtonAction.HELD), press(2, ButtonAction.RELEASED), press(0), press(3)]
     assert board.presses() == ["take back", "end turn"]
@@ -176,7 +184,7 @@ def test_switches_are_reported_by_number_for_mapping(connection: ScriptedConnect
     assert said == []
 
 
-def test_a_pin_map_changed_since_mapping_is_reported_at_each_handshake(
+def test_a_pin_map_changed_since_mapping_is_reported_until_the_board_is_another(
     connection: ScriptedConnection, board: Controller, said: list[str]
 ) -> None:
     other = replace(ON_A_PORT, welcome=replace(WELCOME, pin_map_checksum=78))
@@ -185,12 +193,15 @@ def test_a_pin_map_changed_since_mapping_is_reported_at_each_handshake(
     assert len(said) == 2
     assert "has changed since the lights were mapped" in said[0]
     assert "has changed since the sensors were mapped" in said[1]
-    connection.events = [other]
+    connection.events = [replace(other, welcome=replace(other.welcome, boot_id=6, time_ms=99, reset_cause=1))]
+    board.presses()
+    assert len(said) == 2
+    connection.events = [ON_A_PORT, other]
     board.presses()
     assert len(said) == 4
 
 
-def test_a_board_with_another_pin_map_than_configured_is_reported_at_each_handshake(
+def test_a_board_with_another_pin_map_than_configured_is_reported_for_each_such_map(
     connection: ScriptedConnection, said: list[str]
 ) -> None:
     pin_map = parse_pin_map('board = "pico"\n[lights]\npin = 28\ncount = 4\n', button_roles=BUTTON_ROLES)
@@ -199,7 +210,7 @@ def test_a_board_with_another_pin_map_than_configured_is_reported_at_each_handsh
     board.presses()
     assert said == []
     for times in (1, 2):
-        connection.events = [replace(ON_A_PORT, welcome=replace(WELCOME, pin_map_checksum=pin_map.crc32 ^ 1))]
+        connection.events = [replace(ON_A_PORT, welcome=replace(WELCOME, pin_map_checksum=pin_map.crc32 ^ times))]
         board.presses()
         assert len(said) == times
         assert said[-1].startswith(

@@ -48,7 +48,6 @@ drivers = ["terminal", "board"]
 light_map = "lights.toml"
 brightness = 0.5
 current_limit_ma = 800
-long_press_s = 2
 [board]
 port = "/dev/ttyACM7"
 serial_number = "ABC"
@@ -68,11 +67,7 @@ def test_a_complete_table_is_planned(folder: Path) -> None:
     assert plan.needs_controller
     assert (plan.drivers, plan.brightness, plan.roles) == (("board",), 0.5, ("hint",))
     assert (plan.wanted.port, plan.wanted.serial_number) == ("/dev/ttyACM7", "ABC")
-    assert (plan.configure.silence_ms, plan.configure.long_press_ms, plan.configure.current_limit_ma) == (
-        4000,
-        2000,
-        800,
-    )
+    assert (plan.configure.silence_ms, plan.configure.current_limit_ma) == (4000, 800)
     assert plan.sensor_settings.false_closed == 0.02
     assert plan.light_map is not None
     assert plan.sensor_map is not None
@@ -136,6 +131,48 @@ def test_a_pin_map_with_too_few_lights_or_switches_is_reported(
     _, found = planned(folder, WHOLE)
     assert len(found) == 1
     assert message in found[0]
+
+
+BUTTONS_ONLY = 'board = "pico"\n[buttons]\n"end turn" = 18\n[buzzer]\npin = 22\n'
+
+
+@pytest.mark.parametrize("drivers", ["", '[lights]\ndrivers = ["terminal", "board"]\n'])
+def test_a_board_with_only_buttons_and_a_buzzer_needs_no_light_map(folder: Path, drivers: str) -> None:
+    (folder / "pins.toml").write_text(BUTTONS_ONLY)
+    plan, found = planned(folder, drivers + '[board]\npin_map = "pins.toml"\n')
+    assert found == []
+    assert plan.needs_controller
+    assert not plan.has_board_lights
+    assert plan.roles == ("end turn",)
+
+
+def test_a_light_map_for_a_board_without_lights_is_reported(folder: Path) -> None:
+    (folder / "pins.toml").write_text(BUTTONS_ONLY)
+    text = '[lights]\ndrivers = ["board"]\nlight_map = "lights.toml"\n[board]\npin_map = "pins.toml"\n'
+    _, found = planned(folder, text)
+    assert len(found) == 1
+    assert "the strip has 0 lights and the light map needs 4" in found[0]
+    wled = text.replace('["board"]', '["board", "wled-network"]\nwled_host = "wled.local"')
+    plan, found = planned(folder, wled)
+    assert found == []
+    assert plan.light_map is not None
+
+
+@pytest.mark.parametrize(
+    ("board", "messages"),
+    [
+        ("", ['board.port: it is "auto", but the pin map links the board by a UART', "board.baud: it is 115200"]),
+        ('port = "/dev/serial0"\n', ["board.baud: it is 115200, but the pin map has 57600; set the same in both"]),
+        ('port = "/dev/serial0"\nbaud = 57600\n', []),
+        ('serial_number = "ABC"\nbaud = 57600\n', []),
+    ],
+)
+def test_a_board_on_a_uart_needs_its_port_and_rate(folder: Path, board: str, messages: list[str]) -> None:
+    uart = 'board = "pico"\nlink = "uart"\n[uart]\nnumber = 0\ntx = 0\nrx = 1\nbaud = 57600\n[buttons]\nhint = 10\n'
+    (folder / "pins.toml").write_text(uart)
+    _, found = planned(folder, f'[board]\npin_map = "pins.toml"\n{board}')
+    assert len(found) == len(messages)
+    assert all(message in line for message, line in zip(messages, found, strict=True))
 
 
 def test_a_wled_strip_shorter_than_its_map_is_reported(folder: Path) -> None:

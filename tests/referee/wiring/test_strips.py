@@ -72,7 +72,7 @@ def test_a_failing_strip_is_reported_once_and_affects_no_other(wled: socket.sock
         panel.show(SIGNAL, 5.0)
         assert panel.working == ("wled-network",)
     assert len(said) == 1
-    assert "wled-serial does not work: there is no port /dev/ttyNONE" in said[0]
+    assert "Wled-serial does not work: there is no port /dev/ttyNONE" in said[0]
 
 
 def test_a_printer_on_the_port_of_wled_is_reported_once_and_never_counts_as_working() -> None:

@@ -105,6 +105,25 @@ def test_when_the_host_falls_silent_the_lights_wait(pin_map: bytes) -> None:
     assert host.shown == again
 
 
+@pytest.mark.parametrize("pressed_after_s", [0.5, 3.5])
+def test_a_host_that_pauses_longer_than_the_silence_gets_its_lights_back_and_each_press_once(
+    pin_map: bytes, pressed_after_s: float
+) -> None:
+    """With a press among what arrived meanwhile, the host does not notice that it paused."""
+    host = linked(pin_map)
+    host.link.send(Configure(silence_ms=3000))
+    verdict = host.show(1, 255, 1)
+    host.run(1.0)
+    paused_s = host.now_s
+    host.board.press(0, paused_s + pressed_after_s, 0.06)
+    host.board.advance(paused_s + 4.0)
+    assert host.board.board.shown[-1].is_waiting
+    host.now_s = paused_s + 4.0
+    host.run(3.0)
+    assert host.shown == verdict
+    assert host.presses == [(0, PRESSED), (0, RELEASED)]
+
+
 @pytest.mark.parametrize("faults", [WireFaults(), SOME_OF_ALL], ids=["good wire", "bad wire"])
 @pytest.mark.parametrize("what", ["reset", "unplug"])
 def test_lights_come_back_after_the_board_was_away(pin_map: bytes, faults: WireFaults, what: str) -> None:

@@ -71,6 +71,14 @@ def test_a_bare_board_gets_the_firmware_and_keeps_its_owners_files(
     board.wait_until_it_runs()
 
 
+def test_the_owners_main_is_kept_though_a_manifest_of_a_removed_firmware_is_left(
+    new_board: NewBoard, firmware: Firmware, pins: PinMap
+) -> None:
+    board = new_board({"main.py": OWNERS["main.py"], MANIFEST_FILE: firmware.manifest.to_json()})
+    assert install(board.wanted, firmware, pins, board.around, lambda *_: None).kept_main
+    assert board.files()[KEPT_MAIN_FILE] == OWNERS["main.py"]
+
+
 def test_files_already_there_are_not_written_again(
     new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
 ) -> None:
