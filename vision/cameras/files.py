@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -24,10 +25,11 @@ def name_order(path: Path) -> list[tuple[int, int, str]]:
 def image_paths(folder: Path) -> list[Path]:
     """Return a folder's images in name order, without hidden files; raises CameraError when it cannot be listed."""
     try:
-        entries = list(folder.iterdir())
+        with os.scandir(folder) as entries:
+            files = [Path(entry.path) for entry in entries if entry.is_file()]
     except OSError as error:
         raise CameraError(f"cannot list the folder {folder}: {error.strerror}") from error
-    images = [path for path in entries if path.suffix.lower() in IMAGE_SUFFIXES and not path.name.startswith(".")]
+    images = [path for path in files if path.suffix.lower() in IMAGE_SUFFIXES and not path.name.startswith(".")]
     return sorted(images, key=name_order)
 
 

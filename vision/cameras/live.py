@@ -31,7 +31,9 @@ class Capture(Protocol):
         ...
 
     def lock(self, locked: bool) -> None:
-        """Keep exposure, gain, white balance and focus as they are now, or let the device adapt, as far as it can."""
+        """Keep exposure, gain, white balance and focus as they are now, or let the device adapt as it did before, as
+        far as it can.
+        """
         ...
 
     def release(self) -> None:
@@ -143,13 +145,15 @@ class LiveCamera(Camera):
             self._changed.notify_all()
 
 
+_AUTOMATIC_EXPOSURE = 3
+"""V4L2's exposure mode "aperture priority"."""
 _V4L2_CONTROLS = (
-    # V4L2's exposure modes: 3 (aperture priority) is automatic, 1 is manual.
-    (cv2.CAP_PROP_AUTO_EXPOSURE, cv2.CAP_PROP_EXPOSURE, 3, 1),
-    (cv2.CAP_PROP_AUTO_WB, cv2.CAP_PROP_WB_TEMPERATURE, 1, 0),
-    (cv2.CAP_PROP_AUTOFOCUS, cv2.CAP_PROP_FOCUS, 1, 0),
+    # V4L2's exposure mode 1 is manual.
+    (cv2.CAP_PROP_AUTO_EXPOSURE, cv2.CAP_PROP_EXPOSURE, 1),
+    (cv2.CAP_PROP_AUTO_WB, cv2.CAP_PROP_WB_TEMPERATURE, 0),
+    (cv2.CAP_PROP_AUTOFOCUS, cv2.CAP_PROP_FOCUS, 0),
 )
-"""Each automatic control, the value it sets, and what turns it on and off (videodev2.h's V4L2_CID_EXPOSURE_AUTO)."""
+"""Each automatic control, the value it sets, and what turns it off (videodev2.h's V4L2_CID_EXPOSURE_AUTO)."""
 
 
 class _OpenCvCapture:
@@ -157,20 +161,31 @@ class _OpenCvCapture:
 
     def __init__(self, capture: cv2.VideoCapture) -> None:
         self._capture = capture
+        self._automatic: dict[int, float] = {}
+        """While locked: the value that each automatic control had before."""
 
     def read(self) -> Shot | None:
         is_read, image = self._capture.read()
         return Shot(np.asarray(image, dtype=np.uint8)) if is_read and image is not None else None
 
     def lock(self, locked: bool) -> None:
-        now = [self._capture.get(value) for _, value, _, _ in _V4L2_CONTROLS]
-        for (automatic, value, on, off), kept in zip(_V4L2_CONTROLS, now, strict=True):
-            self._capture.set(automatic, off if locked else on)
-            if locked:
-                # Some cameras return to a default value when they are no longer automatic.
-                self._capture.set(value, kept)
+        if not locked:
+            for automatic, before in self._automatic.items():
+                self._capture.set(automatic, before)
+            self._automatic = {}
+            return
+        now = [self._capture.get(value) for _, value, _ in _V4L2_CONTROLS]
+        self._automatic = {automatic: self._capture.get(automatic) for automatic, _, _ in _V4L2_CONTROLS}
+        # A program that was killed leaves the exposure locked, and no table can be seen with that in another light.
+        self._automatic[cv2.CAP_PROP_AUTO_EXPOSURE] = _AUTOMATIC_EXPOSURE
+        for (automatic, value, off), kept in zip(_V4L2_CONTROLS, now, strict=True):
+            self._capture.set(automatic, off)
+            # Some cameras return to a default value when they are no longer automatic.
+            self._capture.set(value, kept)
 
     def release(self) -> None:
+        # A device keeps its controls, also for the next program.
+        self.lock(False)
         self._capture.release()
 
 

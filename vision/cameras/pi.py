@@ -61,27 +61,25 @@ class PiCapture:
         width, height = size
         self._boot_clock, self._silence_s = boot_clock, silence_s
         self._received = bytearray()
-        memory = os.memfd_create("pi-camera")
+        values = {"number": number, "width": width, "height": height, "rate": frames_per_second}
+        options = [word for name, value in values.items() for word in (f"--{name}", str(value))]
         try:
-            os.ftruncate(memory, width * height * 3)
-            self._memory = mmap.mmap(memory, width * height * 3)
-            self._shared = np.frombuffer(self._memory, dtype=np.uint8).reshape(height, width, 3)
-            values = {"memory": memory, "number": number, "width": width, "height": height, "rate": frames_per_second}
-            options = [word for name, value in values.items() for word in (f"--{name}", str(value))]
-            self._process = subprocess.Popen(
-                [*command, *options],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                pass_fds=[memory],
-                bufsize=0,
-                # A Ctrl-C in the terminal must only reach the referee.
-                start_new_session=True,
-            )
+            with os.fdopen(os.memfd_create("pi-camera"), "r+b", buffering=0) as memory:
+                memory.truncate(width * height * 3)
+                self._memory = mmap.mmap(memory.fileno(), width * height * 3)
+                self._shared = np.frombuffer(self._memory, dtype=np.uint8).reshape(height, width, 3)
+                self._process = subprocess.Popen(
+                    [*command, "--memory", str(memory.fileno()), *options],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    pass_fds=[memory.fileno()],
+                    bufsize=0,
+                    # A Ctrl-C in the terminal must only reach the referee.
+                    start_new_session=True,
+                )
         except OSError as error:
             raise CameraError(f"the Pi's camera can't be used: {error}") from error
-        finally:
-            os.close(memory)
         reply = self._reply(_START_S)
         if reply is None or "error" in reply:
             self.release()

@@ -53,7 +53,7 @@ class PiServer:
             raise RuntimeError(f"it gives pictures of {actual[0]} x {actual[1]} instead of {size[0]} x {size[1]}")
         self._camera.start()
         self._metadata: dict[str, Any] = {}
-        self._set_automatic()
+        self._set({"AeEnable": True, "AwbEnable": True, "AfMode": controls.AfModeEnum.Continuous})
 
     def frame(self) -> dict[str, Any]:
         """Write the next frame to the shared memory; returns when its exposure began, on the clock since boot."""
@@ -67,9 +67,9 @@ class PiServer:
         return {"began_ns": self._metadata["SensorTimestamp"]}
 
     def lock(self, locked: bool) -> dict[str, Any]:
-        """Keep exposure, gain, white balance and focus as in the newest frame, or let the camera adapt."""
+        """Keep exposure, gain, white balance and focus as in the newest frame, or let all but the focus adapt."""
         if not locked or not self._metadata:
-            self._set_automatic()
+            self._set({"AeEnable": True, "AwbEnable": True})
             return {"locked": False}
         now = self._metadata
         fixed = {"AeEnable": False, "AwbEnable": False} | {name: now[name] for name in HELD if name in now}
@@ -77,9 +77,6 @@ class PiServer:
             fixed["AfMode"] = self._controls.AfModeEnum.Manual
         self._set(fixed)
         return {"locked": True}
-
-    def _set_automatic(self) -> None:
-        self._set({"AeEnable": True, "AwbEnable": True, "AfMode": self._controls.AfModeEnum.Continuous})
 
     def _set(self, values: dict[str, Any]) -> None:
         """Set the controls that this camera has: a monochrome one has no white balance, most have no focus."""

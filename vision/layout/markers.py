@@ -10,7 +10,7 @@ from typing import Any
 from vision.errors import LayoutError
 from vision.frame import FloatArray
 from vision.geometry import Rectangle
-from vision.layout.measures import positive_mm
+from vision.layout.measures import height_mm, naming, positive_mm
 from vision.opencv import aruco_dictionary
 
 
@@ -43,26 +43,26 @@ NO_MARKERS = "none"
 
 
 def markers_from_json(data: Mapping[str, Any] | str) -> MarkerLayout:
-    """Parse ``markers`` of a layout file. Raises LayoutError, and KeyError, TypeError or ValueError for values that
-    can't be parsed.
-    """
+    """Parse ``markers`` of a layout file; raises LayoutError."""
     if isinstance(data, str):
         if data != NO_MARKERS:
             raise LayoutError(f'markers is {data!r}; expected where they lie, or "{NO_MARKERS}"')
         return MarkerLayout("DICT_4X4_50", 36.0, 0.0, {})
-    if not data["centres"]:
-        raise LayoutError(
-            f'markers.centres names no marker; four are best, and "markers": "{NO_MARKERS}" is for a table without any'
+    with naming("markers"):
+        if not data["centres"]:
+            raise LayoutError(
+                f'markers.centres names no marker; four are best, and "markers": "{NO_MARKERS}" is for a table without '
+                "any"
+            )
+        if len({int(key) for key in data["centres"]}) < len(data["centres"]):
+            raise LayoutError("markers.centres names an id twice")
+        centres = {int(key): (float(x), float(y)) for key, (x, y) in data["centres"].items()}
+        return MarkerLayout(
+            dictionary=str(data["dictionary"]),
+            side_mm=positive_mm(data["side"], "markers.side"),
+            z_mm=height_mm(data.get("z", 0.0), "markers.z"),
+            centres_mm=centres,
         )
-    if len({int(key) for key in data["centres"]}) < len(data["centres"]):
-        raise LayoutError("markers.centres names an id twice")
-    centres = {int(key): (float(x), float(y)) for key, (x, y) in data["centres"].items()}
-    return MarkerLayout(
-        dictionary=str(data["dictionary"]),
-        side_mm=positive_mm(data["side"], "markers.side"),
-        z_mm=float(data.get("z", 0.0)),
-        centres_mm=centres,
-    )
 
 
 def check_markers(markers: MarkerLayout) -> None:
@@ -80,6 +80,6 @@ def check_markers(markers: MarkerLayout) -> None:
         for other_id, (other_x, other_y) in placed[number + 1 :]:
             if max(abs(x - other_x), abs(y - other_y)) < markers.side_mm:
                 raise LayoutError(
-                    f"markers {marker_id} and {other_id} lie on each other: their centres are less than a marker's "
-                    f"side ({markers.side_mm:g} mm) apart"
+                    f"markers {marker_id} and {other_id} overlap: their centres are less than a marker's side "
+                    f"({markers.side_mm:g} mm) apart"
                 )

@@ -1,6 +1,9 @@
-"""Lengths in a layout file."""
+"""Values in a layout file, and errors that name them."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from vision.errors import LayoutError
 
@@ -13,3 +16,35 @@ def positive_mm(value: object, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < MOST_MM:
         raise LayoutError(f"{what} is {value!r}; expected a length in millimetres above zero")
     return float(value)
+
+
+def height_mm(value: object, what: str) -> float:
+    """Return a height as a number; raises LayoutError for anything else, naming it ``what``."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < MOST_MM:
+        raise LayoutError(f"{what} is {value!r}; expected a height in millimetres")
+    return float(value)
+
+
+def whole_number(value: object, what: str) -> int:
+    """Return a whole number; raises LayoutError for anything else, naming it ``what``."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise LayoutError(f"{what} is {value!r}; expected a whole number")
+    return value
+
+
+@contextmanager
+def naming(section: str, *, whole: bool = False) -> Iterator[None]:
+    """Raise a LayoutError that names a section of the layout for values in it that can't be parsed.
+
+    A LayoutError names its key already, and passes; ``whole``: that key doesn't say in which section it is.
+    """
+    try:
+        yield
+    except LayoutError as wrong:
+        if whole:
+            raise LayoutError(f"{section}: {wrong}") from None
+        raise
+    except KeyError as missing:
+        raise LayoutError(f"{section} has no key {missing}; see docs/set-up.md for a whole one") from None
+    except (TypeError, ValueError, OverflowError, AttributeError) as wrong:
+        raise LayoutError(f"{section} is invalid: {wrong}") from None

@@ -12,9 +12,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from common.phrases import listed
 from vision.errors import LayoutError
 from vision.geometry import CubeSolid, FrustumSolid, Side
-from vision.layout.measures import positive_mm
+from vision.layout.measures import naming, positive_mm
 
 if TYPE_CHECKING:
     from vision.layout.surfaces import Surface
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 PAPER_EDGE_MM = 2.5
 """Strip at a sheet's edge that does not count as paper: with a slightly wrong pose it shows the table."""
 NET_SIDES = ("up", "down", *Side)
+BLOCK_SYMBOLS = ("star", "stop", "slider", "x", "hoops", "cross")
+"""The symbols that a block may have."""
 
 
 class Measured:
@@ -54,11 +57,17 @@ class BlockPieces(Measured):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> BlockPieces:
-        """Parse ``block`` of a layout file; raises LayoutError, and KeyError for a missing key."""
-        net = dict(data["block"].get("net", {}))
+        """Parse ``block`` of a layout file; raises LayoutError, and KeyError without it."""
+        block = data["block"]
+        with naming("block"):
+            net = {side: str(symbol).lower() for side, symbol in block.get("net", {}).items()}
+            side_mm = positive_mm(block["side"], "block.side")
         if net and set(net) != set(NET_SIDES):
             raise LayoutError(f"block.net has {sorted(net)}; expected {', '.join(NET_SIDES)}")
-        return cls(positive_mm(data["block"]["side"], "block.side"), net)
+        unknown = next((symbol for symbol in net.values() if symbol not in BLOCK_SYMBOLS), None)
+        if unknown is not None:
+            raise LayoutError(f"block.net has the symbol {unknown!r}; expected {listed(BLOCK_SYMBOLS, 'or')}")
+        return cls(side_mm, net)
 
     @property
     def height_mm(self) -> float:
@@ -90,12 +99,13 @@ class DiscPieces(Measured):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> DiscPieces:
-        """Parse ``piece`` and ``ball`` of a layout file; raises LayoutError, and KeyError for a missing key."""
-        return cls(
-            positive_mm(data["piece"]["diameter"], "piece.diameter"),
-            positive_mm(data["piece"]["height"], "piece.height"),
-            positive_mm(data["ball"]["diameter"], "ball.diameter"),
-        )
+        """Parse ``piece`` and ``ball`` of a layout file; raises LayoutError, and KeyError without one of them."""
+        piece, ball = data["piece"], data["ball"]
+        with naming("piece"):
+            diameter_mm = positive_mm(piece["diameter"], "piece.diameter")
+            disc_mm = positive_mm(piece["height"], "piece.height")
+        with naming("ball"):
+            return cls(diameter_mm, disc_mm, positive_mm(ball["diameter"], "ball.diameter"))
 
     @property
     def height_mm(self) -> float:
@@ -143,15 +153,17 @@ class PyramidPieces(Measured):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PyramidPieces:
-        """Parse ``pyramids`` of a layout file; raises LayoutError, and KeyError for a missing key."""
-        sizes = {
-            name: PyramidSize(
-                positive_mm(data["pyramids"][name]["base"], f"pyramids.{name}.base"),
-                positive_mm(data["pyramids"][name]["height"], f"pyramids.{name}.height"),
-            )
-            for name in PYRAMID_SIZES
-        }
-        return cls(sizes, positive_mm(data["pyramids"].get("rise", USUAL_RISE_MM), "pyramids.rise"))
+        """Parse ``pyramids`` of a layout file; raises LayoutError, and KeyError without it."""
+        pyramids = data["pyramids"]
+        with naming("pyramids"):
+            sizes = {
+                name: PyramidSize(
+                    positive_mm(pyramids[name]["base"], f"pyramids.{name}.base"),
+                    positive_mm(pyramids[name]["height"], f"pyramids.{name}.height"),
+                )
+                for name in PYRAMID_SIZES
+            }
+            return cls(sizes, positive_mm(pyramids.get("rise", USUAL_RISE_MM), "pyramids.rise"))
 
     @property
     def height_mm(self) -> float:
@@ -209,15 +221,22 @@ class DicePieces(Measured):
         ``faces`` (a file, or a list with each die's printed faces). All are optional. Raises LayoutError.
         """
         dice = data.get("dice", {})
-        given = dice.get("side", [cls.smallest_mm, cls.largest_mm])
-        smallest, largest = given if isinstance(given, list) else (given, given)
-        colours = tuple(str(colour) for colour in dice.get("colours", ()))
-        faces = dice.get("faces")
+        with naming("dice"):
+            given = dice.get("side", [cls.smallest_mm, cls.largest_mm])
+            smallest, largest = given if isinstance(given, list) else (given, given)
+            colours, faces = dice.get("colours", []), dice.get("faces")
+        smallest_mm, largest_mm = positive_mm(smallest, "dice.side"), positive_mm(largest, "dice.side")
+        if smallest_mm > largest_mm:
+            raise LayoutError(f"dice.side is {given}; expected the smallest length first")
+        if not isinstance(colours, list):
+            raise LayoutError(f"dice.colours is {colours!r}; expected a list, such as {['red', 'white']}")
+        if not isinstance(faces, list | str | None):
+            raise LayoutError(f"dice.faces is {faces!r}; expected a file, or a list with the faces of each die")
         printed = tuple(str(each) for each in faces) if isinstance(faces, list) else ()
         if "" in printed:
             raise LayoutError("a die in dice.faces has no face; expected a text with all its faces, such as 1*3457")
         learned = Path(faces) if isinstance(faces, str) else None
-        return cls(positive_mm(smallest, "dice.side"), positive_mm(largest, "dice.side"), colours, learned, printed)
+        return cls(smallest_mm, largest_mm, tuple(str(colour) for colour in colours), learned, printed)
 
     def resolved_in(self, folder: Path) -> DicePieces:
         """Return the same dice with the path of ``faces`` resolved against the folder of the layout file."""
@@ -253,10 +272,11 @@ class Ink(Measured):
         colours = data.get("colours", [])
         if not isinstance(colours, list) or not all(isinstance(colour, str) for colour in colours):
             raise LayoutError(f"colours is {colours!r}; expected the names of the pens, such as red")
-        size = data.get("sheet", {}).get("size")
-        if size is None:
-            return cls(tuple(colours))
-        across, up = (positive_mm(one, "sheet.size") for one in size)
+        with naming("sheet"):
+            size = data.get("sheet", {}).get("size")
+            if size is None:
+                return cls(tuple(colours))
+            across, up = (positive_mm(one, "sheet.size") for one in size)
         return cls(tuple(colours), (across, up))
 
     def margin_mm(self, surface: Surface) -> float:

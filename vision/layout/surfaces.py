@@ -18,7 +18,7 @@ from vision.errors import LayoutError
 from vision.frame import FloatArray
 from vision.geometry import Rectangle, Solid
 from vision.layout.markers import MarkerLayout
-from vision.layout.measures import MOST_MM, positive_mm
+from vision.layout.measures import MOST_MM, height_mm, naming, positive_mm, whole_number
 from vision.layout.pieces import Pieces, pieces_from_json
 
 MOST_NAMED = 8
@@ -137,47 +137,57 @@ def top_mm(surface: Surface) -> float:
     return surface.height_mm + (0.0 if surface.pieces is None else surface.pieces.height_mm)
 
 
+FEWEST_SQUARES = 2
+"""The fewest squares: a lone one has no lines inside."""
 MOST_SQUARES = 100
 """The most columns and the most rows."""
 
 
 def surface_from_json(data: Mapping[str, Any], name: str, markers: MarkerLayout | None, prefix: str = "") -> Surface:
     """Parse a surface: a ``board`` (cols, rows, cell, top_z) with ``star_spaces``, a ``tray`` (x, y, top_z), or a
-    ``sheet`` (size, grid) at the height of its markers; and its pieces. Raises LayoutError, and KeyError, TypeError,
-    ValueError or OverflowError for values that can't be parsed.
+    ``sheet`` (size, grid) at the height of its markers; and its pieces. Raises LayoutError, and KeyError without one.
     """
     pieces = pieces_from_json(data)
     if "tray" in data:
-        (left, right), (near, far) = data["tray"]["x"], data["tray"]["y"]
-        for key, low, high in (("x", left, right), ("y", near, far)):
-            if not 0 < high - low < MOST_MM:
-                raise LayoutError(f"tray.{key} is [{low}, {high}]; expected two lengths in mm, the smaller one first")
-        bounds = Rectangle(float(left), float(right), float(near), float(far))
-        return Tray(name, bounds, float(data["tray"].get("top_z", 0.0)), pieces, markers)
-    board = _board_of_sheet(data) if "sheet" in data else data["board"]
-    surface = GridSurface(
-        name,
-        columns=int(board["cols"]),
-        rows=int(board["rows"]),
-        cell_mm=positive_mm(board["cell"], f"{name}.cell"),
-        height_mm=float(board.get("top_z", 0.0)),
-        pieces=pieces,
-        printed=tuple(data.get("star_spaces", ())),
-        markers=markers,
-        prefix=prefix,
-    )
+        tray = data["tray"]
+        with naming("tray"):
+            (left, right), (near, far) = tray["x"], tray["y"]
+            for key, low, high in (("x", left, right), ("y", near, far)):
+                if not 0 < high - low < MOST_MM:
+                    raise LayoutError(
+                        f"tray.{key} is [{low}, {high}]; expected two lengths in mm, the smaller one first"
+                    )
+            bounds = Rectangle(float(left), float(right), float(near), float(far))
+            return Tray(name, bounds, height_mm(tray.get("top_z", 0.0), "tray.top_z"), pieces, markers)
+    key, where = ("sheet", "sheet.grid") if "sheet" in data else ("board", "board")
+    given = data[key]
+    with naming(key):
+        board = _board_of_sheet(given, data.get("markers")) if "sheet" in data else given
+        surface = GridSurface(
+            name,
+            columns=whole_number(board["cols"], f"{where}.cols"),
+            rows=whole_number(board["rows"], f"{where}.rows"),
+            cell_mm=positive_mm(board["cell"], f"{where}.cell"),
+            height_mm=height_mm(board.get("top_z", 0.0), f"{where}.top_z"),
+            pieces=pieces,
+            markers=markers,
+            prefix=prefix,
+        )
     if not (1 <= surface.columns <= MOST_SQUARES and 1 <= surface.rows <= MOST_SQUARES):
         raise LayoutError(
             f"the {name} has {surface.columns} x {surface.rows} squares; expected 1 to {MOST_SQUARES} each way"
         )
-    for place in surface.printed:
-        surface.centre_mm(place)
-    return surface
+    if surface.columns * surface.rows < FEWEST_SQUARES:
+        raise LayoutError(f"the {name} has 1 x 1 squares; expected at least {FEWEST_SQUARES}")
+    with naming("star_spaces", whole=True):
+        for place in (printed := tuple(data.get("star_spaces", ()))):
+            surface.centre_mm(place)
+    return replace(surface, printed=printed)
 
 
-def _board_of_sheet(data: Mapping[str, Any]) -> dict[str, Any]:
+def _board_of_sheet(sheet: Mapping[str, Any], markers: object) -> dict[str, Any]:
     """Return the board equivalent to a sheet's grid: ``lines`` are rows, and its height is that of its markers."""
-    grid = data["sheet"]["grid"]
+    grid = sheet["grid"]
     rows = grid["rows"] if "rows" in grid else grid["lines"]
     for side, count in (("left", grid["cols"]), ("bottom", rows)):
         if side in grid and abs(grid[side] + count * grid["cell"] / 2) > GRID_OFF_MM:
@@ -185,7 +195,6 @@ def _board_of_sheet(data: Mapping[str, Any]) -> dict[str, Any]:
                 f"sheet.grid.{side} is {grid[side]}; expected {-count * grid['cell'] / 2:g}, since all is measured "
                 "from the grid's middle"
             )
-    markers = data.get("markers")
     height = markers.get("z", 0.0) if isinstance(markers, Mapping) else 0.0
     return {"cols": grid["cols"], "rows": rows, "cell": grid["cell"], "top_z": height}
 

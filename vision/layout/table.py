@@ -26,8 +26,10 @@ from pathlib import Path
 from typing import Any
 
 from common.json_files import read_json_object
+from common.phrases import listed
 from vision.errors import LayoutError
 from vision.layout.markers import MarkerLayout, check_markers, markers_from_json
+from vision.layout.measures import naming, whole_number
 from vision.layout.pieces import DicePieces, Ink
 from vision.layout.surfaces import GridSurface, Surface, surface_from_json
 
@@ -90,7 +92,8 @@ class TableLayout:
         return _checked(replace(self, surfaces=(first, *others, *more)))
 
     def without_markers(self) -> TableLayout:
-        """Return the same table without its markers, to be located by its lines.
+        """Return the same table without its markers, to be located by its lines. It can't be read while it has several
+        parts.
 
         Raises LayoutError for a table with a part that has no lines.
         """
@@ -98,7 +101,15 @@ class TableLayout:
             surface if surface.markers is None else replace(surface, markers=surface.markers.without_markers())
             for surface in self.surfaces
         )
-        return _checked(replace(self, markers=self.markers.without_markers(), surfaces=surfaces))
+        bare = replace(self, markers=self.markers.without_markers(), surfaces=surfaces)
+        _check_located(bare)
+        return bare
+
+    def check_told_apart(self) -> None:
+        """Raise LayoutError if several parts have no markers: the same lines would be taken for each of them."""
+        bare = [f"the {part.surfaces[0].name}" for part in self.parts() if not part.markers.centres_mm]
+        if len(bare) > 1:
+            raise LayoutError(f"{listed(bare)} can't be told apart without markers; print them with markers")
 
     def parts(self) -> tuple[TableLayout, ...]:
         """Split the table into parts with their own pose: surfaces without markers, then each surface with some."""
@@ -115,7 +126,7 @@ class TableLayout:
 
 def layout_from_json(data: Mapping[str, Any]) -> TableLayout:
     """Parse a layout file's JSON; raises LayoutError that names the key and what it needs."""
-    try:
+    with naming("the layout"):
         markers = markers_from_json(data["markers"])
         if "sheet" in data:
             surfaces = [surface_from_json(data, _sheet_name(1), None, _sheet_prefix(1))]
@@ -123,23 +134,20 @@ def layout_from_json(data: Mapping[str, Any]) -> TableLayout:
             surfaces = [surface_from_json(data, "tray" if "tray" in data else "board", None)]
         if "dice_tray" in data:
             beside = data["dice_tray"]
-            dice = {"side": beside["die_side"]} if "die_side" in beside else {}
-            dice |= {key: beside[key] for key in ("colours", "faces") if key in beside}
-            surfaces.append(surface_from_json({"tray": beside, "dice": dice}, "dice tray", None))
+            with naming("dice_tray", whole=True):
+                dice = {"side": beside["die_side"]} if "die_side" in beside else {}
+                dice |= {key: beside[key] for key in ("colours", "faces") if key in beside}
+                surfaces.append(surface_from_json({"tray": beside, "dice": dice}, "dice tray", None))
         elif "sheet" in data and "dice" in data:
-            tray = _right_of_sheet(data["sheet"]["size"])
+            with naming("sheet"):
+                tray = _right_of_sheet(data["sheet"]["size"])
             surfaces.append(surface_from_json({"tray": tray, "dice": data["dice"]}, "dice tray", None))
-        for further in data.get("surfaces", ()):
-            own = markers_from_json(further["markers"]) if "markers" in further else None
-            surfaces.append(surface_from_json(further, str(further["name"]), own, str(further.get("prefix", ""))))
-    except LayoutError:
-        raise
-    except KeyError as missing:
-        raise LayoutError(f"the layout has no key {missing}; see docs/set-up.md for a whole one") from None
-    except (TypeError, ValueError, OverflowError, AttributeError) as wrong:
-        raise LayoutError(f"the layout is invalid: {wrong}") from None
+        for number, further in enumerate(data.get("surfaces", ())):
+            with naming(f"surfaces[{number}]", whole=True):
+                own = markers_from_json(further["markers"]) if "markers" in further else None
+                surfaces.append(surface_from_json(further, str(further["name"]), own, str(further.get("prefix", ""))))
     layout = TableLayout(str(data.get("game", "")), markers, tuple(surfaces))
-    return layout.with_sheets(_sheets(data["sheets"])) if "sheets" in data else _checked(layout)
+    return layout.with_sheets(whole_number(data["sheets"], "sheets")) if "sheets" in data else _checked(layout)
 
 
 SHEET_MARKERS = 4
@@ -167,18 +175,18 @@ def _sheet_prefix(number: int) -> str:
     return f"p{number}."
 
 
-def _sheets(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise LayoutError(f"sheets is {value!r}; expected how many there are, such as 2")
-    return value
-
-
-def _checked(layout: TableLayout) -> TableLayout:
-    """Return a layout unless one of its parts can't be located, or can't be told from another; raises LayoutError."""
+def _check_located(layout: TableLayout) -> None:
+    """Raise LayoutError if one of a table's parts can't be located."""
     for part in layout.parts():
         check_markers(part.markers)
         if not part.markers.centres_mm and not isinstance(part.surfaces[0], GridSurface):
             raise LayoutError(f"the {part.surfaces[0].name} has no lines to be found by; it needs markers")
+
+
+def _checked(layout: TableLayout) -> TableLayout:
+    """Return a layout unless one of its parts can't be located, or can't be told from another; raises LayoutError."""
+    _check_located(layout)
+    layout.check_told_apart()
     ids = [marker_id for part in layout.parts() for marker_id in part.markers.centres_mm]
     names = [surface.name for surface in layout.surfaces]
     for what, all_of_them in (("the name", names), ("the place", layout.places), ("the marker", ids)):

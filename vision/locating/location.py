@@ -384,11 +384,17 @@ def cell_px(camera: CameraModel, pose: Pose, surface: GridSurface) -> float:
 
 
 def seen_text(seen: Sequence[int], layout: TableLayout) -> str:
-    """List which of the layout's markers were seen: ``markers 0 and 2 of 0-3 seen``."""
+    """Say which of the layout's markers were seen: ``only markers 0 and 2 of 0-3 were seen``."""
     expected = sorted(layout.markers.centres_mm)
     run = len(expected) > 2 and expected == list(range(expected[0], expected[-1] + 1))
+    if not seen and run:
+        return f"none of markers {expected[0]} to {expected[-1]} was seen"
     of = f"{expected[0]}-{expected[-1]}" if run else listed(expected)
-    return f"{ids_text(seen)} of {of} seen" if seen else f"none of the markers {of} seen"
+    if not seen:
+        return f"none of markers {of} was seen"
+    if len(seen) == len(expected) > 1:
+        return f"{ids_text(seen)} of {of} were seen"
+    return f"only {ids_text(seen)} of {of} {'were' if len(seen) > 1 else 'was'} seen"
 
 
 def _what_to_do(seen: Sequence[int]) -> str:

@@ -45,7 +45,7 @@ class PartSettings:
     same_pose_px: float = 0.6
     """Movement of the board's corners, in pixels, below which a pose is kept. Larger: fewer readings start again."""
     most_changed: float = 0.5
-    """Share of places changing at once above which a board without markers is located again."""
+    """If more than this share of the places change at once, a board without markers is located again."""
     steady_frames: int = 8
     """Number of averaged frames after which the markers are only tracked when one of them changes ..."""
     track_every: int = 15
@@ -158,8 +158,8 @@ class PartReader:
         pose = self._refine(frame, table.located)
         if pose is None:
             doubt = (
-                f"table not located for certain: only {seen_text(table.located.ids_seen, self.layout)}, and the "
-                "board's lines are not where that would put them; uncover another marker"
+                f"table not located for certain: {seen_text(table.located.ids_seen, self.layout)}, and the board's "
+                "lines are not where that would put them; uncover another marker"
             )
             return self.unlocated(frame, Hindrance(HindranceKind.NOT_LOCATED, doubt), table.notices)
         if self._set_pose(pose):
@@ -284,7 +284,8 @@ class PartReader:
         for name, reader in self._surfaces.items():
             places = changed & set(reader.surface.places)
             known = last.get(name)
-            if known is not None and not places and surface_region(name) not in changed:
+            is_same = not places and surface_region(name) not in changed
+            if known is not None and is_same and not reader.is_shape_due(time_s):
                 stages[name] = known
             else:
                 stages[name] = reader.stages(self._view(image, time_s, reader.surface), places, known)

@@ -13,7 +13,7 @@ from common.phrases import listed
 from common.places import EMPTY
 from vision.errors import EnrolmentError, LayoutError
 from vision.geometry import CameraModel, Pose
-from vision.layout.pieces import BlockPieces, DicePieces, DiscPieces, Ink, PyramidPieces
+from vision.layout.pieces import NET_SIDES, BlockPieces, DicePieces, DiscPieces, Ink, PyramidPieces
 from vision.layout.surfaces import GridSurface, Surface, Tray
 from vision.layout.table import TableLayout
 from vision.readers.blocks import appearance as block_appearance
@@ -119,6 +119,11 @@ def check_readable(layout: TableLayout) -> None:
                 f"a camera can't see this table: no reader knows {surface.pieces.kind!r}, which its layout names for "
                 f"the {surface.name}; {there}"
             )
+        if isinstance(surface.pieces, BlockPieces) and not surface.pieces.net:
+            raise LayoutError(
+                "a camera can't see this table: its layout does not say which symbols are on the blocks; add net to "
+                f'"block", with the symbols {listed(NET_SIDES)}'
+            )
 
 
 def is_readable(layout: TableLayout) -> bool:
@@ -166,6 +171,7 @@ def table_reader(
     of another kind are read without one. ``previous`` is a known pose (see ``TableReader``).
     """
     check_readable(layout)
+    layout.check_told_apart()
     board = layout.surfaces[0]
     pieces: dict[str, AnyPieceReader] = {}
     rolls: dict[str, RollReader] = {}

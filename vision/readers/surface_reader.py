@@ -26,12 +26,16 @@ from vision.surface.sheet_occlusion import SheetOcclusionDetector, SheetPlan
 from vision.surface.view import RectifiedView
 
 FLAT_LOG_ODDS = 1.5
-"""Log-odds that an empty place loses if its pieces are discs, since a disc of the board's colour hardly shows. Higher:
+"""Log-odds subtracted from an empty place on a board of discs, since a disc of the board's colour hardly shows. Higher:
 fewer empty places are certain. Set by hand on the virtual table's stress pictures, like the next.
 """
 BARE_PROVES_FROM = 4.0
 """Log-odds, after that loss, above which an empty place is evidence against a doubtful disc. Higher: more questions
 about empty places.
+"""
+SHAPE_AGAIN_S = 1.0
+"""Time, in seconds, after which the shape of a sheet is measured again if something covered it. Longer: less work while
+a hand moves over it, but a wrong shape is corrected later.
 """
 
 
@@ -50,6 +54,15 @@ class Stages:
         return self.evidence.occlusions
 
 
+@dataclass(frozen=True, eq=False)
+class _SheetShape:
+    """A sheet's shape (``None``: flat) as measured at a pose, and the time of that frame."""
+
+    pose: Pose
+    shape: PaperShape | None
+    time_s: float
+
+
 class SurfaceReader:
     """Reads the places of one surface with one piece reader, in pictures from one camera."""
 
@@ -62,9 +75,13 @@ class SurfaceReader:
         self._plan = SheetPlan.of(surface) if isinstance(surface.pieces, Ink) else SurfacePlan.of(surface)
         self._still = StillThings(self._plan.edge_px if isinstance(self._plan, SheetPlan) else 0)
         self._kept: dict[str, tuple[Sighting, float, PlaceReading]] = {}
-        self._bent: tuple[Pose, PaperShape | None] | None = None
+        self._bent: _SheetShape | None = None
+        self._is_shape_doubtful = False
+        self._shape_due_s = math.inf
         self._usual_hue: Hue | None = None
-        self._detector: tuple[Pose, OcclusionDetector | SheetOcclusionDetector, HiddenPlaces] | None = None
+        self._detector: (
+            tuple[Pose, PaperShape | None, OcclusionDetector | SheetOcclusionDetector, HiddenPlaces] | None
+        ) = None
 
     @property
     def margin_mm(self) -> float:
@@ -72,15 +89,22 @@ class SurfaceReader:
         return self._plan.margin_mm
 
     def stages(self, view: SurfaceView, places: Collection[str], previous: Stages | None) -> Stages:
-        """Examine some places; the others are copied from ``previous``, which has the same pose."""
+        """Examine some places; the others are copied from ``previous``, which has the same pose.
+
+        If a sheet has another shape than in ``previous``, all are examined.
+        """
         before = {} if previous is None else previous.sightings
+        measured = self._bent
         view = self._with_shape(view)
+        if previous is not None and previous.view.shape is not view.shape:
+            places, before = self.surface.places, {}
         sightings = self._pieces.read(view, places, before)
         detector, _ = self._detector_for(view)
         solids = [piece.solid for piece in sightings.values() if piece.log_odds > 0 and piece.solid is not None]
         rectified = detector.sampler.view(view.image, solids)
         if isinstance(detector, SheetOcclusionDetector):
             evidence = detector.detect(rectified)
+            self._schedule_shape(evidence.occlusions, is_new=self._bent is not measured)
         else:
             evidence = detector.detect(rectified, self._usual_hue)
             self._usual_hue = evidence.usual_hue or self._usual_hue
@@ -88,10 +112,14 @@ class SurfaceReader:
 
     @property
     def due_s(self) -> float:
-        """When ``places`` will give another result for the same stages, since what looks like a hand has lain still;
-        infinite if it won't.
+        """When ``places`` will give another result for the same stages, since what looks like a hand has lain still, or
+        when a sheet's shape should be measured again; infinite if neither.
         """
-        return self._still.due_s
+        return min(self._still.due_s, self._shape_due_s)
+
+    def is_shape_due(self, time_s: float) -> bool:
+        """Return whether ``stages`` should be called for the same picture, to measure a sheet's shape in it."""
+        return self._shape_due_s <= time_s
 
     def places(self, stages: Stages, time_s: float) -> tuple[dict[str, PlaceReading], tuple[Hindrance, ...]]:
         """Turn the results of the stages into probabilities and hindrances; ``time_s`` is the newest frame's."""
@@ -119,16 +147,31 @@ class SurfaceReader:
         return places, self._hindrances(occlusions, hidden)
 
     def _with_shape(self, view: SurfaceView) -> SurfaceView:
-        """Return the view of a sheet with its bent shape, which is measured again when the sheet moved."""
+        """Return the view of a sheet with its bent shape.
+
+        It is measured again when the sheet moved, and from time to time if something covered it.
+        """
         if isinstance(self._plan, SurfacePlan):
             return view
-        if self._bent is None or self._bent[0] is not view.pose:
-            self._bent = (view.pose, paper_shape(view.image, view.camera, view.pose, self.surface))
-        return replace(view, shape=self._bent[1])
+        known = self._bent
+        again_s = known.time_s + SHAPE_AGAIN_S if known is not None and self._is_shape_doubtful else math.inf
+        if known is None or known.pose is not view.pose or view.time_s >= again_s:
+            shape = paper_shape(view.image, view.camera, view.pose, self.surface)
+            known = self._bent = _SheetShape(view.pose, shape, view.time_s)
+        return replace(view, shape=known.shape)
+
+    def _schedule_shape(self, occlusions: Sequence[Occlusion], *, is_new: bool) -> None:
+        """Decide when to measure the sheet's shape again, given what covers it in a picture; ``is_new``: this picture
+        gave its shape.
+        """
+        if is_new:
+            self._is_shape_doubtful, self._shape_due_s = bool(occlusions), math.inf
+        elif self._is_shape_doubtful and self._bent is not None:
+            self._shape_due_s = self._bent.time_s + SHAPE_AGAIN_S
 
     def shape_at(self, pose: Pose) -> PaperShape | None:
         """Return the shape of a bent sheet as it was measured at a pose; ``None`` for everything flat."""
-        return self._bent[1] if self._bent is not None and self._bent[0] is pose else None
+        return self._bent.shape if self._bent is not None and self._bent.pose is pose else None
 
     def _empty_log_odds(self, stages: Stages) -> Mapping[str, float]:
         """Return log-odds that each place is empty; on a sheet the ink reader alone decides."""
@@ -146,14 +189,14 @@ class SurfaceReader:
         return self._pieces.draw(picture, stages.view, stages.sightings)
 
     def _detector_for(self, view: SurfaceView) -> tuple[OcclusionDetector | SheetOcclusionDetector, HiddenPlaces]:
-        if self._detector is None or self._detector[0] is not view.pose:
+        if self._detector is None or self._detector[0] is not view.pose or self._detector[1] is not view.shape:
             detector = (
                 SheetOcclusionDetector(self._camera, view.pose, self._plan, view.shape)
                 if isinstance(self._plan, SheetPlan)
                 else OcclusionDetector(self._camera, view.pose, self._plan)
             )
-            self._detector = (view.pose, detector, HiddenPlaces(self.surface, detector.sampler))
-        return self._detector[1:]
+            self._detector = (view.pose, view.shape, detector, HiddenPlaces(self.surface, detector.sampler))
+        return self._detector[2:]
 
     def _hindrances(
         self, occlusions: Sequence[Occlusion], hidden: Mapping[str, HindranceKind]

@@ -93,7 +93,8 @@ class HiddenPlaces:
         return tuple(
             place
             for place, (piece, square) in (self._needed_areas.items() if outside.any() else ())
-            if piece.share(outside) > settings.seen_through_share or square.share(outside) > settings.hidden_square_share
+            if piece.share(outside) > settings.seen_through_share
+            or square.share(outside) > settings.hidden_square_share
         )
 
     @cached_property

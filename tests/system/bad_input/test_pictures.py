@@ -130,7 +130,7 @@ def test_a_calibration_for_another_picture_size_is_named(run: Run, game: Game, p
     ("focal", "distortion", "message"),
     [
         (1.25, 0.03, "pixels off on average; check that the calibration attic is this camera's"),
-        (0.7, -0.25, "table not located: markers 0, 1, 2 and 3 of 0-3 seen, but"),
+        (0.7, -0.25, "table not located: markers 0, 1, 2 and 3 of 0-3 were seen, but"),
     ],
 )
 def test_a_calibration_of_another_camera_of_the_same_size_is_noticed(

@@ -145,6 +145,14 @@ def test_a_growing_folder_skips_the_given_files(tmp_path, time):
     assert camera.read(1.0).source == str(tmp_path / "b.jpg")
 
 
+def test_links_to_nothing_and_folders_named_like_images_are_ignored(tmp_path, time):
+    (tmp_path / "a.jpg").symlink_to(tmp_path / "gone.jpg")
+    (tmp_path / "b.jpg").mkdir()
+    (tmp_path / "c.jpg").write_bytes(jpeg(40))
+    camera = GrowingFolder(tmp_path, clock=time.clock, wait=time.wait)
+    assert camera.read(1.0).source == str(tmp_path / "c.jpg")
+
+
 def test_a_growing_folder_that_is_missing_or_deleted_is_an_error(tmp_path, time):
     with pytest.raises(CameraError, match="no folder"):
         GrowingFolder(tmp_path / "none", clock=time.clock, wait=time.wait)

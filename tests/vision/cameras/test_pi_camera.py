@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -68,22 +70,26 @@ class _Released:
         self.close = capture.release
 
 
-def is_automatic(capture: PiCapture) -> bool:
+def automatic_in(capture: PiCapture) -> tuple[bool, bool]:
+    """Whether exposure and focus are automatic."""
     shot = capture.read()
     assert shot is not None
-    return bool(shot.image[0, 0, 0])
+    blue = int(shot.image[0, 0, 0])
+    return bool(blue & 1), bool(blue & 2)
 
 
 @pytest.mark.parametrize("behaviour", ["works", "no focus", "mono"])
-def test_exposure_is_locked_and_unlocked(monkeypatch: pytest.MonkeyPatch, behaviour: str) -> None:
+def test_exposure_is_locked_and_unlocked_and_focus_stays_locked(
+    monkeypatch: pytest.MonkeyPatch, behaviour: str
+) -> None:
     monkeypatch.setenv("PI_CAMERA", behaviour)
     capture = PiCapture(0, SIZE, 15.0, command=command())
     with closing(_Released(capture)):
-        assert is_automatic(capture)
+        assert automatic_in(capture) == (True, behaviour != "no focus")
         capture.lock(True)
-        assert not is_automatic(capture)
+        assert automatic_in(capture) == (False, False)
         capture.lock(False)
-        assert is_automatic(capture)
+        assert automatic_in(capture) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -118,6 +124,15 @@ def test_any_other_fault_is_reported_with_its_reason(tmp_path: Path) -> None:
 def test_a_process_that_ends_at_once_is_reported() -> None:
     with pytest.raises(CameraError, match="the Pi's camera 0 did not start; check its ribbon cable, and what `rpicam"):
         PiCapture(0, SIZE, 15.0, command=(sys.executable, "-c", ""))
+
+
+def test_too_little_memory_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(name: str) -> int:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(os, "memfd_create", full)
+    with pytest.raises(CameraError, match=r"the Pi's camera can't be used: .*Too many open files"):
+        PiCapture(0, SIZE, 15.0, command=command())
 
 
 def test_a_missing_python_is_reported() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,9 +67,18 @@ def test_the_height_of_dice_is_that_of_the_largest() -> None:
     assert (usual.smallest_mm, usual.largest_mm, usual.colours, usual.printed) == (12, 20, (), ())
 
 
-def test_a_die_without_a_face_is_refused() -> None:
-    with pytest.raises(LayoutError, match="has no face; expected a text"):
-        DicePieces.from_json({"dice": {"faces": ["1*3457", ""]}})
+@pytest.mark.parametrize(
+    ("dice", "says"),
+    [
+        ({"faces": ["1*3457", ""]}, "has no face; expected a text"),
+        ({"faces": 6}, "dice.faces is 6; expected a file, or a list"),
+        ({"colours": "red"}, r"dice.colours is 'red'; expected a list, such as \['red', 'white'\]"),
+        ({"side": [20, 12]}, r"dice.side is \[20, 12\]; expected the smallest length first"),
+    ],
+)
+def test_an_invalid_value_of_dice_is_refused(dice: dict[str, Any], says: str) -> None:
+    with pytest.raises(LayoutError, match=says):
+        DicePieces.from_json({"dice": dice})
 
 
 def test_paths_of_learned_faces_are_relative_to_the_layout_file(tmp_path: Path) -> None:

@@ -102,20 +102,38 @@ def test_any_other_text_is_refused_as_a_square(place):
         (("board", "cols"), 0, "0 x 7 squares"),
         (("board", "rows"), 0, "7 x 0 squares"),
         (("board", "rows"), 101, "7 x 101 squares"),
-        (("board", "cols"), "many", "is invalid"),
+        (("board", "cols"), "many", "board.cols is 'many'; expected a whole number"),
+        (("board", "cols"), 7.9, "board.cols is 7.9; expected a whole number"),
+        (("board", "rows"), None, "board.rows is None; expected a whole number"),
+        (("board", "top_z"), None, "board.top_z is None; expected a height"),
+        (("board", "top_z"), float("nan"), "board.top_z is nan; expected a height"),
+        (("board", "top_z"), 1e9, "board.top_z is 1000000000.0; expected a height"),
+        (("board",), [7, 7, 40], "board is invalid"),
         (("markers", "side"), "36", "markers.side is '36'"),
         (("markers", "centres"), {}, "names no marker"),
-        (("markers", "centres"), {"0": [1, 2], "1": [20, 2]}, "markers 0 and 1 lie on each other"),
-        (("markers", "centres"), {"0": [1, 2], "1": [90, 2], "2": [90, 37.9]}, "markers 1 and 2 lie on each other"),
-        (("markers", "centres"), {"0": [1, 2], "1": [90, 2], "2": [36.9, 2]}, "markers 0 and 2 lie on each other"),
+        (("markers", "centres"), {"0": [1, 2], "1": [20, 2]}, "markers 0 and 1 overlap"),
+        (("markers", "centres"), {"0": [1, 2], "1": [90, 2], "2": [90, 37.9]}, "markers 1 and 2 overlap"),
+        (("markers", "centres"), {"0": [1, 2], "1": [90, 2], "2": [36.9, 2]}, "markers 0 and 2 overlap"),
         (("markers", "centres"), {"0": [1, 2], "00": [200, 2]}, "an id twice"),
         (("markers", "centres"), {"0": [float("inf"), 2]}, "marker 0 stands at"),
         (("markers", "centres"), {"50": [1, 2]}, "marker 50 is not in DICT_4X4_50; its ids are 0 to 49"),
         (("markers", "centres"), {"-1": [1, 2]}, "marker -1 is not in DICT_4X4_50"),
         (("markers", "dictionary"), "DICT_9X9_3", "no marker dictionary 'DICT_9X9_3'"),
-        (("markers",), None, "is invalid"),
+        (("markers",), None, "markers is invalid"),
+        (("markers", "z"), float("inf"), "markers.z is inf; expected a height"),
+        (("markers", "centres"), {"0": [-175]}, "markers is invalid"),
+        (("markers", "centres"), {"far left": [-175, 175]}, "markers is invalid"),
         (("star_spaces",), ["d9"], "no square 'd9'"),
+        (("star_spaces",), None, "star_spaces is invalid"),
         (("block",), {"side": 30, "net": {"up": "star"}}, "block.net has"),
+        (("block",), {"side": 30, "net": ["star"]}, "block is invalid"),
+        (("block",), {"net": {}, "edge": 30}, "block has no key 'side'"),
+        (("pieces",), "discs", "the layout has no key 'piece'"),
+        (("surfaces",), [{"board": GOOD["board"]}], r"surfaces\[0\] has no key 'name'"),
+        (("surfaces",), [{"name": "side", "tray": {"x": [1], "y": [1, 2]}}], r"surfaces\[0\]: tray is invalid"),
+        (("surfaces",), [{"name": "side", "board": {**GOOD["board"], "cell": 0}}], r"surfaces\[0\]: board.cell is 0"),
+        (("dice_tray",), {"x": [1, 2], "y": [1, 2], "die_side": 0}, "dice_tray: dice.side is 0"),
+        (("dice_tray",), {"x": [1, 2], "y": [1, 2], "die_side": [1, 2, 3]}, "dice_tray: dice is invalid"),
     ],
 )
 def test_an_invalid_value_in_a_layout_is_named(path, value, says):
@@ -123,11 +141,16 @@ def test_an_invalid_value_in_a_layout_is_named(path, value, says):
         layout_from_json(changed(path, value))
 
 
-@pytest.mark.parametrize("squares", [1, 100])
-def test_a_board_has_one_to_a_hundred_squares_each_way(squares):
-    board = layout_from_json({**GOOD, "board": {"cols": squares, "rows": squares, "cell": 5}, "star_spaces": []}).board
-    assert len(board.places) == squares**2
-    assert board.bounds_mm.width_mm == 5 * squares
+@pytest.mark.parametrize(("columns", "rows"), [(2, 1), (1, 2), (100, 100)])
+def test_a_board_has_one_to_a_hundred_squares_each_way(columns, rows):
+    board = layout_from_json({**GOOD, "board": {"cols": columns, "rows": rows, "cell": 5}, "star_spaces": []}).board
+    assert len(board.places) == columns * rows
+    assert board.bounds_mm.width_mm == 5 * columns
+
+
+def test_a_lone_square_is_no_board():
+    with pytest.raises(LayoutError, match="the board has 1 x 1 squares; expected at least 2"):
+        layout_from_json({**GOOD, "board": {"cols": 1, "rows": 1, "cell": 5}, "star_spaces": []})
 
 
 def test_markers_may_touch_and_lie_on_the_table_by_default():
@@ -154,6 +177,18 @@ def test_a_table_may_have_no_markers():
         layout_from_json(changed(("markers",), "some"))
 
 
+def test_only_one_part_of_a_table_may_lack_markers():
+    assert layout_from_json(SHEET | {"markers": "none", "sheets": 1}).places
+    bare = default_layout("number-drop").without_markers()
+    bare.with_sheets(1).check_told_apart()
+    refused = "the sheet of p1 and the sheet of p2 can't be told apart without markers; print them with markers"
+    with pytest.raises(LayoutError, match=refused):
+        layout_from_json(SHEET | {"markers": "none", "sheets": 2})
+    for check in (bare.check_told_apart, lambda: bare.with_sheets(2)):
+        with pytest.raises(LayoutError, match=refused):
+            check()
+
+
 def test_a_tray_alone_needs_markers():
     tray = {"tray": {"x": [-50, 50], "y": [-50, 50]}, "dice": {"side": 16}}
     with pytest.raises(LayoutError, match="the tray has no lines to be found by"):
@@ -172,8 +207,18 @@ def test_the_limits_of_a_tray_are_in_order(key):
 def test_a_missing_key_is_named():
     data = copy.deepcopy(GOOD)
     del data["markers"]["side"]
-    with pytest.raises(LayoutError, match="no key 'side'"):
+    with pytest.raises(LayoutError, match="markers has no key 'side'"):
         layout_from_json(data)
+    with pytest.raises(LayoutError, match="the layout has no key 'markers'"):
+        layout_from_json({"board": GOOD["board"]})
+
+
+def test_symbols_of_a_net_may_be_capitalised_and_others_are_refused():
+    net = {"up": "Star", "down": "STOP", "north": "slider", "east": "X", "south": "hoops", "west": "cross"}
+    blocks = BlockPieces.on(layout_from_json({**GOOD, "block": {"side": 30, "net": net}}).board)
+    assert blocks.symbols == ("star", "stop", "slider", "x", "hoops", "cross")
+    with pytest.raises(LayoutError, match="the symbol 'moon'; expected star, stop, slider, x, hoops or cross"):
+        layout_from_json({**GOOD, "block": {"side": 30, "net": net | {"up": "moon"}}})
 
 
 def test_missing_files_and_files_that_are_no_layout_are_refused(tmp_path):
@@ -262,10 +307,12 @@ SHEET = {"sheet": {"size": [60, 60], "grid": {"cols": 3, "rows": 3, "cell": 12}}
     ("wrong", "says"),
     [
         ({"sheets": "two"}, "sheets is 'two'"),
-        ({"sheets": True}, "sheets is True; expected how many"),
+        ({"sheets": True}, "sheets is True; expected a whole number"),
         ({"sheets": 65536}, "sheets is 65536; expected 1 to 100"),
         ({"sheets": 14}, "marker 52 is not in DICT_4X4_50"),
-        ({"sheet": {"grid": {"cols": float("inf"), "rows": 3, "cell": 12}}}, "the layout is invalid"),
+        ({"sheet": {"grid": {"cols": float("inf"), "rows": 3, "cell": 12}}}, "sheet.grid.cols is inf"),
+        ({"sheet": {"grid": {"cols": 3, "rows": 3}}}, "sheet has no key 'cell'"),
+        ({"sheet": {**SHEET["sheet"], "size": [60]}}, "sheet is invalid"),
         ({"sheet": {"grid": {"cols": 101, "rows": 3, "cell": 12}}}, "101 x 3 squares; expected 1 to 100 each way"),
         ({"sheet": {"grid": {"cols": 3, "rows": 3, "cell": 10**400}}}, "expected a length in millimetres"),
         ({"colours": "red"}, "colours is 'red'"),

@@ -87,17 +87,19 @@ def test_the_width_of_a_cell_is_that_of_the_narrowest_edge() -> None:
 
 
 def test_the_markers_seen_are_listed_of_those_expected() -> None:
-    assert seen_text((0, 2), LAYOUT) == "markers 0 and 2 of 0-3 seen"
-    assert seen_text((1,), LAYOUT) == "marker 1 of 0-3 seen"
-    assert seen_text((), LAYOUT) == "none of the markers 0-3 seen"
+    assert seen_text((0, 2), LAYOUT) == "only markers 0 and 2 of 0-3 were seen"
+    assert seen_text((1,), LAYOUT) == "only marker 1 of 0-3 was seen"
+    assert seen_text((0, 1, 2, 3), LAYOUT) == "markers 0, 1, 2 and 3 of 0-3 were seen"
+    assert seen_text((), LAYOUT) == "none of markers 0 to 3 was seen"
 
     def with_ids(*ids: int) -> TableLayout:
         centres = {number: (10.0 * number, 0.0) for number in ids}
         return replace(LAYOUT, markers=replace(LAYOUT.markers, centres_mm=centres))
 
-    assert seen_text((4,), with_ids(4, 6, 7)) == "marker 4 of 4, 6 and 7 seen"
-    assert seen_text((4,), with_ids(4, 5)) == "marker 4 of 4 and 5 seen"
-    assert seen_text((5,), with_ids(4, 5, 6)) == "marker 5 of 4-6 seen"
+    assert seen_text((), with_ids(4, 6, 7)) == "none of markers 4, 6 and 7 was seen"
+    assert seen_text((4,), with_ids(4, 6, 7)) == "only marker 4 of 4, 6 and 7 was seen"
+    assert seen_text((4,), with_ids(4, 5)) == "only marker 4 of 4 and 5 was seen"
+    assert seen_text((5,), with_ids(4, 5, 6)) == "only marker 5 of 4-6 was seen"
 
 
 @pytest.mark.parametrize(

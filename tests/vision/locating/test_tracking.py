@@ -180,7 +180,7 @@ def test_a_frame_of_another_size_is_refused_and_the_next_goes_on(feed, render_ta
 
 
 def test_a_table_never_seen_is_not_located(feed):
-    with pytest.raises(NotLocatedError, match="none of the markers"):
+    with pytest.raises(NotLocatedError, match="none of markers 0 to 3 was seen"):
         feed(np.full((480, 640, 3), 90, dtype=np.uint8))
 
 

@@ -201,7 +201,7 @@ def test_the_lines_refine_a_pose_from_few_markers(
     if ids == (3,):
         (doubt,) = reading.hindrances
         assert doubt.message.startswith(
-            "table not located for certain: only marker 3 of 0-3 seen, and the board's lines"
+            "table not located for certain: only marker 3 of 0-3 was seen, and the board's lines"
         )
         assert doubt.kind is HindranceKind.NOT_LOCATED
     else:
@@ -295,7 +295,7 @@ def test_a_part_is_absent_if_two_markers_of_another_part_are_clearly_seen(
     assert len(absent) == int(is_absent)
     for part, why in absent.items():
         assert set(part.layout.markers.centres_mm) == {4, 5, 6, 7}
-        assert why.message == "table not located: none of the markers 4-7 seen"
+        assert why.message == "table not located: none of markers 4 to 7 was seen"
         assert why.kind is HindranceKind.NOT_LOCATED
     assert not searched
     whole = TableReader(camera, layout, {"board": Written(frozenset())})

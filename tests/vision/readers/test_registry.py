@@ -11,7 +11,7 @@ import pytest
 
 from vision.errors import EnrolmentError, LayoutError
 from vision.geometry import CameraModel, Rectangle
-from vision.layout.pieces import Ink, NamedPieces
+from vision.layout.pieces import BlockPieces, Ink, NamedPieces
 from vision.layout.surfaces import GridSurface, Tray
 from vision.layout.table import default_layout
 from vision.readers.blocks.appearance import drawn_appearance
@@ -71,6 +71,19 @@ def test_a_table_with_an_unknown_kind_of_pieces_is_unreadable() -> None:
     tray = Tray("tray", Rectangle(0.0, 50.0, 0.0, 50.0), pieces=NamedPieces("blocks"))
     with pytest.raises(LayoutError, match=r"no reader knows 'blocks', .* for the tray; there is one for dice"):
         check_readable(replace(layout, surfaces=(*layout.surfaces, tray)))
+
+
+def test_blocks_without_a_net_are_unreadable() -> None:
+    layout = default_layout("deblockle")
+    bare = replace(layout.board, pieces=BlockPieces(30.0, {}))
+    with pytest.raises(LayoutError, match=r"which symbols are on the blocks; add net .* up, down, north, east"):
+        check_readable(replace(layout, surfaces=(bare,)))
+
+
+def test_several_sheets_without_markers_are_not_read(camera: CameraModel) -> None:
+    layout = default_layout("number-drop").with_sheets(2).without_markers()
+    with pytest.raises(LayoutError, match="can't be told apart without markers"):
+        table_reader(camera, layout, None)
 
 
 def test_a_file_of_looks_is_read_as_the_kind_that_wrote_it(tmp_path: Path) -> None:

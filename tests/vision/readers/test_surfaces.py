@@ -136,7 +136,7 @@ def test_a_missing_sheet_hides_only_its_own_places(picture: Image, camera: Camer
     assert reading.places["b2"].best[0] == "cross"
     (lost,) = reading.hindrances
     assert (lost.kind, lost.places) == (HindranceKind.NOT_LOCATED, SHEET.places)
-    assert lost.message.startswith("the sheet: table not located: none of the markers 4-7 seen")
+    assert lost.message.startswith("the sheet: table not located: none of markers 4 to 7 was seen")
 
 
 def test_a_missing_part_is_named_by_its_first_surface(
@@ -147,7 +147,7 @@ def test_a_missing_part_is_named_by_its_first_surface(
     reading = reader_of(camera, table).read(Frame(image, 0.0, 0))
     assert set(reading.hidden) == set(table.board.places)
     (lost,) = reading.hindrances
-    assert lost.message.startswith("the board: table not located: none of the markers 0-3 seen")
+    assert lost.message.startswith("the board: table not located: none of markers 0 to 3 was seen")
     assert reading.places["p2.c1"].best[0] == "cross"
 
 

@@ -13,18 +13,20 @@ from benchmarks.parts.sheet_films import sheet_film
 from simulator.rendering.background import paint_background
 from simulator.rendering.renderer import Renderer
 from simulator.scene.pieces import InkPose
-from simulator.scene.scene import Bend, Scene, Setting
+from simulator.scene.scene import Bend, Hand, Scene, Setting
 from simulator.scene.sheets import extent_mm, place_mm
 from simulator.scene.viewpoint import first_fitting, growing_distances, lens, looking_at
 from tests.effort import some
 from tests.present import present
 from tests.vision.readers.ink import sheets
 from vision.frame import FloatArray, Frame, Image
-from vision.geometry import project
+from vision.geometry import CameraModel, Pose, project
+from vision.layout.surfaces import GridSurface
 from vision.layout.table import default_layout
 from vision.locating.location import locate
+from vision.readers import surface_reader
 from vision.readers.registry import table_reader
-from vision.surface.bent_paper import paper_shape
+from vision.surface.bent_paper import PaperShape, paper_shape
 
 PENS = ("red", "blue", "yellow", "green")
 ARCH, CURL, TWIST = Bend(5.0), Bend(-5.0, along_deg=90.0, reach_mm=105.0), Bend(5.0, along_deg=30.0, twist_mm=5.0)
@@ -92,11 +94,11 @@ def test_a_bare_table_gives_no_bend() -> None:
     assert paper_shape(bare, seen.camera, seen.pose, seen.layout.board) is None
 
 
-def filled_in(seen: Setting, filled: Mapping[str, str]) -> Image:
+def filled_in(seen: Setting, filled: Mapping[str, str], *hands: Hand) -> Image:
     """A picture of the sheet with cells filled with pens."""
     strokes = tuple(((-5.0, float(y)), (5.0, float(y))) for y in np.linspace(-5.0, 5.0, 8))
     ink = [InkPose(*place_mm(seen.layout, place), place, pen, pen, strokes, 2.0) for place, pen in filled.items()]
-    return Renderer(1).render(Scene(seen, tuple(ink)))
+    return Renderer(1).render(Scene(seen, tuple(ink), hands))
 
 
 @pytest.mark.parametrize("tilt_deg", [20.0, 45.0])
@@ -125,6 +127,34 @@ def test_squares_of_a_bent_sheet_are_read() -> None:
     filled = dict(zip(seen.layout.places[::7], cycle(PENS)))
     image = filled_in(seen, filled)
     reading = table_reader(seen.camera, seen.layout, None).read(Frame(image, 0.0, 0, "bent"))
+    assert not reading.hindrances
+    assert {place: one.best[0] for place, one in reading.places.items() if one.best[0] != "empty"} == filled
+
+
+@pytest.mark.parametrize(
+    ("bend", "hand"),
+    [
+        (None, Hand((20.0, 0.0, 15.0), (20.0, -300.0, 120.0))),
+        (Bend(3.0), Hand((0.0, 0.0, 15.0), (300.0, 0.0, 120.0))),
+    ],
+)
+def test_a_sheet_first_seen_under_a_hand_is_measured_again_once_it_has_gone(
+    monkeypatch: pytest.MonkeyPatch, bend: Bend | None, hand: Hand
+) -> None:
+    measured: list[Pose] = []
+
+    def shape_of(image: Image, camera: CameraModel, pose: Pose, surface: GridSurface) -> PaperShape | None:
+        measured.append(pose)
+        return paper_shape(image, camera, pose, surface)
+
+    monkeypatch.setattr(surface_reader, "paper_shape", shape_of)
+    seen = setting("blokus-dice", bend, tilt_deg=45.0)
+    filled = dict(zip(seen.layout.places[::7], cycle(PENS)))
+    reader = table_reader(seen.camera, seen.layout, None)
+    covered, clear = filled_in(seen, filled, hand), filled_in(seen, filled)
+    for number in range(30):
+        reading = reader.read(Frame(covered if number < 8 else clear, number / 10, number, "sheet"))
+        assert len(measured) == (1 if number < 10 else 2)
     assert not reading.hindrances
     assert {place: one.best[0] for place, one in reading.places.items() if one.best[0] != "empty"} == filled
 

@@ -18,6 +18,7 @@ import cv2
 import numpy as np
 
 from common.durable import write_durably
+from common.phrases import counted
 from vision.errors import EnrolmentError
 from vision.frame import Image
 from vision.readers.dice.finding import find_dice, lab_of
@@ -99,7 +100,7 @@ def learn_faces(pictures: Mapping[str, Image], networks: Networks) -> FaceSet:
             )
         inks.append(ink_of(found[0].square))
     if len(inks) < 2:
-        raise EnrolmentError(f"{len(inks)} face was given; expected at least two, to tell them apart")
+        raise EnrolmentError(f"{counted(len(inks), 'face')} given; expected at least two")
     return FaceSet(tuple(pictures), np.stack(inks))
 
 

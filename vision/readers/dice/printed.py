@@ -123,22 +123,19 @@ def check_printed(sets: Sequence[str]) -> None:
 def face_probabilities(chances: Floats, sets: Sequence[str]) -> list[dict[str, float]]:
     """Return the probabilities of each die's faces, given those of PRINTED (n, 15) and each die's faces in the set.
 
-    Each die of the set is there once, all its faces are equally likely, and the assignment is unknown: the
-    probabilities are sums over all assignments. If more dice are seen than the set has, each is read independently.
+    Each die of the set is there at most once, all its faces are equally likely, and the assignment is unknown: the
+    probabilities are sums over all assignments.
     """
     names = tuple(dict.fromkeys("".join(sets)))
     shares = np.array([[faces.count(name) / len(faces) for name in names] for faces in sets])
     seen = chances[:, [_CLASSES[name] for name in names]] + 1e-9
     # weights[i, d, f]: probability that die d shows face f and looks like the die seen as i
     weights = seen[:, None] * shares
-    if len(chances) > len(sets):
-        joint = weights.sum(axis=1)
-    else:
-        rows = np.arange(len(chances))
-        which = np.array(list(permutations(range(len(sets)), len(chances))), dtype=np.intp)
-        each = weights.sum(axis=2)[rows, which]
-        others = np.stack([np.prod(np.delete(each, row, axis=1), axis=1) for row in rows], axis=1)
-        of_die = [np.bincount(which[:, row], others[:, row], minlength=len(sets)) for row in rows]
-        joint = np.array([share @ weights[row] for row, share in enumerate(of_die)])
+    rows = np.arange(len(chances))
+    which = np.array(list(permutations(range(len(sets)), len(chances))), dtype=np.intp)
+    each = weights.sum(axis=2)[rows, which]
+    others = np.stack([np.prod(np.delete(each, row, axis=1), axis=1) for row in rows], axis=1)
+    of_die = [np.bincount(which[:, row], others[:, row], minlength=len(sets)) for row in rows]
+    joint = np.array([share @ weights[row] for row, share in enumerate(of_die)])
     likely = joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)
     return [dict(zip(names, one, strict=True)) for one in likely.tolist()]

@@ -13,6 +13,7 @@ from vision.layout.surfaces import GridSurface, Surface
 from vision.readers.discs.appearance import DiscAppearance, DiscColours
 from vision.readers.discs.balls import ball_evidence
 from vision.readers.discs.finder import DiscFinder, DiscFit
+from vision.readers.discs.usual_size import scaled_view
 from vision.readers.positions import PositionText
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 
@@ -51,7 +52,7 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> DiscAppeara
     discs: dict[str, list[FloatArray]] = {}
     balls: dict[str, list[FloatArray]] = {}
     for picture in pictures:
-        view = SurfaceView(picture.image, picture.camera, picture.pose, surface, markers=picture.markers)
+        view = scaled_view(SurfaceView(picture.image, picture.camera, picture.pose, surface, markers=picture.markers))
         position: Mapping[str, Carrier] = picture.position
         finder = DiscFinder(view)
         plane = finder.plane(view.image, position)
@@ -118,7 +119,7 @@ def _check_there(name: str, places: Sequence[str], fits: Mapping[str, DiscFit]) 
 def _is_turned(view: SurfaceView, surface: GridSurface) -> bool:
     """Return whether pieces stand along the board's other two edges."""
     edges = [place for column in (0, surface.columns - 1) for place in surface.places[column :: surface.columns]]
-    finder = DiscFinder(view)
+    finder = DiscFinder(scaled_view(view))
     fits = finder.find(finder.plane(view.image, edges), edges)
     return all(place in fits and fits[place].contrast >= CLEAR_CONTRAST for place in edges)
 

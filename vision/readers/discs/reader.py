@@ -20,6 +20,7 @@ from vision.readers.discs.finder import DiscFinder, DiscFit, TopPlane
 from vision.readers.discs.lighting import ColourClassifier
 from vision.readers.discs.saturation import PictureLight, light_of
 from vision.readers.discs.settings import DiscSettings
+from vision.readers.discs.usual_size import scaled_surface, scaled_view, unscaled_solid
 from vision.readers.probabilities import softmax
 from vision.readers.protocols import SurfaceView
 from vision.sampling import median
@@ -30,7 +31,7 @@ _USUAL = DiscSettings()
 @dataclass(frozen=True, eq=False)
 class DiscSighting:
     """A disc detected on a place: its circle, the distance from and the log-likelihood under each player's colour, and
-    log-odds that it is there and that it carries a ball.
+    log-odds that it is there and that it carries a ball. ``fit`` and ``ball`` are in mm of the scaled view.
     """
 
     place: str
@@ -77,8 +78,9 @@ class DiscReader:
 
     def __init__(self, surface: Surface, appearance: DiscAppearance, settings: DiscSettings = _USUAL) -> None:
         self._settings = settings
-        self._surface = surface
-        self._pieces = DiscPieces.on(surface)
+        self._measured = surface
+        self._surface = scaled_surface(surface)
+        self._pieces = DiscPieces.on(self._surface)
         classifier = ColourClassifier({player: colours.disc for player, colours in appearance.players.items()})
         self._learned = PictureLight(appearance, classifier, 0.0)
         self._finder: tuple[SurfaceView, DiscFinder] | None = None
@@ -90,7 +92,7 @@ class DiscReader:
 
     def draw(self, picture: Image, view: SurfaceView, sightings: Mapping[str, DiscSighting]) -> Image:
         """Return a copy of the picture with the outline and owner of every disc and ball."""
-        return draw_discs(picture, sightings, view, self._pieces)
+        return draw_discs(picture, sightings, scaled_view(view), self._pieces)
 
     def read(
         self, view: SurfaceView, places: Collection[str], previous: Mapping[str, DiscSighting]
@@ -182,7 +184,7 @@ class DiscReader:
             found[place] = DiscSighting(
                 place,
                 fit,
-                solid,
+                unscaled_solid(solid, self._measured),
                 distance,
                 likelihoods[place],
                 log_odds,
@@ -291,7 +293,7 @@ class DiscReader:
 
     def _finder_for(self, view: SurfaceView) -> DiscFinder:
         if self._finder is None or self._finder[0].camera is not view.camera or self._finder[0].pose is not view.pose:
-            self._finder = (view, DiscFinder(view))
+            self._finder = (view, DiscFinder(scaled_view(view)))
         return self._finder[1]
 
 

@@ -95,7 +95,7 @@ def read_copied(text: str, surface: Surface) -> dict[str, str]:
     if len(lines) > surface.rows or any(len(line) != surface.columns for line in lines):
         raise EnrolmentError(
             f"{text!r} is not a sheet of {surface.columns} columns and {surface.rows} lines or fewer; expected "
-            f"{COPIED}, or its lowest lines from top to bottom, such as "
+            f"the word {COPIED}, or the lowest lines of the sheet, written from top to bottom, such as "
             f"{('1234567X' * surface.columns)[: surface.columns]}/{'.' * surface.columns}"
         )
     rows = [surface.places[start : start + surface.columns] for start in range(0, len(surface.places), surface.columns)]

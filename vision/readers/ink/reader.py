@@ -22,6 +22,7 @@ from vision.readers.ink.pens import read_pens
 from vision.readers.ink.signs import BLOT, CROSS, DIGITS, EMPTY_SIGN, SIGNS, cell_of
 from vision.readers.protocols import SurfaceView
 from vision.sampling import PixelMap
+from vision.surface.bent_paper import PaperShape
 from vision.surface.paper import usual_hues
 
 CLEAR_LOG_ODDS = 6.0
@@ -98,7 +99,7 @@ class InkReader:
         self._cells = {place: cell_of(place, surface) for place in surface.places}
         taught = appearance.handwriting
         self._network = shipped() if taught is None else InkNetwork(taught=taught)
-        self._map: tuple[CameraModel, Pose, PixelMap] | None = None
+        self._map: tuple[CameraModel, Pose, PaperShape | None, PixelMap] | None = None
 
     @property
     def looks(self) -> tuple[str, ...]:
@@ -163,9 +164,11 @@ class InkReader:
         return {place for place in found if place is not None}
 
     def _map_for(self, view: SurfaceView) -> PixelMap:
-        if self._map is None or self._map[0] is not view.camera or self._map[1] is not view.pose:
-            self._map = (view.camera, view.pose, flat_map(view.camera, view.pose, self._surface, view.shape))
-        return self._map[2]
+        known = self._map
+        if known is None or known[0] is not view.camera or known[1] is not view.pose or known[2] is not view.shape:
+            pixel_map = flat_map(view.camera, view.pose, self._surface, view.shape)
+            known = self._map = (view.camera, view.pose, view.shape, pixel_map)
+        return known[3]
 
 
 def _sightings(

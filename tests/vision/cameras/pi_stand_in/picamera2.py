@@ -1,7 +1,8 @@
 """Stands in for Picamera2 where there is none: the calls that are used, with the names and defaults of version 0.3.
 
 The variable PI_CAMERA chooses its behaviour: ``works``, ``busy``, ``freezes`` or ``dies`` after three frames, ``other
-size``, ``no focus``, or ``mono``. A frame's pixels are its number; blue tells whether exposure is automatic.
+size``, ``no focus``, or ``mono``. A frame's pixels are its number; blue tells whether exposure is automatic (1), and
+whether focus is (2).
 """
 
 import os
@@ -11,6 +12,7 @@ import time
 from typing import Any
 
 import numpy as np
+from libcamera import controls
 
 _BEHAVIOUR = os.environ["PI_CAMERA"]
 _LASTS_FRAMES = 3
@@ -61,7 +63,7 @@ class Picamera2:
             os.kill(os.getpid(), signal.SIGKILL)
         width, height = self._configuration["main"]["size"]
         pixels = np.full((height, width, 3), self._number % 256, dtype=np.uint8)
-        pixels[..., 0] = 255 if self._set["AeEnable"] else 0
+        pixels[..., 0] = int(self._set["AeEnable"]) + 2 * (self._set.get("AfMode") == controls.AfModeEnum.Continuous)
         return CompletedRequest(pixels, self.camera_controls)
 
     def stop(self):

@@ -174,5 +174,6 @@ def test_a_face_is_learned_from_a_picture() -> None:
     learned = learn_faces(pictures, shipped())
     chances = learned.probabilities(square_of("7", 140.0))
     assert chances["7"] > 0.5
-    with pytest.raises(EnrolmentError, match="at least two"):
-        learn_faces({"3": pictures["3"]}, shipped())
+    for few, said in (({"3": pictures["3"]}, "1 face given"), ({}, "0 faces given")):
+        with pytest.raises(EnrolmentError, match=f"{said}; expected at least two"):
+            learn_faces(few, shipped())

@@ -64,11 +64,6 @@ def test_a_nine_is_a_six_upside_down() -> None:
     assert both["6"] == pytest.approx(both["9"])
 
 
-def test_more_dice_than_the_set_has_are_read_independently() -> None:
-    told = face_probabilities(np.stack([seen(_3=0.9)] * 3), ("123456", "123456"))
-    assert [best(faces) for faces in told] == ["3", "3", "3"]
-
-
 def test_a_face_that_can_not_be_read_is_named() -> None:
     with pytest.raises(LayoutError, match=r"the faces #, Z; .* enrol --dice"):
         check_printed(("12Z#45",))

@@ -17,14 +17,14 @@ from simulator.scene.scene import ForeignObject, Scene, Setting
 from simulator.table import standard_setting
 from tests.vision.readers.discs import pictures
 from vision.frame import Frame, Image
-from vision.geometry import project
+from vision.geometry import Pose, project
 from vision.layout.pieces import DiscPieces
 from vision.locating.location import locate
 from vision.readers.discs.appearance import DiscAppearance, DiscColours
-from vision.readers.discs.enrolment import enrol
+from vision.readers.discs.enrolment import enrol, learn_colours
 from vision.readers.discs.reader import DiscReader
 from vision.readers.discs.settings import DiscSettings
-from vision.readers.protocols import EnrolmentPicture
+from vision.readers.protocols import EnrolmentPicture, SurfaceView
 from vision.readers.registry import table_reader
 from vision.reading import HindranceKind, Reading
 
@@ -94,6 +94,39 @@ def test_bare_places_do_not_affect_the_evenness_of_discs() -> None:
     alone = reader.read(view, [place for place in view.surface.places if place not in bare], {})
     assert {place: one.ball_log_odds for place, one in alone.items()} == pytest.approx(
         {place: one.ball_log_odds for place, one in seen.items() if place not in bare}
+    )
+
+
+@pytest.mark.parametrize("share", [0.6, 1.4])
+def test_a_smaller_or_larger_table_that_gives_the_same_picture_is_read_alike(share: float) -> None:
+    usual = pictures.view("012.jpg")
+    view, taught = (of_another_size(pictures.view(name), share) for name in ("012.jpg", "enrol.jpg"))
+    looks = learn_colours(taught, DiscAppearance({}), ("black", "white"))
+    places = view.surface.places
+    seen, known = (
+        DiscReader(one.surface, own).read(one, places, {}) for one, own in ((view, looks), (usual, pictures.looks()))
+    )
+    assert set(seen) == set(known)
+    for place, disc in seen.items():
+        assert disc.log_odds == pytest.approx(known[place].log_odds, abs=0.01)
+        assert disc.look_probabilities() == pytest.approx(known[place].look_probabilities(), abs=0.01)
+        assert disc.solid.x_mm == pytest.approx(share * known[place].solid.x_mm, abs=0.1)
+        assert disc.solid.foot_radius_mm == pytest.approx(share * 12.5)
+    drawn = DiscReader(view.surface, looks).draw(view.image, view, seen)
+    assert np.abs(drawn.astype(int) - DiscReader(usual.surface, looks).draw(usual.image, usual, known)).mean() < 0.1
+
+
+def of_another_size(view: SurfaceView, share: float) -> SurfaceView:
+    """The same picture of a table that is as much smaller as it is nearer."""
+    board, pieces, markers = pictures.LAYOUT.board, DiscPieces.on(pictures.LAYOUT.board), pictures.LAYOUT.markers
+    size_mm = (pieces.diameter_mm, pieces.disc_mm, pieces.ball_mm)
+    small = DiscPieces(*(share * one for one in size_mm))
+    centres = {marker_id: (share * x, share * y) for marker_id, (x, y) in markers.centres_mm.items()}
+    return replace(
+        view,
+        pose=Pose(view.pose.rotation, share * view.pose.translation),
+        surface=replace(board, cell_mm=share * board.cell_mm, height_mm=share * board.height_mm, pieces=small),
+        markers=replace(markers, side_mm=share * markers.side_mm, z_mm=share * markers.z_mm, centres_mm=centres),
     )
 
 

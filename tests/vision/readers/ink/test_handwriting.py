@@ -102,7 +102,7 @@ def test_lines_are_counted_from_the_lowest_and_dots_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("123", r"not a sheet of 7 columns .* from top to bottom, such as 1234567/\.{7}"),
+        ("123", r"not a sheet of 7 columns .* the word copied, or .* from top to bottom, such as 1234567/\.{7}"),
         ("123456?", "'\\?' is not a sign"),
         ("/".join(["1" * 7] * 15), "14"),
     ],
