@@ -289,6 +289,14 @@ class NamesDice(Protocol):
 
 
 @runtime_checkable
+class DrawsTiles(Protocol):
+    """Dice of a game that sometimes draws tiles instead."""
+
+    def to_draw(self, state: Any) -> str:
+        """Return a request to draw what is awaited instead of a roll; empty if dice are rolled."""
+
+
+@runtime_checkable
 class StacksPieces(Protocol):
     """A table with stacked pieces: squares that look alike from above may differ in height."""
 
@@ -368,6 +376,10 @@ class Game(Generic[StateT, TurnT]):
     def awaits_roll(self, state: StateT) -> bool:
         """Return whether dice must be rolled before anyone can play."""
         return self.dice is not None and self.dice.awaits_roll(state)
+
+    def to_draw(self, state: StateT) -> str:
+        """Return a request to draw what is awaited instead of a roll, such as tiles; empty if there is none."""
+        return self.dice.to_draw(state) if isinstance(self.dice, DrawsTiles) else ""
 
     def dice_for(self, roll: str) -> Dice[StateT]:
         """Return the part that reads rolls; raises UnreadableError in a game without dice."""

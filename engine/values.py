@@ -83,6 +83,12 @@ class Outcome:
     reason: str
     shared_by: tuple[Player, ...] = ()
 
+    @property
+    def is_given_up(self) -> bool:
+        """Whether the only player resigned: nobody won, and it is no draw either."""
+        # A journal stores only the winners and the reason.
+        return self.winner is None and self.reason.endswith(" resigned")
+
 
 @dataclass(frozen=True)
 class Roll:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.api import Game, StateT, TurnT
@@ -24,6 +24,7 @@ from engine.records.record_text import (
     Record,
     RolledDice,
     read,
+    writable_tags,
     write,
 )
 from engine.registry import load
@@ -86,7 +87,7 @@ def digest(game: Game[StateT, TurnT], state: StateT) -> str:
 
 def result_of(outcome: Outcome | None) -> str:
     """Return the result tag of an outcome."""
-    if outcome is None:
+    if outcome is None or outcome.is_given_up:
         return UNFINISHED
     if outcome.shared_by:
         return SHARED.join(outcome.shared_by)
@@ -115,7 +116,8 @@ def make(
         state = after
     scores = () if game.scores is None else tuple(game.scores(state).items())
     result = result_of(game.rules.outcome(state))
-    return Record(game.name, game.notation.format_state(start), tuple(entries), result, tuple(tags), scores)
+    record = Record(game.name, game.notation.format_state(start), tuple(entries), result, scores=scores)
+    return replace(record, tags=writable_tags(tags, record.format))
 
 
 def _record_step(game: Game[StateT, TurnT], state: StateT, step: TurnT | Roll | Announcement) -> tuple[Entry, StateT]:
@@ -249,7 +251,9 @@ def _unclaimed_draw(game: Game[Any, Any], state: Any, expected: str | None) -> A
 def _check_end(game: Game[Any, Any], record: Record, state: Any, outcome: Outcome | None) -> None:
     last = record.entries[-1].line if record.entries else 0
     result = _read_result(game, record.result)
-    if outcome is not None and result not in (UNFINISHED, result_of(outcome)):
+    # Older versions wrote a solo game that was given up as a draw.
+    is_older_draw = outcome is not None and outcome.is_given_up and result == DRAW
+    if outcome is not None and not is_older_draw and result not in (UNFINISHED, result_of(outcome)):
         raise RecordError(f"the result is {record.result!r}, but by the rules it is {result_of(outcome)!r}", last)
     scores = {} if game.scores is None else game.scores(state)
     if record.scores and dict(record.scores) != dict(scores):

@@ -21,6 +21,7 @@ the order of tags, and accepts lines without numbers, players, counts and digest
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -44,6 +45,9 @@ _TAG = re.compile(r'\[\s*([A-Za-z][A-Za-z0-9_-]*)\s+"((?:[^"\\]|\\.)*)"\s*\](?:\
 _NUMBER = re.compile(r"\d+\s*\.\s*")
 _PROOF = re.compile(r"(?:([0-9]{1,18})\s+)?([0-9a-f]{16})")
 _ROLLS = re.compile(r"(?:(\S+)\s+)?rolls\s+(.+)", re.IGNORECASE)
+_ANNOUNCED = re.compile(r"(?:[a-z]+(?:-[a-z]+)*)?", re.IGNORECASE)
+"""A kind of announcement after the player and a colon; anything else there is a turn, as when typing."""
+
 _SCORE = re.compile(r"(\S+)\s+(-?[0-9]{1,9})")
 _OWN_TAGS = ("Game", "Format", "Result", "Score", "Start")
 
@@ -186,18 +190,27 @@ def read(text: str) -> Record:
             tags.append((match[1], re.sub(r"\\(.)", r"\1", match[2])))
         else:
             lines.append((number, line.partition(";")[0].strip()))
-    own, others = _sorted_tags(tags)
+    declared = _format_of(tags)
+    own, _ = _sorted_tags(tags, declared)
     if "Game" not in own:
         raise UnreadableError(_NO_RECORD)
     game = load(own["Game"])
-    return Record(
+    record = Record(
         game.name,
         own["Start"] if "Start" in own else game.notation.format_state(game.rules.new()),
         tuple(_read_entry(game, line, number) for number, line in lines),
         own.get("Result", UNFINISHED),
-        tuple(others),
-        _read_scores(game, own["Score"]) if "Score" in own else (),
     )
+    # A record that was written by hand may need a newer format than it declares.
+    own, others = _sorted_tags(tags, declared if game.scores is None else max(declared, record.format))
+    scores = _read_scores(game, own["Score"]) if "Score" in own else ()
+    return replace(record, tags=writable_tags(others, record.format), scores=scores)
+
+
+def writable_tags(tags: Sequence[tuple[str, str]], record_format: int) -> tuple[tuple[str, str], ...]:
+    """Return free tags as this format can hold them: ``Score`` was free in the oldest and becomes ``Old-Score``."""
+    renamed = record_format > OLDEST_FORMAT
+    return tuple(("Old-Score" if renamed and name.capitalize() == "Score" else name, value) for name, value in tags)
 
 
 def _tags_of(record_format: int) -> tuple[str, ...]:
@@ -205,8 +218,8 @@ def _tags_of(record_format: int) -> tuple[str, ...]:
     return tuple(name for name in _OWN_TAGS if name != "Score" or record_format > OLDEST_FORMAT)
 
 
-def _sorted_tags(tags: list[tuple[str, str]]) -> tuple[dict[str, str], list[tuple[str, str]]]:
-    known = _tags_of(_format_of(tags))
+def _sorted_tags(tags: list[tuple[str, str]], record_format: int) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    known = _tags_of(record_format)
     own: dict[str, str] = {}
     others = []
     for name, value in tags:
@@ -260,14 +273,17 @@ def _read_entry(game: Game[Any, Any], line: str, number: int) -> Entry:
     rolls = _ROLLS.fullmatch(text)
     if rolls is not None and (rolls[1] is None or rolls[1].lower() in game.players):
         return RolledDice(rolls[2], digest, number)
-    speaker = text.partition(":")[0].strip().lower()
-    if ":" in text and speaker in (*game.players, EVERYONE):
+    speaker, colon, said = (part.strip() for part in text.partition(":"))
+    speaker = speaker.lower()
+    if colon and (speaker == EVERYONE or (speaker in game.players and _ANNOUNCED.fullmatch(said))):
         try:
-            said = parse_announcement(text, game.players)
+            announcement = parse_announcement(text, game.players)
         except UnreadableError as error:
             raise UnreadableError(f"line {number}: {error}", error.column) from error
-        return Announced(format_announcement(said), digest, number)
+        return Announced(format_announcement(announcement), digest, number)
     played = PlayedTurn(text, None, legal_turns, digest, number)
+    if colon and speaker in game.players:
+        return replace(played, player=speaker, turn=said)
     player, _, turn = text.partition(" ")
     if player.lower() in game.players and turn:
         return replace(played, player=player.lower(), turn=turn.strip())

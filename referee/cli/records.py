@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from engine.api import Game
 
 _SQLITE_BEGINS_WITH = b"SQLite format 3\x00"
+_GIVEN_UP = "given up"
 
 
 @click.command(cls=ExampleCommand)
@@ -77,6 +78,8 @@ def _replay_record(console: Console, text: str) -> None:
     for number, step in enumerate(played.steps, start=1):
         console.print(f"{number:4}. {_describe(game, step)}".rstrip(), markup=False)
     result = record.result if played.outcome is None else result_of(played.outcome)
+    if played.outcome is not None and played.outcome.is_given_up:
+        result = _GIVEN_UP
     scores = {} if game.scores is None else game.scores(played.states[-1])
     listed = ", ".join(f"{player} {points}" for player, points in scores.items())
     points = f" Points: {listed}." if scores else ""
@@ -117,6 +120,8 @@ def _replay_journal(
         if folded.outcome is not None:
             winner = folded.outcome.winner or " and ".join(folded.outcome.shared_by)
             how = "not over" if folded.outcome.reason == STOPPED else "a draw"
+            if folded.outcome.is_given_up:
+                how = _GIVEN_UP
             state = (f"{winner} won" if winner else how) + f" ({folded.outcome.reason})"
         else:
             state = "game in progress"

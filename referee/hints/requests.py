@@ -62,6 +62,8 @@ def refusal_reason(game: Game[Any, Any], belief: Sequence[Any]) -> str:
         return "the game is over"
     if len({state.to_move for state in belief}) > 1:
         return "it is still open who starts"
+    if to_draw := game.to_draw(belief[0]):
+        return f"first, {to_draw}"
     if game.awaits_roll(belief[0]):
         return f"{belief[0].to_move} has to roll first"
     return ""
@@ -200,7 +202,7 @@ class HintRequests:
         try:
             event = hint_event(self._game, state, answer.advice, pending.by, strength, stage, time_s)
         except EngineError as error:
-            return HintResponse(f"No hint: {error}.", waiting=waiting, refused=True)
+            return HintResponse(f"No hint: {str(error).rstrip('.')}.", waiting=waiting, refused=True)
         return _message_of(event, waiting)
 
     def _next_stage_of(
@@ -214,6 +216,8 @@ class HintRequests:
 
     def _position(self, state: Any) -> object:
         """Return a position's key, which doesn't change when more of its hidden faces become known."""
+        if self._game.side_faces is None:
+            return self._game.notation.format_state(state)
         roll = None if self._game.dice is None else self._game.dice.roll_of(state)
         return state.to_move, tuple(self._game.table.appearance(state).items()), roll
 

@@ -214,6 +214,8 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
 def _victory(outcome: Outcome) -> str:
     if outcome.shared_by:
         return f"{' and '.join(outcome.shared_by)} win together"
+    if outcome.is_given_up:
+        return "given up"
     return "a draw" if outcome.winner is None else f"{outcome.winner} wins"
 
 

@@ -112,7 +112,7 @@ def played_game(game: Game[Any, Any], events: list[tuple[int, Event]]) -> Played
     Players without a name are named by their side. Raises FoldError if the events are inconsistent.
     """
     folded = fold(game, events)
-    if folded.outcome is None or folded.outcome.reason == STOPPED or not folded.start:
+    if folded.outcome is None or folded.outcome.reason == STOPPED or folded.outcome.is_given_up or not folded.start:
         return None
     names = events[0][1].names
     playing = who_plays(game, folded.start[0])

@@ -13,6 +13,7 @@ from engine.errors import IllegalTurnError, OptionError, UnreadableError
 from engine.perft import CountsResults, perft
 from engine.records.record import make, read, replay, write
 from engine.registry import games, load
+from engine.support.breaches import nothing_to_announce
 from engine.support.chance import format_roll
 from engine.support.players import RESIGN, format_announcement, parse_announcement
 from engine.values import EMPTY, Announcement, Certainty, Roll
@@ -204,8 +205,9 @@ def test_no_turn_roll_or_announcement_is_possible_after_the_end(game, options):
             with pytest.raises(IllegalTurnError):
                 game.notation.parse_turn(end, game.notation.format_turn(step.what))
             assert game.rules.certainty(end, step.what) is Certainty.IMPOSSIBLE
-    with pytest.raises(IllegalTurnError):
+    with pytest.raises(IllegalTurnError) as raised:
         game.rules.announce(end, Announcement(RESIGN, game.players[0]))
+    assert raised.value.breaches == (nothing_to_announce(),)
     with pytest.raises(IllegalTurnError):
         game.advice.hint(end, 0.1, Random(0), clock=CountingClock())
     assert game.advice.playouts(end, 3, Random(0)).plies == 0

@@ -12,6 +12,7 @@ from engine.games.blockade.board import (
     CLEAR,
     LARGE,
     OWNED,
+    PLACES,
     SHARED_AT_MOST,
     TOWERS_TO_WIN,
     UNREACHABLE,
@@ -32,6 +33,7 @@ from engine.games.blockade.board import (
     walls_against,
 )
 from engine.games.blockade.state import BlockadeState, Dice
+from engine.support.grid import members
 from engine.values import Breach, Player
 
 
@@ -41,6 +43,19 @@ def allocations(dice: Dice) -> tuple[Dice, ...]:
     if max(dice) > SHARED_AT_MOST:
         return (dice,)
     return dice, (first + second, 0), (0, first + second)
+
+
+_STRAIGHT = distances(0)
+"""The distances without any blockades."""
+
+
+def _steps(distance: Sequence[bytes], path: Path) -> int:
+    return sum(distance[here][there] for here, there in pairwise(path))
+
+
+def _covers(dice: Dice, used: Dice) -> bool:
+    """Return whether the dice give each colour these points."""
+    return any(used[0] <= first and used[1] <= second for first, second in allocations(dice))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,31 +83,38 @@ def play(state: BlockadeState, player: Player, dice: Dice | None, paths: Sequenc
 
     A move that is impossible is recorded as a breach and skipped.
     """
-    return _TurnPlayer(state, player).play_moves(merge_moves(paths), dice)
+    return _TurnPlayer(state, player, dice).play_moves(merge_moves(paths))
 
 
 class _TurnPlayer:
-    def __init__(self, state: BlockadeState, player: Player) -> None:
+    def __init__(self, state: BlockadeState, player: Player, dice: Dice | None) -> None:
         self.options: BlockadeOptions = state.options
         self.player = player
-        self.before = state.stacks
+        self.dice = dice
         self.stacks: list[Stack] = list(state.stacks)
-        self.distance = distances(walls_against(state.stacks, player))
+        self.walls = walls_against(state.stacks, player)
+        self.distance = distances(self.walls)
         self.used = [0, 0]
+        self.saved_over_blockades = [0, 0]
+        self.detours: list[tuple[int, Path]] = []
         self.made: list[Path] = []
         self.breaches: list[Breach] = []
         self.won = False
 
-    def play_moves(self, paths: Sequence[Path], dice: Dice | None) -> Played:
+    def play_moves(self, paths: Sequence[Path]) -> Played:
         for path in paths:
             if self.won:
                 self.breaches.append(violations.after_the_win(path))
                 break
             self._move(path)
         self._check_resting(range(len(self.stacks)))
-        used = (self.used[0], self.used[1])
-        if dice is not None and not any(used[0] <= a and used[1] <= b for a, b in allocations(dice)):
-            self.breaches.append(violations.points(self.player, dice, allocations(dice), used, self.made))
+        used, dice = (self.used[0], self.used[1]), self.dice
+        if dice is not None and not _covers(dice, used):
+            straight = (used[0] - self.saved_over_blockades[0], used[1] - self.saved_over_blockades[1])
+            if _covers(dice, straight):
+                self.breaches += [self._breach_of_detour(piece, path) for piece, path in self.detours]
+            else:
+                self.breaches.append(violations.points(self.player, dice, allocations(dice), used, self.made))
         return Played(tuple(self.stacks), used, tuple(dict.fromkeys(self.breaches)))
 
     def _move(self, path: Path) -> None:
@@ -102,12 +124,18 @@ class _TurnPlayer:
         if wrong is not None:
             self.breaches.append(wrong)
             return
-        steps = [self.distance[here][there] for here, there in pairwise(path)]
-        if UNREACHABLE in steps:
-            walls = walls_against(self.before, self.player)
-            self.breaches.append(violations.over_blockade(piece, path, walls))
+        colour = OWNED[self.player].index(colour_of(piece))
+        blocked = next((there for here, there in pairwise(path) if self.distance[here][there] == UNREACHABLE), None)
+        if blocked is not None:
+            has_way_round = start != end and self._affords(colour, self.distance[start][end])
+            breach = violations.over_blockade(piece, path, blocked, self.walls, has_way_round=has_way_round)
+            self.breaches.append(breach)
             return
-        self.used[OWNED[self.player].index(colour_of(piece))] += sum(steps)
+        steps, straight = _steps(self.distance, path), _steps(_STRAIGHT, path)
+        self.used[colour] += steps
+        self.saved_over_blockades[colour] += steps - straight
+        if steps > straight:
+            self.detours.append((piece, path))
         self.made.append(path)
         self.stacks[start] = self.stacks[start][:-1]
         self.stacks[end] = (*self.stacks[end], piece)
@@ -115,6 +143,22 @@ class _TurnPlayer:
             self._cap_new_tower(end)
         if self.options.strict:
             self._check_resting((end,))
+
+    def _affords(self, colour: int, steps: int) -> bool:
+        """Return whether a piece of the colour (0 or 1) can go these steps after the moves so far."""
+        used = [*self.used]
+        used[colour] += steps
+        return steps != UNREACHABLE and (self.dice is None or _covers(self.dice, (used[0], used[1])))
+
+    def _breach_of_detour(self, piece: int, path: Path) -> Breach:
+        """Return the breach of a move that is shorter over blockades than round them."""
+        blockades = [
+            PLACES[wall]
+            for wall in members(self.walls)
+            if any(_steps(_STRAIGHT, (here, wall, there)) == _STRAIGHT[here][there] for here, there in pairwise(path))
+        ]
+        straight, steps = _steps(_STRAIGHT, path), _steps(self.distance, path)
+        return violations.too_far_round(piece, path, blockades, straight, steps)
 
     def _breach_of_piece(self, piece: int, path: Path) -> Breach | None:
         colour = colour_of(piece)

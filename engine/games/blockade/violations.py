@@ -71,18 +71,36 @@ def opponent_moved(player: Player, piece: int, path: tuple[int, ...]) -> Breach:
     return Breach("moved-opponent-piece", sentence, remedy, _places_of(path))
 
 
-def over_blockade(piece: int, path: tuple[int, ...], walls: int) -> Breach:
-    """Return the breach of moving a piece that can reach its square only over a blockade."""
-    start, end = PLACES[path[0]], PLACES[path[-1]]
-    onto = walls >> path[-1] & 1
+def over_blockade(piece: int, path: Path, blocked: int, walls: int, *, has_way_round: bool) -> Breach:
+    """Return the breach of moving a piece over or onto a blockade.
+
+    ``blocked`` is the first square of the path that the piece can't get to, and ``has_way_round`` says whether the dice
+    take it to the end of the path round the blockades, the set ``walls``.
+    """
+    start, end = PLACES[path[0]], PLACES[blocked]
     how = (
-        f"can't go onto the other player's blockade on {end}"
-        if onto
-        else f"can't get to {end} without passing over the other player's blockade"
+        f"can't get to {end} without passing over the other player's blockade"
+        if not walls >> blocked & 1
+        else f"can't go onto the other player's blockade on {end}"
+        if blocked == path[-1]
+        else f"can't pass over the other player's blockade on {end}"
     )
     sentence = f"The {name_of(piece)} from {start} {how}."
-    remedy = f"Put the {name_of(piece)} back on {start}, or go round the other player's blockades."
+    remedy = f"Put the {name_of(piece)} back on {start}" + (", or go round the blockade." if has_way_round else ".")
     return Breach("passed-over-blockade", sentence, remedy, _places_of(path))
+
+
+def too_far_round(piece: int, path: Path, blockades: Sequence[Place], straight: int, steps: int) -> Breach:
+    """Return the breach of a move that fits the dice only over these blockades.
+
+    ``straight`` is the number of steps over them, and ``steps`` the number of those round them.
+    """
+    start, end = PLACES[path[0]], PLACES[path[-1]]
+    sentence = (
+        f"The {name_of(piece)} from {start} gets to {end} in {straight} steps only over the other player's "
+        f"blockade{'' if len(blockades) == 1 else 's'} on {listed(blockades)}; the way round takes {steps}."
+    )
+    return Breach("passed-over-blockade", sentence, f"Put the {name_of(piece)} back on {start}.", _places_of(path))
 
 
 def rested(rule: str, stack: Stack, height: int, square: int) -> Breach:

@@ -22,7 +22,7 @@ from engine.games.blokus_dice.state import (
 from engine.games.blokus_dice.table import new_state
 from engine.games.blokus_dice.turns import choices, turn_of
 from engine.showing import CouldBe, Seen
-from engine.support.breaches import illegal_turn, only_turn, rules_by_id
+from engine.support.breaches import illegal_turn, nothing_to_announce, only_turn, rules_by_id
 from engine.support.grid import members, set_of
 from engine.support.players import RESIGN, format_announcement, one_to_move
 from engine.values import Announcement, Breach, Certainty, OptionValue, Rule
@@ -88,7 +88,7 @@ def announce(state: BlokusState, announcement: Announcement) -> BlokusState:
         raise IllegalTurnError(f"got {said}; expected {RESIGN} by one of {', '.join(state.options.names)}")
     if announcement not in announcements(state):
         if state.seat is None:
-            breach = Breach("game-over", f"The game is over, so {player} can't resign.", "Begin a new game.")
+            breach = nothing_to_announce()
         else:
             breach = Breach("not-in-the-game", f"{player} is out of the game already.", "Nothing needs to be done.")
         raise IllegalTurnError(f"{said} can't be said here: {breach.sentence}", (breach,))

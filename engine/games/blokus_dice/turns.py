@@ -211,7 +211,8 @@ def outcome_of(state: BlokusState) -> Outcome | None:
         return Outcome(None, f"{left} and {counted(-best[1], 'strike')} each", winners)
     (winner,) = winners
     if len(ranked) == 1:
-        return Outcome(winner, "all the others resigned")
+        gone = [player for player in state.options.names if player != winner]
+        return Outcome(winner, f"{gone[0]} resigned" if len(gone) == 1 else "all the others resigned")
     if any(rank[0] == best[0] for player, rank in ranked.items() if player != winner):
         return Outcome(winner, f"{left}, a tie broken by fewer strikes used: {-best[1]}")
     return Outcome(winner, f"fewest unfilled squares: {unfilled}")

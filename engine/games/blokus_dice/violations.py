@@ -160,7 +160,7 @@ def _breaches_of_taking(state: BlokusState, seat: int, turn: BlokusTurn, squares
         why = f" for the shape {name}, which stands in row {row}" if turn.die == row else ""
         yield Breach(
             "no-such-die",
-            f"No die shows {turn.die}{why}: there are {dice}.",
+            f"No die shows a {turn.die}{why}; the dice show {dice}.",
             f"Take one of {dice}" + (", and cross out a strike for another row." if strikes_left(state, seat) else "."),
         )
     elif turn.strike and turn.die == row:

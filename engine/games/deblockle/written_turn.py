@@ -89,6 +89,11 @@ def _breach_of_leaving(state: DeblockleState, block: Block, turn: WrittenTurn) -
     if turn.rolled_to == (home,) or (not turn.rolled_to and reason_to_stay(state, block.square)):
         sentence = f"{home} is {block.owner}'s own star; its blocks leave on {goal}."
         return Breach("wrong-goal", sentence, put_back(state, block.square), (turn.start, home))
+    leaving = DeblockleTurn(block.owner, turn.start, (goal,), "star", None)
+    if certainty_of(state, leaving) is not Certainty.IMPOSSIBLE:
+        sentence = f"The {block.owner} block leaves the board only by rolling star up from {turn.start} to {goal}."
+        places = (turn.start, goal)
+        return Breach("block-removed-without-goal", sentence, put_back(state, block.square), places)
     sentence = f"The {block.owner} block on {turn.start} can't roll star up onto {goal}, so it doesn't leave the board."
     return Breach("block-removed-without-goal", sentence, put_back(state, block.square), (turn.start,))
 

@@ -73,22 +73,24 @@ def apply_announcement(state: DiaballikState, said: Announcement, claimants: Seq
     breaches: tuple[Breach, ...] = ()
     if said.kind == ANTI_PLAY and said.player in PLAYERS:
         breaches = (anti_play_breach(state, said.player, claimants),)
-    elif said.kind == REPETITION:
-        breaches = (
-            Breach(
-                "repetition-too-soon",
-                f"{state.to_move.capitalize()} can't claim a draw: "
-                + (
-                    "this position hasn't come up three times."
-                    if state.options.repetition_draw
-                    else "a draw by repetition was not agreed."
-                ),
-                "Play on.",
-            ),
-        )
+    elif said.kind == REPETITION and said.player in PLAYERS:
+        breaches = (_repetition_breach(state, said.player),)
     listed = ", ".join(format_announcement(each) for each in announcements(state, claimants))
     reason = all_sentences(breaches) or f"expected one of {listed}"
     raise IllegalTurnError(f"{text} can't be announced here: {reason}", breaches)
+
+
+def _repetition_breach(state: DiaballikState, player: Player) -> Breach:
+    """Return the breach of an unjustified claim of a draw: not agreed, out of turn, or too soon."""
+    if state.options.repetition_draw and player != state.to_move:
+        sentence = f"It is {state.to_move}'s turn, so {player} can't claim a draw now."
+        return Breach("not-your-turn", sentence, f"Wait for {player}'s turn.")
+    why = (
+        "this position hasn't come up three times."
+        if state.options.repetition_draw
+        else "a draw by repetition was not agreed."
+    )
+    return Breach("repetition-too-soon", f"{player.capitalize()} can't claim a draw: {why}", "Play on.")
 
 
 def anti_play_breach(state: DiaballikState, player: Player, claimants: Sequence[Player]) -> Breach:

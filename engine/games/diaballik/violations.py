@@ -71,7 +71,8 @@ def _no_claim(now: TurnInProgress) -> Breach:
         return Breach("anti-play-wall", sentence, remedy, GRID.names_of(now.foes))
     return Breach(
         "anti-play-contacts",
-        f"After that turn {len(places)} of {now.player}'s pieces touch {foe}'s wall; it takes {CONTACTS_TO_CLAIM}.",
+        f"After that turn {len(places)} of {now.player}'s pieces touch{'es' if len(places) == 1 else ''} {foe}'s wall; "
+        f"it takes {CONTACTS_TO_CLAIM}.",
         "Play the turn without announcing anti-play.",
         places,
     )

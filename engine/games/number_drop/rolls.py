@@ -104,6 +104,11 @@ def awaits_roll(state: NumberDropState) -> bool:
     return state.phase in (Phase.TILES, Phase.ROLL)
 
 
+def to_draw(state: NumberDropState) -> str:
+    """Return a request to draw the tiles while they are awaited, else nothing."""
+    return "draw the tiles to slots A to E, and tell the referee their faces" if state.phase is Phase.TILES else ""
+
+
 def possible_rolls(state: NumberDropState) -> Sequence[PossibleRoll]:
     """List every draw of the tiles, or later every roll of the five dice; empty if none is awaited."""
     if state.phase is Phase.TILES:

@@ -37,7 +37,7 @@ from engine.games.number_drop.state import (
 from engine.games.number_drop.turns import change_of, turns_of
 from engine.games.number_drop.violations import breaches_of
 from engine.showing import CouldBe, Seen
-from engine.support.breaches import illegal_turn, only_turn, rules_by_id
+from engine.support.breaches import illegal_turn, nothing_to_announce, only_turn, rules_by_id
 from engine.support.grid import set_of
 from engine.support.players import DRAW, RESIGN, format_announcement
 from engine.values import Announcement, Breach, Certainty, OptionValue, Player, Roll, Rule
@@ -138,7 +138,7 @@ def announce(state: NumberDropState, announcement: Announcement) -> NumberDropSt
         said = format_announcement(announcement)
         breaches: tuple[Breach, ...] = ()
         if state.phase is Phase.OVER:
-            breaches = (Breach("game-over", "The game is over, so nothing can be announced.", "Begin a new game."),)
+            breaches = (nothing_to_announce(),)
         raise IllegalTurnError(f"got {said}; what may be announced now is {listed}", breaches)
     if announcement.player is None:
         return replace(state, phase=Phase.OVER, roll=(), playing=0, combining=0, slot=None, drawn=True)

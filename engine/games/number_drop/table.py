@@ -249,10 +249,10 @@ def _breaches_of_sheet(before: NumberDropState, player: int, seen: dict[int, tup
     if fresh:
         turn = turn_of_marks(before, PLAYERS[player], {GRID.names[square]: mark for square, mark in fresh.items()})
         found += breaches_of(before, turn)
+        # The loop is judged as if drawn after this drop, whether or not the drop is legal.
+        state = before.with_sheet(player, sheet.with_marks(fresh))
         if before.phase is Phase.DROP and before.playing >> player & 1:
-            # The loop is judged as if drawn after this drop, whether or not the drop is legal.
             bit = 1 << player
-            state = before.with_sheet(player, sheet.with_marks(fresh))
             state = replace(state, playing=before.playing & ~bit, combining=before.combining | bit)
     if loop and not is_on_changed:
         found += _breaches_of_loop(state, player, loop)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from common.phrases import counted, listed
 from engine.games.number_drop import flow
@@ -57,6 +58,8 @@ def breaches_of(state: NumberDropState, turn: NumberDropTurn) -> tuple[Breach, .
         sentence = f"There is no player {turn.player} in this game."
         return (_breach("not-your-turn", sentence, f"Let one of {', '.join(PLAYERS[: state.options.players])} play."),)
     player = PLAYERS.index(turn.player)
+    if isinstance(turn, Combination) and turn.squares and _has_finished(state, player):
+        return _breaches_of_late_loop(state, player, turn)
     untimely = _timing_breach(state, player, turn)
     if untimely is not None:
         return (untimely,)
@@ -67,6 +70,26 @@ def breaches_of(state: NumberDropState, turn: NumberDropTurn) -> tuple[Breach, .
     if state.phase is Phase.SETUP:
         return _breaches_of_first_digit(player, turn)
     return _breaches_of_drop(state, player, turn)
+
+
+def _has_finished(state: NumberDropState, player: int) -> bool:
+    """Return whether the player, still in the game, has nothing more to write in this turn or before the next roll."""
+    waits = (state.playing | state.combining | state.gone) >> player & 1
+    return state.phase in (Phase.DROP, Phase.ROLL) and not waits
+
+
+def _breaches_of_late_loop(state: NumberDropState, player: int, turn: Combination) -> tuple[Breach, ...]:
+    """List the rules that a loop breaks whose player has finished; it comes too late if it breaks no other."""
+    who = turn.player
+    remedy = f"Erase it from {who}'s sheet."
+    found = _breaches_of_combination(state, player, replace(turn, letter=None))
+    if found:
+        return tuple(replace(breach, remedy=remedy) for breach in found)
+    if state.phase is Phase.ROLL:
+        sentence = f"The turn is over, so {who} draws no more loops."
+        return (_breach("drop-first", sentence, remedy, turn),)
+    sentence = f"{who} has finished this turn, and draws no more loops in it."
+    return (_breach("one-combination", sentence, remedy, turn),)
 
 
 def _breach(rule: str, sentence: str, remedy: str, turn: NumberDropTurn | None = None) -> Breach:
@@ -85,8 +108,6 @@ def _timing_breach(state: NumberDropState, player: int, turn: NumberDropTurn) ->
         sentence = f"{who} has not dropped a shape, so there is no loop to draw or to leave out."
         return _breach("drop-first", sentence, f"First, {_asked(state)}.", turn)
     if state.phase in (Phase.TILES, Phase.ROLL):
-        if isinstance(turn, Combination):
-            return _breach("drop-first", f"{who} draws a loop, but nothing was dropped in this turn.", take_back, turn)
         waits = "the tiles to be drawn" if state.phase is Phase.TILES else f"{state.to_move} to roll"
         sentence = f"{who} plays, but the table waits for {waits}."
         return _breach("roll-first", sentence, f"{take_back} Then {_asked(state)}.", turn)

@@ -161,6 +161,8 @@ def ending_sentence(game: Game[Any, Any], state: Any, called: Callable[[Player],
         return "The game is not over."
     if outcome.shared_by:
         who = f"{capitalized(listed([called(each) for each in outcome.shared_by]))} share the victory"
+    elif outcome.is_given_up:
+        who = "The game was given up"
     else:
         who = f"{capitalized(called(outcome.winner))} wins" if outcome.winner else "The game is a draw"
     points_of = {} if game.scores is None else game.scores(state)

@@ -98,11 +98,20 @@ def unfinished_game(game: str | None, folder: Path) -> UnfinishedGame | None:
     for path in sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)[:_MOST_LOOKED_AT]:
         try:
             read = record.read(read_text(path))
+            is_open = _is_open(read)
         except (EngineError, OSError):
             continue
-        if path.name.startswith(f"{read.game}-") and read.result == record.UNFINISHED and read.entries:
+        if path.name.startswith(f"{read.game}-") and is_open:
             return UnfinishedGame(read.game, path, sum(isinstance(entry, PlayedTurn) for entry in read.entries))
     return None
+
+
+def _is_open(read: record.Record) -> bool:
+    """Return whether a game has begun and isn't over; raises EngineError for a faulty record."""
+    if read.result != record.UNFINISHED or not read.entries:
+        return False
+    # A solo game that was given up has no result either.
+    return not isinstance(read.entries[-1], record.Announced) or record.replay(read).outcome is None
 
 
 def read_text(path: Path) -> str:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from engine.errors import AmbiguousError, IllegalTurnError, UnknownGameError, UnreadableError
 from engine.records.record import PlayedTurn, PositionSet, Record, RecordError, digest, make, read, replay, write
 from engine.registry import load
+from engine.values import Announcement
 from tests.present import present
 
 GAME = load("deblockle")
@@ -203,3 +204,37 @@ def test_in_an_older_record_a_third_repetition_ends_the_game_by_itself():
     wrong = DRAWN_WITHOUT_A_CLAIM.replace("3baf316f0e447dd9", "0" * 16)
     with pytest.raises(RecordError, match=r"line 13: after .* the digest is"):
         replay(read(wrong))
+
+
+@pytest.mark.parametrize("lines", ["gold:resign", "c1-c2=hoops-b4\nteal : Resign"])
+def test_a_free_score_tag_gives_way_where_the_game_needs_a_newer_format(lines):
+    told = read(f'[Game "deblockle"]\n[Score "1-0"]\n{lines}\n')
+    assert told.tags == (("Old-Score", "1-0"),)
+    assert read(write(told)) == told
+    played = replay(told)
+    steps = [(step, state, "") for step, state in zip(played.steps, played.states[1:], strict=True)]
+    resigned = make(GAME, played.states[0], steps, [("Score", "1-0")])
+    assert resigned.tags == told.tags
+    assert read(write(resigned)) == resigned
+
+
+def test_a_turn_may_follow_a_player_and_a_colon():
+    record = read('[Game "number-drop"]\nrolls I4,L4,O4,T4,S4\np1: d1=1\nP2 : d1=2\np2: resign\n')
+    assert [(entry.turn, entry.player) for entry in record.entries if isinstance(entry, PlayedTurn)] == [
+        ("d1=1", "p1"),
+        ("d1=2", "p2"),
+    ]
+    assert present(replay(record).outcome).winner == "p1"
+
+
+def test_a_solo_game_that_is_given_up_has_no_result():
+    game = load("number-drop")
+    start = game.rules.new({"players": 1})
+    said = Announcement("resign", "p1")
+    record = make(game, start, [(said, game.rules.announce(start, said), "")])
+    assert record.result == "*"
+    assert present(replay(read(write(record))).outcome).is_given_up
+    older = write(record).replace('[Result "*"]', '[Result "draw"]')
+    assert replay(read(older)).states == replay(record).states
+    with pytest.raises(RecordError, match="by the rules it is"):
+        replay(read(older.replace("draw", "p1")))

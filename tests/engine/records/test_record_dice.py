@@ -135,6 +135,15 @@ def test_older_records_are_read_and_a_free_score_tag_stays_free():
     assert write(record) == text
 
 
+def test_scores_are_read_without_a_format_if_the_lines_need_one():
+    text = '[Game "harvest"]\n[Result "p1+p2"]\n[Start "0,0 1 - - -"]\n[Score "p1 5, p2 5"]\n'
+    record = read(f"{text}rolls 5\np2 keep\np1 keep\n")
+    assert (record.scores, record.tags) == ((("p1", 5), ("p2", 5)), ())
+    assert present(replay(record).outcome).shared_by == ("p1", "p2")
+    with pytest.raises(UnreadableError, match="the tag Score has '3-1'"):
+        read('[Game "harvest"]\n[Score "3-1"]\nrolls 5\n')
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

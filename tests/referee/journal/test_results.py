@@ -132,3 +132,11 @@ def test_the_games_of_a_journal_are_added_up(evening: Journal) -> None:
     assert by_name(results)["p2"][0] == 1
     assert results.left_out == (3, 4)
     assert results_in(evening, first=3).standings == ()
+
+
+def test_a_solo_game_that_was_given_up_is_no_result(new_journal: Callable[[], Journal]) -> None:
+    journal = new_journal()
+    session = IdleSession(journal, lambda: 0.0)
+    session.begin(NewGame("number-drop", {"players": 1}, {"p1": "Ann"}))
+    session.enter(Announce("resign", "Ann"))
+    assert results_in(journal).standings == ()

@@ -6,10 +6,12 @@ Combinations are evaluated one by one; solo slides are calculated exactly.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from random import Random
 from typing import TypeVar
 
+from common.phrases import listed
 from engine.api import Clock, Hint, HintListener
 from engine.errors import IllegalTurnError
 from engine.games.number_drop import flow
@@ -63,6 +65,7 @@ _SHORTLIST_SHARE = 0.5  # of the time left
 _FINISHED_TOGETHER = 8  # turns
 _SCORED_TOGETHER = 50  # turns
 _RACING = 6  # candidates
+_MOST_SURE = 0.99  # confidence, 0 to 1
 _POINTS = "points"
 _POINTS_A_TURN_ALONE, _POINTS_A_TURN = 2.9, 3.4
 """The average points of a turn, measured in games played by these hints: solo, and with two players."""
@@ -120,9 +123,9 @@ class _HintSearch:
         )
         at_once = self._report(self._immediate_hint(turns))
         if len(turns) == 1:
-            return at_once
+            return self._report(replace(at_once, expected=self._expected(self._sheet)))
         if isinstance(turns[0], Slide):
-            return self._report(best_slide(self._state, turns, self._expected(self._sheet)))
+            return self._report(best_slide(self._state, turns, self._expected(self._sheet), _MOST_SURE))
         some = turns[:] if len(turns) <= _FIRST_TURNS else [turns[at] for at in self._pick(len(turns), _FIRST_TURNS)]
         ranked = self._rank(some)
         first = self._report(self._hint(self._finish(ranked[0]), 0.5))
@@ -149,12 +152,12 @@ class _HintSearch:
             self._rng,
             lambda candidate: self._report(self._hint(candidate, 0.5)),
         )
-        return self._hint(chosen, sure)
+        return self._hint(chosen, min(_MOST_SURE, sure))
 
     def _immediate_hint(self, turns: Sequence[NumberDropTurn]) -> Hint[NumberDropTurn]:
         """Return a first hint without evaluation: a low drop, a long loop, or the lowest tile."""
         points = float(self._sheet.score(self._state.options.x_counts_above_line))
-        sure = 1.0 if len(turns) == 1 else 0.0
+        sure = _MOST_SURE if len(turns) == 1 else 0.0
         if isinstance(turns[0], Slide):
             return Hint(*slide_at_once(self._state, turns), points, _POINTS, sure)
         if isinstance(turns[0], Combination):
@@ -299,7 +302,7 @@ def reason_of(before: Sheet, candidate: Candidate) -> str:
         reasons += _reasons_for_patch(before, candidate)
     if not reasons and isinstance(turn, Combination):
         return "keeps the digits for a larger combination"
-    return ", ".join(reasons) if reasons else _reason_for_lying_low(before, candidate)
+    return listed(reasons) if reasons else _reason_for_lying_low(before, candidate)
 
 
 def _reason_for_combination(sheet: Sheet, follow: Combination) -> str:

@@ -165,12 +165,14 @@ def slide_at_once(state: NumberDropState, turns: Sequence[NumberDropTurn]) -> tu
     return best, _reason(state, best, len(slides))
 
 
-def best_slide(state: NumberDropState, turns: Sequence[NumberDropTurn], expected: float) -> Hint[NumberDropTurn]:
-    """Return the slide that leaves the most; ``expected`` is the final score to expect."""
+def best_slide(
+    state: NumberDropState, turns: Sequence[NumberDropTurn], expected: float, sure: float
+) -> Hint[NumberDropTurn]:
+    """Return the slide that leaves the most; ``expected`` is the final score to expect, and ``sure`` how surely."""
     slides = [turn for turn in turns if isinstance(turn, Slide)]
     worth = {turn: left_after(state, LETTERS.index(turn.letter)).worth for turn in slides}
     best = max(slides, key=worth.__getitem__)
-    return Hint(best, _reason(state, best, len(slides)), expected, "points", 1.0)
+    return Hint(best, _reason(state, best, len(slides)), expected, "points", sure)
 
 
 def left_after(state: NumberDropState, slot: int) -> TurnsLeft:

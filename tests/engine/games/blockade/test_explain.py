@@ -182,13 +182,52 @@ def test_no_piece_passes_over_the_other_players_blockades():
     (breach,) = GAME.table.explain(state, {"d4": "red medium"})
     assert breach.rule == "passed-over-blockade"
     assert breach.sentence == "The red medium from e5 can't go onto the other player's blockade on d4."
-    assert breach.remedy == "Put the red medium back on e5, or go round the other player's blockades."
+    assert breach.remedy == "Put the red medium back on e5."
     assert breach.places == ("e5", "d4")
     out = {"c3": "red medium"}
     assert GAME.table.explain(state, out) == ()
     with pytest.raises(IllegalTurnError) as error:
         GAME.notation.parse_turn(state, "e5-d5")
     assert error.value.breaches[0].rule == "passed-over-blockade"
+
+
+BESIDE_D3 = (
+    "warm roll=4,2 a1:CL+YMMMMM b1:GLMS+KL c1:GL d1:GLS e1:CL+BMMMM a2:RL b2:GLMS+KL+GS c2:YLS d2:YLS e2:YLS "
+    "a3:RLMS+KL b3:GLS c3:CL+RM d3:BLMS+KL e3:YLS a4:RLS b4:RLMS+KL+RS c4:RLS d4:BLS e4:YLS a5:CL+GMMM b5:BLS c5:BLS "
+    "d5:BLS e5:CL+RMM"
+)
+"""Cool's blockade on d3 stands between warm's yellow pieces."""
+
+
+@pytest.mark.parametrize(
+    ("turn", "sentence", "remedy"),
+    [
+        ("e3-d3-d2", "The yellow small from e3 can't pass over the other player's blockade on d3.",
+         "Put the yellow small back on e3, or go round the blockade."),
+        ("e4-d3-c2", "The yellow small from e4 can't pass over the other player's blockade on d3.",
+         "Put the yellow small back on e4."),
+        ("e3-d3-e3", "The yellow small from e3 can't pass over the other player's blockade on d3.",
+         "Put the yellow small back on e3."),
+        ("e3-d3", "The yellow small from e3 can't go onto the other player's blockade on d3.",
+         "Put the yellow small back on e3."),
+        ("e4-c2", "The yellow small from e4 gets to c2 in 2 steps only over the other player's blockade on d3; the "
+         "way round takes 3.", "Put the yellow small back on e4."),
+    ],
+)  # fmt: skip
+def test_the_blockade_that_is_in_the_way_is_named(turn, sentence, remedy):
+    state = GAME.notation.parse_state(BESIDE_D3)
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.notation.parse_turn(state, turn)
+    (breach,) = raised.value.breaches
+    assert (breach.rule, breach.sentence, breach.remedy) == ("passed-over-blockade", sentence, remedy)
+    with_a_step_more = GAME.notation.parse_state(BESIDE_D3.replace("roll=4,2", "roll=4,3"))
+    assert GAME.notation.format_turn(GAME.notation.parse_turn(with_a_step_more, "e4-c2")) == "e4-c2"
+
+
+def test_steps_beyond_the_dice_even_over_a_blockade_are_counted():
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.notation.parse_turn(GAME.notation.parse_state(BESIDE_D3.replace("roll=4,2", "roll=4,1")), "e4-c2")
+    assert [breach.rule for breach in raised.value.breaches] == ["too-many-points"]
 
 
 def test_a_missing_large_is_not_taken_for_one_elsewhere():

@@ -312,10 +312,11 @@ def test_one_fault_has_one_sentence_and_a_remedy(text, change, sentence, remedy)
 
 WRITTEN = [
     (NEW, "4:L4:a1,b1,c1,d1", "The squares p1's a1, b1, c1 and d1 form I4, not L4.", "Draw L4, or type I4."),
-    (NEW, "3:V3:a1,b1,a2", "No die shows 3 for the shape V3, which stands in row 3: there are 1, 4.",
+    (NEW, "3:V3:a1,b1,a2", "No die shows a 3 for the shape V3, which stands in row 3; the dice show 1, 4.",
      "Take one of 1, 4, and cross out a strike for another row."),
-    (NEW, "3:2:a1,b1", "No die shows 3: there are 1, 4.", "Take one of 1, 4, and cross out a strike for another row."),
-    (NO_STRIKE, "4:2:d2,d3", "No die shows 4: there are 1, 5.", "Take one of 1, 5."),
+    (NEW, "3:2:a1,b1", "No die shows a 3; the dice show 1, 4.",
+     "Take one of 1, 4, and cross out a strike for another row."),
+    (NO_STRIKE, "4:2:d2,d3", "No die shows a 4; the dice show 1, 5.", "Take one of 1, 5."),
     (NEW, "4:2:a1,b1", "The 4 gives a shape of row 4, but the shape 2 stands in row 1.",
      "Draw a shape of row 4, or cross out a strike."),
     (NO_STRIKE, "1:I4:d2,d3,d4,d5", "The 1 gives a shape of row 1, but the shape I4 stands in row 4.",

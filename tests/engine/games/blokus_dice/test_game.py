@@ -192,7 +192,8 @@ def test_a_player_can_resign():
             ("p2", "p3"),
             "25 unfilled squares and 0 strikes each",
         ),
-        ("p1=5/5/5/5/r4:0:resigned p2=-:0:out", "p2", (), "all the others resigned"),
+        ("p1=5/5/5/5/r4:0:resigned p2=-:0:out", "p2", (), "p1 resigned"),
+        ("p1=-:0:resigned p2=-:0:resigned p3=-:0", "p3", (), "all the others resigned"),
     ],
 )
 def test_the_winner_and_the_reason_are_named(sheets, winner, shared, reason):

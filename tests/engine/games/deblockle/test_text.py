@@ -141,6 +141,17 @@ def test_invalid_turns_are_refused_with_the_reason(text, error, message):
         GAME.notation.parse_turn(DUEL, text)
 
 
+@pytest.mark.parametrize("text", ["d7-c7=star-off", "d7-d6=x-off", "d7 c7 off", "d7-e7=stop-off"])
+def test_a_block_that_can_leave_is_told_by_which_roll(text):
+    state = GAME.notation.parse_state("gold d7:G.slider/north=star e4:T.cross/north=hoops removed=3,3")
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.notation.parse_turn(state, text)
+    (breach,) = raised.value.breaches
+    assert breach.rule == "block-removed-without-goal"
+    assert breach.sentence == "The gold block leaves the board only by rolling star up from d7 to d6."
+    assert GAME.notation.format_turn(GAME.notation.parse_turn(state, "d7 off")) == "d7-d6=star-off"
+
+
 @pytest.mark.parametrize(
     ("state", "text", "rule"),
     [

@@ -191,6 +191,9 @@ WRITTEN = [
      "Play the turn without announcing anti-play."),
     (WALL, "a3-a2 anti-play", "After that turn 2 of black's pieces touch white's wall; it takes 3.",
      "Play the turn without announcing anti-play."),
+    ("black black:a3,b1,c1,d1*,e1,f1,g1 white:a4,b4,c4,d4*,e4,f4,g4", "b1-b2 anti-play",
+     "After that turn 1 of black's pieces touches white's wall; it takes 3.",
+     "Play the turn without announcing anti-play."),
 ]  # fmt: skip
 
 
@@ -226,6 +229,27 @@ def test_an_announcement_is_refused_with_sentence_and_remedy(rule, sentence, rem
         GAME.rules.announce(GAME.notation.parse_state(text), Announcement(kind, player))
     (breach,) = raised.value.breaches
     assert (breach.sentence, breach.remedy) == (sentence, remedy)
+
+
+@pytest.mark.parametrize(
+    ("options", "rule", "sentence", "remedy"),
+    [
+        ({"repetition_draw": True}, "not-your-turn", "It is black's turn, so white can't claim a draw now.",
+         "Wait for white's turn."),
+        ({}, "repetition-too-soon", "White can't claim a draw: a draw by repetition was not agreed.", "Play on."),
+    ],
+)  # fmt: skip
+def test_a_draw_is_claimed_on_the_claimants_turn(options, rule, sentence, remedy):
+    state = GAME.rules.new(options)
+    for turn in ("a1-a2", "a7-a6", "a2-a1", "a6-a7") * 2:
+        state = GAME.rules.apply(state, GAME.notation.parse_turn(state, turn))
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.rules.announce(state, Announcement("repetition", "white"))
+    (breach,) = raised.value.breaches
+    assert (breach.rule, breach.sentence, breach.remedy) == (rule, sentence, remedy)
+    with pytest.raises(IllegalTurnError, match="expected one of") as everyone:
+        GAME.rules.announce(state, Announcement("repetition"))
+    assert everyone.value.breaches == ()
 
 
 @pytest.mark.parametrize(

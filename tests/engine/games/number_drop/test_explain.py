@@ -122,7 +122,7 @@ TABLES = [
     ("drop-first", DROP, "p1.a1=digit 1 circled", ""),
     ("resigned", GONE, "p2.a2=cross", ""),
     ("game-over", OVER, "p2.a1=digit 2 circled", ""),
-    ("drop-first", ROLL, "p2.a1=digit 2 circled", ""),
+    ("combination-size", ROLL, "p2.a1=digit 2 circled", ""),
     ("combination-size", DROP,
      "p1.b1=digit 1 circled,p1.c1=digit 3,p1.d1=digit 4,p1.c2=digit 5,p1.a1=digit 1 circled",
      "p1.b1=digit 3 circled,p1.c1=digit 4 circled,p1.d1=digit 1,p1.c2=digit 5 circled"),

@@ -82,7 +82,7 @@ CHANGES = [
     ("drop-first", "p1 draws a loop, but has no drop in this turn to draw it after.", "Erase it from p1's sheet."),
     ("resigned", "p2 has resigned, and the sheet is set aside.", "Erase it from p2's sheet."),
     ("game-over", "The game is over, but p2 plays on.", "Erase it from p2's sheet."),
-    ("drop-first", "p2 draws a loop, but nothing was dropped in this turn.", "Erase it from p2's sheet."),
+    ("combination-size", "The loop of p2 goes round 1 digit.", "Erase it from p2's sheet."),
     ("combination-size", "The loop of p1 goes round 2 digits.", DRAW_ANOTHER),
 ]  # fmt: skip
 
@@ -109,6 +109,38 @@ def test_a_wrong_table_has_its_sentence_and_remedy(case, told):
     state = GAME.notation.parse_state(text)
     nearest = GAME.table.explain(state, seen(state, change))[0]
     assert (rule, nearest.sentence, nearest.remedy) == told
+
+
+HAS_DROPPED = f"p1=4445.../1234555|loop:a1+b1+c1 p2=2...... {TILES}"
+
+
+@pytest.mark.parametrize(
+    ("text", "loop", "rule", "sentence"),
+    [
+        (f"drop {HAS_DROPPED} roll=1,3,4,5,T to=p2", "loop:a2+b2+d2", "combination-kind",
+         "The digits 4, 4, 5 are neither equal nor consecutive."),
+        (f"drop {HAS_DROPPED} roll=1,3,4,5,T to=p2", "loop:a2+b2+c2/A", "one-combination",
+         "p1 has finished this turn, and draws no more loops in it."),
+        (f"roll {HAS_DROPPED}", "loop:a2+b2+d2", "combination-kind",
+         "The digits 4, 4, 5 are neither equal nor consecutive."),
+        (f"roll {HAS_DROPPED}", "loop:a2+b2+c2", "drop-first", "The turn is over, so p1 draws no more loops."),
+    ],
+)  # fmt: skip
+def test_a_loop_after_the_end_of_a_turn_is_told_its_own_fault(text, loop, rule, sentence):
+    state = GAME.notation.parse_state(text)
+    turn = attempt(state, f"p1: {loop}")
+    (breach,) = breaches_of(state, turn)
+    assert (breach.rule, breach.sentence, breach.remedy) == (rule, sentence, "Erase it from p1's sheet.")
+    circled = dict.fromkeys(turn.places[:2], "digit 4 circled") | {
+        turn.places[2]: f"{GAME.table.appearance(state)[turn.places[2]]} circled"
+    }
+    assert GAME.table.explain(state, circled) == (breach,)
+
+
+def test_a_loop_round_digits_written_before_the_roll_is_judged_with_them():
+    state = GAME.notation.parse_state(f"roll {HAS_DROPPED}")
+    written = {f"p1.{square}2": "digit 6 circled" for square in "efg"} | {"p1.g3": "digit 1"}
+    assert [breach.rule for breach in GAME.table.explain(state, written)] == ["roll-first", "drop-first"]
 
 
 @given(OPTIONS)

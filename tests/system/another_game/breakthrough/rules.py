@@ -183,5 +183,6 @@ def announcements(state: BreakthroughState) -> Sequence[Announcement]:
 def announce(state: BreakthroughState, announcement: Announcement) -> BreakthroughState:
     """Give the state after an announcement; raises IllegalTurnError."""
     if announcement not in announcements(state):
-        raise IllegalTurnError(f"{format_announcement(announcement)} can't be said now")
+        over = (breaches.nothing_to_announce(),) if state.to_move is None else ()
+        raise IllegalTurnError(f"{format_announcement(announcement)} can't be said now", over)
     return settled(replace(state, announced=announcement))
