@@ -50,7 +50,8 @@ def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, 
         answering = capitalized(opponent(game.players, offering))
         say(f"{capitalized(offering)} offers a draw; {answering} accepts or refuses.")
     if folded.fault is not None:
-        say(f"To put right: {folded.fault.data.get('sentence', '')} {folded.fault.data.get('remedy', '')}".rstrip())
+        sentence, remedy = (str(folded.fault.data.get(part, "")) for part in ("sentence", "remedy"))
+        say(f"To put right: {sentence if remedy in sentence else f'{sentence} {remedy}'}")
 
 
 def _status_sentence(game: Game[Any, Any], folded: Folded[Any]) -> str:
@@ -68,6 +69,8 @@ def _status_sentence(game: Game[Any, Any], folded: Folded[Any]) -> str:
     if len(folded.states) > 1:
         return "Waiting for the first turn; whoever plays it begins."
     (state,) = folded.states
+    if game.to_draw(state):
+        return "Waiting for the tiles."
     players = " and ".join(capitalized(player) for player in game.rules.players_to_move(state))
     return f"{players} {'rolls' if game.awaits_roll(state) else 'to play'}."
 
@@ -257,9 +260,9 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
             if event.kind in STATE_CHANGING:
                 # Frame times restart with the machine, so the old ones mean nothing now.
                 opened.append(replace(event, frame_time_s=None))
-        clock = ClockFold.of(game, events).clock
-        if clock is not None:
-            opened.append(set_event(clock))
+        folded = ClockFold.of(game, events)
+        if folded.clock is not None:
+            opened.append(set_event(folded.clock.at(folded.latest_s)))
         latest = opened.latest_game() or 0
         game, events = events_of_game(opened, latest)
     say(f"Game {number} goes on as game {latest}.")

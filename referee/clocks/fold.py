@@ -128,6 +128,8 @@ class ClockFold:
                 left = _seconds(data["remaining_s"])
                 fallen = tuple(player for player in left if left[player] <= 0)
                 self.clock = replace(clock.at(time_s), remaining_s=left, fallen=fallen)
+                # Taking back a turn from before gives nobody more than this.
+                self._before = [replace(earlier, remaining_s=left, fallen=fallen) for earlier in self._before]
             case ClockChange.RAN | ClockChange.RESTARTED:
                 pass
 

@@ -12,7 +12,7 @@ from engine.errors import EngineError, IllegalTurnError
 from engine.showing import silent_turns
 from engine.support.breaches import all_sentences
 from engine.support.chance import format_roll
-from engine.support.players import DRAW, describe_announcement, format_announcement, parse_announcement
+from engine.support.players import DRAW, RESIGN, describe_announcement, format_announcement, parse_announcement
 from engine.values import EMPTY, Announcement, OptionValue, Outcome, Place, Player, Roll
 from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, Entry
 from referee.errors import CorrectionError
@@ -75,6 +75,11 @@ def apply_entry(game: Game[Any, Any], belief: Sequence[Any], entry: Entry, time_
     return AppliedEntry(
         states, Event(entry.kind, data, time_s), places, _sentence(game, step), game.rules.outcome(after)
     )
+
+
+def ends_game_by_word(said: Announce) -> bool:
+    """Return whether an announcement ends the game whatever the table shows: a resignation, or an agreed draw."""
+    return said.text.rpartition(":")[2].strip().lower() in {DRAW, RESIGN}
 
 
 def start_states(game: Game[Any, Any], options: Mapping[str, OptionValue]) -> tuple[Any, ...]:
@@ -210,6 +215,14 @@ def _states(
             "the board is not set up yet, so a correction has to name every piece on it, "
             f"or give a whole position: {all_sentences(error.breaches)}"
         ) from error
+
+
+def check_places(game: Game[StateT, Any], state: StateT, places: Sequence[Place]) -> None:
+    """Raise CorrectionError for a place that is not on the table."""
+    believed = game.table.appearance(state)
+    for place in places:
+        if place not in believed:
+            raise CorrectionError(f"there is no place {place} in this game")
 
 
 def read_looks(game: Game[Any, Any], words: Sequence[str]) -> dict[Place, str]:

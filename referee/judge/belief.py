@@ -9,7 +9,6 @@ from typing import Generic
 
 from engine.api import Dice, StacksPieces, StateT, TurnT
 from engine.values import EMPTY, Appearance, Place
-from referee.judge import faults
 from referee.judge.acceptance import PendingTurn
 from referee.judge.dice import SeenDice, names_of
 from referee.judge.evidence.earlier_pictures import (
@@ -25,10 +24,10 @@ from referee.judge.evidence.earlier_readings import (
     readings_to_keep,
 )
 from referee.judge.explanations import Changes
-from referee.judge.explorer import JudgeContext, changes_between
+from referee.judge.explorer import JudgeContext, apply_turn, changes_between
+from referee.judge.faults import StandingFault
 from referee.judge.pooled_reading import Dispute, PooledPlace, PooledReading
 from referee.judge.pooling import pool
-from referee.judge.verdict import Verdict
 from vision.reading import Reading
 
 
@@ -37,8 +36,9 @@ class Conversation:
     """What was asked and what was taken back since a state was last believed.
 
     ``asked_about`` are the changes of the latest question that a second press answers; ``asked_disputes`` the places
-    of the latest question about a camera and sensors that disagree; ``refused`` the changes that were taken back;
-    ``unexplained`` those that no turn explained, shown quietly before anybody had ended a turn.
+    of the latest question about a camera and sensors that disagree; ``refused`` the changes that were taken back, those
+    of each sheet by themselves; ``unexplained`` those that no turn explained, shown quietly before anybody had ended a
+    turn.
     """
 
     asked_about: Changes | None = None
@@ -152,21 +152,38 @@ class Belief(Generic[StateT, TurnT]):
     states_ignoring_sides: tuple[StateT, ...] = ()
     conversation: Conversation = Conversation()
     pending: PendingTurn[TurnT] = field(default_factory=PendingTurn)
-    fault: faults.StandingFault | None = None
+    fault: StandingFault | None = None
     set_aside: frozenset[Place] = frozenset()
     override: Override = Override()
     observations: Observations = Observations()
     dice: SeenDice | None = None
 
     @classmethod
-    def of(cls, states: Sequence[StateT], fault: Verdict | None = None) -> Belief[StateT, TurnT]:
-        """Believe these states before anything was seen; ``fault`` was named earlier."""
-        return cls(tuple(states), tuple(states), fault=faults.standing_fault(fault))
+    def of(cls, states: Sequence[StateT]) -> Belief[StateT, TurnT]:
+        """Believe these states before anything was seen."""
+        return cls(tuple(states), tuple(states))
 
     def with_states(self, states: Sequence[StateT], ignoring_sides: Sequence[StateT] = ()) -> Belief[StateT, TurnT]:
         """Believe other states, and forget what was said about the previous ones."""
         observations = replace(self.observations, since_s=self.observations.looked_s)
         return Belief(tuple(states), tuple(ignoring_sides or states), observations=observations, dice=self.dice)
+
+    def still_refused(
+        self, context: JudgeContext[StateT, TurnT], table: Appearance, believed: Appearance
+    ) -> frozenset[Changes]:
+        """Return what was taken back as changes from what is ``believed`` now; it was done on this ``table``."""
+        return frozenset(
+            part
+            for changes in self.conversation.refused
+            for part in context.by_sheet(changes_between(believed, {**table, **dict(changes)}))
+        )
+
+    def once_touched(self, context: JudgeContext[StateT, TurnT]) -> Belief[StateT, TurnT]:
+        """Return the belief after a turn that waits for the next player's touch, if one does."""
+        states = self.states
+        for turn in self.pending.turns:
+            states = apply_turn(context.game, states, turn)
+        return self.with_states(states) if self.pending.turns else self
 
     def with_question(self, changes: Changes) -> Belief[StateT, TurnT]:
         """Return a copy that remembers a question about changes, which a second press answers."""
@@ -235,7 +252,7 @@ class Belief(Generic[StateT, TurnT]):
 
     def with_places_confirmed(self, places: Iterable[Place]) -> Belief[StateT, TurnT]:
         """Take a person's word that these places are as believed; they are ignored until they look so again."""
-        return replace(self, set_aside=self.set_aside | frozenset(places), fault=None)
+        return replace(self, set_aside=self.set_aside | frozenset(places))
 
 
 def override_belief(
@@ -246,22 +263,27 @@ def override_belief(
     *,
     unchanged: Sequence[Place] = (),
     undone: Sequence[StateT] = (),
-    fault: Verdict | None = None,
 ) -> Belief[StateT, TurnT]:
     """Return the belief after a correction by a person: ``states`` hold from here, whatever the camera says.
 
-    The previous states and those ``undone`` are not accepted again as a turn until the table has shown something else
-    or a player declares it. Where one of ``places`` looks different at the next look, the camera is ignored there until
-    it shows a look other than these two or somebody plays there; earlier corrections of other places still hold.
-    ``unchanged`` are places that the person left as they were: where the camera showed something else, that look is
-    ignored from now on. ``fault`` is a fault named since. Raises ValueError for no states.
+    The previous states, those ``undone`` and what was taken back before are not accepted again as turns until the table
+    has shown something else or a player declares it. Where one of ``places`` looks different at the next look, the
+    camera is ignored there until it shows a look other than these two or somebody plays there; earlier corrections of
+    other places still hold. ``unchanged`` are places that the person left as they were: where the camera showed
+    something else, that look is ignored from now on. Raises ValueError for no states.
     """
     if not states:
         raise ValueError("a correction needs at least one state")
     game, observations = context.game, belief.observations
     looks = game.table.appearance(states[0])
     before = game.table.appearance(belief.states[0]) if belief.states else looks
-    refused = {changes_between(looks, game.table.appearance(state)) for state in (*belief.states[:1], *undone)}
+    refused = {
+        part
+        for state in (*belief.states[:1], *undone)
+        for part in context.by_sheet(changes_between(looks, game.table.appearance(state)))
+    }
+    # Where turns are undone one after another, the table shows each of them on top of those before it.
+    refused |= belief.still_refused(context, before if undone else looks, looks)
     handwritten = context.has_sheets
     looked = given_earlier_readings(observations.looked, observations.earlier, looks, handwritten=handwritten)
     # Where the camera agreed, there is nothing to override.
@@ -279,9 +301,8 @@ def override_belief(
     return replace(
         believed,
         observations=replace(believed.observations, earlier=earlier, pieces=pieces),
-        conversation=Conversation(refused=frozenset(refused - {frozenset()})),
+        conversation=Conversation(refused=frozenset(refused)),
         override=replace(kept, places=kept.places | (frozenset(places) - agreed), unseen=kept.unseen | set(unseen)),
-        fault=faults.standing_fault(fault),
         # Whatever the dice show now is older than the person's word.
         dice=_known_dice(context.game.dice, states[0], observations.dice, belief.dice or SeenDice()),
     )

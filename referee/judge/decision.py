@@ -62,6 +62,11 @@ class Decision(Generic[StateT, TurnT]):
         """The leading explanation that the engine allows."""
         return self.explanations[0]
 
+    @property
+    def changes(self) -> Changes:
+        """What has changed: what the table shows if that is forbidden, else as the leading explanation has it."""
+        return self.shown if self.conclusion is Conclusion.FORBIDDEN else self.best.changes
+
 
 def decide(
     context: JudgeContext[StateT, TurnT], states: Sequence[StateT], seen: PooledReading

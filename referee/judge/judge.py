@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from engine.api import StateT, TurnT
 from engine.showing import WritesInSteps
-from engine.values import Breach, OptionValue
+from engine.values import Breach, OptionValue, Place
 from referee.judge import faults, sentences
 from referee.judge.acceptance import (
     PendingTurn,
@@ -26,7 +26,7 @@ from referee.judge.decision import Conclusion
 from referee.judge.evidence import sensors
 from referee.judge.evidence.earlier_pictures import compare_with_earlier_pictures
 from referee.judge.evidence.earlier_readings import given_earlier_readings, readings_to_keep
-from referee.judge.explanations import Explanation, ExplanationKind
+from referee.judge.explanations import Changes, Explanation, ExplanationKind
 from referee.judge.explorer import JudgeContext, usual_appearance
 from referee.judge.pooled_reading import PooledReading
 from referee.judge.pooling import pool
@@ -187,7 +187,7 @@ def _judge_rest(look: Look[StateT, TurnT], belief: Belief[StateT, TurnT], trigge
     after = Look.at(look.context, belief, look.seen.with_changes_since(belief.observations.since_s), trigger)
     if after.decision.shows_nothing:
         return belief, Ruling(())
-    return first_judgement((_forbidden, _undecided, _judge_by_kind), after)
+    return first_judgement((_undone_turn_still_shown, _forbidden, _undecided, _judge_by_kind), after)
 
 
 def _forbidden(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -195,14 +195,31 @@ def _forbidden(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
 
 
 def _undone_turn_still_shown(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
-    if look.declared or not _shows_undone_turn(look):
+    """Quietly show that a turn which was taken back is still there; other sheets are judged as if it were erased."""
+    undone = _undone_turns_shown(look)
+    if look.declared or not undone:
         return None
-    return look.belief, look.verdicts.taken_back(look.decision, look.seen)
+    places = {place for part in undone for place, _ in part}
+    if not any(places.isdisjoint(dict(part)) for part in look.context.by_sheet(look.decision.changes)):
+        return look.belief, look.verdicts.taken_back(look.decision, look.seen)
+    sheets = {_sheet_of(place) for place in places}
+    erased = [place for place in look.believed if _sheet_of(place) in sheets]
+    seen = look.seen.assuming(look.believed, erased, look.game.looks)
+    others = Look.at(look.context, look.belief, seen, look.trigger)
+    belief, ruling = first_judgement((_forbidden, _undecided, _judge_by_kind), others)
+    conversation = replace(belief.conversation, refused=belief.conversation.refused | undone)
+    return replace(belief, conversation=conversation), ruling
 
 
-def _shows_undone_turn(look: Look[StateT, TurnT]) -> bool:
+def _sheet_of(place: Place) -> str:
+    return place.partition(".")[0]
+
+
+def _undone_turns_shown(look: Look[StateT, TurnT]) -> frozenset[Changes]:
     refused = look.belief.conversation.refused
-    return sensors.shows_undone_turn(look.believed, refused, look.decision, look.seen)
+    if not refused:
+        return frozenset()
+    return sensors.undone_turns_shown(look.context, look.believed, refused, look.decision, look.seen)
 
 
 def _undecided(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -220,7 +237,7 @@ def _undecided(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
 def _judge_by_kind(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
     """Judge a table where it is certain what has happened."""
     conversation = replace(look.belief.conversation, unexplained=frozenset())
-    if not _shows_undone_turn(look):
+    if not _undone_turns_shown(look):
         # The turn taken back is off the table, so it may be played again.
         conversation = replace(conversation, refused=frozenset())
     look = look.with_belief(replace(look.belief, conversation=conversation))
@@ -249,7 +266,7 @@ def _judge_each_sheet(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | N
             continue
         sheet = look.seen.assuming(believed, others, look.game.looks)
         alone = Look.at(look.context, belief, sheet, look.trigger)
-        if not alone.declared and _shows_undone_turn(alone):
+        if not alone.declared and _undone_turns_shown(alone):
             continue
         if alone.decision.conclusion is Conclusion.ALLOWED and alone.decision.best.kind is ExplanationKind.TURN:
             after, said = _judge_turn(alone)
@@ -268,8 +285,8 @@ _RULES = (
     _judge_roll,
     _judge_each_sheet,
     _accept_waiting_turn,
-    _forbidden,
     _undone_turn_still_shown,
+    _forbidden,
     _undecided,
     _judge_by_kind,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from common.phrases import listed
+from common.phrases import capitalized, listed
 from engine.values import Breach, Place
 
 _MOST_NAMED = 6
@@ -19,8 +19,10 @@ def _first_places(places: Sequence[Place]) -> list[str]:
     return [*places[:_MOST_NAMED], *others]
 
 
-def begun(to_move: Sequence[str]) -> str:
-    """The set-up was accepted."""
+def begun(to_move: Sequence[str], to_draw: str = "") -> str:
+    """The set-up was accepted; ``to_draw`` asks for what is drawn first, if anything."""
+    if to_draw:
+        return f"The board is set up. {capitalized(to_draw)}."
     who = listed([name.capitalize() for name in to_move], "or")
     return f"The board is set up. {who} to play." if len(to_move) == 1 else f"The board is set up. {who} begins."
 
@@ -142,8 +144,10 @@ def differs_from_correction(places: Sequence[Place]) -> str:
     )
 
 
-def taken_back(places: Sequence[Place]) -> str:
-    """A turn was taken back, but the pieces still stand as after it."""
+def taken_back(places: Sequence[Place], *, written: bool) -> str:
+    """A turn was taken back, but the pieces still stand as after it, or it is still ``written`` there."""
+    if written:
+        return f"That turn was taken back. Please erase {listed(places)}."
     return f"That turn was taken back. Please put the pieces on {listed(places)} back as they were."
 
 

@@ -26,9 +26,10 @@ class VerdictFactory(Generic[StateT, TurnT]):
 
     def taken_back(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
         """Quietly show that a turn which was taken back still lies on the table."""
-        changes = decision.best.changes
+        changes = decision.changes
         places = self.places_of(changes)
-        return self.not_finished(sentences.taken_back(places), places, changes, seen, decision.margin)
+        sentence = sentences.taken_back(places, written=self.game.sheet_file is not None)
+        return self.not_finished(sentence, places, changes, seen, decision.margin)
 
     def which_turn(self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
         """Ask which of several turns was played, or whether a single one was that some stacks contradict."""

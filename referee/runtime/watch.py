@@ -14,7 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
-from common.phrases import counted
+from common.phrases import capitalized, counted
 from engine.api import Game
 from engine.registry import load
 from hardware.buttons import Buttons
@@ -22,6 +22,7 @@ from hardware.factory import DriverSettings, driver_sources
 from hardware.lights.panel import LivePanel, Panel
 from hardware.lights.signals import Sound
 from hardware.pin_map import ButtonRole
+from referee.clocks.control import FlagRule
 from referee.commands.command_socket import open_command_socket
 from referee.commands.keyboard import unechoed_lines
 from referee.commands.queue import CommandQueue
@@ -198,6 +199,8 @@ def _resume_message(game: Game[Any, Any], state: Any, journal: BufferedJournal) 
     number = journal.latest_game()
     played = counted(len(fold(game, journal.events(number)).turns), "turn")
     waits = waiting_signal(game, state).words + (" Waiting for the roll." if game.awaits_roll(state) else "")
+    if to_draw := game.to_draw(state):
+        waits = f"{capitalized(to_draw)}."
     return f"Game {number} of {game.title} goes on after {played}. {waits} `./run games new` begins another."
 
 
@@ -223,6 +226,8 @@ def _service_settings(options: WatchOptions, game: Game[Any, Any]) -> ServiceSet
         judge=JudgeSettings(margin=chosen.turn.margin),
         hints=hint_settings(chosen.hints),
         clock=time_control(chosen.clock),
+        flag=FlagRule(chosen.clock.flag),
+        clock_waits=chosen.clock.waits,
     )
 
 

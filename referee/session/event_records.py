@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from common.phrases import capitalized
 from engine.api import Game, StateT
 from engine.support.players import EVERYONE, describe_announcement
-from engine.values import Announcement, Breach, Outcome
+from engine.values import Announcement, Breach, Outcome, Place, Player
 from referee.clocks.fold import COMPLETE_S
 from referee.commands.entries import AppliedCorrection
 from referee.commands.values import Correct, NewGame
 from referee.journal import Folded, fold
-from referee.journal.events import Event, EventKind, JsonValue
+from referee.journal.events import STATE_CHANGING, Event, EventKind, JsonValue
 from referee.judge.verdict import AcceptedRoll, AcceptedStep, Verdict, VerdictKind
 
 SEEN = "camera"
@@ -157,6 +158,11 @@ def end_event(outcome: Outcome, time_s: float | None) -> Event:
     return Event(EventKind.END, data, time_s)
 
 
+def time_is_up(player: Player) -> str:
+    """Return the reason of an end by a loss on time."""
+    return f"{player}'s time is up"
+
+
 def missing_end_event(folded: Folded[StateT], recorded: Sequence[tuple[int, Event]]) -> Event | None:
     """Return the missing ``end`` event of a game interrupted right after its last turn, else ``None``."""
     kinds = [event.kind for _, event in recorded if event.kind in _CHANGING]
@@ -171,15 +177,27 @@ def corrected_event(game: Game[Any, Any], done: AppliedCorrection, correction: C
     return correction_event(texts, correction.by, correction.why, time_s, done.places)
 
 
-def last_override_index(events: Sequence[Event]) -> int | None:
-    """Return the index of the last correction, take-back or typed turn, ``None`` if a turn was seen since."""
-    for index in range(len(events) - 1, -1, -1):
-        typed = events[index].kind == EventKind.TURN and "by" in events[index].data
-        if events[index].kind in {EventKind.CORRECTION, EventKind.TAKE_BACK} or typed:
-            return index
-        if events[index].kind in {EventKind.TURN, EventKind.SET_UP, EventKind.NEW_GAME}:
-            return None
-    return None
+def latest_overrides(events: Sequence[Event]) -> tuple[int, ...]:
+    """Return the indices of the corrections, take-backs and typed turns since the last turn or set-up that was seen."""
+    found: list[int] = []
+    for index, event in enumerate(events):
+        typed = event.kind == EventKind.TURN and "by" in event.data
+        if event.kind in {EventKind.CORRECTION, EventKind.TAKE_BACK} or typed:
+            found.append(index)
+        elif event.kind in {EventKind.TURN, EventKind.SET_UP, EventKind.NEW_GAME}:
+            found.clear()
+    return tuple(found)
+
+
+def overruled_places(events: Sequence[Event]) -> frozenset[Place]:
+    """Return the places that a person has taken to be as believed since the state last changed."""
+    overruled: set[Place] = set()
+    for event in events:
+        if event.kind in STATE_CHANGING:
+            overruled.clear()
+        elif event.kind == EventKind.NOTE:
+            overruled.update(places_of(event))
+    return frozenset(overruled)
 
 
 def undone_states(folded: Folded[StateT]) -> tuple[StateT, ...]:
@@ -193,6 +211,8 @@ def take_back_sentence(folded: Folded[StateT]) -> str:
     if step.kind != EventKind.ANNOUNCED:
         return f"{step.text} is taken back."
     player, _, kind = step.text.partition(":")
+    if folded.outcome is not None and folded.outcome.reason == time_is_up(player):
+        return f"{capitalized(player)}'s loss on time is taken back."
     announcement = Announcement(kind, None if player == EVERYONE else player)
     return f"{describe_announcement(announcement)} That is taken back."
 

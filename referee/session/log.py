@@ -19,8 +19,9 @@ from referee.errors import FoldError, JournalError
 from referee.hints.opponent import Intention, intention_after
 from referee.journal import BufferedJournal, Folded, fold
 from referee.journal.events import REQUEST, STATE_CHANGING, Event, EventKind, Evidence
-from referee.journal.fold import recorded_outcome
+from referee.journal.fold import fold_each, recorded_outcome
 from referee.judge import Belief, JudgeContext, override_belief
+from referee.judge.faults import standing_fault
 from referee.judge.verdict import AcceptedStep, Verdict, VerdictKind
 from referee.session import event_records
 from referee.session.ports import Cropper, Recorder
@@ -265,20 +266,26 @@ def _png(image: Image) -> bytes:
 def belief_from(
     context: JudgeContext[StateT, TurnT], recorded: Sequence[tuple[int, Event]], folded: Folded[StateT]
 ) -> Belief[StateT, TurnT]:
-    """Return the belief that a game's (number, event) pairs lead to, including a person's last override."""
-    fault = event_records.fault_verdict(folded.fault)
-    last = event_records.last_override_index([event for _, event in recorded])
-    if last is None:
-        return Belief.of(folded.states, fault)
-    before = fold(context.game, recorded[:last])
-    word = recorded[last][1]
-    return override_belief(
-        context,
-        Belief.of(before.states),
-        folded.states,
-        event_records.places_of(word),
-        undone=event_records.undone_states(before) if word.kind == EventKind.TAKE_BACK else (),
-        fault=fault,
+    """Return the belief that a game's (number, event) pairs lead to, including a person's latest overrides."""
+    events = [event for _, event in recorded]
+    belief: Belief[StateT, TurnT] = Belief.of(folded.states)
+    overrides = event_records.latest_overrides(events)
+    each = list(fold_each(context.game, recorded)) if overrides else []
+    for index in overrides:
+        before, word = each[index - 1], events[index]
+        belief = override_belief(
+            context,
+            replace(belief, states=before.states),
+            each[index].states,
+            event_records.places_of(word),
+            undone=event_records.undone_states(before) if word.kind == EventKind.TAKE_BACK else (),
+        )
+    return replace(
+        belief,
+        states=folded.states,
+        states_ignoring_sides=folded.states,
+        set_aside=event_records.overruled_places(events),
+        fault=standing_fault(event_records.fault_verdict(folded.fault)),
     )
 
 

@@ -16,15 +16,13 @@ from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError, IllegalTurnError
 from engine.values import OptionValue, Player
 from hardware.lights.signals import Signal
-from referee.commands import draw_offers
+from referee.commands import draw_offers, entries
 from referee.commands import values as commands
-from referee.commands.entries import AppliedCorrection, apply_correction, apply_entry, implied_passes, refusal
 from referee.commands.queue import Submitted
 from referee.errors import CorrectionError
 from referee.hints.opponent import Opponent
 from referee.hints.requests import HintSource
 from referee.judge import Belief, JudgeContext, Ruling, StableView, Trigger, begin, judge, override_belief
-from referee.judge.rules.rolling import awaits_roll
 from referee.judge.verdict import AcceptedStep, Verdict
 from referee.session import event_records as events
 from referee.session.advisers import Advisers
@@ -33,12 +31,14 @@ from referee.session.execution import execute
 from referee.session.feed import Subscriber
 from referee.session.log import GameLog, belief_from
 from referee.session.ports import Reader, Recorder, RestoreSensorAt, no_sensors, read_or_hindered, tell_reader
-from referee.session.settings import ServiceSettings, TurnEnd
+from referee.session.settings import ServiceSettings
 from referee.session.signals import corrected_signal, entered_signal, finished_signal, resumed_signal, waiting_signal
 from referee.session.timekeeper import Timekeeper, loss_on_time
 from referee.session.view import TableView, is_before_set_up
 from vision.frame import Frame
 from vision.reading import Hindrance, HindranceKind, Reading
+
+_JUDGED_LATER = "What was announced is judged once the table is at rest."
 
 
 class Service(Generic[StateT, TurnT]):
@@ -202,18 +202,19 @@ class Service(Generic[StateT, TurnT]):
         self._log.append(events.take_back_event(command.by, self._announcer.time_s))
         states = self._log.folded().states
         self._belief = override_belief(self._context, self._belief, states, undone=events.undone_states(folded))
-        self._announcer.say(events.take_back_sentence(folded))
+        sentence = events.take_back_sentence(folded)
+        self._announcer.say(sentence)
         self._show_override(waiting_signal(self._game, states[0]))
-        return "The last turn is taken back."
+        return sentence
 
-    def correct(self, command: commands.Correct) -> AppliedCorrection:
+    def correct(self, command: commands.Correct) -> entries.AppliedCorrection:
         """Apply a person's correction, which outranks the camera; raises CorrectionError if it is impossible.
 
         To say that the other player is to move ends the turn on the table.
         """
         if self._view.shows_turn_before(self._context, self._belief, command.to_move):
             self.end_turn()
-        done = apply_correction(self._game, self.belief, command, self._options)
+        done = entries.apply_correction(self._game, self.belief, command, self._options)
         event = events.corrected_event(self._game, done, command, self._announcer.time_s)
         self._log.record_entry(event, done.states[0], self._announcer.time_s)
         self._belief = override_belief(self._context, self._belief, done.states, done.places, unchanged=done.unchanged)
@@ -231,19 +232,27 @@ class Service(Generic[StateT, TurnT]):
         if not isinstance(command, commands.Announce):
             return self._enter(command)
         self._announced = None
+        is_next_players = bool(self.pending) and entries.ends_game_by_word(command)
+        if is_next_players and self._view.stable is None:
+            self._announced = command
+            return _JUDGED_LATER
         try:
+            if is_next_players and self._view.is_turn_ended_by_word(self._context, self._belief):
+                self.end_turn()
             return self._enter(self._view.turn_with_announcement(self._context, self._belief, command) or command)
         except (CorrectionError, EngineError) as error:
             is_early = self._view.reading is not None and self._view.stable is None
             if is_early and isinstance(error, IllegalTurnError) and not self.finished:
                 self._announced = command
-                return "What was announced is judged once the table is at rest."
-            self._announcer.alarm(self._belief, refusal(error) if isinstance(error, EngineError) else str(error))
+                return _JUDGED_LATER
+            self._announcer.alarm(
+                self._belief, entries.refusal(error) if isinstance(error, EngineError) else str(error)
+            )
             raise
 
     def question_before(self, press: commands.Press) -> str:
         """Ask whether a button that ends the game was meant; returns the question, or nothing on the second press."""
-        return self._announcer.question_before(self._belief, press)
+        return self._announcer.question_before(self._belief.once_touched(self._context), press)
 
     def settle_draw(self, command: commands.OfferDraw | commands.AnswerDraw) -> str:
         """Offer a draw, or answer the open offer; raises CorrectionError if that isn't possible."""
@@ -254,27 +263,13 @@ class Service(Generic[StateT, TurnT]):
         self._log.append(settled)
         return self._announcer.show_offer(self._belief, settled)
 
-    def _end_turn_before(self) -> None:
-        """If a touch ends turns, let the next player's roll end the turn on the table as well.
-
-        If it is unclear which turn that is, asks the players, as after a press, and raises CorrectionError.
-        """
-        if self._settings.turn_end != TurnEnd.TOUCH or awaits_roll(self._context, self._belief):
-            return
-        ruling = self._view.ruling_if_declared(self._context, self._belief)
-        if ruling is not None and ruling.steps:
-            self.end_turn()
-        elif ruling is not None and ruling.verdict.candidates:
-            self._view.press()
-            raise CorrectionError(ruling.verdict.sentence)
-
     def _enter(self, command: commands.Entry) -> str:
-        if isinstance(command, commands.EnterRoll):
-            self._end_turn_before()
-        for turn in implied_passes(self._game, self.belief, command):
+        if isinstance(command, commands.EnterRoll) and self._view.is_turn_ended_by_word(self._context, self._belief):
+            self.end_turn()
+        for turn in entries.implied_passes(self._game, self.belief, command):
             self._enter(turn)
         before = self._log.states_before_seen_roll() if isinstance(command, commands.EnterRoll) else ()
-        done = apply_entry(self._game, before or self.belief, command, self._announcer.time_s)
+        done = entries.apply_entry(self._game, before or self.belief, command, self._announcer.time_s)
         if before:
             self._log.append(events.take_back_event(command.by, self._announcer.time_s))
         self._log.record_entry(done.event, done.states[0], self._announcer.time_s)
@@ -287,14 +282,11 @@ class Service(Generic[StateT, TurnT]):
         """Accept a person's word that places are as believed, and ignore them until they look that way again."""
         if not self.belief:
             raise CorrectionError("the board is not set up yet; say what stands where instead")
-        believed = self._game.table.appearance(self.belief[0])
-        for place in command.places:
-            if place not in believed:
-                raise CorrectionError(f"there is no place {place} in this game")
+        entries.check_places(self._game, self.belief[0], command.places)
         self._belief = self._belief.with_places_confirmed(command.places)
         event = events.overrule_event(command.places, command.by, self._announcer.time_s)
         self._log.append(event)
-        self._view.judge_again()
+        self._show_override(self._announcer.waiting(self.belief[0]))
         return str(event.data["sentence"])
 
     def pause_clock(self, command: commands.PauseClock) -> str:
@@ -304,8 +296,8 @@ class Service(Generic[StateT, TurnT]):
     def _lose_on_time(self, player: Player) -> None:
         """Record a loss on time as a resignation, if the game allows resigning."""
         with suppress(EngineError):
-            done = apply_entry(self._game, self.belief, loss_on_time(player), self._announcer.time_s)
-            self._log.record_entry(done.event, done.states[0], self._announcer.time_s, f"{player}'s time is up")
+            done = entries.apply_entry(self._game, self.belief, loss_on_time(player), self._announcer.time_s)
+            self._log.record_entry(done.event, done.states[0], self._announcer.time_s, events.time_is_up(player))
             self._belief = override_belief(self._context, self._belief, done.states, done.places)
             self._show_override(self._announcer.waiting(done.states[0]))
 
@@ -366,14 +358,15 @@ class Service(Generic[StateT, TurnT]):
             belief, ruling = judge(self._context, self._belief, sheet.readings, Trigger.RESTED)
             if ruling.steps:
                 self._belief, ruling = self._advisers.reject_other_turn(self._belief, belief, ruling)
-                verdicts += self._carry_out(ruling, asked=False)
+                complete_s = self._time.complete_s(sheet, Trigger.RESTED)
+                verdicts += self._carry_out(ruling, asked=False, complete_s=complete_s)
         if verdicts:
             self._view.judged_in_part()
         return verdicts
 
     def _decide(self, stable: StableView, trigger: Trigger) -> list[Verdict]:
         self._view.judged(stable, trigger)
-        complete_s = self._time.complete_s(self._view, trigger)
+        complete_s = self._time.complete_s(stable, trigger)
         asked = trigger is Trigger.DECLARED
         if self.belief:
             belief, ruling = judge(self._context, self._belief, stable.readings, trigger)

@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.api import Game
 from engine.values import OptionValue
-from referee.clocks.control import TimeControl
+from referee.clocks.control import FlagRule, TimeControl
 from referee.commands.values import NewGame
 from referee.errors import CorrectionError
 from referee.hints.advice import HintSettings
@@ -43,6 +43,8 @@ class ServiceSettings:
         how strong hints are, or that hints are off.
     ``clock``
         the time control of a new game, ``None`` without a clock.
+    ``flag``, ``clock_waits``
+        the house rules for a clock that a command gives; see ``TimeControl``.
     """
 
     options: Mapping[str, OptionValue] = field(default_factory=dict)
@@ -56,6 +58,8 @@ class ServiceSettings:
     judge: JudgeSettings = field(default_factory=JudgeSettings)
     hints: HintSettings = field(default_factory=HintSettings)
     clock: TimeControl | None = None
+    flag: FlagRule = FlagRule.SAID
+    clock_waits: bool = True
 
     def __post_init__(self) -> None:
         """Reject invalid settings."""
@@ -73,8 +77,13 @@ class ServiceSettings:
         return STILLS if self.stills else self.settle
 
     def complete(self, command: NewGame) -> NewGame:
-        """Return the command with the clock and the ban on hints of these settings, unless it has its own."""
-        clock = None if command.without_clock else command.clock or self.clock
+        """Return the command with the clock and the ban on hints of these settings, unless it has its own.
+
+        The house rules for clocks hold for its own clock too.
+        """
+        clock = None if command.without_clock else self.clock
+        if command.clock is not None:
+            clock = replace(command.clock, flag=self.flag, waits=self.clock_waits)
         return replace(command, clock=clock, without_hints=command.without_hints or self.hints.strength == "none")
 
     def check_options(self, game: Game[Any, Any], options: Mapping[str, OptionValue]) -> None:

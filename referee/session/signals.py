@@ -186,6 +186,8 @@ def outcome_sentence(outcome: Outcome) -> str:
     """Say how a game ended: ``Teal wins: gold resigned.``"""
     if outcome.shared_by:
         return f"{listed(outcome.shared_by)} win together: {outcome.reason.rstrip('.')}."
+    if outcome.is_given_up:
+        return f"The game was given up: {outcome.reason.rstrip('.')}."
     if outcome.winner is None:
         return f"A draw: {outcome.reason.rstrip('.')}."
     return f"{capitalized(outcome.winner)} wins: {outcome.reason.rstrip('.')}."

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Generic
 
 from engine.api import Game, StateT, TurnT
@@ -13,7 +14,7 @@ from referee.clocks.control import FlagRule
 from referee.clocks.fold import flag_event, paused_event, restarted_event, resumed_event, running_event
 from referee.commands.values import Announce, PauseClock
 from referee.errors import CorrectionError
-from referee.judge import Belief, JudgeContext, Trigger, judge
+from referee.judge import Belief, JudgeContext, StableView, Trigger, judge
 from referee.judge.verdict import VerdictKind
 from referee.session.announcer import Announcer
 from referee.session.log import GameLog
@@ -57,7 +58,9 @@ class Timekeeper(Generic[StateT, TurnT]):
         self._has_restarted = False
         self._pressed_s = 0.0
         self._waiting: tuple[Sequence[TurnT], float] = ((), 0.0)
-        self._judged: tuple[float, bool] | None = None
+        self._believed: tuple[StateT, ...] = ()
+        self._turns_at: tuple[float, Mapping[Player, str]] | None = None
+        self._in_time: dict[Player, tuple[str, float]] = {}
 
     def restart(self) -> None:
         """Continue from the journal. The time until the next frame counts for no player."""
@@ -80,14 +83,18 @@ class Timekeeper(Generic[StateT, TurnT]):
         if not pending or pending != self._waiting[0]:
             self._waiting = (pending, since_s)
 
-    def complete_s(self, view: TableView, trigger: Trigger) -> float | None:
+    def complete_s(self, rested: StableView, trigger: Trigger) -> float | None:
         """Return the time at which the turn being accepted was complete, ``None`` without a clock."""
-        if not self._log.clock.is_agreed or view.stable is None:
+        if not self._log.clock.is_agreed:
             return None
         if self._settings.turn_end is TurnEnd.BUTTON and trigger is Trigger.DECLARED:
             return self._pressed_s
+        return min((self._since_s(rested), *(since_s for _, since_s in self._in_time.values())))
+
+    def _since_s(self, rested: StableView) -> float:
+        """Return since when the turn on a table at rest has been complete."""
         pending, since_s = self._waiting
-        return since_s if pending else view.stable.since_s
+        return min(since_s, rested.since_s) if pending else rested.since_s
 
     def pause(self, command: PauseClock, belief: Belief[StateT, TurnT]) -> str:
         """Stop the clock or let it run again at a person's request; raises CorrectionError if that isn't possible."""
@@ -118,6 +125,8 @@ class Timekeeper(Generic[StateT, TurnT]):
     def update(self, belief: Belief[StateT, TurnT], view: TableView) -> tuple[Player, ...]:
         """Pause, resume, or announce a fallen flag after a frame; returns the players who lose on time."""
         clock, time_s = self._log.clock.clock, self._announcer.time_s
+        if belief.states != self._believed:
+            self._believed, self._turns_at, self._in_time = belief.states, None, {}
         if clock is None or not (clock.running or clock.pauses):
             return ()
         wanted = self._reasons(view) if clock.control.waits else frozenset()
@@ -150,14 +159,29 @@ class Timekeeper(Generic[StateT, TurnT]):
         """Whether a flag has fallen and no unjudged turn was complete before that."""
         clock = self._log.clock.clock
         assert clock is not None
-        if self._settings.turn_end is TurnEnd.BUTTON or player not in clock.running:
+        if player not in clock.running:
             return True
-        fell_s, stable = clock.flag_falls_at_s(player), view.stable
-        if stable is None:
-            return self._announcer.time_s - fell_s > _AT_REST_S
-        if min(stable.since_s, self._waiting[1] if self._waiting[0] else stable.since_s) > fell_s:
-            return True
-        if self._judged is None or self._judged[0] != stable.since_s:
-            _, ruling = judge(self._context, belief, stable.readings, Trigger.DECLARED)
-            self._judged = (stable.since_s, any(step.player == player for step in ruling.steps))
-        return not self._judged[1]
+        fell_s = clock.flag_falls_at_s(player)
+        if self._settings.turn_end is TurnEnd.BUTTON:
+            return not (view.press_waits and self._pressed_s <= fell_s)
+        if view.latest is not None and self._was_in_time(player, fell_s, belief, view.latest):
+            return False
+        return view.stable is not None or self._announcer.time_s - fell_s > _AT_REST_S
+
+    def _was_in_time(self, player: Player, fell_s: float, belief: Belief[StateT, TurnT], rested: StableView) -> bool:
+        """Whether the latest table at rest shows a turn of the player that was complete before the flag fell.
+
+        It stays in time while the next player's hand is over the table, and if the table then still shows it.
+        """
+        before, since_s = self._in_time.pop(player, ("", math.inf))
+        if min(since_s, self._since_s(rested)) > fell_s:
+            return False
+        if self._turns_at is None or self._turns_at[0] != rested.since_s:
+            _, ruling = judge(self._context, belief, rested.readings, Trigger.DECLARED)
+            self._turns_at = (rested.since_s, {step.player: step.turn for step in reversed(ruling.steps)})
+        turn = self._turns_at[1].get(player)
+        complete_s = min(self._since_s(rested), since_s if turn == before else math.inf)
+        if turn is None or complete_s > fell_s:
+            return False
+        self._in_time[player] = (turn, complete_s)
+        return True

@@ -11,6 +11,7 @@ from engine.errors import EngineError
 from engine.showing import WritesInSteps
 from engine.values import EMPTY, LookName, OptionValue, Place, Player
 from referee.commands.values import Announce, EnterTurn
+from referee.errors import CorrectionError
 from referee.judge import (
     Belief,
     JudgeContext,
@@ -22,6 +23,7 @@ from referee.judge import (
     judge,
 )
 from referee.judge.explorer import usual_appearance
+from referee.judge.rules.rolling import awaits_roll
 from referee.judge.sentences import stalled
 from referee.judge.stability import BLOCKING_KINDS
 from referee.judge.verdict import Verdict, VerdictKind
@@ -50,6 +52,8 @@ class TableView:
         """The newest frame's reading."""
         self.stable: StableView | None = None
         """The table at rest, ``None`` while it is not."""
+        self.latest: StableView | None = None
+        """The table as it was last at rest."""
 
     def add(self, reading: Reading) -> StableView | None:
         """Process the next reading; returns the stable view if the table is at rest."""
@@ -58,6 +62,7 @@ class TableView:
             self._filter.clear()
         self.stable = self._filter.add(reading)
         if self.stable is not None:
+            self.latest = self.stable
             self._unclear.clear()
         return self.stable
 
@@ -120,6 +125,21 @@ class TableView:
         after = ruling.steps[-1].states if ruling is not None and ruling.steps else ()
         return any(context.game.notation.parse_state(text).to_move == player for text in after)
 
+    def is_turn_ended_by_word(self, context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT]) -> bool:
+        """Return whether the next player's roll or last word ends the turn on the table, as a touch would.
+
+        If it is unclear which turn that is, asks the players, as after a press, and raises CorrectionError.
+        """
+        if self._settings.turn_end is not TurnEnd.TOUCH or awaits_roll(context, belief):
+            return False
+        ruling = self.ruling_if_declared(context, belief)
+        if ruling is None:
+            return False
+        if not ruling.steps and ruling.verdict.candidates:
+            self.press()
+            raise CorrectionError(ruling.verdict.sentence)
+        return bool(ruling.steps)
+
     def turn_with_announcement(
         self, context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], command: Announce
     ) -> EnterTurn | None:
@@ -133,6 +153,11 @@ class TableView:
         except EngineError:
             return None
         return EnterTurn(text, command.by, ruling.steps[0].player)
+
+    @property
+    def press_waits(self) -> bool:
+        """Whether a press waits for the table to be at rest."""
+        return self._pressed
 
     def press(self) -> None:
         """Note that a person ended the turn: the table is judged now if it is at rest, else as soon as it is."""
@@ -316,6 +341,8 @@ def _shows(seen: PlaceReading, look: LookName) -> bool:
 _LASTING = frozenset({VerdictKind.SET_UP, VerdictKind.ACCEPTED, VerdictKind.PUT_RIGHT, VerdictKind.UNCHANGED})
 """The verdicts that may stay shown while nothing changes."""
 
+_TO_CORRECT = frozenset({VerdictKind.ILLEGAL, VerdictKind.AMBIGUOUS})
+
 _QUIET = frozenset({VerdictKind.NOT_FINISHED, VerdictKind.CANNOT_SEE, VerdictKind.UNCHANGED})
 
 
@@ -329,7 +356,7 @@ def is_news(verdict: Verdict, shown: Verdict | None, *, unsettled: bool) -> bool
     if shown is None:
         return verdict.kind is not VerdictKind.UNCHANGED
     # A fault or a question stays lit while players correct it.
-    if verdict.kind in _QUIET and unsettled and shown.kind not in _LASTING:
+    if verdict.kind in _QUIET and unsettled and shown.kind in _TO_CORRECT:
         return False
     if verdict.kind is VerdictKind.UNCHANGED and shown.kind in _LASTING:
         return False

@@ -58,14 +58,19 @@ def set_aside_disputes(
     return replace(decision, set_aside=tuple(dict.fromkeys((*decision.set_aside, *doubtful))))
 
 
-def shows_undone_turn(
-    believed: Appearance, undone: Collection[Changes], decision: Decision[StateT, TurnT], seen: PooledReading
-) -> bool:
-    """Return whether the table shows one of the undone changes, as far as it can be observed."""
+def undone_turns_shown(
+    context: JudgeContext[StateT, TurnT],
+    believed: Appearance,
+    undone: Collection[Changes],
+    decision: Decision[StateT, TurnT],
+    seen: PooledReading,
+) -> frozenset[Changes]:
+    """Return what the table, or each sheet, shows of the undone changes, as far as they can be observed."""
     if decision.conclusion is Conclusion.UNDECIDED and not decision.alike:
-        return False
-    observed = seen.observable_changes(believed, decision.best.changes)
-    return bool(observed) and observed in {seen.observable_changes(believed, changes) for changes in undone}
+        return frozenset()
+    observed = seen.observable_changes(believed, decision.changes)
+    refused = {seen.observable_changes(believed, changes) for changes in undone}
+    return context.by_sheet(observed) & refused
 
 
 def may_have_left(believed: Appearance, changes: Changes, seen: PooledReading) -> bool:

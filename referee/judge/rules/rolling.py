@@ -64,6 +64,8 @@ def judge_roll(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     rules, seen, known = look.game.dice, look.seen.dice, look.belief.dice
     if rules is None or seen is None or known is None or not awaits_roll(look.context, look.belief):
         return None
+    if look.game.to_draw(look.states[0]):  # people tell what they drew
+        return None
     dice = _dice_of_player_to_move(look.context, look.belief, seen)
     if not dice.dice:
         return None

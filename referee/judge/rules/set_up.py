@@ -374,7 +374,7 @@ def _accepted(start: _Start[StateT, TurnT]) -> SetUpResult[StateT]:
         start.game,
         (),
         VerdictKind.SET_UP,
-        sentences.begun(to_move),
+        sentences.begun(to_move, start.game.to_draw(narrowed[0])),
         start.seen,
         places=_occupied(start),
         shown=start.appearance,

@@ -13,7 +13,7 @@ from engine.support.looks import Look as PieceLook
 from engine.values import EMPTY, Appearance, Breach, Player
 from referee.judge import sentences
 from referee.judge.acceptance import Resolved, SideCheck, SideSupport, advance, reading_of_turns, resolve, weigh_sides
-from referee.judge.belief import Belief
+from referee.judge.belief import Belief, Conversation
 from referee.judge.decision import Conclusion
 from referee.judge.evidence import sensors
 from referee.judge.evidence.earlier_readings import readings_to_keep, with_later_readings
@@ -65,6 +65,8 @@ def _accept_from(
     earlier = with_later_readings(belief.observations.earlier, kept, handwritten=handwritten)
     believed = replace(
         believed,
+        # Another player's sheet may still show what was taken back.
+        conversation=Conversation(refused=belief.still_refused(context, after, after)),
         set_aside=belief.set_aside | frozenset(decision.set_aside),
         override=belief.override.without(accepted.places),
         observations=replace(believed.observations, since_s=since_s, earlier=earlier),

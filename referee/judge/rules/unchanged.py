@@ -152,8 +152,8 @@ def _fault_out_of_sight(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] |
 
 
 def _out_of_sight(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
-    """Say that something may have happened on hidden places."""
-    places = tuple(place for place in look.decision.unseen if place in look.out_of_sight)
+    """Say that something may have happened on hidden places, except those that somebody was asked about or settled."""
+    places = tuple(place for place in look.decision.unseen if place in look.out_of_sight - look.belief.set_aside)
     return (look.belief, look.verdicts.out_of_sight(places, look.decision.shown, look.seen)) if places else None
 
 

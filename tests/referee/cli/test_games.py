@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from engine.records.record import read
+from engine.registry import load
+from referee.clocks.fold import ClockFold, restarted_event, running_event
 from referee.journal import Journal
 from tests.commands import Run, runner_in
 
@@ -45,6 +47,16 @@ def test_an_earlier_game_is_resumed(run: Run) -> None:
     assert run("take-back").exit_code == 0
 
 
+def test_the_status_asks_for_the_tiles(run: Run) -> None:
+    run("new", "number-drop", "--option", "players=2")
+    run(
+        "correct",
+        "--position",
+        load("number-drop").notation.format_state(load("number-drop").rules.new({"players": 2})),
+    )
+    assert run("status").stdout.endswith("Waiting for the tiles.\n")
+
+
 def test_a_game_is_stopped_and_resumed(run: Run) -> None:
     run("new", "deblockle")
     assert run("games", "end", "--yes").stderr == (
@@ -57,6 +69,21 @@ def test_a_game_is_stopped_and_resumed(run: Run) -> None:
     assert run("new", "deblockle").stdout.startswith("Game 2 of Deblockle begins")
     assert "goes on as game 3" in run("games", "resume", "1").stdout
     assert run("status").stdout.endswith("Teal to play.\n")
+
+
+def test_a_game_left_while_its_clock_ran_is_resumed_with_the_time_used(run: Run, tmp_path: Path) -> None:
+    run("new", "deblockle", "--clock", "game 2")
+    run("turn", "c1-b1=x-a2")
+    with Journal.open(tmp_path / "game.sqlite", wall_clock=lambda: datetime(2026, 11, 27, tzinfo=UTC)) as journal:
+        journal.append(restarted_event(5.0))
+        journal.append(running_event(35.0))
+    run("new", "deblockle")
+    run("games", "resume", "1")
+    run("take-back")
+    with Journal.open(tmp_path / "game.sqlite", wall_clock=lambda: datetime(2026, 11, 27, tzinfo=UTC)) as journal:
+        clock = ClockFold.of(load("deblockle"), journal.events(3)).clock
+    assert clock is not None
+    assert clock.remaining_s == {"gold": 120, "teal": 90}
 
 
 def test_games_that_cannot_be_resumed_are_refused(run: Run) -> None:

@@ -197,6 +197,8 @@ def test_a_game_resumed_under_another_number_keeps_its_time() -> None:
     again.take(set_event(left.clock))
     assert again.clock is not None
     assert again.clock.remaining_s == left.clock.remaining_s
+    again.take(Event(EventKind.TAKE_BACK, {"by": "Ann"}))
+    assert again.clock.remaining_s == left.clock.remaining_s, "a take-back gives nobody the full time"
 
 
 def test_a_journal_with_an_unreadable_clock_is_refused() -> None:

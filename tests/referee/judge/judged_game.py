@@ -58,10 +58,9 @@ class JudgedGame:
         *,
         unchanged: Sequence[Place] = (),
         undone: Sequence[Any] = (),
-        fault: Verdict | None = None,
     ) -> None:
         self.all_believed = override_belief(
-            self.context, self.all_believed, states, places, unchanged=unchanged, undone=undone, fault=fault
+            self.context, self.all_believed, states, places, unchanged=unchanged, undone=undone
         )
 
     def overrule(self, places: Sequence[Place]) -> None:

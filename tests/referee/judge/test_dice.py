@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from engine.registry import load
 from engine.values import Roll
+from referee.hints.requests import refusal_reason
 from referee.judge import StabilityFilter, Trigger
 from referee.judge.dice import PooledDie, SeenDice, pool_dice, rank_rolls, shortfall
+from referee.judge.sentences import begun
 from referee.judge.verdict import VerdictKind
 from tests.present import present
 from tests.referee.judge.blockade_turns import moved_alike, moving_turn
@@ -54,6 +56,20 @@ def test_dice_that_came_to_rest_are_the_roll(blokus: JudgedGame, trigger: Trigge
     assert [roll.roll for roll in ruling.rolls] == ["1,2,4,6"]
     assert ruling.rolls[0].states == tuple(BLOKUS.notation.format_state(state) for state in blokus.belief)
     assert ruling.verdict.margin >= 3
+
+
+def test_dice_on_the_table_are_left_alone_while_tiles_are_to_be_drawn() -> None:
+    game = load("number-drop")
+    judged = JudgedGame(game, belief=(game.rules.new(),))
+    for trigger in Trigger:
+        ruling = judged.consider(drawn(game, judged.belief[0], dice="1 2 3 4 5"), trigger)
+        assert (ruling.verdict.kind, ruling.rolls) == (VerdictKind.UNCHANGED, ())
+    assert (
+        refusal_reason(game, judged.belief) == "first, draw the tiles to slots A to E, and tell the referee their faces"
+    )
+    assert begun(["p1"], game.to_draw(judged.belief[0])).startswith("The board is set up. Draw the tiles")
+    after = present(game.dice).rolled(judged.belief[0], Roll(("I4", "L4", "O4", "T4", "S4")))
+    assert game.to_draw(after) == ""
 
 
 @pytest.mark.parametrize(("dice", "lean"), [("6 2 4/ 1", "a die leans"), ("6/ 2 4/ 1", "2 dice lean")])

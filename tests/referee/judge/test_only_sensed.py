@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from referee.judge import JudgeSettings, Trigger
+from referee.judge import JudgeContext, JudgeSettings, Trigger
 from referee.judge.decision import Conclusion, Decision
 from referee.judge.evidence.sensors import (
     last_sensor_change_s,
@@ -15,8 +15,8 @@ from referee.judge.evidence.sensors import (
     only_sensed,
     rule_out_parts,
     should_ask_about_unsensed,
-    shows_undone_turn,
     too_many_sensed,
+    undone_turns_shown,
 )
 from referee.judge.explanations import Changes, Explanation, ExplanationKind
 from referee.judge.pooled_reading import PIECE, PooledPlace, PooledReading
@@ -120,11 +120,14 @@ def test_a_finished_turn_rules_out_partial_turns_if_only_one_whole_turn_is_possi
     ],
 )
 def test_an_undone_turn_is_recognised_while_the_table_still_shows_it(
-    conclusion: Conclusion, alike: bool, changes: Changes, undone: list[Changes], lies: bool
+    deblockle: Any, conclusion: Conclusion, alike: bool, changes: Changes, undone: list[Changes], lies: bool
 ) -> None:
-    decision = Decision(conclusion, (explanation(ExplanationKind.TURN, *changes),), frozenset(), 0.0, alike=alike)
+    shown = frozenset(changes) if conclusion is Conclusion.FORBIDDEN else frozenset()
+    best = explanation(ExplanationKind.TURN, *(changes - shown))
+    decision = Decision(conclusion, (best,), shown, 0.0, alike=alike)
     seen = PooledReading({}, frozenset(), 0.0, 0)
-    assert shows_undone_turn(BELIEVED, [frozenset(each) for each in undone], decision, seen) is lies
+    refused = [frozenset(each) for each in undone]
+    assert bool(undone_turns_shown(JudgeContext.of(deblockle), BELIEVED, refused, decision, seen)) is lies
 
 
 @dataclass(frozen=True)

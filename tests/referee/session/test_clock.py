@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from hardware.lights.signals import Sound
+from hardware.lights.signals import Mood, Sound
 from referee.clocks.clock import ClockFace
 from referee.clocks.control import FlagRule, TimeControl, read_control
 from referee.clocks.fold import ClockFold
-from referee.commands.values import Announce, EnterTurn, NewGame, PauseClock, TakeBack
+from referee.commands.messages import COMMAND_MESSAGES
+from referee.commands.values import Announce, EnterTurn, NewGame, Overrule, PauseClock, Reply, TakeBack
 from referee.journal import Journal, fold
 from referee.judge.verdict import VerdictKind
 from referee.session.settings import TurnEnd
@@ -72,6 +73,16 @@ def test_a_single_game_can_go_without_the_clock_of_the_settings(table: Any, star
     assert not on.tell(NewGame("deblockle")).refused
     on.show(start, 5)
     assert face(on).control == "fischer 5+3"
+
+
+def test_the_house_rules_hold_for_a_clock_that_a_new_game_names(table: Any, start: Any) -> None:
+    on = table(flag=FlagRule.LOSES, clock_waits=False)
+    on.service.start()
+    message = COMMAND_MESSAGES.validate_python({"command": "new game", "game": "deblockle", "clock": "game 0.1"})
+    assert not on.tell(message.value("Ann")).refused
+    on.show(start, 9)
+    assert on.snapshots[-1].outcome.reason == "gold's time is up"
+    assert on.journal.events(2)[0][1].data["clock"]["waits"] is False
 
 
 def test_the_clock_runs_from_the_set_up(table: Any, start: Any) -> None:
@@ -197,7 +208,7 @@ def test_a_fallen_flag_loses_if_configured_until_a_person_takes_it_back(table: A
     assert on.snapshots[-1].signal.words == "Teal wins: gold's time is up."
     assert fold(on.game, on.journal.events()).outcome == outcome
     assert face(on).running == ()
-    assert not on.tell(TakeBack("Ann")).refused
+    assert on.tell(TakeBack("Ann")) == Reply("Gold's loss on time is taken back.")
     on.show(start, 1)
     assert not on.service.finished
     assert on.snapshots[-1].outcome is None
@@ -221,6 +232,76 @@ def test_a_turn_completed_after_the_flag_fell_is_too_late(table: Any, start: Any
     on.hand(after, 1.2)
     assert not on.service.finished
     on.show(after, 1)
+    assert on.service.finished
+
+
+def seconds_left(on: Any, seconds: float) -> float:
+    """How many seconds to wait until gold has this many left."""
+    return left(on)[0] - seconds
+
+
+def test_a_finished_turn_is_in_time_while_the_next_player_reaches_over_the_table(table: Any, start: Any) -> None:
+    on = begun(table, start, "game 0.1", flag=FlagRule.LOSES, turn_end=TurnEnd.TOUCH)
+    on.show(start, seconds_left(on, 1))
+    turn, after = on.play(start="c1", top="hoops")
+    on.show(after, 2)
+    on.hand(after, 2)
+    assert (on.service.finished, face(on).fallen) == (False, ())
+    state = on.game.rules.apply(on.service.belief[0], turn)
+    later = next(turn for turn in on.game.rules.legal_turns(state) if turn.player == "teal")
+    on.show(on.game.table.appearance(on.game.rules.apply(state, later)), 1)
+    assert (on.kinds()[-1], face(on).fallen) == ("turn", ())
+    assert left(on) == pytest.approx((1 - FRAME_S, 6 - 5 + FRAME_S))
+
+
+@pytest.mark.parametrize("rested_s", [0.5, 1.5])
+def test_a_turn_complete_before_the_flag_fell_is_in_time_although_a_hand_comes(
+    table: Any, start: Any, rested_s: float
+) -> None:
+    on = begun(table, start, "game 0.2", flag=FlagRule.LOSES, rest_s=3.0)
+    _, after = on.play(start="c1", top="hoops")
+    on.show(start, seconds_left(on, 1))
+    on.show(after, rested_s)
+    on.hand(after, 3)
+    assert (on.service.finished, face(on).fallen) == (False, ())
+    on.show(after, 4)
+    assert (on.kinds()[-1], face(on).fallen) == ("turn", ())
+    assert left(on)[0] == pytest.approx(1 - FRAME_S)
+
+
+def test_a_turn_changed_after_the_flag_fell_is_too_late(table: Any, start: Any) -> None:
+    on = begun(table, start, "game 0.1", flag=FlagRule.LOSES, rest_s=3.0)
+    _, after = on.play(start="c1", top="hoops")
+    on.show(start, seconds_left(on, 1))
+    on.show(after, 1.5)
+    on.hand(after, 2)
+    assert not on.service.finished
+    _, other = on.play(start="e1")
+    on.show(other, 1)
+    assert on.service.finished
+
+
+def test_a_press_before_the_flag_fell_is_in_time_although_the_hand_leaves_later(table: Any, start: Any) -> None:
+    on = begun(table, start, "game 0.1", flag=FlagRule.LOSES, turn_end=TurnEnd.BUTTON)
+    _, after = on.play(start="c1", top="hoops")
+    on.show(start, seconds_left(on, 1))
+    on.hand(after, 0.7)
+    on.service.end_turn()
+    on.hand(after, 2)
+    assert (on.service.finished, face(on).fallen) == (False, ())
+    on.show(after, 1)
+    assert (on.kinds()[-1], face(on).fallen) == ("turn", ())
+    assert left(on)[0] == pytest.approx(0.3)
+
+
+def test_a_press_before_the_flag_fell_saves_nobody_without_a_turn(table: Any, start: Any) -> None:
+    on = begun(table, start, "game 0.1", flag=FlagRule.LOSES, turn_end=TurnEnd.BUTTON)
+    on.show(start, seconds_left(on, 0.5))
+    on.hand(start, 0.2)
+    on.service.end_turn()
+    on.hand(start, 1)
+    assert not on.service.finished
+    on.show(start, 1)
     assert on.service.finished
 
 
@@ -298,6 +379,32 @@ def test_a_restart_before_the_set_up_takes_no_time(table: Any, start: Any, tmp_p
                 again.show(start, FRAME_S)
             again.show(start, FRAME_S)
             assert left(again) == pytest.approx((120, 120), abs=0.2)
+
+
+def test_the_answer_that_all_is_as_believed_lets_the_clock_run_again(table: Any, start: Any) -> None:
+    on = begun(table, start, "game 2")
+    ghost = {**start, "g4": "teal block, stop up"}
+    on.show(ghost, 3)
+    assert face(on).paused == "a question is open"
+    gold = left(on)[0]
+    on.tell(Overrule(("g4",), "Ann"))
+    assert on.lamp.moods[-1] is Mood.WAITING
+    on.show(ghost, 10)
+    assert left(on)[0] == pytest.approx(gold - 10, abs=0.2)
+
+
+def test_the_clock_runs_again_once_the_table_can_be_seen_although_a_place_is_set_aside(table: Any, start: Any) -> None:
+    on = begun(table, start, "game 2", patience_s=1.0)
+    coin = {"g4": "teal block, stop up"}
+    on.show({**start, **coin}, 3)
+    on.tell(Overrule(("g4",), "Ann"))
+    _, after = on.play(start="c1", top="hoops")
+    on.show({**after, **coin}, 3)
+    on.show({**after, **coin}, 5, hindrances=(Hindrance(HindranceKind.NOT_LOCATED, "the board was not found"),))
+    assert face(on).paused == "the table can't be seen"
+    on.show({**after, **coin}, 2)
+    assert face(on).paused == ""
+    assert on.service.shown.kind is VerdictKind.UNCHANGED
 
 
 def test_a_question_stops_the_clock(table: Any, start: Any) -> None:

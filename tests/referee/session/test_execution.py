@@ -24,12 +24,67 @@ def test_a_person_can_take_back_a_turn(on: Any, start: Any) -> None:
         on.service.take_back(TakeBack("gold"))
     _, after = on.play(start="c1", top="hoops")
     on.show(after, 2)
-    assert on.tell(TakeBack("gold")) == Reply("The last turn is taken back.")
+    turn = on.journal.events()[-1][1].data["turn"]
+    assert on.tell(TakeBack("gold")) == Reply(f"{turn} is taken back.")
     assert on.service.belief == before
     assert VerdictKind.ACCEPTED not in kinds_of(on.show(after, 3))
     on.show(start, 1)
     assert VerdictKind.ACCEPTED in kinds_of(on.show(after, 2))
     assert on.kinds() == ["new game", "set up", "turn", "take back", "turn"]
+
+
+def two_turns(on: Any) -> tuple[dict[str, str], dict[str, str]]:
+    """Play two turns, and return what the table shows after the first and after both."""
+    shown = []
+    for wanted in ({"start": "c1", "top": "hoops"}, {"player": "teal", "start": "c5"}):
+        shown.append(on.play(**wanted)[1])
+        on.show(shown[-1], 2)
+        if on.service.pending:
+            on.service.end_turn()
+    assert on.kinds()[-2:] == ["turn", "turn"]
+    return shown[0], shown[1]
+
+
+@pytest.mark.parametrize("turn_end", [TurnEnd.REST, TurnEnd.TOUCH])
+def test_turns_taken_back_one_after_another_wait_until_the_table_changes(
+    table_set_up: Any, start: Any, turn_end: TurnEnd
+) -> None:
+    on = table_set_up(turn_end=turn_end)
+    before = on.service.belief
+    first, both = two_turns(on)
+    on.tell(TakeBack("Ann"))
+    on.show(both, 2)
+    on.tell(TakeBack("Ann"))
+    for looks in (both, first, both):
+        on.show(looks, 3)
+        assert on.service.belief == before
+    on.show(start, 2)
+    two_turns(on)
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_three_turns_can_be_taken_back_at_once(table: Any, on: Any, restarted: bool) -> None:
+    before = on.service.belief
+    two_turns(on)
+    _, after = on.play(player="gold", start="e1")
+    on.show(after, 2)
+    for _ in range(3):
+        on.tell(TakeBack("Ann"))
+    if restarted:
+        on = table(on.journal)
+        on.service.start()
+    assert kinds_of(on.show(after, 3)) == [VerdictKind.NOT_FINISHED]
+    assert (on.service.belief, on.kinds()[-1]) == (before, "take back")
+
+
+@pytest.mark.parametrize("word", [Correct("Ann", {"e3": START["e3"]}), Correct("Ann", {"e3": START["e1"]})])
+def test_a_correction_elsewhere_leaves_a_turn_taken_back(on: Any, word: Correct) -> None:
+    _, both = two_turns(on)
+    on.tell(TakeBack("Ann"))
+    on.show(both, 2)
+    assert not on.tell(word).refused
+    assert VerdictKind.ACCEPTED not in kinds_of(on.show({**both, **word.looks}, 3))
+    assert on.kinds()[-1] == "correction"
 
 
 def test_a_correction_holds_and_is_recorded_with_its_author(on: Any, start: Any, deblockle: Any) -> None:
@@ -128,6 +183,30 @@ def test_an_overruled_square_is_ignored(on: Any, start: Any) -> None:
     assert VerdictKind.ACCEPTED in kinds_of(on.show({**after, "g4": ghost["g4"]}, 2))
 
 
+def test_overruling_a_fault_puts_it_right(on: Any, start: Any) -> None:
+    odd = {**start, "c3": "teal block, x up"}
+    assert VerdictKind.ILLEGAL in kinds_of(on.show(odd, 3))
+    on.tell(Overrule(on.service.shown.places, "Ann"))
+    assert on.lamp.moods[-1] is Mood.WAITING
+    assert kinds_of(on.show(odd, 3)) == [VerdictKind.PUT_RIGHT]
+    assert on.kinds()[-3:] == ["illegal", "note", "put right"]
+    assert on.lamp.moods[-1] is not Mood.FAULT
+
+
+@pytest.mark.parametrize("judged", [False, True])
+def test_an_overruled_fault_is_not_named_again_after_a_restart(table: Any, on: Any, start: Any, judged: bool) -> None:
+    odd = {**start, "c3": "teal block, x up"}
+    on.show(odd, 3)
+    on.tell(Overrule(on.service.shown.places, "Ann"))
+    if judged:
+        on.show(odd, 1)
+    again = table(on.journal)
+    again.service.start()
+    assert kinds_of(again.show(odd, 3)) == ([] if judged else [VerdictKind.PUT_RIGHT])
+    assert again.kinds().count("put right") == 1
+    assert again.lamp.moods[-1] is Mood.WAITING
+
+
 def test_only_squares_of_a_game_under_way_can_be_overruled(table: Any, on: Any, start: Any) -> None:
     early = table()
     early.service.start()
@@ -195,6 +274,25 @@ def test_a_typed_illegal_turn_changes_nothing(table: Any, start: Any) -> None:
         on.service.enter(EnterRoll("4", "Ann"))
     assert on.kinds() == ["new game", "set up"]
     assert len(on.lamp.signals) == shown
+
+
+@pytest.mark.parametrize("how", ["button", "typed", "under a hand"])
+def test_if_touches_end_turns_the_next_player_resigns_after_a_finished_turn(table_set_up: Any, how: str) -> None:
+    on = table_set_up(turn_end=TurnEnd.TOUCH)
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 2)
+    assert on.service.pending
+    if how == "typed":
+        assert on.tell(Announce("resign", "Ann")) == Reply("Teal resigns.")
+    else:
+        show = on.hand if how == "under a hand" else on.show
+        for _ in range(2):
+            show(after, 0.5)
+            said = on.tell(Press(ButtonRole.RESIGN)).words
+            assert said.startswith(("Teal resigns", "What was announced is judged once"))
+        on.show(after, 1)
+    assert on.snapshots[-1].outcome.winner == "gold"
+    assert on.kinds()[-3:] == ["turn", "announced", "end"]
 
 
 def test_a_resignation_ends_the_game_and_can_be_taken_back(table: Any, on: Any) -> None:

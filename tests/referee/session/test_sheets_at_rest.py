@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from engine.registry import load
-from referee.commands.values import EnterRoll, EnterTurn, NewGame
+from referee.clocks.control import TimeControl, read_control
+from referee.commands.values import EnterRoll, EnterTurn, NewGame, TakeBack
 from referee.journal import Journal, fold
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.settings import ServiceSettings, TurnEnd
 from tests.referee.judge.drawn import drawn
-from tests.referee.service_table import Table, kinds_of
+from tests.referee.service_table import FPS, Table, kinds_of
 from vision.reading import Hindrance, HindranceKind, uniform_reading
 
 NUMBER_DROP: Any = load("number-drop")
@@ -46,9 +47,11 @@ def see(on: Table, looks: Mapping[str, str], under_hands: Sequence[str] = (), se
     return verdicts
 
 
-def at_roll(journal: Journal, turn_end: TurnEnd = TurnEnd.REST) -> Table:
+def at_roll(journal: Journal, turn_end: TurnEnd = TurnEnd.REST, clock: TimeControl | None = None) -> Table:
     """Three players who have set up, and rolled 1, 2, 4, 6, I."""
-    table = Table(NUMBER_DROP, None, journal, ServiceSettings(rest_s=1.0, options=OPTIONS, turn_end=turn_end))
+    table = Table(
+        NUMBER_DROP, None, journal, ServiceSettings(rest_s=1.0, options=OPTIONS, turn_end=turn_end, clock=clock)
+    )
     table.service.start()
     assert kinds_of(see(table, {})) == [VerdictKind.SET_UP]
     draw = NUMBER_DROP.dice.possible_rolls(table.service.belief[0])[0].roll
@@ -108,6 +111,52 @@ def test_a_game_with_more_sheets_than_the_camera_looks_for_does_not_begin(on: Ta
     assert reply.refused
     assert reply.words.startswith("the camera looks for other sheets, or fewer; change the options")
     assert on.tell(NewGame("number-drop", {"players": 2})).refused is False, "a sheet may stay empty"
+
+
+def test_two_turns_taken_back_stay_so_until_their_sheets_change(on: Table) -> None:
+    both = written("p1") | written("p3")
+    assert len(accepted(see(on, both, (), 3.0))) == 2
+    believed = on.service.belief
+    for _ in range(2):
+        on.tell(TakeBack("Ann"))
+    for looks in (both, written("p3")):
+        assert accepted(see(on, looks, (), 4.0)) == []
+        assert on.service.shown is not None
+        assert on.service.shown.sentence.startswith("That turn was taken back. Please erase p")
+    assert on.service.belief != believed
+    see(on, {})
+    assert len(accepted(see(on, both, (), 3.0))) == 2
+
+
+@pytest.mark.parametrize("typed", [False, True])
+def test_a_turn_taken_back_stays_so_while_another_player_writes(on: Table, typed: bool) -> None:
+    both = written("p1") | written("p3")
+    see(on, both, (), 3.0)
+    on.tell(TakeBack("Ann"))
+    assert accepted(see(on, both)) == []
+    if typed:
+        assert not on.tell(EnterTurn("a1=1 b1=2 c1=4 d1=6", "Ben", "p2")).refused
+        assert accepted(see(on, both, (), 3.0)) == []
+    assert accepted(see(on, both | {"p2.a1": "digit 1", "p2.b1": "digit 2"}, (), 3.0)) == [], "p2 is writing"
+    every = both | written("p2")
+    p2 = [] if typed else ["p2 drops 1 on a1, 2 on b1, 4 on c1, 6 on d1."]
+    assert accepted(see(on, every, (), 4.0)) == p2
+    assert on.service.shown is not None
+    assert on.service.shown.sentence == "That turn was taken back. Please erase p3.a1, p3.b1, p3.c1 and p3.d1."
+    on.service.end_turn()
+    turns = [event.data["player"] for _, event in on.journal.events() if event.kind == "turn"]
+    assert turns[-2:] == ["p2", "p3"], "a press accepts it again"
+
+
+@pytest.mark.parametrize("hands", [(), ("p2",)])
+def test_a_sheet_takes_its_players_time_until_it_was_written(
+    new_journal: Callable[[], Journal], hands: tuple[str, ...]
+) -> None:
+    on = at_roll(new_journal(), clock=read_control("game 10"))
+    begun_s, events = on.sequence / FPS, len(on.journal.events())
+    see(on, written("p1"), hands, 3.0)
+    (turn,) = [event for _, event in on.journal.events()[events:] if event.kind == "turn"]
+    assert turn.data["complete_s"] == pytest.approx(begun_s + 1 / FPS)
 
 
 def test_a_button_that_ends_turns_waits_for_all_hands_to_go(new_journal: Callable[[], Journal]) -> None:
