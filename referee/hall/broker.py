@@ -151,7 +151,9 @@ class BrokerConnection:
 
     async def _keep(self, client: aiomqtt.Client, messages: Sequence[aiomqtt.Message]) -> None:
         """Store messages that have arrived, in one transaction."""
-        batch = [Incoming(str(each.topic), each.payload) for each in messages if isinstance(each.payload, bytes)]
+        batch = [
+            Incoming(str(each.topic), each.payload, each.retain) for each in messages if isinstance(each.payload, bytes)
+        ]
         try:
             await self._send(client, await asyncio.to_thread(self._hall.take, batch))
         except HallStoreError as error:

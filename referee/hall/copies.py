@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from referee.hall.database import Database, Transaction
-from referee.hall.tournament.games import link_game, set_result
+from referee.hall.tournament.games import link_game, set_result, unlink_games
 from referee.journal.events import STATE_CHANGING, STOPPED, EventKind
 from referee.mqtt.topics import TableEvent
 
@@ -55,6 +55,7 @@ class _Batch:
     gaps: dict[Copy, int] = field(default_factory=dict)
     conflicts: dict[Copy, int] = field(default_factory=dict)
     begun_anew: set[Copy] = field(default_factory=set)
+    dropped: dict[Copy, int] = field(default_factory=dict)
     games: set[tuple[str, str, int]] = field(default_factory=set)
 
 
@@ -72,6 +73,7 @@ class Copies:
     Swept games are gone, but count as kept, so they aren't asked for again.
 
     ``full`` are the tables whose last events weren't kept, because they already have ``most_bytes`` or MOST_JOURNALS.
+    ``dropped`` are the copies of tables that had gone back, each with the first event that no longer holds.
     """
 
     def __init__(self, database: Database, most_bytes: int = MOST_TABLE_BYTES) -> None:
@@ -88,6 +90,7 @@ class Copies:
             self._held[copy] = max(each.number, self._held.get(copy, 0))
         self._journals = Counter(seat for seat, _ in self._held)
         self.full: frozenset[str] = frozenset()
+        self.dropped: dict[Copy, int] = {}
 
     def held(self, seat: str, journal: str) -> int:
         """Return the number of the newest event that is kept, 0 for none."""
@@ -111,6 +114,7 @@ class Copies:
             del self._swept[copy]
         self._bytes.update(batch.bytes)
         self.full = (self.full - batch.bytes.keys()) | batch.full
+        self.dropped = batch.dropped
         missing = {copy: after for copy, after in batch.gaps.items() if after == self.held(*copy)}
         return {**missing, **batch.conflicts}
 
@@ -174,6 +178,8 @@ class Copies:
         copy = (event.table, event.journal)
         swept = None if copy in batch.begun_anew else self._swept.get(copy)
         first = event.number
+        unlink_games(work, *copy, first)
+        batch.dropped[copy] = min(first, batch.dropped.get(copy, first))
         if swept is not None and first <= swept.number:
             first = 1
             batch.begun_anew.add(copy)

@@ -55,6 +55,10 @@ SCHEMA = (
         score TEXT NOT NULL, decided_by TEXT NOT NULL, paired TEXT NOT NULL,
         PRIMARY KEY (tournament, round, board))""",
     "CREATE INDEX IF NOT EXISTS pairing_by_game ON pairing (seat, journal, game_number)",
+    # The newest event that the hall knew of a pairing's table when it was paired.
+    """CREATE TABLE IF NOT EXISTS known_event (
+        tournament BIGINT NOT NULL, round BIGINT NOT NULL, board BIGINT NOT NULL, seat TEXT NOT NULL,
+        journal TEXT NOT NULL, number BIGINT NOT NULL, PRIMARY KEY (tournament, round, board))""",
 )
 """One statement each. ``seat`` is a table's id: ``table`` is a word of SQL itself."""
 

@@ -7,6 +7,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 
 from referee.mqtt.topics import TableState
 
@@ -30,7 +31,7 @@ class Seat:
     """A table as the hall knows it. ``version`` counts up over all tables, so that viewers get only what has changed.
 
     ``is_online`` is ``None`` until the broker reports it. ``held`` is the newest event of which the hall has a copy.
-    ``rulings`` is the number of unanswered rulings.
+    ``rulings`` is the number of unanswered rulings. ``lag`` is how far the table's time of day is behind the hall's.
     """
 
     id: str
@@ -38,6 +39,7 @@ class Seat:
     is_online: bool | None = None
     held: int = 0
     rulings: int = 0
+    lag: timedelta = timedelta(0)
     version: int = 0
 
     @property
@@ -49,6 +51,11 @@ class Seat:
     def is_behind(self) -> bool:
         """Whether the table has events of which the hall has no copy yet."""
         return self.state is not None and self.state.event_number > self.held
+
+    def clock_age_s(self, now: datetime) -> float:
+        """Return for how many seconds the table's clock has shown what ``state`` says."""
+        shown_at = None if self.state is None else clock_time(self.state)
+        return 0.0 if shown_at is None else max(0.0, (now - shown_at - self.lag).total_seconds())
 
     @property
     def urgency(self) -> Urgency:
@@ -65,6 +72,15 @@ class Seat:
         if state.trouble:
             return Urgency.TROUBLE
         return Urgency.PLAYING if state.position is not None else Urgency.WAITING
+
+
+def clock_time(state: TableState) -> datetime | None:
+    """Return when a table's clock was read, by the table's time of day; ``None`` without a clock or a valid time."""
+    try:
+        read_at = None if state.clock is None else datetime.fromisoformat(state.clock.wall_time)
+    except ValueError:
+        return None
+    return read_at and read_at.replace(tzinfo=read_at.tzinfo or UTC)
 
 
 def sort_seats(seats: Iterable[Seat]) -> list[Seat]:

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from referee.hall.copies import MOST_TABLE_BYTES, Arrival, Copies, Copy
 from referee.hall.database import Database
-from referee.hall.floor import MOST_SEATS, Floor
+from referee.hall.floor import MOST_SEATS, Floor, clock_time
 from referee.hall.pictures import Pictures
 from referee.hall.rulings import Ruling, Rulings
 from referee.mqtt.topics import OFFLINE, ONLINE, Answer, ReplayRequest, TableEvent, TableState, Topics
@@ -51,10 +51,11 @@ def _exclusive(method: Callable[Concatenate[Hall, _P], _R]) -> Callable[Concaten
 
 @dataclass(frozen=True)
 class Incoming:
-    """A message from the broker."""
+    """A message from the broker; ``is_retained`` if the broker had kept it, so that it may be of any age."""
 
     topic: str
     payload: bytes
+    is_retained: bool = False
 
 
 @dataclass(frozen=True)
@@ -259,13 +260,26 @@ class Hall:
         elif kind == "state" and message.payload:
             state = TableState.model_validate_json(message.payload)
             _check(seat, state.table, state.event_number, state.journal)
-            batch.change(seat, state=state)
+            self._add_state(batch, state, is_retained=message.is_retained)
         elif kind == "events":
             batch.add_event(Arrival(_event(seat, message.payload)))
         elif kind == "replayed":
             batch.add_event(Arrival(_event(seat, message.payload), asked_for=True))
         elif kind == "answers":
             batch.answers.append(_answer(seat, message.payload))
+
+    def _add_state(self, batch: _Batch, state: TableState, *, is_retained: bool) -> None:
+        there = self.floor.seat(state.table)
+        before = batch.changes.get(state.table, {}).get("state", there.state if there else None)
+        if isinstance(before, TableState) and before.journal != state.journal:
+            # The numbers of its events begin anew.
+            self._pictures.drop(state.table)
+        batch.change(state.table, state=state)
+        shown_at = clock_time(state)
+        # A table's time of day may be wrong, so its clock counts from when the state arrives. For a state that the
+        # broker kept, only the table's time tells its age: less the lag of earlier states, or else as if it were right.
+        if shown_at is not None and not is_retained:
+            batch.change(state.table, lag=self.rulings.now() - shown_at)
 
     def _sort_response(self, batch: _Batch, seat: str, message: Incoming) -> None:
         self._admit(batch, seat)
@@ -289,6 +303,8 @@ class Hall:
     def _keep_events(self, arrivals: Sequence[Arrival]) -> dict[Copy, int]:
         """Store events. Returns the copies with gaps, each with the event after which its gap begins."""
         gaps = self.copies.take(arrivals)
+        for (seat, _), first in self.copies.dropped.items():
+            self._pictures.drop(seat, first)
         for seat in self.copies.full:
             self._complain(
                 Topics(self.prefix, seat).events,
@@ -391,8 +407,8 @@ def _answer(seat: str, payload: bytes) -> Answer:
 def _check(seat: str, table: str, number: int, *texts: str) -> None:
     """Raise ValueError for a message in another table's name, or with values that can't be stored."""
     if table != seat:
-        raise ValueError(f"it speaks for table {table[:80]!r}")
+        raise ValueError(f"it claims to come from table {table[:80]!r}")
     if not 0 <= number <= _LARGEST:
         raise ValueError(f"{number} is no event's number")
     if any(_UNSTORABLE.search(text) for text in texts):
-        raise ValueError("it has characters that no text has")
+        raise ValueError("it has characters that can't be stored")

@@ -42,6 +42,11 @@ class Pictures:
         while self.bytes_kept > self._most_bytes:
             self._drop(next(iter(self._kept)))
 
+    def drop(self, seat: str, first: int = 0) -> None:
+        """Forget a table's pictures of the events from ``first`` on."""
+        for key in [each for each in self._kept if each[0] == seat and each[1] >= first]:
+            self._drop(key)
+
     def _drop(self, key: tuple[str, int, str]) -> None:
         seat = key[0]
         self._table_bytes[seat] -= _size(key, self._kept.pop(key))

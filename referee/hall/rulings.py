@@ -46,14 +46,14 @@ class Rulings:
     def __init__(self, database: Database, new_id: Callable[[], str], now: Callable[[], datetime]) -> None:
         self._database = database
         self._new_id = new_id
-        self._now = now
+        self.now = now
         self._waiting = {ruling.request_id: ruling for ruling in self._read("WHERE status = ?", Status.WAITING.value)}
 
     def give(self, seat: str, command: Mapping[str, Any], by: str) -> Ruling:
         """Store a ruling, durably on return, and return it."""
         request_id = self._new_id()
         content = {**command, "by": by, "request_id": request_id}
-        ruling = Ruling(request_id, seat, content, by, utc_text(self._now()))
+        ruling = Ruling(request_id, seat, content, by, utc_text(self.now()))
         with self._database.transaction() as work:
             row = (request_id, seat, json.dumps(content), by, ruling.given_at, ruling.status.value)
             work.run(f"INSERT INTO ruling ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, '', NULL)", *row)

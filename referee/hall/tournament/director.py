@@ -11,6 +11,7 @@ from common.phrases import counted
 from referee.errors import TournamentError
 from referee.hall.database import Database, Transaction
 from referee.hall.tournament import round_robin, swiss
+from referee.hall.tournament.games import note_known_event, restore_result
 from referee.hall.tournament.values import Pairing, Player, Score, System, Tournament, number_players
 from referee.journal.journal import utc_text
 
@@ -78,33 +79,38 @@ class Director:
     def pair(self, number: int, seats: Sequence[str]) -> int:
         """Pair the next round and return its number; its boards are the tables ``seats``, in that order.
 
-        Raises TournamentError while a game of the round before is open, after the last round, and for too few tables.
+        Raises TournamentError while a game of an earlier round is open, after the last round, and for too few tables.
         """
         with self._database.transaction() as work:
             kept = _read(work, number)
             tournament = kept.tournament
-            if tournament.open_games:
-                open_games = counted(tournament.open_games, "game")
-                raise TournamentError(f"round {tournament.round} still has {open_games} without a result")
+            unfinished = [pairing for pairing in tournament.pairings if pairing.score is Score.OPEN]
+            if unfinished:
+                # The earliest comes first; an arbiter may have opened it again.
+                first = unfinished[0]
+                open_games = counted(sum(pairing.round == first.round for pairing in unfinished), "game")
+                raise TournamentError(f"round {first.round} still has {open_games} without a result")
             pairings = _SYSTEMS[tournament.system].pair(tournament)
-            games = [pairing for pairing in pairings if pairing.second is not None]
+            games = [pairing for pairing in pairings if pairing.needs_table]
             if len(seats) < len(games):
                 raise TournamentError(f"the next round needs {counted(len(games), 'table')}, and got {len(seats)}")
             paired = self._stamp()
             boards = iter(seats)
             rows = []
             for each in pairings:
-                seat = "" if each.second is None else next(boards)
+                seat = next(boards) if each.needs_table else ""
                 rows.append((number, each.round, each.board, each.first, each.second, seat, each.score.value, paired))
             work.run_all(
                 "INSERT INTO pairing (tournament, round, board, first, second, seat, journal, game_number, score, "
                 "decided_by, paired) VALUES (?, ?, ?, ?, ?, ?, '', 0, ?, '', ?)",
                 rows,
             )
+            for game, seat in zip(games, seats, strict=False):
+                note_known_event(work, seat, number, game.round, game.board)
         return tournament.round + 1
 
     def decide(self, number: int, pairing: tuple[int, int], score: Score, by: str) -> None:
-        """Set an arbiter's result for a round's board; an open score waits for the table's result again.
+        """Set an arbiter's result for a round's board; with an open score, the table's own result counts again.
 
         Raises TournamentError where there is no such game.
         """
@@ -118,6 +124,8 @@ class Director:
                 *pairing,
             ):
                 raise TournamentError(f"round {pairing[0]} has no game at board {pairing[1]} that could end {score!s}")
+            if score is Score.OPEN:
+                restore_result(work, number, *pairing)
 
     def set_present(self, number: int, player: int, *, present: bool) -> None:
         """Say whether a player is paired from now on; raises TournamentError for a number nobody has."""

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from referee.errors import TournamentError
 from referee.hall.tournament.values import Pairing, Score, Tournament
+
+_SCORES = MappingProxyType(
+    {
+        (True, True): Score.OPEN,
+        (True, False): Score.SECOND_ABSENT,
+        (False, True): Score.FIRST_ABSENT,
+        (False, False): Score.BOTH_ABSENT,
+    }
+)
+"""The score of a new pairing, by whether its first and its second player are present."""
 
 
 def rounds_needed(players: int) -> int:
@@ -12,8 +24,12 @@ def rounds_needed(players: int) -> int:
 
 
 def pair(tournament: Tournament) -> tuple[Pairing, ...]:
-    """Pair the next round; who has no opponent in it has a bye. Raises TournamentError after the last round."""
+    """Pair the next round; who has no opponent in it has a bye, and who is not present loses at once.
+
+    Raises TournamentError after the last round.
+    """
     count, number = len(tournament.players), tournament.round + 1
+    present = {player.number: player.present for player in tournament.players}
     once = rounds_needed(count)
     if number > tournament.rounds:
         raise TournamentError(f"all {tournament.rounds} rounds are paired")
@@ -25,7 +41,8 @@ def pair(tournament: Tournament) -> tuple[Pairing, ...]:
             bye = min(first, second)
         else:
             one, other = (second, first) if cycle % 2 else (first, second)
-            pairings.append(Pairing(number, len(pairings) + 1, one, other))
+            score = _SCORES[present[one], present[other]]
+            pairings.append(Pairing(number, len(pairings) + 1, one, other, score))
     if bye is not None:
         pairings.append(Pairing(number, len(pairings) + 1, bye, None, Score.BYE))
     return tuple(pairings)

@@ -1,8 +1,8 @@
 """Pairs a Swiss tournament's round by minimum-cost matching.
 
 This isn't a FIDE system, which pairs score brackets from the top down. The same criteria apply to the whole field at
-once: nobody meets twice or sits out twice. Then, in this order of importance: colours that must differ, equal scores,
-colours that should differ, and the upper half of a score group against its lower half.
+once: nobody meets twice or gets a second bye. Then, in this order of importance: colours that must differ, equal
+scores, colours that should differ, and the upper half of a score group against its lower half.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def pair(tournament: Tournament) -> tuple[Pairing, ...]:
     pairs = match_players(field)
     if 2 * len(pairs) != len(field) + len(field) % 2:
         raise TournamentError(
-            "the players left can't be paired without a second meeting; end the tournament, or let somebody sit out"
+            "the players left can't be paired without a second meeting; end the tournament, or leave somebody out"
         )
     games = sorted((pair for pair in pairs if pair[1] is not None), key=_board)
     placed = [

@@ -69,6 +69,11 @@ class Pairing:
     second: int | None
     score: Score = Score.OPEN
 
+    @property
+    def needs_table(self) -> bool:
+        """Whether it is still to be played."""
+        return self.second is not None and self.score is Score.OPEN
+
 
 @dataclass(frozen=True)
 class Tournament:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -114,14 +114,9 @@ def clock_of(seat: Seat, now: datetime) -> list[ClockLine]:
     clock = None if seat.state is None else seat.state.clock
     if clock is None:
         return []
-    try:
-        shown_at = datetime.fromisoformat(clock.wall_time)
-    except ValueError:
-        shown_at = now
-    gone_s = max(0.0, (now - shown_at.replace(tzinfo=shown_at.tzinfo or UTC)).total_seconds())
     running = [] if clock.paused else [side for side in clock.remaining_s if side in clock.running]
     mode = ClockMode.HOURGLASS if clock.mode == ClockMode.HOURGLASS else ClockMode.GAME
-    left_s, delay_s = run_down(mode, clock.remaining_s, clock.delay_s, running, gone_s)
+    left_s, delay_s = run_down(mode, clock.remaining_s, clock.delay_s, running, seat.clock_age_s(now))
     gain = 1 / (len(left_s) - 1) if mode is ClockMode.HOURGLASS and len(left_s) > 1 else 0.0
     rates = {side: gain * sum(each != side for each in running) - (side in running) for side in left_s}
     return [ClockLine(side, left_s[side], delay_s.get(side, 0.0), rates[side]) for side in left_s]

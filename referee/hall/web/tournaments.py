@@ -103,9 +103,9 @@ class TournamentPages:
         return RedirectResponse(f"/tournaments/{kept.id}", 303)
 
     async def _start(self, request: Request) -> Response:
-        """Have the tables of the last round begin its games, with the players' names.
+        """Have the tables of the last round, or of another ``round``, begin its games, with the players' names.
 
-        Without a ``board``, games that have begun and tables that were told already are left alone.
+        Without a ``board``, games that have begun are left alone; with one, its game is begun, even anew.
         """
         kept, fields = await self._kept(request), await self._fields(request)
         tournament, session = kept.tournament, request.state.session
@@ -115,27 +115,28 @@ class TournamentPages:
             except ClockError as error:
                 raise refusal(error) from error
         sides = registry.load(kept.game).players
-        board = fields.get("board", "")
+        chosen, board = fields.get("round", str(tournament.round)), fields.get("board", "")
         for pairing in tournament.pairings:
             at = (pairing.round, pairing.board)
             wanted = board == str(pairing.board) if board else at not in kept.begun
-            if pairing.round != tournament.round or pairing.score is not Score.OPEN or not wanted:
+            # A game that was lost by absence has no table, even if an arbiter opens it again.
+            if str(pairing.round) != chosen or pairing.score is not Score.OPEN or not wanted or not kept.seats[at]:
                 continue
             assert pairing.second is not None
             names = [tournament.player(number).name for number in (pairing.first, pairing.second)]
             command = {"command": "new game", "game": kept.game, "players": dict(zip(sides, names, strict=False))}
             if clock:
                 command["clock"] = clock
-            await run_in_threadpool(self._begin_game, kept.seats[at], command, _name_of(session), again=bool(board))
+            await run_in_threadpool(self._begin_game, kept.seats[at], command, _name_of(session))
         self._desk.send_now()
         return RedirectResponse(f"/tournaments/{kept.id}", 303)
 
-    def _begin_game(self, seat: str, command: Mapping[str, object], by: str, *, again: bool) -> None:
-        """Have a table begin a game, unless it was told already and shall not be told ``again``."""
+    def _begin_game(self, seat: str, command: Mapping[str, object], by: str) -> None:
+        """Have a table begin a game, unless the same ruling still waits for its answer."""
         hall = self._desk.hall
         with hall.lock:
             waiting = (each.command.items() for each in hall.rulings.waiting() if each.seat == seat)
-            if again or not any(command.items() <= told for told in waiting):
+            if not any(command.items() <= told for told in waiting):
                 hall.rule(seat, command, by)
 
     async def _decide(self, request: Request) -> Response:

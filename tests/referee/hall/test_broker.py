@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import aiomqtt
 import pytest
 
 from referee.hall.broker import Address, BrokerConnection
-from referee.hall.hall import Outgoing
+from referee.hall.hall import Incoming, Outgoing
 from tests.commands import runner_in
 from tests.guard import GUARD_S
 from tests.referee.hall.halls import hall_on
@@ -89,6 +90,39 @@ def test_losing_the_broker_while_the_connection_ends_does_not_delay_the_end(
         await ended(running)
 
     asyncio.run(wait())
+
+
+class Telling(LostAtTheEnd):
+    """A connection with two messages: the broker had kept the first one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told = [aiomqtt.Message("club/table-1/state", b"{}", 1, kept, 1, None) for kept in (True, False)]
+
+    async def publish(self, *_: object, **__: object) -> None:
+        return
+
+    async def __anext__(self) -> aiomqtt.Message:
+        return self.told.pop(0) if self.told else await super().__anext__()
+
+
+def test_the_hall_learns_which_messages_the_broker_had_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    client, taken = Telling(), list[Incoming]()
+
+    def take(messages: Sequence[Incoming]) -> list[Outgoing]:
+        taken.extend(messages)
+        return []
+
+    async def wait() -> None:
+        monkeypatch.setattr(BrokerConnection, "_client", lambda _: client)
+        hall = hall_on(str(tmp_path / "hall.db"))
+        monkeypatch.setattr(hall, "take", take)
+        running = asyncio.create_task(BrokerConnection(hall, Address("here"), "hall", print).run())
+        await client.listened_to.wait()
+        await ended(running)
+
+    asyncio.run(wait())
+    assert [message.is_retained for message in taken] == [True, False]
 
 
 class AnsweredAtTheEnd(LostAtTheEnd):

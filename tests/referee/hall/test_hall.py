@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,10 @@ from hypothesis import strategies as st
 from referee.hall.floor import MOST_SEATS
 from referee.hall.hall import MOST_PICTURE_BYTES, Hall, Incoming
 from referee.hall.rulings import Status
-from referee.mqtt.topics import Answer, ShownClock, TableEvent, Topics
+from referee.journal.journal import utc_text
+from referee.mqtt.topics import Answer, ShownClock, TableEvent, TableState, Topics
 from tests.effort import cases
-from tests.referee.hall.halls import OPENED, PREFIX, Clock, event, hall_on, kept, online, settle, state, table
+from tests.referee.hall.halls import OPENED, PREFIX, Clock, event, hall_on, kept, online, replay, settle, state, table
 
 TAKE_BACK = {"command": "take back"}
 
@@ -198,3 +200,71 @@ def test_a_table_that_floods_the_hall_with_pictures_does_not_affect_the_others(t
     assert hall.picture("table-1", 3, "before-c3") == b"\x89PNG"
     assert hall.picture("liar", 40, "before-c3") == large
     assert hall.picture("liar", 1, "before-c3") is None
+
+
+def test_pictures_of_another_journal_are_not_shown(tmp_path: Path) -> None:
+    hall, old, new = hall_on(str(tmp_path / "hall.db")), table(events=5), table()
+    picture = Topics(PREFIX, "table-1").evidence(5, "before-c3")
+    new.began = old.began.replace(year=2031)
+    new.advance()
+    hall.take([state(old), Incoming(picture, b"old"), state(old)])
+    assert hall.picture("table-1", 5, "before-c3") == b"old"
+    hall.take([state(new)])
+    assert hall.picture("table-1", 5, "before-c3") is None
+    hall.take([state(old), Incoming(picture, b"old"), state(new), Incoming(picture, b"new")])
+    assert hall.picture("table-1", 5, "before-c3") == b"new"
+
+
+def test_pictures_of_events_that_a_restored_journal_lacks_are_not_shown(tmp_path: Path) -> None:
+    hall, feed = hall_on(str(tmp_path / "hall.db")), table(events=6)
+    topics = Topics(PREFIX, "table-1")
+    pictures = [Incoming(topics.evidence(number, "before-c3"), b"old") for number in (2, 5)]
+    hall.take([state(feed), *(event(each) for each in feed.events), *pictures])
+    feed.events[3:] = [each.model_copy(update={"wall_time": "2026-02-01"}) for each in feed.events[3:]]
+    (asked,) = hall.take([event(feed.events[3])])
+    assert hall.picture("table-1", 5, "before-c3") == b"old", "a single message may be old"
+    hall.take(replay(feed, asked))
+    assert hall.picture("table-1", 2, "before-c3") == b"old"
+    assert hall.picture("table-1", 5, "before-c3") is None
+
+
+LAGS = (timedelta(0), timedelta(minutes=3), timedelta(minutes=-3), timedelta(days=9000))
+
+
+def with_clock(clock: Clock, lag: timedelta) -> TableState:
+    """A table's state, read just now; its time of day is behind the hall's."""
+    read_at = utc_text(clock.utc() - lag)
+    shown = ShownClock(control="5+3", mode="fischer", wall_time=read_at, remaining_s={"gold": 120.0}, words="")
+    return table(events=1).state().model_copy(update={"clock": shown})
+
+
+def age_s(hall: Hall, clock: Clock) -> float:
+    seat = hall.floor.seat("table-1")
+    assert seat is not None
+    return seat.clock_age_s(clock.utc())
+
+
+@pytest.mark.parametrize("lag", LAGS)
+def test_a_clock_counts_from_the_arrival_of_its_state(tmp_path: Path, lag: timedelta) -> None:
+    clock, topic = Clock(), Topics(PREFIX, "table-1").state
+    hall = hall_on(str(tmp_path / "hall.db"), clock)
+    for _ in range(2):
+        told = with_clock(clock, lag).model_dump_json().encode()
+        hall.take([Incoming(topic, told)])
+        assert age_s(hall, clock) == 0.0
+        clock.now_s += 20.0
+        assert age_s(hall, clock) == 20.0
+    # After a lost connection the broker repeats it.
+    hall.take([Incoming(topic, told, is_retained=True)])
+    assert age_s(hall, clock) == 20.0
+
+
+def test_a_clock_of_unknown_age_counts_from_its_tables_time_of_day(tmp_path: Path) -> None:
+    clock, topic = Clock(), Topics(PREFIX, "table-1").state
+    told = with_clock(clock, timedelta(0)).model_dump_json().encode()
+    clock.now_s += 20.0
+    hall_on(str(tmp_path / "hall.db"), clock).take([Incoming(topic, told)])
+    restarted = hall_on(str(tmp_path / "hall.db"), clock)
+    assert age_s(restarted, clock) == 20.0
+    restarted.take([Incoming(topic, told, is_retained=True)])
+    assert age_s(restarted, clock) == 20.0

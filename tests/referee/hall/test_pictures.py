@@ -43,6 +43,20 @@ def test_empty_pictures_and_long_names_count_towards_the_limit() -> None:
     assert pictures.bytes_kept == 0
 
 
+def test_a_tables_pictures_are_forgotten_from_an_event_on() -> None:
+    pictures = Pictures()
+    for seat, number in (("a", 1), ("a", 2), ("a", 3), ("b", 3)):
+        pictures.keep(seat, number, "before", b"x")
+    before = pictures.bytes_kept
+    pictures.drop("a", 2)
+    assert [number for number in (1, 2, 3) if pictures.get("a", number, "before")] == [1]
+    assert pictures.bytes_kept == before // 2
+    pictures.drop("a")
+    pictures.drop("nowhere")
+    assert pictures.get("a", 1, "before") is None
+    assert pictures.get("b", 3, "before") == b"x"
+
+
 @given(sent=st.lists(SENT, max_size=60))
 def test_the_limits_hold_for_any_pictures(sent: list[tuple[str, int, str, int]]) -> None:
     pictures = Pictures(most_bytes=30 * KIB, most_table_bytes=10 * KIB)

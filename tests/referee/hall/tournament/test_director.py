@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
+from benchmarks.hall.feeds import Feed
 from referee.errors import TournamentError
 from referee.hall.tournament.director import Director
 from referee.hall.tournament.values import Score, System
 from referee.journal.events import EventKind
-from tests.referee.hall.halls import Clock, event, hall_on, opened
+from tests.referee.hall.halls import Clock, event, hall_on, opened, replay, state
 from tests.referee.hall.halls import table as table_of
 
 NAMES = [("Ann", 1800), ("Ben", 1700), ("Cleo", 1600), ("Dan", 0)]
@@ -21,6 +24,17 @@ def director_on(where: str) -> Director:
 
 def scores(director: Director, number: int) -> list[str]:
     return [game.score.value for game in director.get(number).tournament.pairings]
+
+
+def play(feed: Feed, *names: str) -> str:
+    """Let a table play a game to its end between two players; returns its score, for the first side first."""
+    if names:
+        feed.begin((names[0], names[1]), 0)
+    ended = feed.ended_games
+    while feed.ended_games == ended:
+        feed.advance()
+    first = next(iter(feed._names))
+    return "1-0" if feed.events[-1].data["winner"] == first else "0-1"
 
 
 def test_a_tournament_is_kept_as_started(where: str) -> None:
@@ -123,13 +137,193 @@ def test_a_different_game_does_not_count_for_the_pairing(where: str) -> None:
     hall, director = hall_on(where), director_on(where)
     number = director.begin("Club", System.SWISS, 3, "deblockle", NAMES)
     director.pair(number, SEATS)
-    earlier, elsewhere, others = table_of(), table_of("table-2"), table_of("table-3")
-    elsewhere.began = others.began = earlier.began.replace(year=2030)
-    earlier.begin(("Ann", "Cleo"), 0)
-    elsewhere.begin(("Ann", "Cleo"), 0)
-    others.begin(("Ann", "Ben"), 0)
-    for feed in (earlier, elsewhere, others):
-        while not feed.ended_games:
-            feed.advance()
+    elsewhere, others = table_of("table-2"), table_of("table-3")
+    play(elsewhere, "Ann", "Cleo")
+    play(others, "Ann", "Ben")
+    for feed in (elsewhere, others):
         hall.take([event(each) for each in feed.events])
     assert scores(director, number) == ["", ""]
+
+
+@pytest.mark.parametrize("lag", [timedelta(0), timedelta(hours=1), timedelta(days=9000), timedelta(days=-400)])
+def test_a_game_counts_for_its_pairing_whatever_the_tables_clock_shows(where: str, lag: timedelta) -> None:
+    hall, director, feed = hall_on(where), director_on(where), table_of()
+    feed.began = Clock().utc() - lag
+    play(feed, "Ann", "Cleo")
+    hall.take([state(feed), *(event(each) for each in feed.events)])
+    number = director.begin("Club", System.SWISS, 3, "deblockle", NAMES)
+    director.pair(number, SEATS)
+    begun = feed.begin(("Ann", "Cleo"), 0)
+    hall.take([event(begun)])
+    assert director.get(number).begun == {(1, 1)}
+    score = play(feed)
+    hall.take([event(each) for each in feed.events])
+    assert scores(director, number) == [score, ""]
+
+
+def test_a_game_from_before_the_pairing_does_not_count_even_if_its_events_come_later(where: str) -> None:
+    hall, director, feed = hall_on(where), director_on(where), table_of()
+    play(feed, "Ann", "Cleo")
+    # The hall was away: the broker has the newest state for it, but not the events.
+    hall.take([state(feed)])
+    number = director.begin("Club", System.SWISS, 3, "deblockle", NAMES)
+    director.pair(number, SEATS)
+    hall.take([event(each) for each in feed.events])
+    assert len(hall.copies.results(9)) == 1
+    assert (scores(director, number), director.get(number).begun) == (["", ""], frozenset())
+    score = play(feed, "Ann", "Cleo")
+    hall.take([event(each) for each in feed.events])
+    assert scores(director, number) == [score, ""]
+
+
+def test_a_game_that_began_while_the_hall_was_away_counts(where: str) -> None:
+    hall, director, feed = hall_on(where), director_on(where), table_of(events=9)
+    hall.take([state(feed), *(event(each) for each in feed.events)])
+    number = director.begin("Club", System.SWISS, 3, "deblockle", NAMES)
+    director.pair(number, SEATS)
+    score = play(feed, "Ann", "Cleo")
+    again = hall_on(where)
+    again.take([state(feed)])
+    again.take([event(each) for each in feed.events])
+    assert scores(director, number) == [score, ""]
+
+
+def test_a_game_in_a_journal_begun_anew_counts(where: str) -> None:
+    hall, director, feed = hall_on(where), director_on(where), table_of(events=30)
+    hall.take([state(feed), *(event(each) for each in feed.events)])
+    number = director.begin("Club", System.SWISS, 3, "deblockle", NAMES)
+    director.pair(number, SEATS)
+    new = table_of()
+    new.began = feed.began.replace(year=2020)
+    score = play(new, "Ann", "Cleo")
+    hall.take([state(new), *(event(each) for each in new.events)])
+    assert scores(director, number) == [score, ""]
+
+
+def restored(feed: Feed, events: int, games: int) -> Feed:
+    """A table with a copy of another one's journal, from when it had so many events and games."""
+    copy = table_of(feed.table)
+    copy.events, copy.game_number = feed.events[:events], games
+    copy.began = feed.began
+    return copy
+
+
+def test_a_game_at_a_table_with_a_restored_journal_counts(where: str) -> None:
+    hall, director, feed = hall_on(where), director_on(where), table_of()
+    play(feed, "Eve", "Fay")
+    after_first = len(feed.events)
+    play(feed, "Ann", "Cleo")
+    hall.take([state(feed), *(event(each) for each in feed.events)])
+    number = director.begin("Club", System.SWISS, 3, "deblockle", NAMES)
+    director.pair(number, SEATS)
+    feed = restored(feed, after_first, 1)
+    later = table_of().began + timedelta(hours=1)
+    begun = feed.begin(("Ann", "Cleo"), 1).model_copy(update={"wall_time": later.isoformat()})
+    feed.events[-1] = begun
+    (asked,) = hall.take([state(feed), event(begun)])
+    hall.take(replay(feed, asked))
+    assert director.get(number).begun == {(1, 1)}
+    score = play(feed)
+    hall.take([event(each) for each in feed.events])
+    assert scores(director, number) == [score, ""]
+
+
+def test_a_game_that_a_restored_journal_lacks_does_not_lend_its_number_to_another(where: str) -> None:
+    hall, director, feed = hall_on(where), director_on(where), table_of()
+    play(feed, "Eve", "Fay")
+    after_first = len(feed.events)
+    hall.take([state(feed), *(event(each) for each in feed.events)])
+    number = director.begin("Club", System.SWISS, 3, "deblockle", NAMES)
+    director.pair(number, SEATS)
+    play(feed, "Ann", "Cleo")
+    hall.take([event(each) for each in feed.events])
+    assert scores(director, number)[0] != ""
+    feed = restored(feed, after_first, 1)
+    later = table_of().began + timedelta(hours=1)
+    begun = feed.begin(("Eve", "Fay"), 1).model_copy(update={"wall_time": later.isoformat()})
+    feed.events[-1] = begun
+    (asked,) = hall.take([event(begun)])
+    hall.take(replay(feed, asked))
+    play(feed)
+    hall.take([event(each) for each in feed.events])
+    assert len(hall.copies.results(9)) == 2
+    assert (scores(director, number), director.get(number).begun) == (["", ""], frozenset())
+
+
+def test_the_same_players_at_the_same_table_have_a_game_for_each_round(where: str) -> None:
+    hall, director, feed = hall_on(where), director_on(where), table_of()
+    number = director.begin("Match", System.ROUND_ROBIN, 2, "deblockle", NAMES[:2])
+    told: list[str] = []
+    for sides in (("Ann", "Ben"), ("Ben", "Ann")):
+        director.pair(number, SEATS)
+        assert scores(director, number) == [*told, ""]
+        hall.take([state(feed), *(event(each) for each in feed.events)])
+        assert scores(director, number) == [*told, ""]
+        told.append(play(feed, *sides))
+        hall.take([state(feed), *(event(each) for each in feed.events)])
+        assert scores(director, number) == told
+
+
+def test_two_tournaments_at_the_same_table_each_get_their_game(where: str) -> None:
+    clock = Clock()
+    hall, director, feed = hall_on(where), Director(opened(where), clock.utc), table_of()
+    one = director.begin("One", System.SWISS, 1, "deblockle", NAMES[:2])
+    director.pair(one, SEATS)
+    clock.now_s += 60
+    two = director.begin("Two", System.SWISS, 1, "deblockle", NAMES[:2])
+    director.pair(two, SEATS)
+    first = play(feed, "Ann", "Ben")
+    hall.take([event(each) for each in feed.events])
+    assert (scores(director, one), scores(director, two)) == ([""], [first])
+    second = play(feed, "Ann", "Ben")
+    hall.take([event(each) for each in feed.events])
+    assert (scores(director, one), scores(director, two)) == ([second], [first])
+
+
+def test_a_reopened_game_of_an_earlier_round_is_the_one_that_is_missing(where: str) -> None:
+    director = director_on(where)
+    number = director.begin("Club", System.SWISS, 3, "deblockle", NAMES)
+    for played in (1, 2):
+        director.pair(number, SEATS)
+        for board in (1, 2):
+            director.decide(number, (played, board), Score.DRAW, "Arbiter")
+    director.decide(number, (1, 2), Score.OPEN, "Arbiter")
+    with pytest.raises(TournamentError, match="round 1 still has 1 game without a result"):
+        director.pair(number, SEATS)
+
+
+@pytest.mark.parametrize("slip", ["before the game", "in the game", "after the game"])
+def test_an_open_score_brings_the_tables_result_back(where: str, slip: str) -> None:
+    hall, director, feed = hall_on(where), director_on(where), table_of()
+    number = director.begin("Club", System.SWISS, 3, "deblockle", NAMES)
+    director.pair(number, SEATS)
+    for when in ("before the game", "in the game", "after the game"):
+        if when == "in the game":
+            feed.begin(("Ann", "Cleo"), 0)
+        if when == "after the game":
+            score = play(feed)
+        hall.take([event(each) for each in feed.events])
+        if when == slip:
+            director.decide(number, (1, 1), Score.BOTH_ABSENT, "Arbiter")
+    assert scores(director, number) == ["-:-", ""]
+    director.decide(number, (1, 1), Score.OPEN, "Arbiter")
+    assert scores(director, number) == [score, ""]
+    hall.take([event(feed.append(EventKind.TAKE_BACK, {"by": "Ann"}))])
+    assert scores(director, number) == ["", ""], "it is the table's result again"
+
+
+def test_a_player_who_is_left_out_of_a_round_robin_needs_no_table(where: str) -> None:
+    director = director_on(where)
+    number = director.begin("Club", System.ROUND_ROBIN, 0, "deblockle", NAMES)
+    director.set_present(number, 4, present=False)
+    with pytest.raises(TournamentError, match="the next round needs 1 table, and got 0"):
+        director.pair(number, [])
+    director.pair(number, ["table-1"])
+    kept = director.get(number)
+    assert [(game.first, game.second, game.score.value) for game in kept.tournament.pairings] == [
+        (1, 4, "+:-"),
+        (2, 3, ""),
+    ]
+    assert kept.seats == {(1, 1): "", (1, 2): "table-1"}
+    director.decide(number, (1, 2), Score.DRAW, "Arbiter")
+    assert director.pair(number, ["table-1"]) == 2

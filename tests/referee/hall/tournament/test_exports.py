@@ -41,6 +41,12 @@ def test_a_report_has_every_field_in_its_column() -> None:
     assert (absent[91:99], absent[101:109]) == ("0000 - Z", "   2 b -")
 
 
+def test_a_report_of_a_round_robin_has_games_lost_by_absence() -> None:
+    games = (Pairing(1, 1, 1, 4, Score.SECOND_ABSENT), Pairing(1, 2, 2, 3, Score.BOTH_ABSENT))
+    lines = trf16(Tournament("Club", System.ROUND_ROBIN, 3, PLAYERS, games), date(2027, 3, 1)).split("\r\n")
+    assert [line[91:99] for line in lines[6:10]] == ["   4 w +", "   3 w -", "   2 b -", "   1 b -"]
+
+
 def test_standings_are_exported_as_csv() -> None:
     rows = list(csv.DictReader(io.StringIO(standings_csv(TOURNAMENT))))
     assert [(row["rank"], row["number"], row["points"]) for row in rows] == [

@@ -54,6 +54,27 @@ def test_every_player_meets_every_other_once_with_balanced_sides(count: int) -> 
     assert set(tournament.halves().values()) == {0}, "a bye counts nothing here"
 
 
+def test_games_of_players_who_are_left_out_are_lost_at_once() -> None:
+    players = tuple(replace(player, present=player.number not in (1, 4)) for player in played(5).players)
+    tournament = Tournament("club", System.ROUND_ROBIN, 5, players)
+    for _ in range(5):
+        tournament = replace(tournament, pairings=(*tournament.pairings, *pair(tournament)))
+    assert len(tournament.pairings) == 15, "everybody is still paired with everybody"
+    scores = {frozenset((game.first, game.second)): game for game in tournament.pairings if game.second}
+    for pairing in scores.values():
+        away = [number in (1, 4) for number in (pairing.first, pairing.second)]
+        assert (
+            pairing.score
+            == {
+                (False, False): Score.OPEN,
+                (False, True): Score.SECOND_ABSENT,
+                (True, False): Score.FIRST_ABSENT,
+                (True, True): Score.BOTH_ABSENT,
+            }[away[0], away[1]]
+        )
+    assert tournament.halves() == {1: 0, 2: 4, 3: 4, 4: 0, 5: 4}
+
+
 def test_in_a_second_cycle_the_sides_change() -> None:
     tournament = played(5, 10)
     games = {(game.first, game.second) for game in tournament.pairings if game.second}

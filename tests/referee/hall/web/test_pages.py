@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from referee.hall.floor import Seat
 from referee.hall.hall import Incoming
-from referee.hall.tournament.values import System
+from referee.hall.tournament.values import Score, System
 from referee.hall.web.app import ClockLine, clock_of
 from referee.hall.web.tables import render_card
 from referee.hall.web.tournaments import read_players
@@ -196,12 +196,35 @@ def test_a_game_that_has_begun_is_not_begun_anew(visit: Visit) -> None:
     visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 4), ("Ben", 3), ("Cleo", 2), ("Dan", 1)])
     visit.director.pair(1, ["table-1", "table-2"])
     feed = visit.feeds[0]
-    feed.began = feed.began.replace(year=2030)
-    visit.hall.take([event(feed.begin(("Ann", "Cleo"), 0).model_copy(update={"number": 1}))])
+    assert "Begin board" not in visit.page("/tournaments/1")
+    visit.hall.take([event(feed.begin(("Ann", "Cleo"), 0))])
     visit.post("/tournaments/1/start")
     assert [ruling.seat for ruling in visit.hall.rulings.waiting()] == ["table-2"]
-    visit.post("/tournaments/1/start", board="1")
-    assert [ruling.seat for ruling in visit.hall.rulings.waiting()] == ["table-2", "table-1"]
+
+
+def test_an_arbiter_can_begin_a_single_game_anew(visit: Visit) -> None:
+    visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 4), ("Ben", 3), ("Cleo", 2), ("Dan", 1)])
+    visit.director.pair(1, ["table-1", "table-2"])
+    visit.hall.take([event(visit.feeds[0].begin(("Ann", "Cleo"), 0))])
+    (form,) = re.findall(r"<details><summary>Begin board 1 anew</summary>(.*?)</details>", visit.page("/tournaments/1"))
+    assert 'action="/tournaments/1/start"' in form
+    fields = dict(re.findall(r'type="hidden" name="(round|board)" value="(\d+)"', form))
+    for _ in range(2):
+        assert visit.post("/tournaments/1/start", clock="fischer 5+3", **fields).status_code == 303
+    (ruling,) = visit.hall.rulings.waiting()
+    assert (ruling.seat, ruling.command["command"], ruling.command["clock"]) == ("table-1", "new game", "fischer 5+3")
+    visit.director.decide(1, (1, 1), Score.DRAW, "Arbiter")
+    assert "Begin board" not in visit.page("/tournaments/1")
+
+
+def test_no_table_is_told_of_a_game_that_was_lost_by_absence(visit: Visit) -> None:
+    visit.director.begin("Club", System.ROUND_ROBIN, 0, "deblockle", [("Ann", 3), ("Ben", 2), ("Cleo", 1), ("Dan", 0)])
+    assert visit.post("/tournaments/1/presence", player="4", present="no").status_code == 303
+    assert "Pair again" in visit.page("/tournaments/1")
+    assert visit.post("/tournaments/1/pair", seats="table-1").status_code == 303
+    assert visit.post("/tournaments/1/decide", round="1", board="1", score="").status_code == 303
+    assert visit.post("/tournaments/1/start").status_code == 303
+    assert [ruling.command["players"] for ruling in visit.hall.rulings.waiting()] == [{"gold": "Ben", "teal": "Cleo"}]
 
 
 def test_names_and_ratings_are_read_as_typed() -> None:
