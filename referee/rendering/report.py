@@ -99,6 +99,7 @@ class Report:
         self._began_s: float | None = None
         self._turns = 0
         self._faults = 0
+        self._said: tuple[VerdictKind, str] | None = None
 
     def receive(self, snapshot: Snapshot) -> None:
         """Receive a new snapshot; its new verdicts are kept until ``report_verdicts``."""
@@ -113,8 +114,9 @@ class Report:
             self._began_s = frame.time_s
         unsaid, self._unsaid = self._unsaid, []
         for verdict, said in unsaid:
+            before, self._said = self._said, (verdict.kind, said)
             self._turns += len(verdict.turns)
-            self._faults += verdict.kind is VerdictKind.ILLEGAL
+            self._faults += verdict.kind is VerdictKind.ILLEGAL and self._said != before
             lead = Text.assemble(
                 (f"{self._when(frame, verdict):<10} ", "dim"), (f"{verdict.kind.value:<13}", _STYLES[verdict.kind])
             )

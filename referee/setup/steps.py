@@ -15,6 +15,7 @@ from common.phrases import Phrase
 from engine.api import Game, WritesSquares
 from engine.errors import EngineError
 from engine.options import read_options
+from engine.support.chance import format_roll
 from engine.values import OptionValue
 from firmware_bridge.errors import BridgeError
 from hardware.errors import HardwareError
@@ -253,15 +254,18 @@ def _hindrances(reading: Reading) -> tuple[Finding, ...]:
 
 def _before_turn(table: TableSetup) -> tuple[str, ...]:
     if _awaits_roll(table):
-        return (
-            Phrase("Roll the dice and play one turn with them."),
-            Phrase("Take your hands away, then type what was rolled, such as 4,1."),
+        first = (
+            Phrase("Draw the tiles and play the first turn.")
+            if _draws_tiles(table)
+            else Phrase("Roll the dice and play one turn with them.")
         )
+        return first, Phrase("Take your hands away, then type all faces, such as %(faces)s.", faces=_some_faces(table))
     return (Phrase("Play one turn, and take your hands away."),)
 
 
 def _turn_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
-    rolled = (Field(Phrase("What was rolled?")),) if _awaits_roll(table) else ()
+    what = Phrase("Which tiles were drawn?") if _draws_tiles(table) else Phrase("What was rolled?")
+    rolled = (Field(what),) if _awaits_roll(table) else ()
     return (AnswerForm(Phrase("The turn is played"), rolled),)
 
 
@@ -272,13 +276,24 @@ def _awaits_roll(table: TableSetup) -> bool:
     return table.belief is not None and table.game.awaits_roll(table.belief.states[0])
 
 
+def _draws_tiles(table: TableSetup) -> bool:
+    return table.belief is not None and bool(table.game.to_draw(table.belief.states[0]))
+
+
+def _some_faces(table: TableSetup) -> str:
+    """Return an example of the roll that is awaited."""
+    assert table.belief is not None
+    assert table.game.dice is not None
+    return format_roll(table.game.dice.possible_rolls(table.belief.states[0])[0].roll)
+
+
 def _check_turn(table: TableSetup, answer: str) -> Outcome:
     game, belief = table.game, table.belief
     if belief is None:
         raise ConfigError(Phrase("the set-up has to be seen first; go back to that step"))
     if _awaits_roll(table):
         if not answer:
-            remedy = Phrase("type what the dice show, such as 4,1")
+            remedy = Phrase("type all faces, such as %(faces)s", faces=_some_faces(table))
             return Outcome((Finding.fault(_TURN, Phrase("the roll is missing"), remedy),))
         dice = game.dice_for(answer)
         states = tuple(dice.rolled(state, dice.parse_roll(state, answer)) for state in belief.states)

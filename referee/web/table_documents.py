@@ -124,6 +124,8 @@ def _next(game: Game[Any, Any], snapshot: Snapshot) -> str:
     """Say what happens next: whose turn it is, or which turn to play for the program."""
     if snapshot.intention is not None:
         return snapshot.intention.words
+    if snapshot.states and snapshot.outcome is None and (to_draw := game.to_draw(snapshot.states[0])):
+        return f"{capitalized(to_draw)}."
     if snapshot.states and snapshot.outcome is None and game.awaits_roll(snapshot.states[0]):
         return "Waiting for the roll."
     return waiting_signal(game, snapshot.states[0]).words if snapshot.states else snapshot.signal.words

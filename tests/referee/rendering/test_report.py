@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 from rich.console import Console
 
 from engine.registry import load
 from engine.values import Outcome
+from referee.judge.verdict import Verdict, VerdictKind
 from referee.rendering.report import PrintedLines, Report
 from tests.referee.web.page_table import snapshot_of
 
 
+def test_a_fault_that_stands_is_counted_once() -> None:
+    report = Report(PrintedLines(Console(file=io.StringIO())))
+    game = load("deblockle")
+    fault = Verdict(VerdictKind.ILLEGAL, "The gold block rolled onto c3.", 1.0, 10)
+    right = Verdict(VerdictKind.PUT_RIGHT, "That is right.", 2.0, 20)
+    for verdict in (fault, replace(fault), replace(fault), right, replace(fault)):
+        report.receive(snapshot_of(game, verdict=verdict, words=verdict.sentence))
+        report.report_verdicts(None)
+    report.close()
+    assert report.lines[-1] == "0 turns accepted, 2 faults named; the game goes on."
+
+
 def test_the_last_line_says_how_the_game_ended() -> None:
     report = Report(PrintedLines(Console(file=io.StringIO())))
-    for outcome in (None, Outcome(None, "the players agreed"), Outcome("gold", "teal resigned")):
+    given_up = Outcome(None, "p1 resigned")
+    for outcome in (None, Outcome(None, "the players agreed"), Outcome("gold", "teal resigned"), given_up):
         report.receive(snapshot_of(load("deblockle"), outcome=outcome))
         report.close()
     tally = "0 turns accepted, 0 faults named"
@@ -22,4 +37,5 @@ def test_the_last_line_says_how_the_game_ended() -> None:
         f"{tally}; the game goes on.",
         f"{tally}. A draw: the players agreed.",
         f"{tally}. Gold wins: teal resigned.",
+        f"{tally}. The game was given up: p1 resigned.",
     ]

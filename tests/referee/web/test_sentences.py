@@ -209,9 +209,9 @@ def test_the_template_with_the_most_fixed_words_is_used_and_its_parts_are_transl
     ("english", "german"),
     [
         (
-            "table not located: none of the markers 0, 1, 2, 3 seen; check that the markers lie flat, are lit and in "
+            "table not located: none of markers 0 to 3 was seen; check that the markers lie flat, are lit and in "
             "the picture, and that the lens is in focus",
-            "Tisch nicht gefunden: keiner der Marker 0, 1, 2, 3 zu sehen; prüfe, ob die Marker flach liegen, "
+            "Tisch nicht gefunden: keiner der Marker 0 bis 3 war zu sehen; prüfe, ob die Marker flach liegen, "
             "beleuchtet und im Bild sind und das Objektiv scharf stellt",
         ),
         ("camera 0 is closed", "Die Kamera 0 ist geschlossen"),

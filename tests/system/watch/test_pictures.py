@@ -40,6 +40,7 @@ from simulator.table import VirtualTable, standard_setting
 from tests.referee.virtual_board import Heard
 from vision.cameras import ImageFiles
 from vision.errors import CalibrationError, CameraError
+from vision.images import load_image
 
 HONEST = Habits(violation_share=0, straighten_share=0, try_out_share=0, rest_share=0)
 
@@ -183,7 +184,7 @@ def test_a_table_nudged_between_two_stills_is_read(options: WatchOptions, table_
     nudged = tmp_path / "nudged"
     nudged.mkdir()
     for name in ("000.png", "002.png"):
-        picture = cv2.imread(str(table_folder / "pictures" / name))
+        picture = load_image(table_folder / "pictures" / name)
         cv2.imwrite(str(nudged / name), np.roll(picture, 14, axis=1) if name == "002.png" else picture)
     code, output = watched(replace(options, frames=nudged, debug_images=None))
     assert code == 0
