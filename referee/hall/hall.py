@@ -117,6 +117,7 @@ class Hall:
         self._clock = clock
         self._say = say
         self._replays: dict[str, _Replay] = {}
+        self._doubts: dict[Copy, int] = {}
         self._behind: dict[str, float] = {}
         self._sent: dict[str, float] = {}
         self._pictures = Pictures()
@@ -173,13 +174,18 @@ class Hall:
                     del self._replays[event.table]
                 else:
                     self._replays[event.table] = replace(asked, at_s=now_s)
-        return [self._replay(copy, after) for copy, after in gaps.items() if self._may_ask(copy, now_s)]
+        for copy, after in gaps.items():
+            if after < self.copies.held(*copy):
+                self._doubts[copy] = min(after, self._doubts.get(copy, after))
+        due = self._due_doubts(now_s)
+        missing = [self._replay(copy, after) for copy, after in gaps.items() if self._may_ask(copy, now_s)]
+        return due + missing
 
     @_exclusive
     def due_messages(self) -> list[Outgoing]:
         """Return rulings, requests for pictures, and requests that weren't answered in time. Call it every second."""
         now_s = self._clock()
-        asked = []
+        asked = self._due_doubts(now_s)
         for seat in self.floor.seats():
             state = seat.state
             is_whole = state is None or not seat.is_behind or seat.id in self.copies.full
@@ -331,6 +337,13 @@ class Hall:
                 fields["held"] = self.copies.held(seat_id, state.journal)
             fields["rulings"] = waiting.get(seat_id, 0)
         self.floor.change(batch.changes)
+
+    def _due_doubts(self, now_s: float) -> list[Outgoing]:
+        """Return requests for events that differ from those that are kept; a table that is still answering waits."""
+        due = {copy: after for copy, after in self._doubts.items() if self._may_ask(copy, now_s)}
+        for copy in due:
+            del self._doubts[copy]
+        return [self._replay(copy, after) for copy, after in due.items()]
 
     def _may_ask(self, copy: Copy, now_s: float) -> bool:
         seat, journal = copy

@@ -228,6 +228,23 @@ def test_pictures_of_events_that_a_restored_journal_lacks_are_not_shown(tmp_path
     assert hall.picture("table-1", 5, "before-c3") is None
 
 
+def test_events_that_differ_are_asked_for_also_if_the_table_is_just_answering(tmp_path: Path) -> None:
+    clock, feed = Clock(), table(events=45)
+    hall = hall_on(str(tmp_path / "hall.db"), clock)
+    hall.take([event(each) for each in feed.events])
+    for _ in range(20):
+        feed.advance()
+    feed.events[20:] = [each.model_copy(update={"wall_time": f"2026-03-{each.number}"}) for each in feed.events[20:]]
+    hall.take([online(feed), state(feed)])
+    hall.due_messages()
+    clock.now_s += 1.1
+    (asked,) = hall.due_messages()
+    hall.take(replay(feed, asked)[:1])
+    assert hall.take([event(each) for each in feed.events]) == []
+    settle(hall, clock, [feed])
+    assert kept(hall, feed) == feed.events
+
+
 LAGS = (timedelta(0), timedelta(minutes=3), timedelta(minutes=-3), timedelta(days=9000))
 
 
