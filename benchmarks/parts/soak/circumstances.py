@@ -118,7 +118,7 @@ def is_justified(game: Game[Any, Any], played: GameRecord, asked: TimedVerdict) 
         return True
     if played.plan.inputs is Inputs.SENSORS:
         return is_ambiguous_by_occupancy(game, played.truth, time_s)
-    if game.side_faces is None and is_ambiguous_from_above(game, played.truth, time_s):
+    if game.side_faces is None and asks_about_ambiguous_turn(game, played.truth, asked):
         return True
     lying = [one for one in played.disturbances if one.began_s <= time_s and one.holds_at(time_s - _SETTLE_S)]
     things = [thing for one in lying for thing in one.things]
@@ -138,6 +138,18 @@ def named_trouble(played: GameRecord, from_s: float, to_s: float) -> str:
         if from_s <= time_s <= to_s and mood in _TROUBLE:
             return words or mood
     return ""
+
+
+_AFTER_BUMP_S = 3.0
+"""Time in which a referee finds a bumped camera or table again."""
+
+
+def is_disturbed(played: GameRecord, from_s: float, to_s: float) -> bool:
+    """Whether something disturbed the table or the camera in a period: a reason to see too little."""
+    return any(
+        one.overlaps(from_s, to_s) and (one.pose is None or from_s < one.began_s + _AFTER_BUMP_S)
+        for one in played.disturbances
+    )
 
 
 def trouble_at(played: GameRecord, time_s: float) -> str:
@@ -200,18 +212,24 @@ def is_ambiguous_by_occupancy(game: Game[Any, Any], truth: TruthLog, time_s: flo
     return len(results) > 1
 
 
-def is_ambiguous_from_above(game: Game[Any, Any], truth: TruthLog, time_s: float) -> bool:
-    """Whether a camera above can't distinguish the current or last turn from another legal one."""
-    turns = [event for event in truth.events if event.kind is ActionKind.TURN and event.began_s <= time_s]
-    if not turns:
+def asks_about_ambiguous_turn(game: Game[Any, Any], truth: TruthLog, asked: TimedVerdict) -> bool:
+    """Whether a question is about the current or last turn, and a camera above can't tell it from another legal one.
+
+    A question that names candidates must name one that shows what was played; another must name a place that changed.
+    """
+    turns = [event for event in truth.events if event.kind is ActionKind.TURN and event.began_s <= asked.time_s]
+    if not turns or not turns[-1].state_before:
         return False
-    last = turns[-1]
-    if not last.state_before:
-        return False
+    last, verdict = turns[-1], asked.verdict
     state = game.notation.parse_state(last.state_before)
-    shown = turns_showing(game, state, {place: (look,) for place, look in last.after.items()})
-    ends = {game.notation.format_state(game.rules.apply(state, turn)) for turn in islice(shown, _MOST_TURNS)}
-    return len(ends) > 1
+    shown = list(
+        islice(turns_showing(game, state, {place: (look,) for place, look in last.after.items()}), _MOST_TURNS)
+    )
+    if len({game.notation.format_state(game.rules.apply(state, turn)) for turn in shown}) < 2:
+        return False
+    if verdict.candidates:
+        return not {game.notation.format_turn(turn) for turn in shown}.isdisjoint(verdict.candidates)
+    return any(last.before.get(place) != last.after.get(place) for place in verdict.places)
 
 
 def undetected(played: GameRecord, event: TruthEvent) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 from benchmarks.parts.soak.circumstances import (
     belief_at,
     facings_of,
+    is_disturbed,
     is_justified,
     kinds_around,
     latency_frames,
@@ -84,6 +85,7 @@ class _Scorer:
         items += self._left_over()
         items += self._said_too_much()
         items += self._misread_rolls()
+        items += self._typed_rolls()
         items += self._final_scores()
         behind = behind_s(played.frames)
         loud = {said.sequence for said in self._loud}
@@ -167,11 +169,13 @@ class _Scorer:
             outcome = Outcome.AFTER_ASKING if is_justified(self._game, self._played, asked) else Outcome.NEEDLESSLY
             detail = asked.verdict.sentence
         elif how == "correction":
-            excuse = named_trouble(self._played, event.gone_s, resolved_s) or self._asked_meanwhile(
-                event.began_s, resolved_s
-            )
-            outcome = Outcome.AFTER_ASKING if excuse else Outcome.LOST
-            detail = excuse or "a person had to say what was played, and nothing had been said"
+            question = self._asked_meanwhile(event.began_s, resolved_s)
+            trouble = named_trouble(played, event.gone_s, resolved_s)
+            if question or (trouble and is_disturbed(played, event.began_s, resolved_s)):
+                outcome = Outcome.AFTER_ASKING
+            else:
+                outcome = Outcome.NEEDLESSLY if trouble else Outcome.LOST
+            detail = question or trouble or "a person had to say what was played, and nothing had been said"
         else:
             outcome = Outcome.AT_ONCE
             accepted = next((one for one in about if one.verdict.kind is VerdictKind.ACCEPTED), None)
@@ -276,6 +280,24 @@ class _Scorer:
             if true != event.data["roll"]:
                 detail = f"took {event.data['roll']} for the roll; {true} was thrown"
                 found.append(self._unplayed(time_s, "roll", Outcome.WRONG, detail))
+        return found
+
+    def _typed_rolls(self) -> list[Item]:
+        """Rolls that lay on the table and that a person had to enter."""
+        thrown = [event for event in self._events if event.kind is ActionKind.ROLLED]
+        entered_s = [
+            event.frame_time_s or 0.0
+            for _, event in self._played.events
+            if event.kind is EventKind.ROLLED and event.data.get("source") != SEEN
+        ]
+        found = []
+        for number, roll in enumerate(thrown):
+            next_s = thrown[number + 1].began_s if number + 1 < len(thrown) else float("inf")
+            time_s = next((one for one in entered_s if roll.gone_s <= one < next_s), None)
+            if time_s is not None:
+                disturbed = is_disturbed(self._played, roll.began_s, time_s)
+                outcome = Outcome.AFTER_ASKING if disturbed else Outcome.NEEDLESSLY
+                found.append(self._unplayed(time_s, "roll", outcome, f"a person entered {roll.turn}"))
         return found
 
     def _final_scores(self) -> list[Item]:

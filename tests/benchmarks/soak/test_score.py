@@ -143,6 +143,27 @@ def test_a_false_alarm_is_wrong_and_a_question_without_cause_needless(played_gam
     assert not SoakReport([scored], "").met
 
 
+def test_trouble_that_nothing_caused_is_no_excuse_for_asking_a_person(played_game: GameRecord) -> None:
+    number, event = [(n, e) for n, (_, e) in enumerate(played_game.events) if e.kind == "turn"][-1]
+    time_s = event.frame_time_s or 0.0
+    corrected = Event(EventKind.CORRECTION, {"by": "player", "state": event.data["state"]}, time_s)
+
+    def corrects(words: str, *disturbances: Disturbance) -> Outcome:
+        moods = [(time_s - 0.1, "cannot see", words)] if words else []
+        said = [one for one in played_game.said if one.time_s < time_s]
+        events = [*played_game.events[:number], (number, corrected), *played_game.events[number + 1 :]]
+        scored = score(replace(played_game, said=said, events=events, moods=moods, disturbances=list(disturbances)))
+        return [item.outcome for item in scored.items if item.what == "turn"][-1]
+
+    coin = Disturbance(COIN, time_s - 5.0, time_s + 5.0, things=(ForeignObject("coin", 0.0, 0.0),))
+    long_ago = Disturbance("camera bumped", time_s - 60.0, pose=played_game.plan.setting.pose)
+    assert corrects("") is Outcome.LOST
+    assert corrects("I can't see c3.", coin) is Outcome.AFTER_ASKING
+    assert corrects("I can't see c3.") is Outcome.NEEDLESSLY
+    assert corrects("I can't see c3.", long_ago) is Outcome.NEEDLESSLY
+    assert corrects("I can't see c3.", replace(long_ago, began_s=time_s - 4.0)) is Outcome.AFTER_ASKING
+
+
 def test_delays_longer_than_a_frame_accumulate() -> None:
     frames = [(0, 0.0, 0.1), (1, 0.067, 0.1), (2, 0.5, 0.02)]
     assert behind_s(frames) == pytest.approx({0: 0.1, 1: 0.133, 2: 0.02})
@@ -159,6 +180,23 @@ def test_a_roll_that_was_not_thrown_is_wrong(played_game: GameRecord) -> None:
     assert Outcome.WRONG not in outcomes(taken("4,1"))
     wrong = next(item for item in taken("4,2").items if item.outcome is Outcome.WRONG)
     assert (wrong.what, wrong.detail) == ("roll", "took 4,2 for the roll; 4,1 was thrown")
+
+
+def test_a_roll_that_a_person_had_to_enter_is_needless_unless_something_disturbed_the_table(
+    played_game: GameRecord,
+) -> None:
+    thrown = TruthEvent(ActionKind.ROLLED, "gold", 1.0, 2.0, {}, {}, {}, turn="4,1")
+    truth = replace(played_game.truth, events=[thrown, *played_game.truth.events])
+
+    def entered(source: str, *disturbances: Disturbance) -> list[Outcome]:
+        roll = Event(EventKind.ROLLED, {"roll": "4,1", "state": "", "source": source}, 6.0)
+        events = [*played_game.events, (99, roll)]
+        scored = score(replace(played_game, truth=truth, events=events, disturbances=list(disturbances)))
+        return [item.outcome for item in scored.items if item.what == "roll"]
+
+    assert entered(SEEN) == []
+    assert entered("player") == [Outcome.NEEDLESSLY]
+    assert entered("player", Disturbance("frames dropped", 1.5, 5.0, delivery="dropped")) == [Outcome.AFTER_ASKING]
 
 
 def test_a_different_final_score_is_wrong() -> None:
