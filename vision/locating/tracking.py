@@ -54,6 +54,8 @@ class TrackingSettings:
     """Seconds until a thorough search is repeated, or made though the picture does not rest. Doubled each time ..."""
     search_at_last_every_s: float = 4.0
     """... up to this. Shorter: a table that is hard to find is found sooner, and a covered one takes more time."""
+    few_markers: int = 2
+    """Number of markers from which the pose of a bent sheet may be far off, so that others are searched for anew."""
     apart_s: float = 2.0
     """Seconds between two frames above which another position does not mean that anything is moving now."""
 
@@ -154,6 +156,15 @@ class TableTracker:
         self._pauses = Pauses()
         self._is_after_pause = False
         self._reported: set[str] = set()
+        self._is_doubtful = False
+
+    def look_again(self) -> None:
+        """Search the whole picture of the next frame if few markers gave the pose."""
+        self._is_doubtful = self._rests_on_few_markers
+
+    @property
+    def _rests_on_few_markers(self) -> bool:
+        return len(self._corners) <= _SETTINGS.few_markers
 
     def update(self, frame: Frame, plain: PlainMarkers | None = None, unchanged: Collection[int] = ()) -> TrackedTable:
         """Return the table's location after this frame, whose ``plain`` markers other parts may use, too.
@@ -175,9 +186,22 @@ class TableTracker:
             kept = set()
             still, covered, moved = self._search_in_windows(grey, self._located.pose, kept)
         self._in_place = set(still) | kept
+        # a sheet's markers are printed on it, so one that seems to have moved contradicts a pose from few others
+        contradicted = self._is_sheet and self._rests_on_few_markers and not moved <= self._pushed
+        is_doubtful, self._is_doubtful = self._is_doubtful or contradicted, False
+        if is_doubtful and (better := self._with_more_markers(plain, frame)) is not None:
+            return self._restart_at(better, frame)
         if len(self._in_place) >= 2 or ((self._in_place or covered) and not moved):
             return self._average_in(grey, still, covered | kept, moved, frame)
         return self._search(plain, frame, still)
+
+    def _with_more_markers(self, plain: PlainMarkers, frame: Frame) -> TableLocation | None:
+        """Search the whole picture; return the location if it rests on more markers than the one known."""
+        try:
+            found = self._locate(plain, frame, self._last_location().pose)
+        except NotLocatedError:
+            return None
+        return found if len(found.markers) > len(self._corners) else None
 
     def _locate(self, plain: PlainMarkers, frame: Frame, previous: Pose | None) -> TableLocation:
         """Locate the table anywhere in the picture; thoroughly if it was never seen, or if that is due."""

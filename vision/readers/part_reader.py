@@ -148,6 +148,11 @@ class PartReader:
         """
         shared = shared or SharedPicture(frame.image)
         changed = None if self._watcher is None else self._watcher.changed(shared.small)
+        if any(reader.is_shape_due(frame.time_s) for reader in self._surfaces.values()):
+            # what covered the sheet may have covered markers too
+            self._tracked = None
+            if isinstance(self._tracker, TableTracker):
+                self._tracker.look_again()
         try:
             table = self._track_table(frame, changed, shared)
         except NotLocatedError as error:

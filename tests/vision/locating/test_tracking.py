@@ -164,6 +164,26 @@ def test_a_moving_sheet_is_tracked_without_a_notice(render_table, camera, layout
     assert all(off_px(camera, layout, result.pose, after) < 0.5 for result in results[1:])
 
 
+def test_a_sheets_marker_that_contradicts_two_others_is_searched_for_in_the_whole_picture_once(
+    render_table, camera, layout, pose, monkeypatch
+):
+    searches = []
+
+    def counted(*arguments, **options):
+        searches.append(arguments)
+        return locate(*arguments, **options)
+
+    monkeypatch.setattr(tracking, "locate", counted)
+    sheet = replace(layout, surfaces=(replace(layout.board, pieces=Ink()),))
+    tracker = TableTracker(camera, sheet)
+    pictures = [render_table(pose, hidden=(2, 3))]
+    pictures += [render_table(pose, hidden=(3,), moved={2: (14.0, 0.0)}, seed=seed) for seed in range(2, 5)]
+    for number, picture in enumerate(pictures):
+        located = tracker.update(Frame(picture, number / 10, number)).located
+    assert len(searches) == 2
+    assert off_px(camera, layout, located.pose, pose) < 2.0
+
+
 def test_markers_uncovered_later_join_without_a_notice(feed, render_table, camera, layout, pose):
     feed(render_table(pose, hidden=(0, 3)))
     joined = feed(render_table(pose, seed=2))
