@@ -4,7 +4,9 @@ Run: python benchmarks/soak.py --games 50 --seed 1 [--turns 40] [--jobs 2] [--si
      python benchmarks/soak.py --games 200 --eyes sensors|both   switches under the board, alone or beside the camera
      python benchmarks/soak.py --game 1007 [--save DIR]      repeats one game exactly, with verbose output
 
-Table, players and faults are drawn from the seed. Exit code 1 when a target is missed.
+Table, players and faults are drawn from the seed. A question, a roll that a person had to enter and a turn that only a
+person brought in are needless unless something disturbed the table then, or the turn asked about shows like another
+one. Exit code 1 when a target is missed.
 """
 
 from __future__ import annotations
