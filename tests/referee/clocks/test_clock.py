@@ -81,6 +81,18 @@ def test_simultaneous_players_have_their_own_time() -> None:
     assert clock.at(20.0).remaining_s == {"p1": 58, "p2": 53, "p3": 40}
 
 
+def test_a_player_who_plays_on_keeps_the_delay_used_so_far_when_another_finishes() -> None:
+    control = TimeControl(ClockMode.DELAY, 60.0, 5.0)
+    clock = Clock.full(control, ("p1", "p2"), 0.0).switch(0.0, ("p1", "p2"))
+    assert clock.switch(4.0, ("p2",), "p1").at(6.0).remaining_s == {"p1": 60, "p2": 59}
+
+
+def test_a_face_counts_on_from_a_used_up_delay() -> None:
+    face = started("delay 1+5").face(0.0).after(10.0)
+    assert (face.delay_s["gold"], face.remaining_s["gold"]) == (0, 55)
+    assert face.after(1.0).remaining_s["gold"] == 54
+
+
 @pytest.mark.parametrize(
     ("text", "control"),
     [
@@ -88,6 +100,7 @@ def test_simultaneous_players_have_their_own_time() -> None:
         (" Bronstein 1.5 + 10 ", TimeControl(ClockMode.BRONSTEIN, 90, 10)),
         ("hourglass 2", TimeControl(ClockMode.HOURGLASS, 120)),
         ("game 10", TimeControl(ClockMode.GAME, 600)),
+        ("fischer 0.1+6", TimeControl(ClockMode.FISCHER, 6, 6)),
         ("none", None),
     ],
 )
@@ -124,7 +137,11 @@ def test_a_clock_setting_survives_the_journal() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0, "0:00"), (0.2, "0:01"), (59.0, "0:59"), (272.0, "4:32"), (3723, "1:02:03"), (-1, "0:00")]
+    ("seconds", "text"),
+    [
+        *((-1, "0:00"), (0, "0:00"), (0.2, "0:01"), (59.0, "0:59"), (272.0, "4:32")),
+        *((3599, "59:59"), (3600, "1:00:00"), (3723, "1:02:03"), (7199, "1:59:59")),
+    ],
 )
 def test_time_is_formatted_as_on_a_clock(seconds: float, text: str) -> None:
     assert clock_text(seconds) == text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -199,6 +199,25 @@ def test_a_game_resumed_under_another_number_keeps_its_time() -> None:
     assert again.clock.remaining_s == left.clock.remaining_s
     again.take(Event(EventKind.TAKE_BACK, {"by": "Ann"}))
     assert again.clock.remaining_s == left.clock.remaining_s, "a take-back gives nobody the full time"
+
+
+def test_times_set_by_hand_are_kept_to_the_millisecond_and_a_player_without_time_has_lost_it() -> None:
+    played = Script(load("diaballik"), ClockMode.GAME)
+    fold = ClockFold.of(played.game, played.events)
+    assert fold.clock is not None
+    fold.take(set_event(replace(fold.clock, remaining_s={"black": 0.0, "white": 12.3456})))
+    assert fold.clock.remaining_s == {"black": 0.0, "white": 12.346}
+    assert fold.clock.fallen == ("black",)
+
+
+def test_only_a_game_begun_with_a_clock_is_played_with_one() -> None:
+    played = Script(load("diaballik"), ClockMode.GAME)
+    fold = ClockFold(played.game)
+    assert not fold.is_agreed
+    fold.take(played.events[0][1])
+    assert fold.is_agreed
+    fold.take(Event(EventKind.NEW_GAME, {"game": "diaballik"}))
+    assert not fold.is_agreed
 
 
 def test_a_journal_with_an_unreadable_clock_is_refused() -> None:
