@@ -93,6 +93,13 @@ def test_a_face_counts_on_from_a_used_up_delay() -> None:
     assert face.after(1.0).remaining_s["gold"] == 54
 
 
+def test_a_face_counts_down_from_the_moment_it_was_made() -> None:
+    clock = started("game 1")
+    face = clock.face(0.0)
+    assert [face.after(seconds).remaining_s["gold"] for seconds in (-3.0, 0.0, 0.5)] == [60, 60, 59.5]
+    assert clock.flag_falls_at_s("gold") == 60.0
+
+
 @pytest.mark.parametrize(
     ("text", "control"),
     [
@@ -117,9 +124,9 @@ def test_a_clock_setting_is_read_from_text(text: str, control: TimeControl | Non
         ("5+3", "expected"),
         ("fischer 5", "bonus is 0 s"),
         ("game 5+3", r"has no bonus a turn; leave \+3 out"),
-        ("game 0", "more than 0"),
+        ("game 0", "a clock of 0 minutes; expected more than 0"),
         ("fischer 0.1+30", "no more than the 6 s"),
-        ("game 100000", "at most a day"),
+        ("game 100000", "a clock of 100000 minutes; expected more than 0 and at most a day"),
         ("", "expected"),
     ],
 )

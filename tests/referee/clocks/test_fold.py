@@ -205,19 +205,38 @@ def test_times_set_by_hand_are_kept_to_the_millisecond_and_a_player_without_time
     played = Script(load("diaballik"), ClockMode.GAME)
     fold = ClockFold.of(played.game, played.events)
     assert fold.clock is not None
-    fold.take(set_event(replace(fold.clock, remaining_s={"black": 0.0, "white": 12.3456})))
-    assert fold.clock.remaining_s == {"black": 0.0, "white": 12.346}
+    fold.take(set_event(replace(fold.clock, remaining_s={"black": 0.0, "white": 0.9996})))
+    assert fold.clock.remaining_s == {"black": 0.0, "white": 1.0}
+    fold.take(set_event(replace(fold.clock, remaining_s={"black": 0.0, "white": 0.1234})))
+    assert fold.clock.remaining_s == {"black": 0.0, "white": 0.123}
     assert fold.clock.fallen == ("black",)
+
+
+def test_a_table_set_up_again_gives_everybody_the_full_time() -> None:
+    played = Script(load("diaballik"), ClockMode.GAME)
+    played.wait(10)
+    played.turn(0)
+    fold = ClockFold.of(played.game, played.events)
+    fold.take(Event(EventKind.SET_UP, {"state": played.text}, played.now))
+    assert fold.clock is not None
+    assert fold.clock.remaining_s == {"black": BASE_S, "white": BASE_S}
+
+
+def test_a_clock_also_starts_with_a_position_that_a_person_gave() -> None:
+    played = Script(load("diaballik"), ClockMode.GAME)
+    fold = ClockFold(played.game)
+    fold.take(played.events[0][1])
+    fold.take(Event(EventKind.CORRECTION, {"state": played.text}, 5.0))
+    assert fold.clock is not None
+    assert fold.clock.running == (played.states[0].to_move,)
+    assert fold.clock.at(8.0).remaining_s[played.states[0].to_move] == BASE_S - 3
 
 
 def test_only_a_game_begun_with_a_clock_is_played_with_one() -> None:
     played = Script(load("diaballik"), ClockMode.GAME)
-    fold = ClockFold(played.game)
-    assert not fold.is_agreed
-    fold.take(played.events[0][1])
-    assert fold.is_agreed
-    fold.take(Event(EventKind.NEW_GAME, {"game": "diaballik"}))
-    assert not fold.is_agreed
+    without = Event(EventKind.NEW_GAME, {"game": "diaballik"})
+    games = [[], played.events[:1], [*played.events[:1], (2, without)]]
+    assert [ClockFold.of(played.game, events).is_agreed for events in games] == [False, True, False]
 
 
 def test_a_journal_with_an_unreadable_clock_is_refused() -> None:
