@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from hypothesis import given
@@ -81,6 +81,11 @@ def test_simultaneous_players_have_their_own_time() -> None:
     assert clock.at(20.0).remaining_s == {"p1": 58, "p2": 53, "p3": 40}
 
 
+def test_an_hourglass_of_three_gives_the_others_equal_shares() -> None:
+    clock = Clock.full(TimeControl(ClockMode.HOURGLASS, 60.0), ("p1", "p2", "p3"), 0.0).switch(0.0, ("p1",))
+    assert clock.at(10.0).remaining_s == {"p1": 50, "p2": 65, "p3": 65}
+
+
 def test_a_player_who_plays_on_keeps_the_delay_used_so_far_when_another_finishes() -> None:
     control = TimeControl(ClockMode.DELAY, 60.0, 5.0)
     clock = Clock.full(control, ("p1", "p2"), 0.0).switch(0.0, ("p1", "p2"))
@@ -96,7 +101,12 @@ def test_a_face_counts_on_from_a_used_up_delay() -> None:
 def test_a_face_counts_down_from_the_moment_it_was_made() -> None:
     clock = started("game 1")
     face = clock.face(0.0)
-    assert [face.after(seconds).remaining_s["gold"] for seconds in (-3.0, 0.0, 0.5)] == [60, 60, 59.5]
+    later = [face.after(seconds) for seconds in (-3.0, 0.0, 0.5)]
+    assert [one.remaining_s["gold"] for one in later] == [60, 60, 59.5]
+    assert [one.time_s for one in later] == [0.0, 0.0, 0.5]
+    assert replace(face, paused="somebody paused it").after(0.5) == replace(
+        face, paused="somebody paused it", time_s=0.5
+    )
     assert clock.flag_falls_at_s("gold") == 60.0
 
 

@@ -232,6 +232,11 @@ def test_a_clock_also_starts_with_a_position_that_a_person_gave() -> None:
     assert fold.clock.at(8.0).remaining_s[played.states[0].to_move] == BASE_S - 3
 
 
+def test_a_pause_says_who_or_what_it_is_for() -> None:
+    said = [paused_event(why, "Ann", 5.0).data["sentence"] for why in (PauseReason.PERSON, PauseReason.QUESTION)]
+    assert said == ["Ann stops the clock.", "The clock is paused: a question is open."]
+
+
 def test_only_a_game_begun_with_a_clock_is_played_with_one() -> None:
     played = Script(load("diaballik"), ClockMode.GAME)
     without = Event(EventKind.NEW_GAME, {"game": "diaballik"})
