@@ -30,7 +30,7 @@ from benchmarks.parts.soak.violations import (
     violation_outcome,
     violations_of,
 )
-from engine.api import Game
+from engine.api import Game, NamesDice
 from engine.registry import load
 from referee.demo.score import silent_turn_numbers
 from referee.journal.events import Event, EventKind
@@ -295,10 +295,16 @@ class _Scorer:
             next_s = thrown[number + 1].began_s if number + 1 < len(thrown) else float("inf")
             time_s = next((one for one in entered_s if roll.gone_s <= one < next_s), None)
             if time_s is not None:
-                disturbed = is_disturbed(self._played, roll.began_s, time_s)
-                outcome = Outcome.AFTER_ASKING if disturbed else Outcome.NEEDLESSLY
+                justified = is_disturbed(self._played, roll.began_s, time_s) or self._repeats(roll, thrown[:number])
+                outcome = Outcome.AFTER_ASKING if justified else Outcome.NEEDLESSLY
                 found.append(self._unplayed(time_s, "roll", outcome, f"a person entered {roll.turn}"))
         return found
+
+    def _repeats(self, roll: TruthEvent, earlier: Sequence[TruthEvent]) -> bool:
+        """Whether the dice show what they showed before, so that they may only have been put aside."""
+        own = isinstance(self._game.dice, NamesDice)
+        before = next((one for one in reversed(earlier) if one.player == roll.player or not own), None)
+        return before is not None and sorted(before.turn.split(",")) == sorted(roll.turn.split(","))
 
     def _final_scores(self) -> list[Item]:
         """A finished game whose final score the referee got wrong."""

@@ -188,15 +188,20 @@ def test_a_roll_that_a_person_had_to_enter_is_needless_unless_something_disturbe
     thrown = TruthEvent(ActionKind.ROLLED, "gold", 1.0, 2.0, {}, {}, {}, turn="4,1")
     truth = replace(played_game.truth, events=[thrown, *played_game.truth.events])
 
-    def entered(source: str, *disturbances: Disturbance) -> list[Outcome]:
+    def entered(source: str, *disturbances: Disturbance, before: str = "") -> list[Outcome]:
         roll = Event(EventKind.ROLLED, {"roll": "4,1", "state": "", "source": source}, 6.0)
+        earlier = [replace(thrown, turn=before, began_s=0.1, gone_s=0.5)] if before else []
+        known = replace(truth, events=[*earlier, *truth.events])
         events = [*played_game.events, (99, roll)]
-        scored = score(replace(played_game, truth=truth, events=events, disturbances=list(disturbances)))
+        scored = score(replace(played_game, truth=known, events=events, disturbances=list(disturbances)))
         return [item.outcome for item in scored.items if item.what == "roll"]
 
     assert entered(SEEN) == []
     assert entered("player") == [Outcome.NEEDLESSLY]
     assert entered("player", Disturbance("frames dropped", 1.5, 5.0, delivery="dropped")) == [Outcome.AFTER_ASKING]
+    # Dice that show the same as before may only have been put aside.
+    assert entered("player", before="1,4") == [Outcome.AFTER_ASKING]
+    assert entered("player", before="1,3") == [Outcome.NEEDLESSLY]
 
 
 def test_a_different_final_score_is_wrong() -> None:
