@@ -38,7 +38,9 @@ ROOMS = {
     **{f"rules-{game}": Room(f"engine/games/{game}", _tests_of_rules(game), 0.95, NOT_RULES) for game in GAMES},
     "judge": Room("referee/judge", ("tests/referee/judge",), 0.95),
     "journal": Room("referee/journal", ("tests/referee/journal",), 0.95),
-    "session": Room("referee/session", ("tests/referee/session",), 0.9),
+    "session": Room(
+        "referee/session", tuple(f"tests/referee/{part}" for part in ("session", "commands", "hints")), 0.9
+    ),
     "clocks": Room("referee/clocks", ("tests/referee/clocks",), 0.95),
     "hall": Room("referee/hall", ("tests/referee/hall",), 0.85),
     "lights": Room("hardware/lights", ("tests/hardware/lights",), 0.85),

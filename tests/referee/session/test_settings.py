@@ -1,0 +1,36 @@
+"""What the house's settings add to a new game."""
+
+from __future__ import annotations
+
+import pytest
+
+from referee.clocks.control import ClockMode, FlagRule, TimeControl
+from referee.commands.values import NewGame
+from referee.hints.advice import HintSettings, HintStrength
+from referee.session.settings import ServiceSettings
+
+HOUSE = TimeControl(ClockMode.FISCHER, 300.0, 3.0, FlagRule.LOSES, waits=False)
+OWN = TimeControl(ClockMode.GAME, 600.0)
+
+
+@pytest.mark.parametrize(
+    ("strength", "asked", "ruled_out"),
+    [("fair", False, False), ("fair", True, True), ("none", False, True), ("none", True, True)],
+)
+def test_hints_are_ruled_out_by_the_house_or_by_the_game(strength: HintStrength, asked: bool, ruled_out: bool) -> None:
+    settings = ServiceSettings(hints=HintSettings(strength))
+    assert settings.complete(NewGame("diaballik", without_hints=asked)).without_hints is ruled_out
+
+
+@pytest.mark.parametrize(
+    ("command", "clock"),
+    [
+        (NewGame("diaballik"), HOUSE),
+        (NewGame("diaballik", without_clock=True), None),
+        (NewGame("diaballik", clock=OWN), TimeControl(ClockMode.GAME, 600.0, 0.0, FlagRule.LOSES, waits=False)),
+    ],
+    ids=["the house's", "none", "its own, by the rules of the house"],
+)
+def test_a_game_has_the_houses_clock_unless_it_has_its_own_or_none(command: NewGame, clock: TimeControl | None) -> None:
+    settings = ServiceSettings(clock=HOUSE, flag=FlagRule.LOSES, clock_waits=False)
+    assert settings.complete(command).clock == clock
