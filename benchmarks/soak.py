@@ -6,7 +6,8 @@ Run: python benchmarks/soak.py --games 50 --seed 1 [--turns 40] [--jobs 2] [--si
 
 Table, players and faults are drawn from the seed. A question, a roll that a person had to enter and a turn that only a
 person brought in are needless unless something disturbed the table then, or the turn asked about shows like another
-one. Exit code 1 when a target is missed.
+one. A roll that shows the same as the last one may be asked about: the dice may only have been put aside. Exit code 1
+when a target is missed.
 """
 
 from __future__ import annotations

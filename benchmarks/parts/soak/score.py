@@ -6,12 +6,10 @@ The ground truth is only used here, after the game.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.parts.soak.circumstances import (
     belief_at,
-    facings_of,
     is_disturbed,
     is_justified,
     kinds_around,
@@ -21,7 +19,9 @@ from benchmarks.parts.soak.circumstances import (
 )
 from benchmarks.parts.soak.game import GameRecord
 from benchmarks.parts.soak.inputs import covered_places
+from benchmarks.parts.soak.matching import narrowed_wrongly, resolve
 from benchmarks.parts.soak.report import GameScore, Item, Outcome
+from benchmarks.parts.soak.rolls import misread_rolls, typed_rolls
 from benchmarks.parts.soak.violations import (
     SETTLES_S,
     Violation,
@@ -30,16 +30,13 @@ from benchmarks.parts.soak.violations import (
     violation_outcome,
     violations_of,
 )
-from engine.api import Game, NamesDice
+from engine.api import Game
 from engine.registry import load
-from referee.demo.score import silent_turn_numbers
-from referee.journal.events import Event, EventKind
+from referee.journal.events import Event
 from referee.judge.verdict import VerdictKind
-from referee.session.event_records import SEEN
 from referee.wiring.plan import Inputs
 from simulator.faults.disturbances import Disturbance
 from simulator.play.actions import ActionKind
-from simulator.play.ground_truth import TruthEvent
 from vision.layout.pieces import BlockPieces
 
 COIN = "coin on a piece"
@@ -84,8 +81,7 @@ class _Scorer:
         items += self._refused()
         items += self._left_over()
         items += self._said_too_much()
-        items += self._misread_rolls()
-        items += self._typed_rolls()
+        items += self._rolls()
         items += self._final_scores()
         behind = behind_s(played.frames)
         loud = {said.sequence for said in self._loud}
@@ -268,43 +264,12 @@ class _Scorer:
             if relies_on_hidden_places(self._game, self._played, said)
         ]
 
-    def _misread_rolls(self) -> list[Item]:
-        """Rolls read from the table that differ from the last throw."""
-        found = []
-        thrown = [event for event in self._events if event.kind is ActionKind.ROLLED]
-        for _, event in self._played.events:
-            if event.kind is not EventKind.ROLLED or event.data.get("source") != SEEN:
-                continue
-            time_s = event.frame_time_s or 0.0
-            true = next((one.turn for one in reversed(thrown) if one.began_s <= time_s), "nothing")
-            if true != event.data["roll"]:
-                detail = f"took {event.data['roll']} for the roll; {true} was thrown"
-                found.append(self._unplayed(time_s, "roll", Outcome.WRONG, detail))
-        return found
-
-    def _typed_rolls(self) -> list[Item]:
-        """Rolls that lay on the table and that a person had to enter."""
-        thrown = [event for event in self._events if event.kind is ActionKind.ROLLED]
-        entered_s = [
-            event.frame_time_s or 0.0
-            for _, event in self._played.events
-            if event.kind is EventKind.ROLLED and event.data.get("source") != SEEN
+    def _rolls(self) -> list[Item]:
+        """Rolls that the referee misread, or that a person had to enter."""
+        return [
+            self._unplayed(one.time_s, "roll", one.outcome, one.detail)
+            for one in [*misread_rolls(self._played), *typed_rolls(self._game, self._played)]
         ]
-        found = []
-        for number, roll in enumerate(thrown):
-            next_s = thrown[number + 1].began_s if number + 1 < len(thrown) else float("inf")
-            time_s = next((one for one in entered_s if roll.gone_s <= one < next_s), None)
-            if time_s is not None:
-                justified = is_disturbed(self._played, roll.began_s, time_s) or self._repeats(roll, thrown[:number])
-                outcome = Outcome.AFTER_ASKING if justified else Outcome.NEEDLESSLY
-                found.append(self._unplayed(time_s, "roll", outcome, f"a person entered {roll.turn}"))
-        return found
-
-    def _repeats(self, roll: TruthEvent, earlier: Sequence[TruthEvent]) -> bool:
-        """Whether the dice show what they showed before, so that they may only have been put aside."""
-        own = isinstance(self._game.dice, NamesDice)
-        before = next((one for one in reversed(earlier) if one.player == roll.player or not own), None)
-        return before is not None and sorted(before.turn.split(",")) == sorted(roll.turn.split(","))
 
     def _final_scores(self) -> list[Item]:
         """A finished game whose final score the referee got wrong."""
@@ -326,84 +291,6 @@ class _Scorer:
     @property
     def _is_over(self) -> bool:
         return self._game.rules.outcome(self._game.notation.parse_state(self._last_state)) is not None
-
-
-_REFEREE_ITSELF = "button"
-
-
-@dataclass(frozen=True)
-class Resolution:
-    """By turn number, how it came into the journal (``turn`` or ``correction``), and when.
-
-    ``stray`` are accepted turns that were not played and that no violation explains; ``matched`` are times and texts of
-    the others.
-    """
-
-    resolved: Mapping[int, tuple[str, float]]
-    stray: Sequence[Event]
-    matched: frozenset[tuple[float, str]]
-
-
-def resolve(played: GameRecord, turns: Sequence[TruthEvent], violations: Sequence[tuple[float, float]]) -> Resolution:
-    """Match the journal's turns with those played; ``violations`` are their periods."""
-    game: Game[Any, Any] = load(played.plan.game)
-    resolved: dict[int, tuple[str, float]] = {}
-    stray: list[Event] = []
-    matched: set[tuple[float, str]] = set()
-    number = 0
-    silent = silent_turn_numbers(game, played.events)
-    for written, event in played.events:
-        time_s = event.frame_time_s or 0.0
-        if written in silent:
-            continue
-        if event.kind == "correction" and event.data.get("by") != _REFEREE_ITSELF:
-            while number < len(turns) and turns[number].gone_s <= time_s:
-                resolved.setdefault(number, ("correction", time_s))
-                number += 1
-        elif event.kind == "turn":
-            turn = turns[number] if number < len(turns) else None
-            if turn is not None and turn.began_s <= time_s and board_of(game, event) == dict(turn.after):
-                resolved[number] = ("turn", time_s)
-                matched.add((time_s, str(event.data["turn"])))
-                number += 1
-            elif not any(from_s <= time_s <= to_s for from_s, to_s in violations):
-                stray.append(event)
-    return Resolution(resolved, stray, frozenset(matched))
-
-
-def narrowed_wrongly(game: Game[Any, Any], played: GameRecord, turns: Sequence[TruthEvent]) -> tuple[str, ...]:
-    """Where the belief excluded a block's true facing, because a side face was misread."""
-    found: list[str] = []
-    number = 0
-    for _, event in played.events:
-        if event.kind == "turn" and number < len(turns):
-            truth = turns[number]
-            if board_of(game, event) == dict(truth.after):
-                found += _excluded(game, event, truth)
-                number += 1
-        elif event.kind == "correction" and event.data.get("by") != _REFEREE_ITSELF:
-            number = sum(one.gone_s <= (event.frame_time_s or 0.0) for one in turns)
-    return tuple(dict.fromkeys(found))
-
-
-def _excluded(game: Game[Any, Any], event: Event, truth: TruthEvent) -> list[str]:
-    possible = facings_of(game, game.notation.parse_state(_text(event)))
-    found = []
-    for place, facing in truth.facings.items():
-        known = possible.get(place, ())
-        if known and not any(dict(one) == dict(facing) for one in known):
-            found.append(f"{place} after {truth.turn}")
-    return found
-
-
-def _text(event: Event) -> str:
-    state = event.data["state"]
-    return str(state[0]) if isinstance(state, list) else str(state)
-
-
-def board_of(game: Game[Any, Any], event: Event) -> Mapping[str, str]:
-    """The board's looks after an accepted turn."""
-    return dict(game.table.appearance(game.notation.parse_state(_text(event))))
 
 
 def behind_s(frames: Sequence[tuple[int, float, float]]) -> dict[int, float]:
