@@ -13,7 +13,7 @@ from engine.values import Roll
 from vision.reading import DieReading, Reading
 
 MOVED_MM = 8.0
-"""A die whose centre moved further than this was moved by somebody; half the width of a common die."""
+"""A die without a name whose centre moved further than this was moved by somebody; half the width of a common die."""
 
 LAY_MM = 3.0
 """A die that is seen again within that distance, with the same face up, lay there all along; well above the error of a
@@ -58,10 +58,13 @@ class PooledDie:
         return math.hypot(self.x_mm - other.x_mm, self.y_mm - other.y_mm)
 
     def is_same_die(self, other: PooledDie) -> bool:
-        """Return whether this may be the other die, at most nudged; a named die must show the same face."""
-        if self.distance_mm(other) > MOVED_MM or self.name != other.name:
-            return False
-        return not self.name or self.best == other.best
+        """Return whether this may be the other die, at most nudged; one with a name was not even touched.
+
+        A die without a name may have been turned over when it was nudged.
+        """
+        if self.name:
+            return self.lies_like(other)
+        return not other.name and self.distance_mm(other) <= MOVED_MM
 
     def lies_like(self, other: PooledDie) -> bool:
         """Return whether this is the other die, not touched since."""

@@ -226,6 +226,19 @@ def test_dice_with_names_are_told_apart_by_them() -> None:
     assert look(judged, "yellow:1 red:4").rolls[0].roll == "4,1"
 
 
+def test_a_named_die_that_shows_the_same_face_a_few_millimetres_away_was_rolled() -> None:
+    judged = waiting_for_a_roll(BLOCKADE, "red:1 yellow:4", {"starts": "warm"})
+    assert not look(judged, "yellow:3 red:1", at_mm=-28.0).rolls, "red lies 2 mm away, as it did"
+    assert look(judged, "yellow:3 red:1", at_mm=-25.0).rolls[0].roll == "1,3", "red lies 5 mm away"
+
+
+def test_named_dice_nudged_by_a_few_millimetres_are_asked_about() -> None:
+    judged = waiting_for_a_roll(BLOCKADE, "red:1 yellow:4", {"starts": "warm"})
+    nudged = look(judged, "red:1 yellow:4", at_mm=5.0)
+    assert (nudged.verdict.kind, nudged.rolls) == (VerdictKind.NOT_FINISHED, ())
+    assert nudged.verdict.sentence == "The dice show 1,4, as before. Press the button if they were rolled again."
+
+
 def test_dice_without_readable_names_are_asked_about() -> None:
     judged = waiting_for_a_roll(BLOCKADE, options={"starts": "warm"})
     ruling = look(judged, "1 4")
@@ -344,17 +357,25 @@ def test_rolling_the_dice_begins_a_new_look() -> None:
     assert set(first.shown) <= set(BLOKUS.places)
 
 
-def test_a_die_on_another_surface_or_of_another_name_or_over_half_a_die_away_lies_elsewhere() -> None:
-    die = PooledDie("tray", 10.0, 20.0, "red", {"1": -0.1, "2": -3.0})
+def test_a_die_without_a_name_is_the_same_up_to_half_its_width_away() -> None:
+    die = PooledDie("tray", 10.0, 20.0, "", {"1": -0.1, "2": -3.0})
     assert die.is_same_die(replace(die, x_mm=15.0, y_mm=26.0)), "nudged by 7.8 mm"
     assert die.is_same_die(replace(die, x_mm=18.0)), "nudged by half its width"
     assert not die.is_same_die(replace(die, x_mm=18.1))
     assert not die.is_same_die(replace(die, surface="board"))
     assert not die.is_same_die(replace(die, name="yellow"))
-    assert not die.is_same_die(replace(die, faces={"1": -3.0, "2": -0.1}))
-    unnamed = replace(die, name="")
-    assert unnamed.is_same_die(replace(unnamed, faces={"1": -3.0, "2": -0.1}))
+    assert die.is_same_die(replace(die, faces={"1": -3.0, "2": -0.1}))
     assert die.distance_mm(replace(die, surface="board")) == math.inf
+
+
+def test_a_named_die_is_the_same_where_it_lies_as_before() -> None:
+    die = PooledDie("tray", 10.0, 20.0, "red", {"1": -0.1, "2": -3.0})
+    assert die.is_same_die(replace(die, x_mm=13.0)), "within the error of a reading"
+    assert not die.is_same_die(replace(die, x_mm=13.1))
+    assert not die.is_same_die(replace(die, surface="board"))
+    assert not die.is_same_die(replace(die, name="yellow"))
+    assert not die.is_same_die(replace(die, name=""))
+    assert not die.is_same_die(replace(die, faces={"1": -3.0, "2": -0.1}))
 
 
 def test_the_certainty_of_a_die_is_the_lead_of_its_best_face() -> None:
