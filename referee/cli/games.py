@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -291,6 +292,8 @@ def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None
         left = open_game(opened)
         if left is None:
             raise CorrectionError("no game is under way; `./run games new` begins one")
+        if not yes and not sys.stdin.isatty():
+            raise click.UsageError(f"{left}; to stop it without being asked, add --yes.")
         if not yes:
             click.confirm(f"{left}. Stop it?", abort=True)
         opened.append(note_event(f"{by or user_name()} stops the game.", None))

@@ -50,7 +50,7 @@ class ImageFiles(Camera):
         if self._closed:
             raise CameraError(f"{self.name} is closed")
         if self._next >= len(self._paths):
-            raise EndOfFramesError(f"{self.name}: end of the {len(self._paths)} pictures")
+            raise EndOfFramesError(f"{self.name} has given all its {len(self._paths)} pictures")
         sequence, path = self._next, self._paths[self._next]
         self._next += 1
         return Frame(load_image(path), self._clock(), sequence, str(path))

@@ -63,6 +63,9 @@ def test_a_game_is_stopped_and_resumed(run: Run) -> None:
         "referee: error: no game is under way; `referee games new` begins one\n"
     )
     run("turn", "c1-b1=x-a2")
+    asked = run("games", "end")
+    assert asked.exit_code == 2
+    assert asked.stderr.endswith("to stop it without being asked, add --yes. Try 'referee games end --help'.\n")
     assert "goes on with it" in run("games", "end", "--yes").stdout
     assert "Stopped before its end." in run("status").stdout
     assert read(run("export").stdout).result == "*"

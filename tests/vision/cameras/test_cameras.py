@@ -61,7 +61,7 @@ def test_image_files_come_in_name_order_then_end(tmp_path, time):
     (tmp_path / "notes.txt").write_text("no image", encoding="utf-8")
     with open_camera(f"images:{tmp_path}", clock=time.clock, wait=time.wait) as camera:
         frames = [camera.read(1.0) for _ in range(3)]
-        with pytest.raises(EndOfFramesError, match="end of the 3 pictures"):
+        with pytest.raises(EndOfFramesError, match="has given all its 3 pictures"):
             camera.read(1.0)
     assert [shade(frame) for frame in frames] == [10, 20, 30]
     assert [frame.sequence for frame in frames] == [0, 1, 2]
