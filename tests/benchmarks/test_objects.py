@@ -25,10 +25,15 @@ def reading(**differing: PlaceReading) -> Reading:
 @pytest.mark.parametrize(
     ("seen", "expected"),
     [
-        (reading(), Tally(1, 0, 0)),
-        (reading(c3=PlaceReading({"red": 0.97, EMPTY: 0.03})), Tally(1, 0, 1)),
-        (reading(c3=PlaceReading({"red": 0.6, EMPTY: 0.4})), Tally(1, 0, 0)),
-        (reading(c3=uniform_reading(LOOKS, HindranceKind.OBJECT)), Tally(1, 1, 0)),
+        (reading(), Tally(sheets=1)),
+        (reading(c3=PlaceReading({"red": 0.97, EMPTY: 0.03})), Tally(sheets=1, wrong=1)),
+        (reading(c3=PlaceReading({"red": 0.6, EMPTY: 0.4})), Tally(sheets=1)),
+        (reading(c3=uniform_reading(LOOKS, HindranceKind.OBJECT)), Tally(sheets=1, covered=1)),
+        (Reading(0, 0.0, {}), Tally(sheets=1, missed=1)),
+        (
+            Reading(0, 0.0, dict.fromkeys(BARE, uniform_reading(LOOKS, HindranceKind.NOT_LOCATED))),
+            Tally(sheets=1, missed=1),
+        ),
     ],
 )
 def test_only_confident_misreadings_of_visible_cells_are_wrong(seen: Reading, expected: Tally) -> None:
