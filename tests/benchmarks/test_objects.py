@@ -29,10 +29,10 @@ def reading(**differing: PlaceReading) -> Reading:
         (reading(c3=PlaceReading({"red": 0.97, EMPTY: 0.03})), Tally(sheets=1, wrong=1)),
         (reading(c3=PlaceReading({"red": 0.6, EMPTY: 0.4})), Tally(sheets=1)),
         (reading(c3=uniform_reading(LOOKS, HindranceKind.OBJECT)), Tally(sheets=1, covered=1)),
-        (Reading(0, 0.0, {}), Tally(sheets=1, missed=1)),
+        (Reading(0, 0.0, {}), Tally(sheets=1, hidden=1)),
         (
             Reading(0, 0.0, dict.fromkeys(BARE, uniform_reading(LOOKS, HindranceKind.NOT_LOCATED))),
-            Tally(sheets=1, missed=1),
+            Tally(sheets=1, hidden=1),
         ),
     ],
 )
