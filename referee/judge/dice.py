@@ -58,9 +58,9 @@ class PooledDie:
         return math.hypot(self.x_mm - other.x_mm, self.y_mm - other.y_mm)
 
     def is_same_die(self, other: PooledDie) -> bool:
-        """Return whether this may be the other die, at most nudged; one with a name was not even touched.
+        """Return whether this may be the other die.
 
-        A die without a name may have been turned over when it was nudged.
+        A die without a name may have been nudged, and turned over by that. One with a name must lie as it did.
         """
         if self.name:
             return self.lies_like(other)
