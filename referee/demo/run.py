@@ -143,7 +143,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         may_hint = options.hints.strength != "none"
         maintenance = options.maintenance and options.maintenance(lambda: list(report.lines), path)
         port = TablePort(
-            game, snapshots, commands, path, newest, overlay, hints_allowed=may_hint, maintenance=maintenance
+            game, snapshots, commands, path, newest, overlay, rules, hints_allowed=may_hint, maintenance=maintenance
         )
         stack.enter_context(publish(port, options.page, options.mqtt, console, screen, report.remark))
         with closing(_FrameSubscribers(options, demo, inputs, service, report, commands)) as frame_subscribers:

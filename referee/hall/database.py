@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,6 +20,7 @@ _PASSWORD = re.compile(r"(?<=:)[^:@/]+(?=@)|(?<=password=)[^&\s]+")
 
 SCHEMA = (
     "CREATE TABLE IF NOT EXISTS hall_version (version BIGINT PRIMARY KEY)",
+    "CREATE TABLE IF NOT EXISTS hall_id (id TEXT PRIMARY KEY)",
     # The newest state of a table, so that the page is whole before the broker answers.
     "CREATE TABLE IF NOT EXISTS seat (id TEXT PRIMARY KEY, state TEXT NOT NULL)",
     # Each event of each table's journal, once.
@@ -128,6 +129,14 @@ class Database:
     def name(self) -> str:
         """The file or address, without a password."""
         return _PASSWORD.sub("***", self._where) if self._is_postgresql else self._where
+
+    def hall_id(self, draw: Callable[[], str]) -> str:
+        """Return what tells this hall from others at the same broker; drawn once, then kept."""
+        with self.transaction() as work:
+            if not work.rows("SELECT id FROM hall_id"):
+                work.run("INSERT INTO hall_id (id) VALUES (?)", draw())
+            ((drawn,),) = work.rows("SELECT id FROM hall_id")
+        return str(drawn)
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:

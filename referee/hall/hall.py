@@ -29,7 +29,8 @@ _MOST_WANTED_PICTURES = 200
 _MOST_COMPLAINTS = 1000
 _NEVER_S = -1e9
 _LARGEST = 2**63 - 1
-_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+TABLE_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""A table's id in topics."""
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 """Characters that PostgreSQL doesn't accept in a text."""
 
@@ -299,7 +300,7 @@ class Hall:
 
     def _admit(self, batch: _Batch, seat: str) -> None:
         """Raise ValueError for an invalid table id, and for a table beyond MOST_SEATS."""
-        if not _ID.fullmatch(seat):
+        if not TABLE_ID.fullmatch(seat):
             raise ValueError("no table has such an id")
         if self.floor.seat(seat) is None and seat not in batch.changes:
             newcomers = sum(self.floor.seat(each) is None for each in batch.changes)

@@ -119,6 +119,7 @@ def watch(options: WatchOptions, console: Console) -> int:
             chosen.journal.path,
             newest,
             overlay,
+            settings.options,
             hints_allowed=chosen.hints.strength != "none",
             maintenance=options.maintenance and options.maintenance(lambda: list(report.lines), chosen.journal.path),
         )

@@ -77,14 +77,19 @@ class ServiceSettings:
         return STILLS if self.stills else self.settle
 
     def complete(self, command: NewGame) -> NewGame:
-        """Return the command with the clock and the ban on hints of these settings, unless it has its own.
+        """Return the command with the options, the clock and the ban on hints of these settings, unless it has its own.
 
         The house rules for clocks hold for its own clock too.
         """
         clock = None if command.without_clock else self.clock
         if command.clock is not None:
             clock = replace(command.clock, flag=self.flag, waits=self.clock_waits)
-        return replace(command, clock=clock, without_hints=command.without_hints or self.hints.strength == "none")
+        return replace(
+            command,
+            options={**self.options, **command.options},
+            clock=clock,
+            without_hints=command.without_hints or self.hints.strength == "none",
+        )
 
     def check_options(self, game: Game[Any, Any], options: Mapping[str, OptionValue]) -> None:
         """Refuse a game that could never be set up on this table.

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from common.findings import Finding
 from engine.api import Game
+from engine.values import OptionValue
 from referee.commands.queue import CommandQueue
 from referee.commands.values import Command, Reply
 from referee.session.feed import Snapshot
@@ -141,7 +142,8 @@ class TablePort:
 
     ``journal`` is opened read-only for each request for history; ``None`` if no journal is kept. ``frame`` returns the
     camera's newest frame. ``overlay`` draws what was located over a frame; it may block, and returns ``None`` if
-    nothing was located. ``hints_allowed`` is the owner's setting. ``maintenance`` is ``None`` if nothing provides it.
+    nothing was located. ``options``, those of the rules, and ``hints_allowed`` are the owner's settings.
+    ``maintenance`` is ``None`` if nothing provides it.
     """
 
     game: Game[Any, Any]
@@ -150,6 +152,7 @@ class TablePort:
     journal: Path | None = None
     frame: Callable[[], Frame | None] = lambda: None
     overlay: Callable[[Frame], Image | None] = lambda _: None
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
     hints_allowed: bool = True
     maintenance: Maintenance | None = None
 

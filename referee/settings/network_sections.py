@@ -9,6 +9,9 @@ from pydantic import Field
 
 from referee.settings.sections import Section
 
+TOPIC_PREFIX = r"^[A-Za-z0-9_-]{1,40}(/[A-Za-z0-9_-]{1,40}){0,4}$"
+"""What topics may begin with."""
+
 
 class PageSection(Section):
     """The page for browsers."""
@@ -91,14 +94,14 @@ class MqttSection(Section):
     )
     topic_prefix: str = Field(
         default="referee",
-        pattern=r"^[A-Za-z0-9_-]{1,40}(/[A-Za-z0-9_-]{1,40}){0,4}$",
+        pattern=TOPIC_PREFIX,
         examples=["referee"],
         description="The prefix of all topics.",
     )
     discovery: bool = Field(default=True, description="Whether Home Assistant discovers the table.")
     discovery_prefix: str = Field(
         default="homeassistant",
-        pattern=r"^[A-Za-z0-9_-]{1,40}(/[A-Za-z0-9_-]{1,40}){0,4}$",
+        pattern=TOPIC_PREFIX,
         examples=["homeassistant"],
         description="The topic that Home Assistant watches for new devices.",
     )

@@ -111,7 +111,9 @@ class Pages:
         return self._render(request, "enter", words)
 
     async def _new(self, request: Request) -> Response:
-        return self._render(request, "new", {"clocks": _CLOCKS, "hints_allowed": self._services.port.hints_allowed})
+        port = self._services.port
+        words = {"clocks": _CLOCKS, "hints_allowed": port.hints_allowed, "usual": port.options}
+        return self._render(request, "new", words)
 
     async def _ending(self, request: Request) -> Response:
         """Offer to end the game by resigning or by a draw; resigning must be confirmed once."""

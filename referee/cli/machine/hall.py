@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 import re
 import secrets
@@ -19,6 +18,8 @@ from referee.cli.group import OK, ExampleCommand
 from referee.cli.options import READABLE_FILE, WholeNumber, chosen_page
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from starlette.applications import Starlette
 
     from referee.hall.broker import Address
@@ -66,7 +67,7 @@ def hall_command(
 ) -> int:
     """Show every table of a club on one page, and run its tournaments.
 
-    Tables are found through the MQTT broker that they tell what happens. Those that need an arbiter come first. The
+    Tables are found through the MQTT broker that they report to. Those that need an arbiter come first. The
     hall keeps a copy of their journals; it may be stopped and started at any time.
 
     Examples:
@@ -87,9 +88,10 @@ def hall_command(
     from referee.web.server import open_site, split_code
 
     address = _address(broker, user, password_file, ca, tls=tls)
+    _check_topics(prefix, listed)
     announced = None if announce is None else _announcement(announce, address, prefix)
     database = Database(store)
-    name = hashlib.sha256(database.name.encode()).hexdigest()[:8]
+    name = database.hall_id(lambda: secrets.token_hex(4))
     rulings = Rulings(database, lambda: f"hall-{secrets.token_hex(12)}", utc_now)
     hall = Hall(database, rulings, prefix, name, time.monotonic, say, listed)
     sweeper = Sweeper(hall, timedelta(days=keep_days), utc_now, say)
@@ -140,6 +142,20 @@ def _announcement(name: str, address: Address, prefix: str) -> HallBroker:
         )
     is_here = address.host == "localhost" or address.host.startswith("127.") or address.host == "::1"
     return HallBroker(name, "" if is_here else address.host, address.port, prefix, address.tls is not None)
+
+
+def _check_topics(prefix: str, listed: Sequence[str]) -> None:
+    """Raise BadParameter if a table's settings could not have this prefix, or no table could have one of the ids."""
+    from referee.hall.hall import TABLE_ID
+    from referee.settings.network_sections import TOPIC_PREFIX
+
+    if not re.fullmatch(TOPIC_PREFIX, prefix):
+        raise click.BadParameter(
+            f"{prefix!r} can't begin a topic; expected letters, digits, - and _, in parts separated by /"
+        )
+    for each in listed:
+        if not TABLE_ID.fullmatch(each):
+            raise click.BadParameter(f"{each!r} can't be a table's id; expected letters, digits, - and _")
 
 
 def _address(broker: str, user: str | None, password_file: Path | None, ca: Path | None, *, tls: bool) -> Address:

@@ -123,7 +123,7 @@ class Director:
                 number,
                 *pairing,
             ):
-                raise TournamentError(f"round {pairing[0]} has no game at board {pairing[1]} that could end {score!s}")
+                raise TournamentError(f"round {pairing[0]} has no game at board {pairing[1]}")
             if score is Score.OPEN:
                 restore_result(work, number, *pairing)
 

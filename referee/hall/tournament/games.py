@@ -71,12 +71,13 @@ def unlink_games(work: Transaction, seat: str, journal: str, first: int) -> None
 def set_result(work: Transaction, seat: str, journal: str, game: int, winners: frozenset[str] | None) -> None:
     """Note how the game of a pairing ended: who won by name; ``None`` where it goes on after all.
 
-    What an arbiter has decided stays.
+    What an arbiter has decided stays. A game that only somebody else won gives no result.
     """
     by_table = "p.seat = ? AND p.journal = ? AND p.game_number = ? AND p.decided_by IN ('', ?)"
     for *board, one, other in work.rows(_PAIRINGS + by_table, seat, journal, game, TABLE):
-        score = Score.OPEN if winners is None else _score(one in winners, other in winners)
-        decided_by = "" if winners is None else TABLE
+        is_over = winners is not None and (not winners or bool(winners & {one, other}))
+        score = _score(one in winners, other in winners) if winners is not None and is_over else Score.OPEN
+        decided_by = TABLE if is_over else ""
         work.run(f"UPDATE pairing SET score = ?, decided_by = ? {_AT}", score.value, decided_by, *board)
 
 

@@ -78,7 +78,8 @@ def pair(tournament: Tournament) -> tuple[Pairing, ...]:
     pairs = match_players(field)
     if 2 * len(pairs) != len(field) + len(field) % 2:
         raise TournamentError(
-            "the players left can't be paired without a second meeting; end the tournament, or leave somebody out"
+            "the players left can't be paired without a second meeting or a second bye; stop after this round, or "
+            "leave somebody out"
         )
     games = sorted((pair for pair in pairs if pair[1] is not None), key=_board)
     placed = [

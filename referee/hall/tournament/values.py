@@ -102,6 +102,10 @@ class Tournament:
                 return player
         raise TournamentError(f"there is no player {number}")
 
+    def names_of(self, pairing: Pairing) -> tuple[str, ...]:
+        """Return the names of those who meet, the first player's first; only that one for a bye."""
+        return tuple(self.player(number).name for number in (pairing.first, pairing.second) if number is not None)
+
     def games_of(self, number: int) -> list[Pairing]:
         """Return a player's pairings, in the order of the rounds."""
         return sorted((each for each in self.pairings if number in (each.first, each.second)), key=lambda it: it.round)

@@ -110,11 +110,13 @@ class ClockLine:
 
 
 def clock_of(seat: Seat, now: datetime) -> list[ClockLine]:
-    """Return what a table's clock shows now; nothing if it has none."""
+    """Return what a table's clock shows now, or showed last if it is not there; nothing if it has none."""
     clock = None if seat.state is None else seat.state.clock
     if clock is None:
         return []
-    running = [] if clock.paused else [side for side in clock.remaining_s if side in clock.running]
+    # At a table that is off, no time passes; whether it is off or only out of reach is not known.
+    is_still = clock.paused or seat.is_online is False
+    running = [] if is_still else [side for side in clock.remaining_s if side in clock.running]
     mode = ClockMode.HOURGLASS if clock.mode == ClockMode.HOURGLASS else ClockMode.GAME
     left_s, delay_s = run_down(mode, clock.remaining_s, clock.delay_s, running, seat.clock_age_s(now))
     gain = 1 / (len(left_s) - 1) if mode is ClockMode.HOURGLASS and len(left_s) > 1 else 0.0

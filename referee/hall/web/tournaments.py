@@ -16,6 +16,7 @@ from engine import registry
 from referee.clocks.control import read_control
 from referee.errors import ClockError, TournamentError
 from referee.hall.floor import natural_sort_key
+from referee.hall.rulings import Ruling
 from referee.hall.tournament.director import StoredTournament
 from referee.hall.tournament.exports import pairings_csv, standings_csv, trf16
 from referee.hall.tournament.standings import standings
@@ -26,6 +27,9 @@ from referee.web.guard import Guarded, form_fields
 from referee.web.languages import language_of, translations
 
 _MOST_NAME = 80
+_MOST_RULINGS = 20
+"""How many of a table's newest rulings are searched for what it was told to begin."""
+_NEW_GAME = "new game"
 _RATING_REVERSED = re.compile(r"\s*(?P<rating>\d{1,4})(?P<gap>\s*)(?P<separator>[;,]?)")
 """The end of a line with a rating, read backwards: forwards, a long run of tabs would take quadratic time."""
 _Done = TypeVar("_Done")
@@ -88,6 +92,7 @@ class TournamentPages:
             "lines": await run_in_threadpool(standings, tournament),
             "scores": [score for score in Score if score is not Score.BYE],
             "seats": [seat.id for seat in seats],
+            "orders": await run_in_threadpool(self._orders, kept),
         }
         return render_page(request, "tournament", words)
 
@@ -114,7 +119,8 @@ class TournamentPages:
                 read_control(clock)
             except ClockError as error:
                 raise refusal(error) from error
-        sides = registry.load(kept.game).players
+        game = registry.load(kept.game)
+        options = {option.name: 2 for option in game.options if option.name == "players"}
         chosen, board = fields.get("round", str(tournament.round)), fields.get("board", "")
         for pairing in tournament.pairings:
             at = (pairing.round, pairing.board)
@@ -122,22 +128,32 @@ class TournamentPages:
             # A game that was lost by absence has no table, even if an arbiter opens it again.
             if str(pairing.round) != chosen or pairing.score is not Score.OPEN or not wanted or not kept.seats[at]:
                 continue
-            assert pairing.second is not None
-            names = [tournament.player(number).name for number in (pairing.first, pairing.second)]
-            command = {"command": "new game", "game": kept.game, "players": dict(zip(sides, names, strict=False))}
-            if clock:
-                command["clock"] = clock
+            command = {
+                "command": _NEW_GAME,
+                "game": game.name,
+                "players": dict(zip(game.players, tournament.names_of(pairing), strict=False)),
+                **({"options": options} if options else {}),
+                **({"clock": clock} if clock else {}),
+            }
             await run_in_threadpool(self._begin_game, kept.seats[at], command, _name_of(session))
         self._desk.send_now()
         return RedirectResponse(f"/tournaments/{kept.id}", 303)
 
     def _begin_game(self, seat: str, command: Mapping[str, object], by: str) -> None:
-        """Have a table begin a game, unless the same ruling still waits for its answer."""
+        """Have a table begin a game, in place of what still waits to begin there."""
         hall = self._desk.hall
         with hall.lock:
-            waiting = (each.command.items() for each in hall.rulings.waiting() if each.seat == seat)
-            if not any(command.items() <= told for told in waiting):
-                hall.rule(seat, command, by)
+            waiting = self._waiting_games(seat)
+            if any(_without_sender(each) == command for each in waiting):
+                return
+            for each in waiting:
+                hall.withdraw(each.request_id)
+            hall.rule(seat, command, by)
+
+    def _waiting_games(self, seat: str) -> list[Ruling]:
+        """Return the games that a table is still to begin."""
+        waiting = self._desk.hall.rulings.waiting()
+        return [each for each in waiting if each.seat == seat and each.command["command"] == _NEW_GAME]
 
     async def _decide(self, request: Request) -> Response:
         kept, fields = await self._kept(request), await self._fields(request)
@@ -147,7 +163,30 @@ class TournamentPages:
         except (KeyError, ValueError) as error:
             raise HTTPException(422, "The form lacks the game or its result. Load the page again.") from error
         await self._done(lambda: self._director.decide(kept.id, pairing, score, _name_of(request.state.session)))
+        if score is not Score.OPEN:
+            await run_in_threadpool(self._withdraw_game, kept, pairing)
         return RedirectResponse(f"/tournaments/{kept.id}", 303)
+
+    def _withdraw_game(self, kept: StoredTournament, pairing: tuple[int, int]) -> None:
+        """No longer have a table begin the game of a round and board, which has a result."""
+        names = next(
+            kept.tournament.names_of(each) for each in kept.tournament.pairings if (each.round, each.board) == pairing
+        )
+        with self._desk.hall.lock:
+            for each in self._waiting_games(kept.seats[pairing]):
+                if _names_in(each) == names:
+                    self._desk.hall.withdraw(each.request_id)
+
+    def _orders(self, kept: StoredTournament) -> dict[tuple[int, int], Ruling]:
+        """Return what the tables were last told to begin, by round and board, for games that have not begun."""
+        newest, orders = self._desk.hall.rulings.newest, {}
+        for pairing in kept.tournament.pairings:
+            at = (pairing.round, pairing.board)
+            if pairing.needs_table and at not in kept.begun:
+                names = kept.tournament.names_of(pairing)
+                given = newest(kept.seats[at], _MOST_RULINGS)
+                orders[at] = next((each for each in given if _names_in(each) == names), None)
+        return {at: order for at, order in orders.items() if order is not None}
 
     async def _presence(self, request: Request) -> Response:
         kept, fields = await self._kept(request), await self._fields(request)
@@ -160,7 +199,7 @@ class TournamentPages:
 
     async def _export(self, request: Request) -> Response:
         kept, name = await self._kept(request), request.path_params["file"]
-        began = datetime.fromisoformat(kept.began).date()
+        began = datetime.fromisoformat(kept.began).astimezone().date()
         makers: dict[str, Callable[[], str]] = {
             "report.trf": lambda: trf16(kept.tournament, began),
             "standings.csv": lambda: standings_csv(kept.tournament),
@@ -209,6 +248,16 @@ def read_players(text: str) -> list[tuple[str, int]]:
         if name:
             players.append((name, rating))
     return players
+
+
+def _without_sender(ruling: Ruling) -> dict[str, object]:
+    """Return the command of a ruling as it was given, without who gave it."""
+    return {key: value for key, value in ruling.command.items() if key not in {"by", "request_id"}}
+
+
+def _names_in(ruling: Ruling) -> tuple[str, ...]:
+    """Return whose game a ruling has a table begin, the first side's player first; empty for any other ruling."""
+    return tuple(ruling.command["players"].values()) if ruling.command["command"] == _NEW_GAME else ()
 
 
 def _name_of(session: Session) -> str:

@@ -175,3 +175,15 @@ def test_an_invalid_name_of_a_hall_is_refused(name: str, tmp_path: Path, monkeyp
     assert refused.exit_code == 2
     assert "can't be a hall's name; expected 1 to 63 bytes" in refused.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "reason"),
+    [("--table", "Table 3", "can't be a table's id"), ("--prefix", "referee/", "can't begin a topic")],
+)
+def test_an_id_or_prefix_that_no_table_can_have_is_refused(
+    option: str, given: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = runner_in(tmp_path, monkeypatch)("tools", "hall", "--broker", "localhost", option, given)
+    assert (refused.exit_code, reason in refused.stderr) == (2, True)
+    assert list(tmp_path.iterdir()) == []

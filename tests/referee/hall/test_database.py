@@ -26,6 +26,12 @@ def test_rows_are_still_there_after_the_database_is_reopened(where: str) -> None
     assert seats(opened(where)) == [("a", "½ “ü”"), ("b", "{}")]
 
 
+def test_a_hall_keeps_its_id(where: str, tmp_path: Path) -> None:
+    ids = iter(("one", "two", "three"))
+    assert [opened(where).hall_id(lambda: next(ids)) for _ in range(2)] == ["one", "one"]
+    assert opened(str(tmp_path / "other.db")).hall_id(lambda: next(ids)) == "two"
+
+
 def test_a_failed_transaction_leaves_no_rows(where: str) -> None:
     database = opened(where)
     with pytest.raises(HallStoreError, match="failed"):

@@ -113,6 +113,14 @@ def test_a_game_with_more_sheets_than_the_camera_looks_for_does_not_begin(on: Ta
     assert on.tell(NewGame("number-drop", {"players": 2})).refused is False, "a sheet may stay empty"
 
 
+def test_a_new_game_has_the_tables_own_options_but_for_those_it_names(new_journal: Callable[[], Journal]) -> None:
+    table = Table(NUMBER_DROP, None, new_journal(), ServiceSettings(options={"players": 3}))
+    table.service.start()
+    for command, players in ((NewGame("number-drop"), 3), (NewGame("number-drop", {"players": 2}), 2)):
+        assert not table.tell(command).refused
+        assert table.journal.events(table.journal.latest_game())[0][1].data["options"]["players"] == players
+
+
 def test_two_turns_taken_back_stay_so_until_their_sheets_change(on: Table) -> None:
     both = written("p1") | written("p3")
     assert len(accepted(see(on, both, (), 3.0))) == 2

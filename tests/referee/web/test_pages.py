@@ -200,6 +200,11 @@ def test_hints_that_are_ruled_out_are_offered_nowhere() -> None:
     assert "without_hints" not in client.get("/new").text
 
 
+def test_a_new_game_is_offered_with_the_tables_own_options() -> None:
+    client = client_of(port_of(options={"start": "variant"}))
+    assert '<option value="variant" selected>' in client.get("/new").text
+
+
 def test_the_page_can_be_installed_and_its_offline_files_exist() -> None:
     client = client_of(table_of())
     manifest = json.loads(client.get("/manifest.webmanifest").text)

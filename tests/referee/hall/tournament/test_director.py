@@ -292,6 +292,16 @@ def test_a_reopened_game_of_an_earlier_round_is_the_one_that_is_missing(where: s
         director.pair(number, SEATS)
 
 
+def test_a_game_that_somebody_else_won_leaves_the_pairing_open(where: str) -> None:
+    hall, director, feed = hall_on(where), director_on(where), table_of()
+    number = director.begin("Club", System.SWISS, 1, "deblockle", NAMES[:2])
+    director.pair(number, SEATS)
+    feed.begin(("Ann", "Ben"), 0)
+    feed.append(EventKind.END, {"winner": "p3", "reason": "most points"})
+    hall.take([event(each) for each in feed.events])
+    assert scores(director, number) == [""]
+
+
 @pytest.mark.parametrize("slip", ["before the game", "in the game", "after the game"])
 def test_an_open_score_brings_the_tables_result_back(where: str, slip: str) -> None:
     hall, director, feed = hall_on(where), director_on(where), table_of()

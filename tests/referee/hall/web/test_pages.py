@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from http.client import HTTPResponse
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from referee.hall.web.app import ClockLine, clock_of
 from referee.hall.web.tables import render_card
 from referee.hall.web.tournaments import read_players
 from referee.journal.events import EventKind
-from referee.mqtt.topics import ShownClock, ShownVerdict, Topics
+from referee.mqtt.topics import Answer, ShownClock, ShownVerdict, Topics
 from referee.web.access import Role
 from tests.referee.hall.halls import event, state
 from tests.referee.hall.web.visits import HTML, NASTY, Visit, serving
@@ -196,7 +197,7 @@ def test_a_game_that_has_begun_is_not_begun_anew(visit: Visit) -> None:
     visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 4), ("Ben", 3), ("Cleo", 2), ("Dan", 1)])
     visit.director.pair(1, ["table-1", "table-2"])
     feed = visit.feeds[0]
-    assert "Begin board" not in visit.page("/tournaments/1")
+    assert "Restart board" not in visit.page("/tournaments/1")
     visit.hall.take([event(feed.begin(("Ann", "Cleo"), 0))])
     visit.post("/tournaments/1/start")
     assert [ruling.seat for ruling in visit.hall.rulings.waiting()] == ["table-2"]
@@ -206,7 +207,7 @@ def test_an_arbiter_can_begin_a_single_game_anew(visit: Visit) -> None:
     visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 4), ("Ben", 3), ("Cleo", 2), ("Dan", 1)])
     visit.director.pair(1, ["table-1", "table-2"])
     visit.hall.take([event(visit.feeds[0].begin(("Ann", "Cleo"), 0))])
-    (form,) = re.findall(r"<details><summary>Begin board 1 anew</summary>(.*?)</details>", visit.page("/tournaments/1"))
+    (form,) = re.findall(r"<details><summary>Restart board 1</summary>(.*?)</details>", visit.page("/tournaments/1"))
     assert 'action="/tournaments/1/start"' in form
     fields = dict(re.findall(r'type="hidden" name="(round|board)" value="(\d+)"', form))
     for _ in range(2):
@@ -214,7 +215,41 @@ def test_an_arbiter_can_begin_a_single_game_anew(visit: Visit) -> None:
     (ruling,) = visit.hall.rulings.waiting()
     assert (ruling.seat, ruling.command["command"], ruling.command["clock"]) == ("table-1", "new game", "fischer 5+3")
     visit.director.decide(1, (1, 1), Score.DRAW, "Arbiter")
-    assert "Begin board" not in visit.page("/tournaments/1")
+    assert "Restart board" not in visit.page("/tournaments/1")
+
+
+def test_a_table_begins_the_latest_game_it_was_told_to_and_none_that_has_a_result(visit: Visit) -> None:
+    visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 4), ("Ben", 3), ("Cleo", 2), ("Dan", 1)])
+    visit.director.pair(1, ["table-1", "table-2"])
+    for clock in ("", "fischer 5+3", ""):
+        visit.post("/tournaments/1/start", clock=clock)
+        assert [ruling.command.get("clock", "") for ruling in visit.hall.rulings.waiting()] == [clock, clock]
+    assert visit.page("/tournaments/1").count("The table has not answered yet.") == 2
+    visit.post("/tournaments/1/decide", round="1", board="1", score="1-0")
+    (ruling,) = visit.hall.rulings.waiting()
+    assert ruling.seat == "table-2"
+    refusal = Answer(table="table-2", request_id=ruling.request_id, refused=True, words="other sheets", event_number=20)
+    visit.hall.take([Incoming("club/table-2/answers", refusal.model_dump_json().encode())])
+    assert '<p class="trouble">other sheets</p>' in visit.page("/tournaments/1")
+
+
+def test_a_game_of_a_tournament_is_for_two(visit: Visit) -> None:
+    visit.director.begin("Club", System.SWISS, 1, "blokus-dice", [("Ann", 2), ("Ben", 1)])
+    visit.director.pair(1, ["table-1"])
+    visit.post("/tournaments/1/start")
+    (ruling,) = visit.hall.rulings.waiting()
+    assert (ruling.command["players"], ruling.command["options"]) == ({"p1": "Ann", "p2": "Ben"}, {"players": 2})
+
+
+def test_the_report_has_the_date_at_the_hall(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 2), ("Ben", 1)])
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        assert "042 2026/12/31" in visit.client.get("/tournaments/1/report.trf").text
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_no_table_is_told_of_a_game_that_was_lost_by_absence(visit: Visit) -> None:
@@ -260,6 +295,8 @@ def test_a_clock_continues_from_the_tables_last_report(visit: Visit) -> None:
     visit.clock.now_s = 130.0
     gold, teal = ClockLine("gold", 75.0, 0.0, -1.0), ClockLine("teal", 50.0, 0.0, 0.0)
     assert clock_of(Seat("table-1", told), visit.clock.utc()) == [gold, teal]
+    last = [ClockLine("gold", 100.0, 5.0, 0.0), teal]
+    assert clock_of(Seat("table-1", told, is_online=False), visit.clock.utc()) == last, "no time passes without power"
     paused = told.model_copy(update={"clock": clock.model_copy(update={"paused": "by Ann"})})
     assert clock_of(Seat("table-1", paused), visit.clock.utc())[0] == ClockLine("gold", 100.0, 5.0, 0.0)
     hourglass = told.model_copy(update={"clock": clock.model_copy(update={"mode": "hourglass"})})
