@@ -76,7 +76,8 @@ def tell_referee(
                 except UnreachableError as error:
                     # A killed referee leaves its socket behind, which the next one replaces once it has the journal.
                     if is_late or not isinstance(error.__cause__, ConnectionRefusedError | FileNotFoundError):
-                        raise UnreachableError(f"{error}; `./run games replay` tells whether it was done") from error
+                        replay = context.advised_command("games replay", journal, flag="")
+                        raise UnreachableError(f"{error}; {replay} tells whether it was done") from error
             elif is_late:
                 raise UnreachableError(f"{busy} (it takes no requests)") from busy
         time.sleep(_POLL_S)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import shlex
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -75,6 +76,18 @@ class CommandContext:
         if create:
             settings.path.parent.mkdir(parents=True, exist_ok=True)
         return Journal.open(settings.path, wall_clock=utc_now, limits=limits, read_only=read_only, create=create)
+
+    def other_journal(self, path: Path) -> str:
+        """Return a journal's path as typed in a shell; empty if a command without ``--journal`` uses it anyway."""
+        # The person may type an advised command without --config.
+        if self.config_path is None and path == self.configuration().settings.journal.path:
+            return ""
+        return shlex.quote(str(path))
+
+    def advised_command(self, command: str, journal: Path, flag: str = "--journal ") -> str:
+        """Return a command on a journal for a sentence, such as ```./run games resume 2 --journal a.sqlite```."""
+        named = self.other_journal(journal)
+        return f"`./run {command} {flag}{named}`" if named else f"`./run {command}`"
 
 
 def context_of(running: click.Context | None) -> CommandContext:

@@ -64,12 +64,12 @@ def new_command(
     settings = context.configuration({"game.name": game_name, "clock.time": clock}).settings
     game = registry.load(settings.game.name)
     chosen = table_options(game, {**settings.game.options, **read_pairs(options)})
-    names = {side: str(name) for side, name in read_pairs(players, "gold=Ann").items()}
+    names = {side.lower(): str(name) for side, name in read_pairs(players, "gold=Ann").items()}
     unknown = [side for side in names if side not in game.players]
     if unknown:
         raise click.BadParameter(f"{game.name} has no player {unknown[0]!r}; it has {', '.join(game.players)}")
     with context.open_journal(journal, read_only=False, create=True) as opened:
-        _ask_to_leave(opened, is_sure=is_sure)
+        _ask_to_leave(context, opened, is_sure=is_sure)
         begun = NewGame(
             game.name,
             chosen,
@@ -78,16 +78,18 @@ def new_command(
             clock=time_control(settings.clock),
         )
         say(IdleSession(opened, time.monotonic).begin(begun))
+        named = context.other_journal(opened.path)
+    by_text = f"{kept_by_text()}, each with `--journal {named}`" if named else kept_by_text()
     if settings.table.layout is None and game.name not in games_with_layouts():
-        say(f"No camera can see {game.title} yet; {kept_by_text()}.")
+        say(f"No camera can see {game.title} yet; {by_text}.")
         return
     try:
         layout_for_camera(game.name, settings.table.layout)
     except LayoutError as error:
-        say(f"{capitalized(str(error))}. You can {kept_by_text()}.")
+        say(f"{capitalized(str(error))}. You can {by_text}.")
 
 
-def _ask_to_leave(journal: Journal, *, is_sure: bool) -> None:
+def _ask_to_leave(context: CommandContext, journal: Journal, *, is_sure: bool) -> None:
     """Ask whether to leave an unfinished game; if nobody can be asked, say how to go back to it."""
     from referee.cli.games import open_game
 
@@ -96,7 +98,8 @@ def _ask_to_leave(journal: Journal, *, is_sure: bool) -> None:
         return
     if sys.stdin.isatty():
         click.confirm(f"{left}. Leave it and begin a new one?", abort=True)
-    say(f"{left}. `./run games resume {journal.latest_game()}` goes back to it.")
+    resuming = context.advised_command(f"games resume {journal.latest_game()}", journal.path)
+    say(f"{left}. {resuming} goes back to it.")
 
 
 def _side(player: str | None) -> str | None:

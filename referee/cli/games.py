@@ -144,7 +144,8 @@ def list_games(context: CommandContext, journal: Path | None = None) -> None:
             began = local_time(summary.wall_time)
             table.add_row(str(summary.number), *(Text(cell) for cell in (row[0], began, *row[1:])))
         if not table.row_count:
-            say(f"There is no game in {opened.path} yet; `./run games new` begins one.")
+            new = context.advised_command("games new", opened.path)
+            say(f"There is no game in {opened.path} yet; {new} begins one.")
             return
     print_table(output(), table)
 
@@ -254,16 +255,17 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
         outcome = fold(game, events).outcome
         is_stopped = outcome is not None and outcome.reason == STOPPED
         if outcome is not None and not is_stopped:
-            raise CorrectionError(f"game {number} is over: {outcome.reason}; `./run games new` begins another")
+            new = context.advised_command("games new", opened.path)
+            raise CorrectionError(f"game {number} is over: {outcome.reason}; {new} begins another")
         if number == opened.latest_game() and not is_stopped:
-            raise CorrectionError(f"game {number} is the last one; `./run watch` or `./run table turn` goes on with it")
-        for _, event in events:
-            if event.kind in STATE_CHANGING:
-                # Frame times restart with the machine, so the old ones mean nothing now.
-                opened.append(replace(event, frame_time_s=None))
+            ways = " or ".join(context.advised_command(name, opened.path) for name in ("watch", "table turn"))
+            raise CorrectionError(f"game {number} is the last one; {ways} goes on with it")
+        # Frame times restart with the machine, so the old ones mean nothing now.
+        copied = [replace(event, frame_time_s=None) for _, event in events if event.kind in STATE_CHANGING]
         folded = ClockFold.of(game, events)
         if folded.clock is not None:
-            opened.append(set_event(folded.clock.at(folded.latest_s)))
+            copied.append(set_event(folded.clock.at(folded.latest_s)))
+        opened.append_all(copied)
         latest = opened.latest_game() or 0
         game, events = events_of_game(opened, latest)
     say(f"Game {number} goes on as game {latest}.")
@@ -291,15 +293,16 @@ def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None
     with context.open_journal(journal, read_only=False) as opened:
         left = open_game(opened)
         if left is None:
-            raise CorrectionError("no game is under way; `./run games new` begins one")
+            new = context.advised_command("games new", opened.path)
+            raise CorrectionError(f"no game is under way; {new} begins one")
         if not yes and not sys.stdin.isatty():
             raise click.UsageError(f"{left}; to stop it without being asked, add --yes.")
         if not yes:
             click.confirm(f"{left}. Stop it?", abort=True)
-        opened.append(note_event(f"{by or user_name()} stops the game.", None))
-        opened.append(end_event(Outcome(None, STOPPED), None))
-        number = opened.latest_game()
-    say(f"Stopped. `./run games resume {number}` goes on with it.")
+        stopped = note_event(f"{by or user_name()} stops the game.", None)
+        opened.append_all([stopped, end_event(Outcome(None, STOPPED), None)])
+        resuming = context.advised_command(f"games resume {opened.latest_game()}", opened.path)
+    say(f"Stopped. {resuming} goes on with it.")
 
 
 @games_command.command(cls=ExampleCommand)

@@ -124,21 +124,21 @@ def devices_command(
     path = context.configuration({"journal.path": journal}).settings.journal.path
     devices = PairedDevices(devices_path(key_path(path)), time.time)
     if device is None:
-        _list(devices)
+        _list(devices, context.advised_command("watch --page-address 0.0.0.0", path))
         return
-    chosen = _find_device(devices, device)
+    chosen = _find_device(devices, device, context.advised_command("tools devices", path))
     devices.change(chosen.id, Role.NOBODY if may is None else Role[may.upper()])
     name = chosen.name or f"Device {device}"
     click.echo(f"{name} is no longer paired." if may is None else f"{name} may {may} from now on.")
 
 
-def _list(devices: PairedDevices) -> None:
+def _list(devices: PairedDevices, pairing: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
     listed = devices.all()
     if not listed:
-        say("No device is paired. `./run watch --page-address 0.0.0.0` shows the codes that pair one.")
+        say(f"No device is paired. {pairing} shows the codes that pair one.")
         return
     table = Table("number", "name", "may", "last seen", box=None, pad_edge=False)
     for number, each in enumerate(listed, 1):
@@ -147,7 +147,7 @@ def _list(devices: PairedDevices) -> None:
     print_table(output(), table)
 
 
-def _find_device(devices: PairedDevices, text: str) -> Device:
+def _find_device(devices: PairedDevices, text: str, listing: str) -> Device:
     """Return the device with a number or a name; raises BadParameter if there is none, or more than one."""
     listed = devices.all()
     if text.isascii() and text.isdigit() and 1 <= int(text) <= len(listed):
@@ -156,4 +156,4 @@ def _find_device(devices: PairedDevices, text: str) -> Device:
     if len(named) == 1:
         return named[0]
     why = f"{len(named)} devices are called {text!r}" if named else f"no device is called {text!r}"
-    raise click.BadParameter(f"{why}; `./run tools devices` shows their numbers")
+    raise click.BadParameter(f"{why}; {listing} shows their numbers")

@@ -83,7 +83,7 @@ def _replay_record(console: Console, text: str) -> None:
     scores = {} if game.scores is None else game.scores(played.states[-1])
     listed = ", ".join(f"{player} {points}" for player, points in scores.items())
     points = f" Points: {listed}." if scores else ""
-    console.print(f"{len(played.turns)} turns, all legal.{points} Result: {result}", markup=False)
+    console.print(f"{counted(len(played.turns), 'turn')}, all legal.{points} Result: {result}", markup=False)
 
 
 def _describe(game: Game[Any, Any], step: Any) -> str:
@@ -135,12 +135,34 @@ def _replay_journal(
             )
 
 
+def check_record_file(file: Path, *, is_free: bool) -> None:
+    """Ask whether a file may be overwritten, unless it ``is_free``; raises click's UsageError if nobody can be asked.
+
+    Raises it also for a journal, which no record may replace, and for a missing folder.
+    """
+    if not file.absolute().parent.is_dir():
+        raise click.BadParameter(f"there is no folder {file.absolute().parent} to keep the game in")
+    if not file.is_file():
+        return
+    with file.open("rb") as opened:
+        if opened.read(len(_SQLITE_BEGINS_WITH)) == _SQLITE_BEGINS_WITH:
+            raise click.UsageError(f"{file} is a journal; give another name.")
+    if is_free:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"{file} is there already; give another name, or --force to write over it.")
+    click.confirm(f"{file} is there already. Write over it?", abort=True)
+
+
 @click.command(cls=ExampleCommand)
 @journal_option
 @game_number_option
 @click.option("--out", type=WRITABLE_FILE, help="The file to write.  [default: standard output]")
+@click.option("--force", is_flag=True, help="Overwrite an existing --out file.")
 @click.pass_obj
-def export_command(context: CommandContext, journal: Path | None, game_number: int | None, out: Path | None) -> None:
+def export_command(
+    context: CommandContext, journal: Path | None, game_number: int | None, out: Path | None, force: bool
+) -> None:
     """Write a game of the journal as a game record.
 
     Header tags come first, then one turn a line.
@@ -160,5 +182,6 @@ def export_command(context: CommandContext, journal: Path | None, game_number: i
     if out is None:
         click.echo(text, nl=False)
     else:
+        check_record_file(out, is_free=force)
         out.write_text(text, encoding="utf-8")
         click.echo(f"{len(text.splitlines())} lines in {out}")

@@ -145,7 +145,7 @@ def ask(journal: Path, command: SentCommand, timeout_s: float = ANSWER_TIMEOUT_S
             connection.sendall(json.dumps(command_message(command), ensure_ascii=False).encode() + b"\n")
             return parse_reply(read_message(_read_line(connection)))
         except TimeoutError as error:
-            raise UnreachableError(f"no answer on {path} within {timeout_s:g} s; see whether it was done") from error
+            raise UnreachableError(f"no answer on {path} within {timeout_s:g} s") from error
         except OSError as error:
             raise UnreachableError(
                 f"the running referee does not answer on {path} ({error.strerror or error})"

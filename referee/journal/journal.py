@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -185,24 +185,40 @@ class Journal(Closeable):
         An empty ``wall_time`` is filled in from the wall clock. Raises EventError, JournalFullError,
         JournalReadOnlyError or JournalError; then no part of the event was recorded.
         """
-        event = self.stamped(event)
-        data = encode(event)
-        game = self._game + (event.kind == EventKind.NEW_GAME)
-        if game == 0:
-            raise EventError(f"a '{event.kind}' event came before any 'new game'; start a game first")
+        (number,) = self._record([(event, evidence)])
+        return number
+
+    def append_all(self, events: Iterable[Event]) -> None:
+        """Record several events without pictures: all of them or, if one fails, none. Otherwise like ``append``."""
+        self._record([(event, ()) for event in events])
+
+    def _record(self, entries: Iterable[tuple[Event, Sequence[Evidence]]]) -> list[int]:
+        """Record events with their pictures in one transaction; returns their numbers."""
+        game = self._game
+        rows = []
+        for given, evidence in entries:
+            event = self.stamped(given)
+            data = encode(event)
+            game += event.kind == EventKind.NEW_GAME
+            if game == 0:
+                raise EventError(f"a '{event.kind}' event came before any 'new game'; start a game first")
+            rows.append(((game, event.kind, data, event.frame_time_s, event.wall_time), evidence))
         kept_bytes = self._kept_bytes
+        numbers: list[int] = []
         if self._has_failed:
             self._rewrite_file()
         with self._noting_failure():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
-                number: int = self._value(
-                    "INSERT INTO event (game, kind, data, frame_time_s, wall_time) VALUES (?, ?, ?, ?, ?) "
-                    "RETURNING number",
-                    *(game, event.kind, data, event.frame_time_s, event.wall_time),
-                )
-                for picture in evidence:
-                    kept_bytes += self._insert_picture(number, picture)
+                for row, evidence in rows:
+                    number: int = self._value(
+                        "INSERT INTO event (game, kind, data, frame_time_s, wall_time) VALUES (?, ?, ?, ?, ?) "
+                        "RETURNING number",
+                        *row,
+                    )
+                    numbers.append(number)
+                    for picture in evidence:
+                        kept_bytes += self._insert_picture(number, picture)
                 if kept_bytes > self._limits.total_bytes:
                     kept_bytes -= self._make_room(kept_bytes - self._limits.total_bytes)
                 self._connection.execute("COMMIT")
@@ -212,7 +228,7 @@ class Journal(Closeable):
                     self._connection.execute("ROLLBACK")
         self._game = game
         self._kept_bytes = kept_bytes
-        return number
+        return numbers
 
     @contextmanager
     def _noting_failure(self) -> Iterator[None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from referee.cli.options import (
     read_pairs,
     rule_option,
 )
+from referee.cli.records import check_record_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -107,9 +109,10 @@ def play_command(
     if no_record and record_file is not None:
         raise click.UsageError("--record says where to keep the game, --no-record not to; give one of them.")
     if record_file is not None:
-        _check_record_file(record_file, is_free=force or record_file == load)
-    has_own_start = bool(options or set_up or position or load or record_file or no_record or is_new)
-    resumed = None if game_name or has_own_start else _game_to_resume(None)
+        check_record_file(record_file, is_free=force or record_file == load)
+    has_own_rules = bool(options or set_up)
+    has_own_start = bool(position or load or record_file or no_record or is_new)
+    resumed = None if game_name or has_own_start or has_own_rules else _game_to_resume(None, is_asked=_is_asked())
     game = registry.load(game_name or (resumed.game if resumed else _game_of_record(load)))
     tags = _tags(game, names)
     hints = context.configuration().settings.hints
@@ -119,7 +122,8 @@ def play_command(
     file = GameFile(record_file, utc_now, click.echo)
     is_played_by_people = len(programs) < len(game.players)
     if resumed is None and not has_own_start and is_played_by_people:
-        resumed = _game_to_resume(game.name)
+        # A game begun before would ignore the options and set-up.
+        resumed = _game_to_resume(game.name, is_asked=_is_asked() and not has_own_rules)
     if resumed is not None:
         load = file.path = resumed.path
     if seed is None:
@@ -166,8 +170,12 @@ def _close(file: GameFile, so_far: GameSoFar) -> None:
     file.close(so_far)
     if file.is_written:
         goes_on = so_far.game.rules.outcome(so_far.state) is None
-        then = f"`./run play {so_far.game.name} --load {file.path}` goes on." if goes_on else ""
+        then = f"{_load_command(so_far.game.name, file.path)} goes on." if goes_on and file.path else ""
         say(f"Kept as {file.path}. {then}".rstrip())
+
+
+def _load_command(game: str, file: Path) -> str:
+    return f"`./run play {game} --load {shlex.quote(str(file))}`"
 
 
 def _is_asked() -> bool:
@@ -175,19 +183,8 @@ def _is_asked() -> bool:
     return sys.stdin.isatty()
 
 
-def _check_record_file(file: Path, *, is_free: bool) -> None:
-    """Ask whether a file may be overwritten; raises click's UsageError if nobody can be asked."""
-    if not file.absolute().parent.is_dir():
-        raise click.BadParameter(f"there is no folder {file.absolute().parent} to keep the game in")
-    if is_free or not file.is_file():
-        return
-    if not _is_asked():
-        raise click.UsageError(f"{file} is there already; give another name, or --force to write over it.")
-    click.confirm(f"{file} is there already. Write over it?", abort=True)
-
-
-def _game_to_resume(game: str | None) -> UnfinishedGame | None:
-    """Return the unfinished game that the person wants to resume; if nobody can be asked, mention it.
+def _game_to_resume(game: str | None, *, is_asked: bool) -> UnfinishedGame | None:
+    """Return the unfinished game that the person wants to resume; if nobody ``is_asked``, mention it.
 
     ``game`` is the game's name, ``None`` for any.
     """
@@ -196,8 +193,8 @@ def _game_to_resume(game: str | None) -> UnfinishedGame | None:
     found = unfinished_game(game, Path())
     if found is None:
         return None
-    if not _is_asked():
-        click.echo(f"Not finished: {found.description}. `--load {found.path}` goes on with it.")
+    if not is_asked:
+        say(f"Not finished: {found.description}. {_load_command(found.game, found.path)} goes on with it.")
         return None
     goes_on = click.confirm(f"A game is not finished ({found.description}). Go on with it?", default=True)
     return found if goes_on else None

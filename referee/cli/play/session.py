@@ -161,9 +161,12 @@ class PlaySession:
         if line is None:
             self._going_on = False
             return
-        line = line.strip().removeprefix("roll " if awaits_roll else "").strip()
+        line = line.strip()
         if not line:
             return
+        word, _, dice = line.partition(" ")
+        if awaits_roll and word.lower() == "roll" and dice:
+            line = dice.strip()
         # A turn's column is counted from after the player's name.
         read = line if awaits_roll else split_player(self._game, self._state, line)[1]
         self._carry_out(lambda: self._execute_line(line, awaits_roll=awaits_roll), read)

@@ -6,6 +6,7 @@ import socket
 import threading
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +14,7 @@ import pytest
 
 from engine.records.record import read, replay
 from engine.registry import load
-from referee.commands.command_socket import CommandSocket, socket_path
+from referee.commands.command_socket import CommandSocket, ask, socket_path
 from referee.commands.queue import CommandQueue
 from referee.commands.values import Reply
 from referee.journal import Journal, fold
@@ -197,6 +198,26 @@ def test_the_players_and_the_ban_on_hints_are_both_kept(run: Run) -> None:
         ((_, begun),) = journal.events()
         assert begun.data == {"game": "deblockle", "options": {}, "players": {"gold": "Ann"}, "hints": "none"}
         assert fold(GAME, journal.events()).game == "deblockle"
+
+
+def test_a_player_is_named_in_any_case(run: Run) -> None:
+    assert run("new", "diaballik", "--player", "Black=Ann").exit_code == 0
+    assert run("status").stdout.startswith("Game 1, Diaballik (black Ann): ")
+
+
+def test_a_request_without_an_answer_is_looked_up_in_its_own_journal(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "the evening.sqlite"
+    run("new", "deblockle", "--journal", path)
+    monkeypatch.setattr("referee.commands.command_socket.ask", partial(ask, timeout_s=0.05))
+    with (
+        Journal.open(path, wall_clock=lambda: datetime.now(UTC)),
+        CommandQueue(lambda: 0.0) as commands,
+        CommandSocket(path, commands),
+    ):
+        unanswered = run("take-back", "--journal", path)
+    assert unanswered.stderr.endswith(f"; `referee games replay '{path}'` tells whether it was done\n")
 
 
 def test_a_command_waits_for_a_referee_that_restarts_after_it_was_killed(

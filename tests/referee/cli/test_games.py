@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -87,6 +89,23 @@ def test_a_game_left_while_its_clock_ran_is_resumed_with_the_time_used(run: Run,
         clock = ClockFold.of(load("deblockle"), journal.events(3)).clock
     assert clock is not None
     assert clock.remaining_s == {"gold": 120, "teal": 90}
+
+
+@pytest.mark.parametrize("kind", ["turn", "clock"])
+def test_a_game_is_resumed_completely_or_not_at_all(run: Run, tmp_path: Path, kind: str) -> None:
+    run("new", "deblockle", "--clock", "game 2")
+    run("turn", "c1-b1=x-a2")
+    run("new", "diaballik")
+    before = run("games").stdout
+    with closing(sqlite3.connect(tmp_path / "game.sqlite")) as file:
+        file.execute(
+            f"CREATE TRIGGER fault BEFORE INSERT ON event WHEN NEW.kind = '{kind}' BEGIN SELECT RAISE(ABORT, 'x'); END"
+        )
+    assert run("games", "resume", "1").exit_code != 0
+    assert run("games").stdout == before
+    with closing(sqlite3.connect(tmp_path / "game.sqlite")) as file:
+        file.execute("DROP TRIGGER fault")
+    assert "goes on as game 3" in run("games", "resume", "1").stdout
 
 
 def test_games_that_cannot_be_resumed_are_refused(run: Run) -> None:
@@ -202,6 +221,36 @@ def test_a_journal_is_backed_up_and_restored(run: Run, tmp_path: Path) -> None:
     assert restored.output.splitlines()[1] == f"What was there before: {before}"
     by_itself = run("games", "backup")
     assert str(tmp_path / "backups") in by_itself.output
+
+
+def test_advice_about_another_journal_names_it(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "the evening.sqlite"
+    journal = ("--journal", "the evening.sqlite")
+    flag = f"--journal '{path}'"
+    run("new", "deblockle", *journal)
+    assert f"`referee games new {flag}` begins one" in run("games", "end", "--yes", *journal).stderr
+    run("turn", "c1-b1=x-a2", *journal)
+    last = run("games", "resume", "1", *journal).stderr
+    assert f"`referee watch {flag}` or `referee table turn {flag}` goes on with it" in last
+    stopped = run("games", "end", "--yes", *journal).stdout
+    assert stopped == f"Stopped. `referee games resume 1 {flag}` goes on with it.\n"
+    assert run("games", "resume", "1", *journal).exit_code == 0
+    monkeypatch.setattr("vision.layout.table.games_with_layouts", lambda: ())
+    begun = run("new", "deblockle", *journal).stdout
+    assert f"`referee games resume 2 {flag}` goes back to it." in begun
+    assert begun.endswith(f"`referee table announce`, each with `{flag}`.\n")
+    paired = run("tools", "devices", *journal).stdout
+    assert f"`referee watch --page-address 0.0.0.0 {flag}` shows the codes" in paired
+    assert (
+        f"`referee tools devices {flag}` shows their numbers"
+        in run("tools", "devices", "1", "--unpair", *journal).stderr
+    )
+    # Without --config, the advised command would use another journal.
+    (tmp_path / "other.toml").write_text('[journal]\npath = "other.sqlite"\n')
+    run("--config", "other.toml", "new", "deblockle")
+    run("--config", "other.toml", "turn", "c1-b1=x-a2")
+    stopped = run("--config", "other.toml", "games", "end", "--yes").stdout
+    assert f"`referee games resume 1 --journal {tmp_path}/other.sqlite` goes on" in stopped
 
 
 def test_the_list_of_games_and_its_subcommands_take_a_journal(run: Run) -> None:

@@ -180,7 +180,7 @@ def test_unreadable_text_is_marked_without_the_player_before_it(play):
 
 
 def test_dice_are_typed_or_drawn(play, tmp_path):
-    typed = "turns\nroll 7\nroll\nkeep\np2 keep\nroll 6\np2: leave\nroll\np1 keep\n"
+    typed = "turns\nroll 7\nroll\nkeep\np2 keep\nRoll 6\np2: leave\nroll\np1 keep\n"
     said = play("harvest", "--seed", "5", typed=typed).output
     assert "The dice come first; 6 rolls are possible, such as 1." in said
     assert "\n  7\n  ^\nExpected 1 to 6." in said

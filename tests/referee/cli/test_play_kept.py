@@ -67,11 +67,14 @@ def test_each_step_is_on_the_disk_before_the_next_prompt(play, tmp_path, monkeyp
 def test_an_unfinished_game_is_announced_and_resumed(play, tmp_path, monkeypatch):
     play("deblockle", *ONE_EACH, typed="d1-e1=cross-f1\nquit\n")
     (file,) = tmp_path.glob("*.txt")
-    assert f"Not finished: {file.name}, 1 turn. `--load {file.name}` goes on" in play("deblockle", typed="q\n").output
+    mentioned = f"Not finished: {file.name}, 1 turn. `referee play deblockle --load {file.name}` goes on with it."
+    assert mentioned in play("deblockle", typed="q\n").output
     assert "Not finished" not in play("deblockle", "--new", typed="exit\n").output
     monkeypatch.setattr(command, "_is_asked", lambda: True)
-    lines = iter(["undo", "d1-c1=x-b2", None])
+    lines = iter([None, None, "undo", "d1-c1=x-b2", None])
     monkeypatch.setattr(command, "_line_reader", lambda: lambda _: next(lines))
+    for own_rules in (ONE_EACH, ("--set-up", "usual")):
+        assert mentioned in play("deblockle", *own_rules).output, "options and a set-up begin a game of their own"
     said = play("deblockle", typed="\n").output
     assert f"A game is not finished ({file.name}, 1 turn). Go on with it? [Y/n]" in said
     assert [entry.turn for entry in kept(tmp_path).entries] == ["d1-c1=x-b2"]
@@ -81,7 +84,7 @@ def test_without_a_game_the_newest_unfinished_one_of_any_game_is_resumed(play, t
     assert "The games are blockade" in play(code=2).stderr
     play("diaballik", typed="c1-c2\nquit\n")
     (file,) = tmp_path.glob("*.txt")
-    assert f"`--load {file.name}` goes on" in play(code=2).output
+    assert f"`referee play diaballik --load {file.name}` goes on" in play(code=2).output
     assert "white> quit" in play("--load", file.name, typed="quit\n").output
     monkeypatch.setattr(command, "_is_asked", lambda: True)
     monkeypatch.setattr(command, "_line_reader", lambda: lambda _: None)
@@ -126,6 +129,8 @@ def test_the_end_is_announced_once_and_leaving_says_how_to_resume(play):
     assert "goes on." not in ended
     left = play("diaballik", typed="b1-b2\nquit\n").output
     assert re.search(r"Kept as (\S+)\. `referee play diaballik --load \1` goes on\.", left)
+    left = play("diaballik", "--record", "my game.txt", typed="b1-b2\nquit\n").output
+    assert "Kept as my game.txt. `referee play diaballik --load 'my game.txt'` goes on." in left
 
 
 def test_a_loaded_record_keeps_its_date_and_names(play):

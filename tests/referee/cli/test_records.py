@@ -152,8 +152,30 @@ def test_an_exported_record_replays(run: Run, journal_path: Path, tmp_path: Path
     assert (tmp_path / "game.txt").read_text() == record
     from_file = run("replay", tmp_path / "game.txt")
     assert from_file.exit_code == 0, from_file.stderr
-    assert "1 turns, all legal. Result: *" in from_file.output
+    assert "1 turn, all legal. Result: *" in from_file.output
     assert run("replay", "-", input=record).output == from_file.output
+
+
+def test_export_overwrites_no_file_unasked_and_never_a_journal(
+    run: Run, journal_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("mine")
+    export = ("export", "--journal", journal_path, "--out", notes)
+    refused = run(*export)
+    assert (refused.exit_code, f"{notes} is there already" in refused.stderr) == (2, True)
+    with monkeypatch.context() as terminal:
+        terminal.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
+        assert "Write over it?" in run(*export, input="n\n").output
+    assert notes.read_text() == "mine"
+    assert run(*export, "--force").exit_code == 0
+    assert notes.read_text().startswith("[Game")
+    journal = journal_path.read_bytes()
+    for command in (export[:3], ("play", "deblockle")):
+        name = "--record" if command[0] == "play" else "--out"
+        refused = run(*command, name, journal_path, "--force")
+        assert (refused.exit_code, f"{journal_path} is a journal" in refused.stderr) == (2, True)
+    assert journal_path.read_bytes() == journal
 
 
 def test_export_of_an_unknown_game_is_refused(run: Run, journal_path: Path) -> None:

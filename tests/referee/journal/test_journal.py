@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.errors import EventError
+from referee.errors import EventError, JournalError
 from referee.journal import EvidenceLimits, GameSummary, Journal, database
 from referee.journal.database import connect, lock_path
 from referee.journal.events import Event, EventKind, JsonValue, encode
@@ -95,6 +95,42 @@ def test_a_turn_before_any_game_is_refused(path: Path) -> None:
         pytest.raises(EventError, match="start a game first"),
     ):
         journal.append(TURN)
+
+
+def test_several_events_appear_together(path: Path) -> None:
+    opened: list[sqlite3.Connection] = []
+
+    def remember(target: str) -> sqlite3.Connection:
+        opened.append(connect(target))
+        return opened[-1]
+
+    with (
+        Journal.open(path, wall_clock=ticking_clock(), connect=remember) as journal,
+        Journal.open(path, wall_clock=ticking_clock(), read_only=True) as reader,
+    ):
+        journal.append(NEW_GAME)
+        seen: list[int] = []
+        opened[0].set_trace_callback(lambda _: seen.append(reader.last_number))
+        journal.append_all([NEW_GAME, TURN, TURN])
+        assert seen
+        assert set(seen) == {1}
+        assert [number for number, _ in reader.events(2)] == [2, 3, 4]
+
+
+def test_no_event_is_recorded_if_one_of_several_fails(path: Path) -> None:
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        journal.append(NEW_GAME)
+        with pytest.raises(EventError, match="needs state"):
+            journal.append_all([NEW_GAME, Event(EventKind.TURN, {"turn": "c3-c4=stop"})])
+        with closing(sqlite3.connect(path)) as file:
+            file.execute(
+                "CREATE TRIGGER fault BEFORE INSERT ON event WHEN NEW.kind = 'turn' BEGIN SELECT RAISE(ABORT, 'x'); END"
+            )
+            with pytest.raises(JournalError):
+                journal.append_all([NEW_GAME, TURN])
+            file.execute("DROP TRIGGER fault")
+        assert journal.append(TURN) == 2
+        assert [journal.game_of(number) for number in (1, 2, 3)] == [1, 1, None]
 
 
 @given(
