@@ -29,11 +29,11 @@ from referee.journal import Journal
 from referee.journal.database import lock_holder
 from referee.mqtt.options import MqttOptions, mqtt_options
 from referee.settings.configuration import Configuration
-from referee.settings.conversions import pins, sensor_pins
+from referee.settings.conversions import pins, sensor_pins, table_options
 from referee.settings.network_sections import MqttSection
 from referee.settings.settings import Settings
 from referee.settings.sources import Source
-from referee.settings.table_layout import layout_for_camera
+from referee.settings.table_layout import layout_for_camera, with_rules
 from referee.wiring.devices import LinkedController
 from referee.wiring.diagnosis import AskWled, Connect, ask_wled, check_wires, connect
 from referee.wiring.plan import WiringPlan
@@ -207,6 +207,8 @@ def check_table(configuration: Configuration) -> Iterator[Finding]:
     load: Callable[[Path], Appearance] = load_any
     try:
         table = layout_for_camera(settings.game.name, settings.table.layout, settings.table.markers)
+        game = registry.load(settings.game.name)
+        table = with_rules(table, game, table_options(game, settings.game.options))
     except VisionError as error:
         yield Finding.fault("layout", str(error), "docs/set-up.md has a whole layout file")
     else:

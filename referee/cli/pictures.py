@@ -97,7 +97,7 @@ def read_command(
     if sheet:
         from referee.cli.sheets import read_sheets
 
-        return read_sheets(images, layout, looks, as_json=as_json)
+        return read_sheets(images, context.configuration().settings, layout, looks, as_json=as_json)
     if dice:
         from referee.cli.dice import read_dice
 
@@ -110,7 +110,10 @@ def read_command(
         if grid is None or corners is None:
             raise click.UsageError(f"{'--digits' if digits else '--tiles'} needs --grid and --corners.")
         if tiles is None:
-            return read_digits(images[0], looks, grid, corners, as_json=as_json)
+            from referee.cli.sheets import handwriting_of
+
+            known = looks or handwriting_of(context.configuration().settings)
+            return read_digits(images[0], known, grid, corners, as_json=as_json)
         return read_tiles(images[0], tiles, grid, corners, any_way_up=any_way_up, as_json=as_json)
     seen_by = {
         "camera.calibration": calibration,
@@ -181,12 +184,19 @@ def _read_table(
 
 
 def _game_and_table(settings: Settings) -> tuple[Game[Any, Any], TableLayout]:
-    """Return the layout, and the game that it names, or else the one in the settings; raises LayoutError."""
+    """Return the game that the layout names, or else the one in the settings, and its table; raises LayoutError.
+
+    The table of the game in the settings is as that game's options make it.
+    """
     from engine import registry
-    from referee.settings.table_layout import game_of_layout, layout_for_camera
+    from referee.settings.conversions import table_options
+    from referee.settings.table_layout import game_of_layout, layout_for_camera, with_rules
 
     name = game_of_layout(settings.table.layout) or settings.game.name
-    return registry.load(name), layout_for_camera(name, settings.table.layout, settings.table.markers)
+    game, table = registry.load(name), layout_for_camera(name, settings.table.layout, settings.table.markers)
+    if name == settings.game.name:
+        table = with_rules(table, game, table_options(game, settings.game.options))
+    return game, table
 
 
 def _check_set_up(game: Game[Any, Any], settings: Settings, reading: Reading) -> None:
@@ -287,7 +297,8 @@ def enrol_command(
     if sheet:
         from referee.cli.sheets import teach_digits
 
-        teach_digits(images, positions if len(positions) > 1 else positions * len(images), layout, out)
+        copied = positions if len(positions) > 1 else positions * len(images)
+        teach_digits(images, copied, context.configuration().settings, layout, out)
         return
     from vision.images import load_image
     from vision.locating.location import locate

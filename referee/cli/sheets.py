@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from referee.cli.pictures import SURE, reading_to_json, show_reading
 
 if TYPE_CHECKING:
     from engine.api import Game
+    from referee.settings.settings import Settings
     from vision.layout.table import TableLayout
     from vision.readers.protocols import Appearance
     from vision.reading import Reading
@@ -25,11 +27,13 @@ _MOST_UNCLEAR = 0.5
 """The largest share of unclear cells among the written ones with which a sheet still gets a score."""
 
 
-def read_sheets(pictures: Sequence[Path], layout: Path | None, looks: Path | None, *, as_json: bool) -> int:
+def read_sheets(
+    pictures: Sequence[Path], settings: Settings, layout: Path | None, looks: Path | None, *, as_json: bool
+) -> int:
     """Print the sheet in each photo and return the exit code. An unreadable photo is reported and skipped.
 
-    Without a layout, the sheet of any game is recognized. Raises LayoutError and EnrolmentError for faults in the
-    files of the layout and the looks.
+    Without a layout, the sheet of any game is recognized, that of the game in the settings as the settings have it.
+    Raises LayoutError and EnrolmentError for faults in the files of the layout and the looks.
     """
     from engine.registry import load
     from vision.errors import VisionError
@@ -39,7 +43,8 @@ def read_sheets(pictures: Sequence[Path], layout: Path | None, looks: Path | Non
     from vision.readers.ink.appearance import load_appearance
     from vision.readers.registry import table_reader
 
-    layouts = _layouts(layout)
+    layouts = _layouts(settings, layout)
+    looks = looks or handwriting_of(settings)
     taught = None if looks is None else load_appearance(looks)
     ended = OK
     for path in pictures:
@@ -60,15 +65,17 @@ def read_sheets(pictures: Sequence[Path], layout: Path | None, looks: Path | Non
     return ended
 
 
-def teach_digits(pictures: Sequence[Path], positions: Sequence[str], layout: Path | None, out: Path) -> None:
+def teach_digits(
+    pictures: Sequence[Path], positions: Sequence[str], settings: Settings, layout: Path | None, out: Path
+) -> None:
     """Learn handwritten digits from photos of filled sheets and save them; raises VisionError."""
     from vision.images import load_image
     from vision.locating.photographed import photographed_sheet
     from vision.readers.ink.appearance import learn_handwriting, read_copied, save_appearance
     from vision.readers.protocols import EnrolmentPicture
 
-    images = [load_image(path) for path in pictures]
-    sheets = [photographed_sheet(image, _layouts(layout)) for image in images]
+    images, layouts = [load_image(path) for path in pictures], _layouts(settings, layout)
+    sheets = [photographed_sheet(image, layouts) for image in images]
     board = sheets[0].layout.board
     filled = [
         EnrolmentPicture(image, sheet.camera, sheet.pose, read_copied(text, board), str(path))
@@ -79,11 +86,46 @@ def teach_digits(pictures: Sequence[Path], positions: Sequence[str], layout: Pat
     click.echo(f"{', '.join(looks.traits[0])} in {out}")
 
 
-def _layouts(layout: Path | None) -> list[TableLayout]:
-    """Return the layouts a sheet may belong to: the given one, or those of all games."""
+def _layouts(settings: Settings, layout: Path | None) -> list[TableLayout]:
+    """Return the layouts that a sheet may belong to: the given one, or that in the settings and those of other games.
+
+    Raises LayoutError for a given layout that names no game, unless sheets of the game in the settings are read.
+    """
+    from engine import registry
+    from vision.errors import LayoutError
     from vision.layout.table import default_layout, games_with_layouts, load_layout
 
-    return [load_layout(layout)] if layout is not None else [default_layout(game) for game in games_with_layouts()]
+    own = _own_sheet(settings)
+    if layout is None:
+        others = [default_layout(game) for game in games_with_layouts() if own is None or game != own.game]
+        return others if own is None else [own, *others]
+    given = load_layout(layout)
+    if given.game not in registry.games():
+        if own is None:
+            raise LayoutError(f'{layout} names no game; add, for example, "game": "number-drop"')
+        given = replace(given, game=own.game)
+    return [given]
+
+
+def _own_sheet(settings: Settings) -> TableLayout | None:
+    """Return the layout of the game in the settings if it is written on sheets, as its options divide these."""
+    from engine import registry
+    from referee.settings.conversions import table_options
+    from referee.settings.table_layout import layout_for, with_rules
+
+    game = registry.load(settings.game.name)
+    if game.printed_sheet is None:
+        return None
+    layout = layout_for(game.name, settings.table.layout)
+    return with_rules(replace(layout, game=game.name), game, table_options(game, settings.game.options))
+
+
+def handwriting_of(settings: Settings) -> Path | None:
+    """Return the looks in the settings if they are a handwriting: if digits are written in the settings' game."""
+    from vision.layout.pieces import Ink
+
+    sheet = None if settings.table.looks is None else _own_sheet(settings)
+    return None if sheet is None or Ink.on(sheet.board).colours else settings.table.looks
 
 
 def _fitting(taught: Appearance | None, layout: TableLayout) -> Appearance | None:

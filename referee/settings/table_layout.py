@@ -21,7 +21,7 @@ from vision.readers.registry import check_readable
 def layout_for(game: str, path: Path | None, markers: str = "layout") -> TableLayout:
     """Load the layout at ``path``, or the one that comes with the game; raises LayoutError that says what to do.
 
-    A layout that names another game is refused.
+    A layout that names another game is refused, and so is one of a board with other squares than the game's.
 
     ``markers`` is the setting table.markers: with ``none`` the layout's markers are left out.
     """
@@ -37,7 +37,23 @@ def layout_for(game: str, path: Path | None, markers: str = "layout") -> TableLa
             f"{path} measures a table of {other}, and the game is {game}; give the layout of {game}, or set "
             f'name = "{other}" under [game]'
         )
+    _check_squares(layout, game)
     return layout.without_markers() if markers == NO_MARKERS else layout
+
+
+def _check_squares(layout: TableLayout, game: str) -> None:
+    """Raise LayoutError if a board lacks squares of the game, or has others; sheets are divided as they are printed."""
+    board = layout.surfaces[0]
+    if game not in registry.games() or not isinstance(board, GridSurface):
+        return
+    played = registry.load(game)
+    if played.printed_sheet is None and set(board.places) != set(played.places):
+        needed = grid_of(played.places).rows
+        raise LayoutError(
+            f"the layout's {board.name} has {board.columns} x {board.rows} squares, {board.places[0]} to "
+            f"{board.places[-1]}; {played.title} needs {len(needed[0])} x {len(needed)}, {needed[-1][0]} to "
+            f"{needed[0][-1]}"
+        )
 
 
 def _game_named_by(layout: TableLayout) -> str | None:

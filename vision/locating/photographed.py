@@ -98,8 +98,8 @@ def photographed_sheet(image: Image, layouts: Sequence[TableLayout]) -> Photogra
     if lacks_grid(image, best.camera, best.pose, best.layout.board):
         raise NotLocatedError(
             f"no sheet found: {_ids_text(markers)} are seen, but no printed lines of a sheet of {best.layout.game} "
-            "between them; another game's table is read without --sheet, with --calibration; from a sheet that is "
-            "scribbled over, copy what counts to a fresh one"
+            "between them; give --layout for a sheet of your own; if it is scribbled over, copy what counts to a fresh "
+            "sheet; another game's table is read without --sheet, with --calibration"
         )
     return best
 

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import json
 import re
+from importlib import resources
 from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
 
+from engine import registry
+from referee.settings.table_layout import with_rules
+from simulator.rendering.textures import sheet_texture
+from simulator.scene.sheets import lying_sheets
 from tests.commands import Run
 from tests.vision.readers.ink.sheets import EXPECTED, FOLDER, camera, layout, picture, pose
 from vision.geometry import project
 from vision.images import load_image, write_image
+from vision.layout.table import default_layout
 from vision.opencv import as_grey
+
+CALIBRATION = FOLDER.parent / "photoreal" / "pi3.json"
 
 
 def test_a_filled_sheet_is_shown_with_its_score(run: Run) -> None:
@@ -74,6 +82,56 @@ def test_a_sheet_with_other_contents_is_not_learned(run: Run, tmp_path: Path) ->
     assert not (tmp_path / "digits.json").exists()
 
 
+def test_an_owners_own_sheet_is_read_as_the_settings_have_it(run: Run) -> None:
+    options = {"sheet": "12x12/3/-/1,2,I3,V3/I4,L4,T4,O4,Z4/I5,L5,Y5/P5,U5,V5/T5,X5,F5/N5,W5,Z5"}
+    table = with_rules(default_layout("blokus-dice"), registry.load("blokus-dice"), options)
+    printed = cv2.GaussianBlur(sheet_texture(lying_sheets(table)[0], "blokus-dice", 5.0), (0, 0), 1.0)
+    photo = cv2.copyMakeBorder(printed, 60, 60, 60, 60, cv2.BORDER_CONSTANT, value=(70, 90, 110))
+    write_image(Path("ours.png"), np.asarray(photo, np.uint8))
+    refused = run("pieces", "read", "--sheet", "ours.png")
+    assert "give --layout for a sheet of your own" in refused.stderr
+    Path("referee.toml").write_text(
+        f'[game]\nname = "blokus-dice"\n[game.options]\nsheet = "{options["sheet"]}"\n', encoding="utf-8"
+    )
+    done = run("pieces", "read", "--sheet", "ours.png", "--json")
+    assert done.exit_code == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert (len(said["places"]), said["score"]) == (144, 0)
+
+
+@pytest.mark.parametrize("players", [1, 3])
+def test_a_picture_of_the_table_is_read_for_as_many_players_as_the_settings_have(run: Run, players: int) -> None:
+    Path("referee.toml").write_text(
+        f'[game]\nname = "number-drop"\n[game.options]\nplayers = {players}\n', encoding="utf-8"
+    )
+    done = run("pieces", "read", FOLDER / "number-drop.jpg", "--calibration", CALIBRATION, "--json")
+    sheets = {place.partition(".")[0] for place in json.loads(done.stdout)["places"]}
+    assert len(sheets) == players
+
+
+def test_the_handwriting_in_the_settings_is_used(run: Run) -> None:
+    Path("referee.toml").write_text('[game]\nname = "number-drop"\n[table]\nlooks = "ours.json"\n', encoding="utf-8")
+    photo = FOLDER / "number-drop.jpg"
+    grid = ("--grid", "2x2", "--corners", "90,80 550,85 560,400 80,395")
+    for arguments in (("--sheet", photo), ("--digits", photo, *grid)):
+        assert "ours.json" in run("pieces", "read", *arguments).stderr, "it is not there"
+
+
+def test_a_layout_that_names_no_game_is_for_the_one_in_the_settings(run: Run) -> None:
+    Path("nameless.json").write_text(without_game("number-drop"), encoding="utf-8")
+    read = ("pieces", "read", "--sheet", FOLDER / "number-drop.jpg", "--layout", "nameless.json")
+    assert 'nameless.json names no game; add, for example, "game": "number-drop"' in run(*read).stderr
+    Path("referee.toml").write_text('[game]\nname = "number-drop"\n', encoding="utf-8")
+    assert run(*read).stdout.splitlines()[0].endswith("Number Drop, sheet of p1")
+
+
+def without_game(game: str) -> str:
+    """The layout that comes with a game, without the game's name."""
+    data = json.loads(resources.files("vision.layout").joinpath("games", f"{game}.json").read_text(encoding="utf-8"))
+    del data["game"]
+    return json.dumps(data)
+
+
 @pytest.mark.parametrize("other", [("--dice",), ("--tiles", "tiles.json"), ("--debug-image", "seen.png")])
 def test_the_sheet_option_excludes_other_ways_to_read(run: Run, other: tuple[str, ...]) -> None:
     Path("tiles.json").write_text("{}", encoding="utf-8")
@@ -86,7 +144,7 @@ def test_the_sheet_option_excludes_other_ways_to_read(run: Run, other: tuple[str
     ("strokes", "said"),
     [
         (3, r"No score: \d+ of 9\d written cells are unclear, as if scribbled over; take a"),
-        (14, "from a sheet that is scribbled over, copy what counts to a fresh one"),
+        (14, "if it is scribbled over, copy what counts to a fresh sheet"),
     ],
 )
 def test_a_sheet_full_of_scribbles_has_no_score(run: Run, tmp_path: Path, strokes: int, said: str) -> None:

@@ -1,7 +1,11 @@
+import json
+from importlib import resources
+from pathlib import Path
+
 import pytest
 
 from engine.registry import load
-from referee.settings.table_layout import grid_of_table, with_rules
+from referee.settings.table_layout import grid_of_table, layout_for, with_rules
 from vision.errors import LayoutError
 from vision.layout.table import default_layout
 
@@ -25,3 +29,17 @@ def test_a_board_stays_unchanged_and_is_no_sheet() -> None:
     assert grid_of_table(board).rows[-1][0] == "a1"
     with pytest.raises(LayoutError, match="has no sheets"):
         with_rules(board, load("number-drop"), {})
+
+
+@pytest.mark.parametrize("changed", [{"cols": 8}, {"rows": 6}, {"cols": 8, "rows": 6}])
+def test_a_board_with_other_squares_than_the_games_is_refused(changed: dict[str, int], tmp_path: Path) -> None:
+    layout = json.loads(
+        resources.files("vision.layout").joinpath("games", "diaballik.json").read_text(encoding="utf-8")
+    )
+    path = tmp_path / "layout.json"
+    path.write_text(json.dumps(layout), encoding="utf-8")
+    assert layout_for("diaballik", path).board.columns == 7
+    layout["board"] |= changed
+    path.write_text(json.dumps(layout), encoding="utf-8")
+    with pytest.raises(LayoutError, match=r"squares, a1 to .*; Diaballik needs 7 x 7, a1 to g7"):
+        layout_for("diaballik", path)
