@@ -23,6 +23,11 @@ from referee.hints.advice import (
 from referee.journal.events import STATE_CHANGING, Event, EventKind
 from referee.journal.fold import fold
 
+CORRECT_SQUARES = "correct the lit squares first"
+ANSWER_QUESTION = "answer the question first"
+END_TURN = "end the turn first"
+"""What the players have to do before there can be a hint."""
+
 _MEANWHILE = "No hint: the position has changed meanwhile; ask again."
 
 
@@ -123,10 +128,13 @@ class HintRequests:
         respond: Respond,
         time_s: float | None,
         *,
-        fault: bool,
+        to_do: str,
     ) -> HintResponse:
-        """Take a request for a hint in the position ``belief``; ``events`` are the game's events so far."""
-        why = self._refusal(belief, events, fault)
+        """Take a request for a hint in the position ``belief``; ``events`` are the game's events so far.
+
+        ``to_do`` says what the players have to do before a hint, such as ``CORRECT_SQUARES``; empty for nothing.
+        """
+        why = self._refusal(belief, events, to_do)
         if why:
             return HintResponse(why, waiting=(respond,), refused=True)
         before, state, strength = last_hint_given(events), belief[0], self._settings.strength
@@ -155,18 +163,19 @@ class HintRequests:
         events: Callable[[], Sequence[tuple[int, Event]]],
         time_s: float | None,
         *,
-        fault: bool,
+        to_do: str,
     ) -> list[HintResponse]:
-        """Return new messages: an answer that arrived, or the notice that the position has changed meanwhile."""
+        """Return new messages: an answer that arrived, or why it comes too late; ``to_do`` is as for ``ask``."""
         if self._source is None:
             return []
         answers = self._source.poll()
         pending = self._pending
         if pending is None:
             return []
-        if fault or not belief or self._position(belief[0]) != pending.position:
+        if to_do or not belief or self._position(belief[0]) != pending.position:
             self._pending = None
-            return [HintResponse(_MEANWHILE, waiting=tuple(pending.waiting), refused=True)]
+            words = _refused(to_do) or _MEANWHILE
+            return [HintResponse(words, waiting=tuple(pending.waiting), refused=True)]
         said = []
         for answer in answers:
             if answer.number == pending.number:
@@ -182,14 +191,13 @@ class HintRequests:
         if self._source is not None:
             self._source.close()
 
-    def _refusal(self, belief: Sequence[Any], events: Sequence[tuple[int, Event]], fault: bool) -> str:
+    def _refusal(self, belief: Sequence[Any], events: Sequence[tuple[int, Event]], to_do: str) -> str:
         begun = (event for _, event in events if event.kind == EventKind.NEW_GAME)
         if self._settings.strength == "none" or any(event.data.get("hints") == "none" for event in begun):
             return RULED_OUT
         if self._source is None:
             return "There are no hints here."
-        why = refusal_reason(self._game, belief) or ("correct the lit squares first" if fault else "")
-        return f"No hint: {why}." if why else ""
+        return _refused(refusal_reason(self._game, belief) or to_do)
 
     def _respond_with(
         self, pending: _Pending, answer: Answer, state: Any, events: Sequence[tuple[int, Event]], time_s: float | None
@@ -220,6 +228,10 @@ class HintRequests:
             return self._game.notation.format_state(state)
         roll = None if self._game.dice is None else self._game.dice.roll_of(state)
         return state.to_move, tuple(self._game.table.appearance(state).items()), roll
+
+
+def _refused(why: str) -> str:
+    return f"No hint: {why}." if why else ""
 
 
 def _message_of(event: Event, waiting: tuple[Respond, ...], *, repeated: bool = False) -> HintResponse:

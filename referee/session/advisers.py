@@ -10,7 +10,7 @@ from engine.values import Player
 from referee.commands.values import AskHint, EnterTurn, Reply, Respond
 from referee.hints.advice import HintSettings
 from referee.hints.opponent import Intention, Opponent, is_meant, other_turn_verdict
-from referee.hints.requests import HintRequests, HintResponse, HintSource
+from referee.hints.requests import ANSWER_QUESTION, CORRECT_SQUARES, END_TURN, HintRequests, HintResponse, HintSource
 from referee.judge import Belief, Ruling
 from referee.session.announcer import Announcer
 from referee.session.log import GameLog
@@ -46,17 +46,17 @@ class Advisers(Generic[StateT, TurnT]):
         """The name of the side that the program plays."""
         return {} if self._opponent is None else {self._opponent.player: self._opponent.name}
 
-    def ask(self, command: AskHint, belief: Belief[StateT, TurnT], respond: Respond) -> None:
-        """Start working out a hint."""
-        fault, time_s = belief.fault is not None, self._announcer.time_s
-        self._send(belief, self._hints.ask(belief.states, self._log.events(), command.by, respond, time_s, fault=fault))
+    def ask(self, command: AskHint, belief: Belief[StateT, TurnT], respond: Respond, *, asking: bool) -> None:
+        """Start working out a hint, unless the referee is ``asking`` the players something."""
+        events, time_s, to_do = self._log.events(), self._announcer.time_s, _to_do_first(belief, asking=asking)
+        self._send(belief, self._hints.ask(belief.states, events, command.by, respond, time_s, to_do=to_do))
 
-    def poll(self, belief: Belief[StateT, TurnT]) -> None:
-        """Show a finished hint, and the opponent's request."""
-        fault = belief.fault is not None
-        for message in self._hints.poll(belief.states, self._log.events, self._announcer.time_s, fault=fault):
+    def poll(self, belief: Belief[StateT, TurnT], *, asking: bool) -> None:
+        """Show a finished hint, unless the referee is ``asking`` the players something; and the opponent's request."""
+        to_do = _to_do_first(belief, asking=asking)
+        for message in self._hints.poll(belief.states, self._log.events, self._announcer.time_s, to_do=to_do):
             self._send(belief, message)
-        if self._opponent is None or fault:
+        if self._opponent is None or belief.fault is not None:
             return
         if self._log.intention is None:
             self._shown = None
@@ -102,3 +102,13 @@ class Advisers(Generic[StateT, TurnT]):
         self._announcer.show_hint(belief, message)
         for respond in message.waiting:
             respond(Reply(message.words, message.refused))
+
+
+def _to_do_first(belief: Belief[StateT, TurnT], *, asking: bool) -> str:
+    """Return what the players have to do before there can be a hint; empty for nothing."""
+    if belief.fault is not None:
+        return CORRECT_SQUARES
+    if asking:
+        return ANSWER_QUESTION
+    # A hint now would be for the player who has just finished a turn.
+    return END_TURN if belief.pending.turns else ""

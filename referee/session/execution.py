@@ -22,7 +22,7 @@ from referee.commands.entries import (
 )
 from referee.errors import CorrectionError, JournalMissingError
 from referee.hints.advice import Answer, HintSettings, Question, answer_question
-from referee.hints.requests import HintRequests
+from referee.hints.requests import CORRECT_SQUARES, HintRequests
 from referee.journal import Folded, Journal, fold
 from referee.journal.events import Event
 from referee.judge.verdict import Verdict
@@ -277,10 +277,10 @@ class IdleSession:
         """Give a hint in words, and record that it was given."""
         events = self._events
         folded = fold(self._game, events)
-        states, fault = self._states(folded), folded.fault is not None
+        states, to_do = self._states(folded), "" if folded.fault is None else CORRECT_SQUARES
         requests = HintRequests(self._game, self._hints, ImmediateHints(self._clock))
-        messages = [requests.ask(states, events, command.by, commands.ignore_reply, None, fault=fault)]
-        messages += requests.poll(states, lambda: events, None, fault=fault)
+        messages = [requests.ask(states, events, command.by, commands.ignore_reply, None, to_do=to_do)]
+        messages += requests.poll(states, lambda: events, None, to_do=to_do)
         last = messages[-1]
         if last.event is not None and not last.repeated:
             self._journal.append(last.event)

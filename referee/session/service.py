@@ -6,7 +6,7 @@ the same verdicts and events. Every event is in the journal before a snapshot sh
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -14,7 +14,7 @@ from typing import Generic
 
 from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError, IllegalTurnError
-from engine.values import OptionValue, Player
+from engine.values import OptionValue, Place, Player
 from hardware.lights.signals import Signal
 from referee.commands import draw_offers, entries
 from referee.commands import values as commands
@@ -149,10 +149,11 @@ class Service(Generic[StateT, TurnT]):
             raise CorrectionError("the game goes on already")
         if command.game != self._game.name:
             raise CorrectionError(f"this referee referees {self._game.title}; stop it to play {command.game}")
-        self._settings.check_options(self._game, command.options)
+        complete = self._settings.complete(command)
+        self._settings.check_options(self._game, complete.options)
         names = {**self._advisers.names, **command.players}
-        self._log.append(events.new_game_event(replace(self._settings.complete(command), players=names)))
-        self._options = dict(command.options)
+        self._log.append(events.new_game_event(replace(complete, players=names)))
+        self._options = dict(complete.options)
         self._belief = Belief()
         self._announced = None
         self._view = TableView(self._settings)
@@ -201,7 +202,7 @@ class Service(Generic[StateT, TurnT]):
             raise CorrectionError("there is no turn to take back")
         self._log.append(events.take_back_event(command.by, self._announcer.time_s))
         states = self._log.folded().states
-        self._belief = override_belief(self._context, self._belief, states, undone=events.undone_states(folded))
+        self._override(states, undone=events.undone_states(folded))
         sentence = events.take_back_sentence(folded)
         self._announcer.say(sentence)
         self._show_override(waiting_signal(self._game, states[0]))
@@ -217,7 +218,7 @@ class Service(Generic[StateT, TurnT]):
         done = entries.apply_correction(self._game, self.belief, command, self._options)
         event = events.corrected_event(self._game, done, command, self._announcer.time_s)
         self._log.record_entry(event, done.states[0], self._announcer.time_s)
-        self._belief = override_belief(self._context, self._belief, done.states, done.places, unchanged=done.unchanged)
+        self._override(done.states, done.places, unchanged=done.unchanged)
         self._announcer.say(done.sentence)
         self._show_override(corrected_signal(self._game, done.states[0], done.places, done.sentence))
         return done
@@ -233,12 +234,16 @@ class Service(Generic[StateT, TurnT]):
             return self._enter(command)
         self._announced = None
         is_next_players = bool(self.pending) and entries.ends_game_by_word(command)
-        if is_next_players and self._view.stable is None:
-            self._announced = command
-            return _JUDGED_LATER
         try:
-            if is_next_players and self._view.is_turn_ended_by_word(self._context, self._belief):
-                self.end_turn()
+            if is_next_players:
+                # Name the speaker now: if the waiting turn is put back, another player is to move.
+                said = entries.apply_entry(self._game, self._belief.once_touched(self._context).states, command)
+                command = replace(command, text=str(said.event.data["announcement"]))
+                if self._view.stable is None:
+                    self._announced = command
+                    return _JUDGED_LATER
+                if self._view.is_turn_ended_by_word(self._context, self._belief):
+                    self.end_turn()
             return self._enter(self._view.turn_with_announcement(self._context, self._belief, command) or command)
         except (CorrectionError, EngineError) as error:
             is_early = self._view.reading is not None and self._view.stable is None
@@ -273,7 +278,7 @@ class Service(Generic[StateT, TurnT]):
         if before:
             self._log.append(events.take_back_event(command.by, self._announcer.time_s))
         self._log.record_entry(done.event, done.states[0], self._announcer.time_s)
-        self._belief = override_belief(self._context, self._belief, done.states, done.places)
+        self._override(done.states, done.places)
         self._announcer.say(done.sentence)
         self._show_override(entered_signal(self._game, done.states[0], done.places, done.sentence))
         return done.sentence
@@ -298,7 +303,7 @@ class Service(Generic[StateT, TurnT]):
         with suppress(EngineError):
             done = entries.apply_entry(self._game, self.belief, loss_on_time(player), self._announcer.time_s)
             self._log.record_entry(done.event, done.states[0], self._announcer.time_s, events.time_is_up(player))
-            self._belief = override_belief(self._context, self._belief, done.states, done.places)
+            self._override(done.states, done.places)
             self._show_override(self._announcer.waiting(done.states[0]))
 
     def restore_sensor(self, command: commands.RestoreSensor) -> str:
@@ -309,11 +314,11 @@ class Service(Generic[StateT, TurnT]):
 
     def hint(self, command: commands.AskHint, respond: commands.Respond = commands.ignore_reply) -> None:
         """Start working out a hint and show it when it is found. ``respond`` gets the hint, or why there is none."""
-        self._advisers.ask(command, self._belief, respond)
+        self._advisers.ask(command, self._belief, respond, asking=self._view.question.is_open(self._view.stable))
 
     def poll_hints(self) -> None:
         """Show a finished hint."""
-        self._advisers.poll(self._belief)
+        self._advisers.poll(self._belief, asking=self._view.question.is_open(self._view.stable))
 
     def close(self) -> None:
         """Close the source of hints and tell everybody who still waits for one."""
@@ -405,6 +410,18 @@ class Service(Generic[StateT, TurnT]):
         tell_reader(self._reader, self._game, self._belief, ruling)
         self._announcer.holds_against(self._context.in_order(self._belief.override.ignored))
         return news
+
+    def _override(
+        self,
+        states: Sequence[StateT],
+        places: Sequence[Place] = (),
+        *,
+        unchanged: Sequence[Place] = (),
+        undone: Sequence[StateT] = (),
+    ) -> None:
+        """Believe a person rather than the camera; a press that waits was about what was believed before."""
+        self._belief = override_belief(self._context, self._belief, states, places, unchanged=unchanged, undone=undone)
+        self._view.forget_press()
 
     def _show_override(self, signal: Signal) -> None:
         """Show the result of a person's entry, and judge the table again."""

@@ -106,7 +106,8 @@ class TableView:
 
     def is_news(self, verdict: Verdict, shown: Verdict | None, belief: Belief[StateT, TurnT]) -> bool:
         """Whether a verdict says more than the one shown; of stills, every verdict does."""
-        asking = bool(belief.set_aside) or self.question.is_open(self.stable)
+        asks_to_look = shown is not None and not belief.set_aside.isdisjoint(shown.places)
+        asking = asks_to_look or self.question.is_open(self.stable)
         return self._settings.stills or is_news(verdict, shown, unsettled=asking or belief.fault is not None)
 
     def ruling_if_declared(self, context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT]) -> Ruling | None:
@@ -162,6 +163,10 @@ class TableView:
     def press(self) -> None:
         """Note that a person ended the turn: the table is judged now if it is at rest, else as soon as it is."""
         self._pressed = True
+
+    def forget_press(self) -> None:
+        """Drop a press that waits for the table to be at rest, since it was about another position."""
+        self._pressed = False
 
     def trigger(self, *, set_up: bool) -> Trigger | None:
         """Return the trigger for judging the table, ``None`` if it isn't at rest or was judged already."""

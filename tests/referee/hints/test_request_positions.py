@@ -40,9 +40,9 @@ def answered(advice: Advice, state: Any) -> str:
     ]
     source = HeldAnswers()
     requests = HintRequests(GAME, HintSettings(), source)
-    requests.ask([asked], begun, "Ann", lambda reply: None, 0.0, fault=False)
+    requests.ask([asked], begun, "Ann", lambda reply: None, 0.0, to_do="")
     source.answers = [Answer(source.questions[0].number, advice)]
-    (response,) = requests.poll([state], lambda: begun, 0.0, fault=False)
+    (response,) = requests.poll([state], lambda: begun, 0.0, to_do="")
     return response.words
 
 

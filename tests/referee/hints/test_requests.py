@@ -21,17 +21,20 @@ from hardware.lights.signals import Signal, Sound
 from hardware.pin_map import ButtonRole, GpioPinMap
 from referee.commands.command_socket import CommandSocket, ask
 from referee.commands.queue import CommandQueue
-from referee.commands.values import Announce, AskHint, NewGame, Press, Reply
+from referee.commands.values import Announce, AskHint, NewGame, Overrule, Press, Reply
 from referee.hints.advice import RULED_OUT, Answer, HintSettings, HintStrength, Question
 from referee.hints.process import HintProcess
 from referee.hints.requests import last_hint_given
 from referee.journal import Journal, fold
 from referee.session.execution import ImmediateHints, execute
 from referee.session.loop import LoopPorts, run
-from referee.session.settings import ServiceSettings
+from referee.session.settings import ServiceSettings, TurnEnd
 from tests.referee.service_table import START, Lamp, Table, wall_clock
 from vision.errors import EndOfFramesError
 from vision.frame import Frame
+
+GHOST = {"g4": "teal block, stop up"}
+"""A piece too many, about which the referee asks."""
 
 
 class HeldBackHints:
@@ -66,9 +69,14 @@ def at_table(deblockle: Any, make_reading: Any, start: dict[str, str]) -> Iterat
     """A factory of tables with a set-up and a source of hints."""
     with ExitStack() as opened:
 
-        def make(strength: HintStrength = "fair", hints: Any = None, journal: Any = None) -> Table:
+        def make(
+            strength: HintStrength = "fair",
+            hints: Any = None,
+            journal: Any = None,
+            turn_end: TurnEnd = TurnEnd.REST,
+        ) -> Table:
             chosen = journal or opened.enter_context(Journal.in_memory(wall_clock=wall_clock))
-            settings = ServiceSettings(rest_s=1.0, hints=HintSettings(strength, 0.1))
+            settings = ServiceSettings(rest_s=1.0, turn_end=turn_end, hints=HintSettings(strength, 0.1))
             table = Table(deblockle, make_reading, chosen, settings, hints or HeldBackHints())
             table.service.start()
             table.show(start, 2)
@@ -180,14 +188,47 @@ def test_a_hint_is_dropped_if_a_turn_is_accepted_meanwhile(at_table: Make) -> No
     assert "hint given" not in table.kinds()
 
 
-def test_a_fault_found_meanwhile_stays_lit_despite_the_hint(at_table: Make, start: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("kind", "changed", "why"),
+    [
+        ("illegal", {"e5": "empty", "a4": START["e5"]}, "No hint: correct the lit squares first."),
+        ("question", GHOST, "No hint: answer the question first."),
+    ],
+)
+def test_a_fault_or_question_found_meanwhile_stays_lit_despite_the_hint(
+    at_table: Make, start: dict[str, str], kind: str, changed: dict[str, str], why: str
+) -> None:
     table = at_table()
-    table.service.hint(AskHint("button"))
-    table.show({**start, "e5": "empty", "a4": START["e5"]}, 3)
-    fault = lit(table)
+    answers: list[Reply | None] = []
+    table.service.hint(AskHint("Ann"), answers.append)
+    table.show({**start, **changed}, 3)
+    assert table.kinds()[-1] == kind
+    before = lit(table)
     deliver_hint(table)
-    assert lit(table) == fault
+    assert (answers, lit(table)) == ([Reply(why, refused=True)], before)
     assert "hint given" not in table.kinds()
+
+
+def test_no_hint_puts_out_a_question(at_table: Make, start: dict[str, str]) -> None:
+    table = at_table()
+    table.show({**start, **GHOST}, 2)
+    assert lit(table) == [("g4", "question")]
+    assert table.tell(AskHint("Ann")) == Reply("No hint: answer the question first.", refused=True)
+    assert lit(table) == [("g4", "question")]
+    table.tell(Overrule(("g4",), "Ann"))
+    table.service.hint(AskHint("Ann"))
+    deliver_hint(table)
+    assert table.kinds()[-1] == "hint given"
+
+
+def test_if_touches_end_turns_a_hint_waits_for_the_end_of_a_finished_turn(at_table: Make) -> None:
+    table = at_table(turn_end=TurnEnd.TOUCH)
+    table.show(table.play(start="c1", top="hoops")[1], 2)
+    assert table.tell(AskHint("Ann")) == Reply("No hint: end the turn first.", refused=True)
+    assert table.hints.questions == []
+    table.tell(Press(ButtonRole.END_TURN))
+    table.service.hint(AskHint("Ann"))
+    assert table.said[-1] == "Thinking about a hint for teal."
 
 
 def test_a_new_hint_can_be_requested_while_an_old_one_is_calculated(at_table: Make) -> None:

@@ -15,7 +15,7 @@ from referee.errors import CorrectionError
 from referee.journal import Journal, fold
 from referee.judge.verdict import VerdictKind
 from referee.session.settings import TurnEnd
-from tests.referee.service_table import START, kinds_of, wall_clock
+from tests.referee.service_table import START, kinds_of, known_turn, wall_clock
 
 
 def test_a_person_can_take_back_a_turn(on: Any, start: Any) -> None:
@@ -31,6 +31,36 @@ def test_a_person_can_take_back_a_turn(on: Any, start: Any) -> None:
     on.show(start, 1)
     assert VerdictKind.ACCEPTED in kinds_of(on.show(after, 2))
     assert on.kinds() == ["new game", "set up", "turn", "take back", "turn"]
+
+
+def test_a_press_that_waits_is_dropped_by_a_take_back(on: Any) -> None:
+    before = on.service.belief
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 2)
+    on.hand(after, 0.5)
+    on.tell(Press(ButtonRole.END_TURN))
+    on.tell(TakeBack("Ann"))
+    on.show(after, 3)
+    assert (on.service.belief, on.kinds()[-1]) == (before, "take back")
+
+
+def test_a_press_that_waits_is_dropped_by_a_typed_turn(on: Any, start: Any) -> None:
+    turn, _ = on.play(start="c1", top="hoops")
+    on.hand(start, 0.5)
+    on.tell(Press(ButtonRole.END_TURN))
+    on.tell(EnterTurn(on.game.notation.format_turn(turn), "Ann"))
+    lit = on.lamp.moods[-1]
+    assert on.show(start, 3) == []
+    assert on.lamp.moods[-1] is lit
+
+
+def test_a_press_that_waits_outlasts_an_overruled_square(table_set_up: Any) -> None:
+    on = table_set_up(turn_end=TurnEnd.BUTTON)
+    _, after = on.play(start="c1", top="hoops")
+    on.hand(after, 0.5)
+    on.tell(Press(ButtonRole.END_TURN))
+    on.tell(Overrule(("g4",), "Ann"))
+    assert VerdictKind.ACCEPTED in kinds_of(on.show(after, 1))
 
 
 def two_turns(on: Any) -> tuple[dict[str, str], dict[str, str]]:
@@ -183,6 +213,19 @@ def test_an_overruled_square_is_ignored(on: Any, start: Any) -> None:
     assert VerdictKind.ACCEPTED in kinds_of(on.show({**after, "g4": ghost["g4"]}, 2))
 
 
+def test_putting_pieces_back_ends_a_question_despite_an_overruled_square(on: Any, start: Any) -> None:
+    ghost = {**start, "g4": "teal block, stop up"}
+    on.show(ghost, 2)
+    on.tell(Overrule(("g4",), "Ann"))
+    state = on.service.belief[0]
+    for wanted in ({"start": "c1"}, {"start": "c5"}, {"start": "e1"}):
+        state = on.game.rules.apply(state, known_turn(on.game, state, **wanted))
+    three_turns = {**on.game.table.appearance(state), "g4": ghost["g4"]}
+    assert VerdictKind.AMBIGUOUS in kinds_of(on.show(three_turns, 2))
+    assert kinds_of(on.show(ghost, 2)) == [VerdictKind.UNCHANGED]
+    assert on.lamp.moods[-1] is Mood.WAITING
+
+
 def test_overruling_a_fault_puts_it_right(on: Any, start: Any) -> None:
     odd = {**start, "c3": "teal block, x up"}
     assert VerdictKind.ILLEGAL in kinds_of(on.show(odd, 3))
@@ -293,6 +336,29 @@ def test_if_touches_end_turns_the_next_player_resigns_after_a_finished_turn(tabl
         on.show(after, 1)
     assert on.snapshots[-1].outcome.winner == "gold"
     assert on.kinds()[-3:] == ["turn", "announced", "end"]
+
+
+@pytest.mark.parametrize("shown", ["put back", "illegal"])
+def test_whoever_was_asked_resigns_although_the_finished_turn_is_gone(
+    table_set_up: Any, start: Any, shown: str
+) -> None:
+    on = table_set_up(turn_end=TurnEnd.TOUCH)
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 2)
+    if shown == "illegal":
+        wrong = {**start, "c1": "empty", "a5": START["c1"]}
+        assert VerdictKind.ILLEGAL in kinds_of(on.show(wrong, 4))
+    for _ in range(2):
+        if shown == "illegal":
+            on.show(wrong, 0.5)
+        else:
+            on.hand(after, 0.5)
+        said = on.tell(Press(ButtonRole.RESIGN)).words
+        assert said.startswith(("Teal resigns", "What was announced is judged once"))
+    if shown == "put back":
+        on.show(start, 1)
+    assert on.snapshots[-1].outcome.winner == "gold"
+    assert "turn" not in on.kinds()
 
 
 def test_a_resignation_ends_the_game_and_can_be_taken_back(table: Any, on: Any) -> None:
