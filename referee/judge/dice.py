@@ -151,9 +151,15 @@ class SeenDice:
         gone = (one for one in earlier if not any(die.is_same_die(one) for die in self.dice))
         return SeenDice((*self.dice, *before.out_of_sight.dice), tuple(gone))
 
-    def all_moved_from(self, before: SeenDice) -> bool:
-        """Return whether every die has left the place where it lay before."""
-        return not any(die.is_same_die(other) for die in self.dice for other in before.dice)
+    def rolled_since(self, before: SeenDice) -> bool:
+        """Return whether these dice were rolled: none lies as one did, and half of them where none lay, or more.
+
+        A die may land beside the place of another, and a bump may move all dice a little.
+        """
+        if any(die.lies_like(other) for die in self.dice for other in before.dice):
+            return False
+        beside = sum(any(die.is_same_die(other) for other in before.dice) for die in self.dice)
+        return beside <= len(self.dice) // 2
 
 
 def pool_dice(readings: Sequence[Reading], floor: float) -> SeenDice | None:

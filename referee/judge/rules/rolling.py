@@ -69,7 +69,7 @@ def judge_roll(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     dice = _dice_of_player_to_move(look.context, look.belief, seen)
     if not dice.dice:
         return None
-    if not dice.all_moved_from(known):
+    if not dice.rolled_since(known):
         return _show_quietly(look, sentences.dice_lay_there()) if look.declared else None
     ranked = rank_rolls(rules, look.states[0], dice, look.context.settings.probability_floor)
     return first_judgement(
@@ -80,7 +80,7 @@ def judge_roll(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
 def judge_roll_before_turn_ended(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Accept a new roll while players may still write; they then forgo it."""
     seen, known = look.seen.dice, look.belief.dice
-    if seen is None or known is None or len(look.states) > 1 or not (seen.rests and seen.all_moved_from(known)):
+    if seen is None or known is None or len(look.states) > 1 or not (seen.rests and seen.rolled_since(known)):
         return None
     turns = silent_turns(look.game, look.states[0])
     if not turns:
@@ -202,7 +202,7 @@ def remember_known_dice(
     if len(own.dice) != len(before.dice):
         return belief, ()
     # Unnamed dice that lie elsewhere may be the next player's roll.
-    if own.all_moved_from(before) and not isinstance(rules, NamesDice):
+    if own.rolled_since(before) and not isinstance(rules, NamesDice):
         return belief, ()
     is_new = not own.shows_same_as(before) and own.is_sure(context.settings.margin)
     notes = (sentences.dice_changed(format_roll(roll)),) if is_new else ()

@@ -339,7 +339,7 @@ def test_dice_on_two_surfaces_are_never_at_the_same_place() -> None:
     seen = present(pool_dice([Reading(0, 0.0, {}, rolls=(tray, board))], 1e-5))
     on_tray, on_board = seen.dice
     assert (on_tray.surface, on_board.surface) == ("tray", "board")
-    assert SeenDice((on_tray,)).all_moved_from(SeenDice((on_board,)))
+    assert SeenDice((on_tray,)).rolled_since(SeenDice((on_board,)))
 
 
 def test_rolling_the_dice_begins_a_new_look() -> None:
@@ -398,6 +398,27 @@ def test_dice_thrown_while_others_are_taken_away_count_from_then_on() -> None:
     assert pool_dice([*given, Reading(3, 3.0, {})], 1e-5) is None
 
 
+@pytest.mark.parametrize(
+    ("at_mm", "faces", "rolled"),
+    [
+        ((55, 100, 200), "231", True),
+        ((35, 65, 200), "314", False),
+        ((58, 100, 200), "321", False),
+        ((58, 100, 200), "121", True),
+        ((5, 35, 65), "124", False),
+    ],
+    ids=["one beside", "most beside", "one left lying", "one turned", "all bumped, one misread"],
+)
+def test_dice_were_rolled_if_none_lies_as_one_did_and_half_lie_elsewhere(
+    at_mm: tuple[float, ...], faces: str, rolled: bool
+) -> None:
+    def lying(places: tuple[float, ...], shown: str) -> SeenDice:
+        given = zip(places, shown, strict=True)
+        return SeenDice(tuple(PooledDie("tray", x_mm, 0.0, "", {face: 0.0}) for x_mm, face in given))
+
+    assert lying(at_mm, faces).rolled_since(lying((0, 30, 60), "123")) is rolled
+
+
 def test_dice_are_the_rest_of_an_earlier_roll_if_one_was_taken_and_the_others_lie_still() -> None:
     three, two = (
         SeenDice(tuple(PooledDie("tray", x, 0.0, "", {"1": -0.1}) for x in at)) for at in ((0, 30, 60), (0, 60))
@@ -406,5 +427,5 @@ def test_dice_are_the_rest_of_an_earlier_roll_if_one_was_taken_and_the_others_li
     assert not three.is_remainder_of(three)
     moved = SeenDice((two.dice[0], replace(two.dice[1], x_mm=75.0)))
     assert not moved.is_remainder_of(three)
-    assert not moved.all_moved_from(three)
-    assert SeenDice((moved.dice[1],)).all_moved_from(three)
+    assert not moved.rolled_since(three)
+    assert SeenDice((moved.dice[1],)).rolled_since(three)
