@@ -256,8 +256,8 @@ def _without_sender(ruling: Ruling) -> dict[str, object]:
 
 
 def _names_in(ruling: Ruling) -> tuple[str, ...]:
-    """Return whose game a ruling has a table begin, the first side's player first; empty for any other ruling."""
-    return tuple(ruling.command["players"].values()) if ruling.command["command"] == _NEW_GAME else ()
+    """Return whose game a ruling has a table begin, the first side's player first; empty if it names nobody."""
+    return tuple(ruling.command.get("players", {}).values()) if ruling.command["command"] == _NEW_GAME else ()
 
 
 def _name_of(session: Session) -> str:

@@ -221,6 +221,8 @@ def test_an_arbiter_can_begin_a_single_game_anew(visit: Visit) -> None:
 def test_a_table_begins_the_latest_game_it_was_told_to_and_none_that_has_a_result(visit: Visit) -> None:
     visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 4), ("Ben", 3), ("Cleo", 2), ("Dan", 1)])
     visit.director.pair(1, ["table-1", "table-2"])
+    assert visit.post("/tables/table-1/rule", command="new game", game="deblockle").status_code == 303
+    assert "The table has not answered yet." not in visit.page("/tournaments/1"), "that game is nobody's"
     for clock in ("", "fischer 5+3", ""):
         visit.post("/tournaments/1/start", clock=clock)
         assert [ruling.command.get("clock", "") for ruling in visit.hall.rulings.waiting()] == [clock, clock]
