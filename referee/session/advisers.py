@@ -52,11 +52,11 @@ class Advisers(Generic[StateT, TurnT]):
         self._send(belief, self._hints.ask(belief.states, events, command.by, respond, time_s, to_do=to_do))
 
     def poll(self, belief: Belief[StateT, TurnT], *, asking: bool) -> None:
-        """Show a finished hint, unless the referee is ``asking`` the players something; and the opponent's request."""
+        """Show a finished hint and the opponent's request, unless the referee is ``asking`` the players something."""
         to_do = _to_do_first(belief, asking=asking)
         for message in self._hints.poll(belief.states, self._log.events, self._announcer.time_s, to_do=to_do):
             self._send(belief, message)
-        if self._opponent is None or belief.fault is not None:
+        if self._opponent is None or belief.fault is not None or asking:
             return
         if self._log.intention is None:
             self._shown = None

@@ -153,7 +153,9 @@ class Timekeeper(Generic[StateT, TurnT]):
             return frozenset({PauseReason.QUESTION})
         hindrances = () if view.reading is None else view.reading.hindrances
         is_hand = any(hindrance.kind is HindranceKind.HAND for hindrance in hindrances)
-        return frozenset({PauseReason.UNSEEN}) if shown is VerdictKind.CANNOT_SEE and not is_hand else frozenset()
+        # A fault stays shown while the table can't be seen.
+        is_unseen = shown is VerdictKind.CANNOT_SEE or view.is_unclear
+        return frozenset({PauseReason.UNSEEN}) if is_unseen and not is_hand else frozenset()
 
     def _has_fallen(self, player: Player, belief: Belief[StateT, TurnT], view: TableView) -> bool:
         """Whether a flag has fallen and no unjudged turn was complete before that."""

@@ -77,6 +77,11 @@ class TableView:
         """Return a verdict on what blocks the view, after a while; for stills, immediately."""
         return None if self.reading is None else self._unclear.add(self.reading)
 
+    @property
+    def is_unclear(self) -> bool:
+        """Whether something has blocked the view for long."""
+        return self._unclear.is_long
+
     def judged_in_part(self) -> None:
         """Note that something could be judged although the table isn't at rest."""
         self._unclear.clear()
@@ -247,16 +252,19 @@ class UnclearWatch:
     def __init__(self, patience_s: float) -> None:
         self._patience_s = patience_s
         self._since_s: float | None = None
+        self.is_long = False
+        """Whether the table has been unclear for longer than that."""
 
     def clear(self) -> None:
         """Note that the table could be judged."""
-        self._since_s = None
+        self._since_s, self.is_long = None, False
 
     def add(self, reading: Reading) -> Verdict | None:
         """Process a reading that can't be judged; returns the verdict to show, ``None`` while it is too early."""
         if self._since_s is None:
             self._since_s = reading.time_s
-        if reading.time_s - self._since_s < self._patience_s:
+        self.is_long = reading.time_s - self._since_s >= self._patience_s
+        if not self.is_long:
             return None
         hindrance = blocking_hindrance(reading)
         sentence = hindrance.message if hindrance else "The picture does not come to rest; is something moving?"

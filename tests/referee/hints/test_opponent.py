@@ -153,6 +153,20 @@ def test_the_program_shows_its_turn_again_after_a_fault_is_put_right(at_table: M
     assert intention.words in table.lamp.signals[-1].words
 
 
+def test_the_program_announces_its_turn_only_after_an_open_question(at_table: Make) -> None:
+    table = at_table()
+    _, after = table.play(start="c1", top="hoops")
+    table.show(after, 2)
+    table.show({**after, "g4": "teal block, stop up"}, 2)
+    asked = lit(table, LightRole.QUESTION)
+    table.service.poll_hints()
+    assert lit(table, LightRole.QUESTION) == asked == ("g4",)
+    table.show(after, 2)
+    table.service.poll_hints()
+    intention, _ = intended_turn(table)
+    assert lit(table, LightRole.OPPONENT) == intention.places
+
+
 def test_a_take_back_or_correction_makes_the_program_think_again(at_table: Make) -> None:
     table = at_table()
     play_for_gold(table)

@@ -407,6 +407,17 @@ def test_the_clock_runs_again_once_the_table_can_be_seen_although_a_place_is_set
     assert on.service.shown.kind is VerdictKind.UNCHANGED
 
 
+def test_the_clock_pauses_while_a_table_with_a_fault_cannot_be_seen(table: Any, start: Any) -> None:
+    on = begun(table, start, "game 2", patience_s=1.0)
+    wrong = {**start, "e5": "empty", "a4": start["e5"]}
+    on.show(wrong, 3)
+    assert (on.service.shown.kind, face(on).paused) == (VerdictKind.ILLEGAL, "")
+    on.show(wrong, 3, hindrances=(Hindrance(HindranceKind.NOT_LOCATED, "the board was not found"),))
+    assert (on.service.shown.kind, face(on).paused) == (VerdictKind.ILLEGAL, "the table can't be seen")
+    on.show(wrong, 3)
+    assert face(on).paused == ""
+
+
 def test_a_question_stops_the_clock(table: Any, start: Any) -> None:
     on = begun(table, start, "game 2", stall_s=2.0)
     on.show(start, 4, unreadable=("c1",))
