@@ -230,6 +230,14 @@ class WritesSquares(Protocol):
         """Return the text to draw on these squares instead of their look's; a closed square may have no look."""
 
 
+@runtime_checkable
+class SaysWhoIsPassedOver(Protocol):
+    """A notation that can say which players are passed over because they can't play."""
+
+    def passed_over(self, state: Any) -> str:
+        """Return a sentence about them; empty if there are none."""
+
+
 class Advice(Protocol[StateT_contra, TurnT]):
     """Hints, and statistics of random play."""
 

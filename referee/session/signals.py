@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from common.phrases import capitalized, listed
-from engine.api import Game, StateT, TurnT
+from engine.api import Game, SaysWhoIsPassedOver, StateT, TurnT
 from engine.errors import EngineError
 from engine.support.players import DRAW, describe_announcement
 from engine.values import EMPTY, Announcement, Appearance, Outcome, Place
@@ -40,6 +40,7 @@ def signal_for(verdict: Verdict, game: Game[StateT, TurnT], state: StateT | None
 
     ``state`` is the state before or after the verdict's turns, ``None`` before the set-up. From the state before, the
     squares of an accepted turn are lit in the order of play. A turn that ends the game shows the end.
+    If a player is passed over, the words say so, and who plays instead.
     """
     mood, sound = _MOODS[verdict.kind]
     words = verdict.sentence
@@ -51,6 +52,8 @@ def signal_for(verdict: Verdict, game: Game[StateT, TurnT], state: StateT | None
         if outcome is not None:
             mood, sound = Mood.FINISHED, Sound.FINISHED
             words = with_outcome(words, outcome)
+        elif state is not None and (passed_over := _passed_over(game, state)):
+            words = _joined(words, passed_over, _to_move(state.to_move))
     elif verdict.kind is VerdictKind.NOT_FINISHED:
         lights = _marked(verdict.places, LightRole.UNFINISHED)
     elif verdict.kind is VerdictKind.ILLEGAL:
@@ -126,13 +129,12 @@ def corrected_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[
 
 
 def entered_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[Place], words: str) -> Signal:
-    """Return the signal that accepts a typed turn, roll or announcement and says whose turn it is."""
+    """Return the signal that accepts a typed turn, roll or announcement, and says who is passed over and who plays."""
     outcome = game.rules.outcome(state)
     if outcome is not None:
         return replace(finished_signal(outcome, tuple(places)), words=with_outcome(words, outcome))
-    return Signal(
-        Mood.ACCEPTED, _marked(places, LightRole.TURN), Sound.ACCEPTED, _joined(words, _to_move(state.to_move))
-    )
+    words = _joined(words, _passed_over(game, state), _to_move(state.to_move))
+    return Signal(Mood.ACCEPTED, _marked(places, LightRole.TURN), Sound.ACCEPTED, words)
 
 
 def is_lasting(signal: Signal) -> bool:
@@ -171,6 +173,10 @@ def _played(
 
 def _marked(places: Iterable[Place], role: LightRole) -> tuple[Light, ...]:
     return tuple(Light.for_role(place, role) for place in dict.fromkeys(places))
+
+
+def _passed_over(game: Game[StateT, TurnT], state: StateT) -> str:
+    return game.notation.passed_over(state) if isinstance(game.notation, SaysWhoIsPassedOver) else ""
 
 
 def _to_move(player: str | None) -> str:

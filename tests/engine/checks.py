@@ -200,7 +200,9 @@ def check_unfinished(game, options):
             assert any(look != before[place] for place, look in position.change.items())
             assert position.to_do.endswith(".")
             assert not is_whole_turn(game, state, {**before, **position.change}), f"a whole turn: {position}"
-    assert listed_in_all, "no position in the middle of a turn is listed"
+    assert listed_in_all, (
+        "no position in the middle of a turn is listed; if the game has none, add it to NOTHING_UNFINISHED"
+    )
 
 
 def is_whole_turn(game, state, table):

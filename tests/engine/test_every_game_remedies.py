@@ -17,7 +17,7 @@ GAMES = [load(name) for name in games()]
 every_game = pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
 
 PUTS_BACK = re.compile(
-    r"Put everything back|Put the .* back|Put it back|Put .*'s ball back|Take it back"
+    r"Put everything back|Put (the|\d) .* back|Put (it|them) back|Put .*'s ball back|Take it back"
     r"|Take the .* off (?!.*it has arrived)|Take the ball off"
     r"|Erase it|Wipe .* clean|Write .* (again|as it was)|Write it again|Draw .* again|Turn the"
 )
@@ -39,7 +39,10 @@ def moved(game, table, rng):
 
 
 PUT_BACK_ON = re.compile(r"(?:back on|one on) (\w\d)\b")
-TAKEN = re.compile(r"[Tt]he (\w+ (?:small|medium|large)) (?:(?:on|back on) (\w\d)\b|is gone from (\w\d))")
+TAKEN = re.compile(
+    r"(?:[Tt]he|Another|\d|more) (\w+ (?:small|medium|large))s? "
+    r"(?:(?:on|back on) (\w\d)\b|(?:is|are) gone from (\w\d))"
+)
 """The piece to be put back on a stack, and the place."""
 STACKED = ("large", "medium", "small")
 MOST_STEPS = 40

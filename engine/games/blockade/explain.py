@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice, permutations
 
+from common.phrases import capitalized, listed
 from engine.games.blockade.board import (
     BLACK,
     COLOURS,
@@ -12,6 +14,7 @@ from engine.games.blockade.board import (
     OWNED,
     PLACES,
     Path,
+    Stack,
     colour_of,
     distances,
     is_blockade,
@@ -46,7 +49,9 @@ def explain_change(before: BlockadeState, after: Appearance) -> tuple[Breach, ..
     places = tuple(PLACES[square] for square in changed)
     wrong = breach_of_timing(before, before.to_move or "")
     if wrong is not None:
-        return (Breach(wrong.rule, wrong.sentence, wrong.remedy, places),)
+        is_early = wrong.rule == "roll-first"
+        remedy = f"Put the pieces on {listed(places)} back, then roll both dice." if is_early else wrong.remedy
+        return (Breach(wrong.rule, wrong.sentence, remedy, places),)
     if before.roll is None or is_whole_turn(before, new):
         return ()
     return _Change(before, new, changed).breaches()
@@ -67,7 +72,8 @@ class _Change:
         self.gone: list[tuple[int, int]] = []
         self.come: list[tuple[int, int]] = []
         self.capped: list[tuple[int, int]] = []
-        self.black_moves: list[Path] = []
+        self.fallen: dict[int, Stack] = {}
+        self.landed: dict[int, list[int]] = {}
         # Squares with black come last: whether black was taken off depends on the pieces gone from other squares.
         for square in sorted(changed, key=lambda square: is_blockade(self.stacks[square])):
             self._note_change(square)
@@ -76,14 +82,15 @@ class _Change:
         """Note which pieces were taken off a square or put on it, judged by its new top."""
         stack, piece = self.stacks[square], self._top(square)
         if piece is None:
-            self.gone += [(square, lifted) for lifted in reversed(stack)]
+            self._note_lifted(square, len(stack))
             return
         for depth in range(1, len(stack)):
             uncovers_black = any(colour_of(lifted) == BLACK for lifted in stack[-depth:])
-            if stack[-1 - depth] == piece and colour_of(stack[-1]) == BLACK and self._has_moved(stack[-1], square):
-                return
-            if stack[-1 - depth] == piece and not (uncovers_black and self._may_have_come(piece, square)):
-                self.gone += [(square, lifted) for lifted in reversed(stack[-depth:])]
+            if stack[-1 - depth] == piece and (
+                (colour_of(stack[-1]) == BLACK and self._has_moved(stack[-1], square))
+                or not (uncovers_black and self._may_have_come(piece, square))
+            ):
+                self._note_lifted(square, depth)
                 return
         if colour_of(piece) == BLACK:
             self.capped.append((square, piece))
@@ -93,6 +100,14 @@ class _Change:
                 self.come.append((square, small))
             return
         self.come.append((square, piece))
+
+    def _note_lifted(self, square: int, depth: int) -> None:
+        """Note that the top pieces of a square are gone; if a cap is among them, none of them has moved by itself."""
+        lifted = self.stacks[square][-depth:]
+        if is_blockade(lifted):
+            self.fallen[square] = lifted
+        else:
+            self.gone += [(square, piece) for piece in reversed(lifted)]
 
     def _top(self, square: int) -> int | None:
         """Return the piece now on top; ``None`` if the square is empty."""
@@ -105,7 +120,7 @@ class _Change:
             small = piece_of(colour_of(stack[0]), 1)
             if piece == black and not makes_tower((*stack, small), self.before.options.tower):
                 self.capped.remove((square, piece))
-                self.black_moves.append((start, square))
+                self.landed.setdefault(start, []).append(square)
                 return True
         return False
 
@@ -126,8 +141,11 @@ class _Change:
         """Return all breaches, starting with those of moves."""
         moves, lost, found = self._match_pieces()
         played = self._best_play(moves)
-        breaches = [*map(black_moved, self.black_moves), *self._capping_breaches(played), *played.breaches]
-        breaches += [_gone_breach(square, piece) for square, piece in lost]
+        breaches = [
+            _fallen_breach((square, *self.landed.get(square, ())), pieces) for square, pieces in self.fallen.items()
+        ]
+        breaches += [*self._capping_breaches(played), *played.breaches]
+        breaches += [self._gone_breach(square, piece, number) for (square, piece), number in Counter(lost).items()]
         breaches += [_added_breach(square, piece) for square, piece in found]
         if not breaches:
             breaches = [_unexplained_breach(self.new, played)]
@@ -142,6 +160,8 @@ class _Change:
                 start = min(starts, key=lambda square: self.distance[square][end])
                 gone.remove((start, piece))
                 moves.append((piece, (start, end)))
+            elif (tower := self._fallen_with(piece)) is not None:
+                self.landed.setdefault(tower, []).append(end)
             elif (hidden := self._same_below(piece, end)) is not None:
                 moves.append((piece, (hidden, end)))
             else:
@@ -154,6 +174,10 @@ class _Change:
             else:
                 lost.append((start, piece))
         return moves, lost, found
+
+    def _fallen_with(self, piece: int) -> int | None:
+        """Return the square of a fallen tower with such a piece."""
+        return next((square for square, pieces in self.fallen.items() if piece in pieces), None)
 
     def _same_below(self, piece: int, end: int) -> int | None:
         """Return the nearest square that such a piece can leave unseen, as the piece below is the same."""
@@ -212,21 +236,58 @@ class _Change:
                     sentence = f"The {colour} tower on {place} has no black piece yet."
                     yield Breach("tower-not-capped", sentence, f"Put a {black} on {place}.", (place,))
         for square, piece in self.capped:
-            if not is_blockade(played.stacks[square]):
-                place = PLACES[square]
+            place, cap = PLACES[square], self.stacks[square][-1]
+            if colour_of(cap) == BLACK:
+                sentence = f"The {name_of(cap)} on {place} was exchanged for a {name_of(piece)}."
+                yield Breach("black-moved", sentence, f"Put the {name_of(cap)} back on {place}.", (place,))
+            elif is_blockade(self.stacks[square]) or not is_blockade(played.stacks[square]):
                 sentence = f"A {name_of(piece)} was put on {place}, where no tower was made."
                 remedy = f"Put the {name_of(piece)} back beside the board."
                 yield Breach("black-without-tower", sentence, remedy, (place,))
 
+    def _gone_breach(self, square: int, piece: int, number: int) -> Breach:
+        """Return the breach of this number of equal pieces that were taken off a square."""
+        place = PLACES[square]
+        if size_of(piece) == LARGE:
+            sentence = f"The {name_of(piece)} on {place} is gone."
+            return Breach("large-moved", sentence, f"Put it back on {place}.", (place,))
+        has_others = any(arrived == piece for _, arrived in self.come)
+        may_go = owner_of(colour_of(piece)) == self.player
+        if number == 1:
+            sentence = (
+                f"Another {name_of(piece)} is gone from {place}."
+                if has_others
+                else f"The {name_of(piece)} is gone from {place} and hasn't turned up anywhere else."
+            )
+            remedy = (
+                f"Put the {name_of(piece)} back on {place}, or where it may go."
+                if may_go
+                else f"Put the {name_of(piece)} back on {place}."
+            )
+        else:
+            sentence = (
+                f"{number} more {name_of(piece)}s are gone from {place}."
+                if has_others
+                else f"{number} {name_of(piece)}s are gone from {place} and haven't turned up anywhere else."
+            )
+            remedy = (
+                f"Put {number} {name_of(piece)}s back on {place}, or where they may go."
+                if may_go
+                else f"Put {number} {name_of(piece)}s back on {place}."
+            )
+        return Breach("piece-gone", sentence, remedy, (place,))
 
-def _gone_breach(square: int, piece: int) -> Breach:
-    place = PLACES[square]
-    if colour_of(piece) == BLACK:
-        return Breach("black-moved", f"The black piece on {place} was taken off.", f"Put it back on {place}.", (place,))
-    if size_of(piece) == LARGE:
-        return Breach("large-moved", f"The {name_of(piece)} on {place} is gone.", f"Put it back on {place}.", (place,))
-    sentence = f"The {name_of(piece)} is gone from {place} and hasn't turned up anywhere else."
-    return Breach("piece-gone", sentence, f"Put the {name_of(piece)} back on {place}, or where it may go.", (place,))
+
+def _fallen_breach(path: Path, pieces: Stack) -> Breach:
+    """Return the breach of taking a cap off with the pieces around it, all gone from the first square of the path."""
+    place, *landed = (PLACES[square] for square in path)
+    if len(pieces) > 1:
+        sentence = f"{capitalized(listed(f'the {name_of(piece)}' for piece in pieces))} are gone from {place}."
+        remedy = f"Put them back on {place} in this order, lowest first."
+        return Breach("black-moved", sentence, remedy, (place, *landed))
+    if landed:
+        return black_moved(path)
+    return Breach("black-moved", f"The black piece on {place} was taken off.", f"Put it back on {place}.", (place,))
 
 
 def _added_breach(square: int, piece: int) -> Breach:

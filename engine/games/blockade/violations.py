@@ -108,7 +108,7 @@ def rested(rule: str, stack: Stack, height: int, square: int) -> Breach:
     place, piece, below = PLACES[square], name_of(stack[height]), name_of(stack[height - 1])
     why = {
         ON_OTHER_COLOUR: f"rests on a {below}, and colours don't mix",
-        ON_OTHER_BLOCKADE: f"rests on a blockade of {COLOURS[colour_of(stack[0])]}, which isn't its colour",
+        ON_OTHER_BLOCKADE: f"rests on a {COLOURS[colour_of(stack[0])]} blockade, which is not its colour",
         ON_SMALL_BLACK: f"rests on a {below}, which isn't larger",
     }.get(rule, f"rests on a {below}, which is smaller")
     sentence = f"The {piece} on {place} {why}."

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from common.phrases import counted, listed
+from common.phrases import capitalized, counted, listed
 from engine.errors import AmbiguousError, UnreadableError
 from engine.games.blokus_dice import state_text
 from engine.games.blokus_dice.invariants import name_on
@@ -159,6 +159,20 @@ def standing(state: BlokusState) -> tuple[str, ...]:
     waiting = ", ".join(COLOURS[colour] for colour in state.markers[options.players :])
     standing_by = (f"Standing by: {waiting}.",) if waiting else ()
     return (awaited, *standing_by, *(_left_on_sheet(state, seat) for seat in range(options.players)))
+
+
+def passed_over(state: BlokusState) -> str:
+    """Say who went out in this round, or in the one just ended; empty if nobody did or the game is over."""
+    if state.seat is None:
+        return ""
+    # Everyone draws one shape a round, so these players missed just this one.
+    drawn = state.sheets[state.seat].shapes_drawn - (not state.dice)
+    out = [
+        player
+        for player, sheet in zip(state.options.names, state.sheets, strict=True)
+        if sheet.status == PlayerStatus.OUT and sheet.shapes_drawn == drawn
+    ]
+    return f"{capitalized(listed(out))} can draw nothing and {'is' if len(out) == 1 else 'are'} out." if out else ""
 
 
 def _left_on_sheet(state: BlokusState, seat: int) -> str:

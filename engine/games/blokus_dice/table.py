@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from common.phrases import listed
 from engine.errors import UnreadableError
 from engine.games.blokus_dice.invariants import check_position, name_on, read_shapes_drawn
 from engine.games.blokus_dice.state import (
@@ -22,12 +21,12 @@ from engine.games.blokus_dice.state import (
 )
 from engine.games.blokus_dice.turns import choices, settle, shapes_within_reach
 from engine.games.blokus_dice.violations import (
-    as_it_was,
     breach_of_playing,
     breaches_of_drawing,
     drawn_over,
     no_strike_left,
     places_on,
+    wiped,
     wrong_colour,
 )
 from engine.support.breaches import illegal_start
@@ -117,22 +116,22 @@ def _colour_on(state: BlokusState, seat: int, square: int) -> int | None:
 
 
 def _breaches_on_sheet(before: BlokusState, seat: int, changed: dict[int | None, int]) -> list[Breach]:
-    filled, wiped = before.sheets[seat].filled, changed.get(None, 0)
+    filled, emptied = before.sheets[seat].filled, changed.get(None, 0)
     drawn = {colour: squares for colour, squares in changed.items() if colour is not None}
-    every = wiped
+    every = emptied
     for squares in drawn.values():
         every |= squares
     spoilt, fresh = every & filled, every & ~filled
     at_all = breach_of_playing(before, seat, places_on(before, seat, fresh))
     if at_all is not None:
         # What is drawn stays drawn, no matter whose turn it is.
-        gone = [_wiped_breach(before, seat, spoilt)] if spoilt else []
+        gone = [wiped(before, seat, spoilt)] if spoilt else []
         return [*gone, at_all] if fresh else gone
     found = []
     hand = colour_in_hand(before, seat)
-    if wiped:
-        found.append(_wiped_breach(before, seat, wiped))
-    if over := spoilt & ~wiped:
+    if emptied:
+        found.append(wiped(before, seat, emptied))
+    if over := spoilt & ~emptied:
         in_hand = drawn.get(hand, 0)
         found.append(drawn_over(before, seat, over, in_hand & ~filled if in_hand & filled else 0))
     for colour in sorted(set(drawn) - {hand}):
@@ -142,13 +141,6 @@ def _breaches_on_sheet(before: BlokusState, seat: int, changed: dict[int | None,
     if hand in drawn and not drawn[hand] & filled:
         found += breaches_of_drawing(before, seat, drawn[hand]) or _out_of_reach_breaches(before, seat, drawn[hand])
     return found
-
-
-def _wiped_breach(before: BlokusState, seat: int, wiped: int) -> Breach:
-    places = places_on(before, seat, wiped)
-    shows = "shows" if len(places) == 1 else "show"
-    sentence = f"{listed(places)} no longer {shows} what was drawn."
-    return Breach("wiped", sentence, as_it_was(before, seat, wiped), places)
 
 
 def _out_of_reach_breaches(before: BlokusState, seat: int, squares: int) -> list[Breach]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from common.phrases import listed
+from common.phrases import capitalized, listed
 from engine.games.blokus_dice.invariants import name_on
 from engine.games.blokus_dice.state import (
     COLOURS,
@@ -76,11 +76,19 @@ def drawn_over(state: BlokusState, seat: int, squares: int, beside: int) -> Brea
     places, rest = places_on(state, seat, squares), places_on(state, seat, beside)
     sentence = f"{_named(places)} {'was' if len(places) == 1 else 'were'} filled already, and {_is(places)} drawn over."
     wipe = f" Wipe {_named(rest)} clean." if rest else ""
-    remedy = f"{as_it_was(state, seat, squares)}{wipe} Draw on empty squares only."
+    remedy = f"{_as_it_was(state, seat, squares)}{wipe} Draw on empty squares only."
     return Breach("square-taken", sentence, remedy, (*places, *rest))
 
 
-def as_it_was(state: BlokusState, seat: int, squares: int) -> str:
+def wiped(state: BlokusState, seat: int, squares: int) -> Breach:
+    """Return the breach of wiping these filled squares."""
+    places = places_on(state, seat, squares)
+    shows = "shows" if len(places) == 1 else "show"
+    sentence = f"{_named(places)} no longer {shows} what was drawn."
+    return Breach("wiped", sentence, _as_it_was(state, seat, squares), places)
+
+
+def _as_it_was(state: BlokusState, seat: int, squares: int) -> str:
     """Return the remedy that restores these squares: ``Draw p1's a1 and a2 red again.``"""
     parts = [
         f"{_named(places_on(state, seat, drawn & squares))} {COLOURS[number]}"
@@ -107,18 +115,16 @@ def _breaches_of_squares(state: BlokusState, seat: int, squares: int) -> Iterato
     if taken := squares & filled.filled:
         yield square_taken(places_on(state, seat, taken))
     places = places_on(state, seat, squares)
-    patches = list(sheet.grid.patches(squares))
     name = name_on(sheet.grid, squares)
-    if len(patches) != 1:
-        parts = ", and ".join(_bare(places_on(state, seat, piece)) for piece in patches)
-        sentence = f"What {player} drew does not hang together: {parts}."
+    if len(list(sheet.grid.patches(squares))) != 1:
+        sentence = f"The squares that {player} drew are not joined: {_bare(places)}."
         yield Breach("not-one-shape", sentence, "Draw the squares of one shape, side by side.", places)
     elif name is None or name not in sheet.number_of:
         what = f"The {squares.bit_count()} squares on {_named(places)} are"
         sentence = f"{what if name is None else f'{name} on {_named(places)} is'} no shape of this sheet."
         yield Breach("no-such-shape", sentence, "Draw a shape that stands on the sheet.", places)
     elif filled.used >> sheet.number_of[name] & 1:
-        sentence = f"{player} has drawn the shape {name} before."
+        sentence = f"{player} has drawn {_shape(name)} before."
         yield Breach("shape-used", sentence, "Draw a shape not crossed off yet.", places)
 
 
@@ -152,32 +158,38 @@ def _breaches_of_taking(state: BlokusState, seat: int, turn: BlokusTurn, squares
     assert name is not None
     row = sheet.face_of[sheet.number_of[name]]
     if turn.shape != name:
-        sentence = f"The squares {_named(turn.places)} form {name}, not {turn.shape}."
-        yield Breach("another-shape", sentence, f"Draw {turn.shape}, or type {name}.", turn.places)
+        forms = "forms" if len(turn.places) == 1 else "form"
+        sentence = f"{_named(turn.places)} {forms} {_shape(name)}, not {_shape(turn.shape)}."
+        yield Breach("another-shape", sentence, f"Draw {_shape(turn.shape)}, or type {name}.", turn.places)
         return
-    dice = ", ".join(map(str, state.dice))
     if turn.die not in state.dice:
-        why = f" for the shape {name}, which stands in row {row}" if turn.die == row else ""
-        yield Breach(
-            "no-such-die",
-            f"No die shows a {turn.die}{why}; the dice show {dice}.",
-            f"Take one of {dice}" + (", and cross out a strike for another row." if strikes_left(state, seat) else "."),
-        )
+        why = f" for {_shape(name)}, which stands in row {row}" if turn.die == row else ""
+        dice = ", ".join(map(str, state.dice))
+        sentence = f"No die shows a {turn.die}{why}; the dice show {dice}."
+        yield Breach("no-such-die", sentence, _other_die(state, seat, row))
     elif turn.strike and turn.die == row:
-        yield Breach(
-            "strike-not-needed", f"The shape {name} stands in row {row}, which the die gives.", "Leave the strike."
-        )
+        sentence = f"{capitalized(_shape(name))} stands in row {row}, which the die gives."
+        yield Breach("strike-not-needed", sentence, "Don't cross out a strike.")
     elif turn.strike and not strikes_left(state, seat):
         yield no_strike_left(turn.player, name, row, filled.strikes, turn.places)
     elif not turn.strike and turn.die != row:
         yield Breach(
             "not-in-the-row",
-            f"The {turn.die} gives a shape of row {turn.die}, but the shape {name} stands in row {row}.",
+            f"The {turn.die} gives a shape of row {turn.die}, but {_shape(name)} stands in row {row}.",
             f"Draw a shape of row {turn.die}, or cross out a strike."
             if strikes_left(state, seat)
             else f"Draw a shape of row {turn.die}.",
             turn.places,
         )
+
+
+def _other_die(state: BlokusState, seat: int, row: int) -> str:
+    """Return the remedy for taking a die that isn't there, to draw a shape of this row."""
+    if row in state.dice:
+        return f"Take the {row}."
+    dice = listed([f"the {die}" for die in dict.fromkeys(state.dice)], "or")
+    what = "cross out a strike" if strikes_left(state, seat) else "draw a shape of that row"
+    return f"Take {dice} and {what}."
 
 
 def strikes_left(state: BlokusState, seat: int) -> int:
@@ -187,7 +199,8 @@ def strikes_left(state: BlokusState, seat: int) -> int:
 
 def no_strike_left(player: str, name: str, row: int, crossed_out: int, places: tuple[Place, ...]) -> Breach:
     """Return the breach of drawing a shape from another row without a strike left."""
-    sentence = f"The shape {name} stands in row {row}, and {player} has no strike left ({crossed_out} crossed out)."
+    shape = capitalized(_shape(name))
+    sentence = f"{shape} stands in row {row}, and {player} has no strike left ({crossed_out} crossed out)."
     return Breach("no-strike-left", sentence, "Draw a shape of a row that a die gives.", places)
 
 
@@ -200,6 +213,14 @@ def places_on(state: BlokusState, seat: int, squares: int) -> tuple[Place, ...]:
 def _named(places: tuple[Place, ...], joint: str = "and") -> str:
     """Return the names of places on one sheet: ``p1's a1, a2 and b1``; empty if there are none."""
     return f"{places[0].partition('.')[0]}'s {_bare(places, joint)}" if places else ""
+
+
+_IN_WORDS = {"1": "the one-square shape (1)", "2": "the two-square shape (2)"}
+"""The shapes whose names look like numbers."""
+
+
+def _shape(name: str) -> str:
+    return _IN_WORDS.get(name, f"the shape {name}")
 
 
 def _is(places: tuple[Place, ...]) -> str:

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from common.phrases import listed
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.games.deblockle import state_text
-from engine.games.deblockle.board import PLACES, PLAYERS, PRINTED_NET, SQUARE_OF, TOWARDS, adjacent_to
+from engine.games.deblockle.board import PLACES, PLAYERS, PRINTED_NET, SQUARE_OF, TOWARDS, adjacent_to, other
 from engine.games.deblockle.state import DeblockleOptions, DeblockleState, DeblockleTurn, options_from
 from engine.games.deblockle.state_text import read_symbol
-from engine.games.deblockle.turns import certainty_of, legal_turns
+from engine.games.deblockle.turns import certainly_blocked, certainty_of, legal_turns
 from engine.games.deblockle.written_turn import WrittenTurn, breaches_of_written
 from engine.support.breaches import illegal_turn
 from engine.support.notation import tokens, unreadable
@@ -230,10 +230,18 @@ def _as_written(written: _Written) -> WrittenTurn:
 
 
 def standing(state: DeblockleState) -> tuple[str, ...]:
-    """List who is to move, how many blocks have left, and the known side faces of blocks as seen by gold."""
+    """List who is to move or waits, how many blocks have left, and the known side faces of blocks as seen by gold."""
     gone = f"gold has removed {state.removed('gold')}, teal {state.removed('teal')}"
     who = f"{state.to_move} to move" if state.to_move else "the game is over"
-    return (f"{who}; {gone}".capitalize() + ".", *_known_sides(state))
+    first = f"{who}; {gone}".capitalize() + "."
+    return (" ".join(filter(None, (first, passed_over(state)))), *_known_sides(state))
+
+
+def passed_over(state: DeblockleState) -> str:
+    """Say that the player who is not to move can't move; empty if that isn't certain, or the game is over."""
+    if state.to_move is None or not certainly_blocked(state, other(state.to_move)):
+        return ""
+    return f"{other(state.to_move).capitalize()} can't move and waits."
 
 
 def _known_sides(state: DeblockleState) -> Iterator[str]:

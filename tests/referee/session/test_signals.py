@@ -14,6 +14,7 @@ from hardware.lights.signals import Mood, Signal, Sound
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.signals import (
     add_trouble,
+    entered_signal,
     fault_lights,
     finished_signal,
     hint_signal,
@@ -76,6 +77,9 @@ class LineGame:
     def outcome(self, state: LineState) -> Outcome | None:
         return Outcome("gold", "the counter is home") if state.at == 9 else None
 
+    def passed_over(self, state: LineState) -> str:
+        return "Teal can't move and waits." if state.at == 8 else ""
+
     def appearance(self, state: LineState) -> Mapping[str, str]:
         return {place: "gold counter" if place == f"a{state.at}" else EMPTY for place in self.places}
 
@@ -137,6 +141,14 @@ def test_with_the_state_after_the_turn_the_verdicts_places_are_lit() -> None:
     assert marked(after) == [("a4", "turn"), ("a2", "turn")]
     unreadable = signal_for(verdict(VerdictKind.ACCEPTED, turns=("?",), places=("a4",)), GAME, LineState(2))
     assert marked(unreadable) == [("a4", "turn")]
+
+
+@pytest.mark.parametrize("state", [LineState(7), LineState(8)])
+def test_a_player_who_is_passed_over_is_told_why(state: LineState) -> None:
+    why = "So it is. Teal can't move and waits. Gold to play."
+    assert signal_for(verdict(VerdictKind.ACCEPTED, turns=("a7-a8",)), GAME, state).words == why
+    assert entered_signal(GAME, LineState(8), ("a7", "a8"), "So it is.").words == why
+    assert entered_signal(GAME, LineState(7), ("a6", "a7"), "So it is.").words == "So it is. Gold to play."
 
 
 @pytest.mark.parametrize("state", [LineState(7), LineState(9)])

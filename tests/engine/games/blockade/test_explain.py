@@ -120,7 +120,9 @@ def test_the_rule_is_named_first(rule):
 
 
 TOLD = {
-    "roll-first": ("Warm hasn't rolled yet.", "Roll both dice first.", ("c3", "c4")),
+    "roll-first": (
+        "Warm hasn't rolled yet.", "Put the pieces on c3 and c4 back, then roll both dice.", ("c3", "c4"),
+    ),
     "game-over": ("The game is over: cool resigned.", "Put everything back, or begin a new game.", ("c3", "c4")),
     "moved-opponent-piece": (
         "Warm plays red and yellow, but a blue small was moved from d3.", "Put the blue small back on d3.",
@@ -145,7 +147,7 @@ TOLD = {
         "Move the red medium from c4 to where it may rest.", ("c4",),
     ),
     "rested-on-other-blockade": (
-        "The red medium on e4 rests on a blockade of yellow, which isn't its colour.",
+        "The red medium on e4 rests on a yellow blockade, which is not its colour.",
         "Move the red medium from e4 to where it may rest.", ("e4",),
     ),
     "tower-not-capped": ("The red tower on a2 has no black piece yet.", "Put a black large on a2.", ("a2",)),
@@ -293,4 +295,5 @@ def test_a_missing_piece_of_the_other_player_is_not_searched_for_elsewhere():
     """Equal pieces lie beside it, and with cool's own dice it could be on top of one of them."""
     (breach,) = GAME.table.explain(state_of(START, "cool", (4, 1)), {"c4": "red large"})
     assert breach.rule == "piece-gone"
+    assert breach.remedy == "Put the red small back on c4."
     assert breach.places == ("c4",)

@@ -32,6 +32,8 @@ ALL_MEDIUMS_USED = {
     "e5": "CL+RMM",
 }
 
+TWO_MEDIUMS_OUT = {"a2": "RLM", "a3": "RLSS", "c3": "CL+RM", "e5": "CL+RMMM"}
+
 
 def with_stacks(roll, stacks):
     """The start of warm's game with some of its stacks replaced, and a roll."""
@@ -89,11 +91,62 @@ def with_stacks(roll, stacks):
             "Take back 1 step with red.",
             ("a4", "a3", "a2"),
         ),
+        (
+            "4,1",
+            TOWERS,
+            {"a2": "black medium"},
+            "black-moved",
+            "The black large on a2 was exchanged for a black medium.",
+            "Put the black large back on a2.",
+            ("a2",),
+        ),
+        (
+            "4,1",
+            {**TOWERS, "a2": "RLMS+KL+RS", "a4": "RLS"},
+            {"a2": "black medium"},
+            "black-without-tower",
+            "A black medium was put on a2, where no tower was made.",
+            "Put the black medium back beside the board.",
+            ("a2",),
+        ),
     ],
 )
 def test_a_misplaced_cap_is_explained(roll, stacks, change, rule, sentence, remedy, places):
     (breach,) = GAME.table.explain(with_stacks(roll, stacks), change)
     assert (breach.rule, breach.sentence, breach.remedy, breach.places) == (rule, sentence, remedy, places)
+
+
+@pytest.mark.parametrize(
+    ("roll", "change", "gone", "places"),
+    [
+        ("4,1", {"a2": "red large"}, "The red medium, the red small and the black large are", ("a2",)),
+        ("4,1", {"a2": "empty"}, "The red large, the red medium, the red small and the black large are", ("a2",)),
+        ("1,1", {"a2": "red medium", "c3": "red small"}, "The red small and the black large are", ("a2", "c3")),
+        ("4,1", {"a2": "red medium", "c3": "black large"}, "The red small and the black large are", ("a2", "c3")),
+    ],
+)
+def test_all_that_fell_off_with_a_cap_goes_back(roll, change, gone, places):
+    (breach,) = GAME.table.explain(with_stacks(roll, TOWERS), change)
+    assert (breach.rule, breach.sentence, breach.places) == ("black-moved", f"{gone} gone from a2.", places)
+    assert breach.remedy == "Put them back on a2 in this order, lowest first."
+
+
+@pytest.mark.parametrize(
+    ("stacks", "change", "sentence", "remedy"),
+    [
+        ({}, {"c3": "red medium", "e5": "clear large"}, "4 more red mediums are gone from e5.",
+         "Put 4 red mediums back on e5, or where they may go."),
+        ({}, {"e5": "clear large"}, "5 red mediums are gone from e5 and haven't turned up anywhere else.",
+         "Put 5 red mediums back on e5, or where they may go."),
+        ({}, {"a5": "clear large"}, "5 green mediums are gone from a5 and haven't turned up anywhere else.",
+         "Put 5 green mediums back on a5."),
+        (TWO_MEDIUMS_OUT, {"a2": "red large", "c3": "clear large", "a4": "red medium"},
+         "Another red medium is gone from c3.", "Put the red medium back on c3, or where it may go."),
+    ],
+)  # fmt: skip
+def test_missing_pieces_are_counted(stacks, change, sentence, remedy):
+    breaches = GAME.table.explain(with_stacks("1,4", stacks), change)
+    assert (sentence, remedy) in {(breach.sentence, breach.remedy) for breach in breaches}
 
 
 @pytest.mark.parametrize(

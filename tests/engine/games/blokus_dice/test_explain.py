@@ -126,7 +126,7 @@ def test_a_turn_in_a_colour_that_the_player_does_not_hold_is_explained():
 def test_many_squares_and_separate_groups_are_described():
     state = GAME.notation.parse_state(NEW)
     (apart,) = GAME.table.explain(state, changed("p1.a1=red p1.b1=red p1.e5=red"))
-    assert apart.sentence == "What p1 drew does not hang together: a1 and b1, and e5."
+    assert apart.sentence == "The squares that p1 drew are not joined: a1, b1 and e5."
     (large,) = GAME.table.explain(state, {f"p1.{column}{row}": "red" for column in "abcdef" for row in "12"})
     assert large.sentence.startswith("The 12 squares on p1's a1, b1, c1, d1, e1, f1, a2, b2 and 4 more are no shape")
 
@@ -285,11 +285,11 @@ TOLD = [
      "The 8 squares on p1's a1, b1, c1, d1, a2, b2, c2 and d2 are no shape of this sheet.",
      "Draw a shape that stands on the sheet."),
     (NEW, "p2.a1=blue", "It is p1's turn, not p2's.", "Wipe p2's a1 clean."),
-    (SECOND, "p1.b1=empty", "p1.b1 no longer shows what was drawn.", "Draw p1's b1 red again."),
-    (BLUE_THERE, "p1.a1=empty p1.c1=empty", "p1.a1 and p1.c1 no longer show what was drawn.",
+    (SECOND, "p1.b1=empty", "p1's b1 no longer shows what was drawn.", "Draw p1's b1 red again."),
+    (BLUE_THERE, "p1.a1=empty p1.c1=empty", "p1's a1 and c1 no longer show what was drawn.",
      "Draw p1's a1 and c1 blue again."),
     (NEW, "p1.a1=blue", "p1 holds red in this round, but drew in blue on a1.", "Wipe p1's a1 clean, and draw in red."),
-    (NEW, "p1.a1=red p1.f1=red", "What p1 drew does not hang together: a1, and f1.",
+    (NEW, "p1.a1=red p1.f1=red", "The squares that p1 drew are not joined: a1 and f1.",
      "Draw the squares of one shape, side by side."),
     (NEW, "p1.a1=red p1.b1=red p1.b2=red p1.c2=red", "Z4 on p1's a1, b1, b2 and c2 is no shape of this sheet.",
      "Draw a shape that stands on the sheet."),
@@ -311,17 +311,24 @@ def test_one_fault_has_one_sentence_and_a_remedy(text, change, sentence, remedy)
 
 
 WRITTEN = [
-    (NEW, "4:L4:a1,b1,c1,d1", "The squares p1's a1, b1, c1 and d1 form I4, not L4.", "Draw L4, or type I4."),
+    (NEW, "4:L4:a1,b1,c1,d1", "p1's a1, b1, c1 and d1 form the shape I4, not the shape L4.",
+     "Draw the shape L4, or type I4."),
+    (NEW, "3:V3:a1", "p1's a1 forms the one-square shape (1), not the shape V3.", "Draw the shape V3, or type 1."),
     (NEW, "3:V3:a1,b1,a2", "No die shows a 3 for the shape V3, which stands in row 3; the dice show 1, 4.",
-     "Take one of 1, 4, and cross out a strike for another row."),
-    (NEW, "3:2:a1,b1", "No die shows a 3; the dice show 1, 4.",
-     "Take one of 1, 4, and cross out a strike for another row."),
-    (NO_STRIKE, "4:2:d2,d3", "No die shows a 4; the dice show 1, 5.", "Take one of 1, 5."),
-    (NEW, "4:2:a1,b1", "The 4 gives a shape of row 4, but the shape 2 stands in row 1.",
+     "Take the 1 or the 4 and cross out a strike."),
+    (NEW.replace("dice=1,4 p1=-:0 p2=-:0", "dice=1,1,4 p1=-:0 p2=-:0 p3=-:0"), "3:V3:a1,b1,a2",
+     "No die shows a 3 for the shape V3, which stands in row 3; the dice show 1, 1, 4.",
+     "Take the 1 or the 4 and cross out a strike."),
+    (NEW, "3:2:a1,b1", "No die shows a 3; the dice show 1, 4.", "Take the 1."),
+    (NO_STRIKE, "4:2:d2,d3", "No die shows a 4; the dice show 1, 5.", "Take the 1."),
+    (NO_STRIKE, "4:I4:d2,d3,d4,d5", "No die shows a 4 for the shape I4, which stands in row 4; the dice show 1, 5.",
+     "Take the 1 or the 5 and draw a shape of that row."),
+    (NEW, "4:2:a1,b1", "The 4 gives a shape of row 4, but the two-square shape (2) stands in row 1.",
      "Draw a shape of row 4, or cross out a strike."),
     (NO_STRIKE, "1:I4:d2,d3,d4,d5", "The 1 gives a shape of row 1, but the shape I4 stands in row 4.",
      "Draw a shape of row 1."),
-    (NEW, "1:2:a1,b1:strike", "The shape 2 stands in row 1, which the die gives.", "Leave the strike."),
+    (NEW, "1:2:a1,b1:strike", "The two-square shape (2) stands in row 1, which the die gives.",
+     "Don't cross out a strike."),
     (BLUE_THERE, "1:1:c1", "p1's c1 is filled already.", "Draw on empty squares only."),
     (BLUE_THERE, "1:2:b1,c1", "p1's b1 and c1 are filled already.", "Draw on empty squares only."),
 ]  # fmt: skip

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
-from engine.games.blokus_dice.notation import squares
+from engine.games.blokus_dice.notation import passed_over, squares
 from engine.games.blokus_dice.rolls import count_from
 from engine.games.blokus_dice.sheet import NAMES, shape_of
 from engine.games.blokus_dice.table import points_of_sheet
@@ -275,6 +275,21 @@ def test_the_standing_describes_each_sheet():
     assert lines[0] == "Dice on the table: 1. p2 takes one and draws in blue."
     assert lines[2].startswith("p1 holds red; 3 filled, 2 strikes left. Shapes 1: 1 2 I3, 2: ")
     assert lines[3].startswith("p2 holds blue; 0 filled, 3 strikes left. Shapes 1: 1 2 I3 V3, 2: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("p2 dice=1,1 starter=p1 p1=-:0:out p2=-:0 p3=-:0", "P1 can draw nothing and is out."),
+        ("p3 dice=1 starter=p1 p1=-:0:out p2=-:0:out p3=-:0", "P1 and p2 can draw nothing and are out."),
+        ("p2 p1=-:0:out p2=5/5/5/5/r4:0 p3=5/5/5/5/r4:0", "P1 can draw nothing and is out."),
+        ("p2 dice=1,1 p1=-:0:out p2=5/5/5/5/r4:0 p3=5/5/5/5/r4:0", ""),
+        ("p2 dice=1,1 p1=-:0:resigned p2=-:0 p3=-:0", ""),
+        ("over p1=-:0:out p2=-:0:out", ""),
+    ],
+)
+def test_a_player_who_goes_out_is_named_until_the_next_roll(text, told):
+    assert passed_over(GAME.notation.parse_state(text + " sheet=" + SMALL)) == told
 
 
 def test_the_summary_and_the_next_step_cover_every_option():

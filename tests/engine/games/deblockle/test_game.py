@@ -118,8 +118,10 @@ def test_a_deblockled_player_is_skipped_until_there_is_a_way_out():
     state = GAME.notation.parse_state(f"gold b1:G.{X} a2:G.{X} g7:G.{X} a1:T.{X} removed=0,0")
     still = GAME.rules.apply(state, GAME.notation.parse_turn(state, "g7-f7=slider-a7"))
     assert still.to_move == "gold"
+    assert GAME.notation.standing(still)[0] == "Gold to move; gold has removed 0, teal 0. Teal can't move and waits."
     freed = GAME.rules.apply(still, GAME.notation.parse_turn(still, "a2-b2=hoops-d3"))
     assert freed.to_move == "teal"
+    assert GAME.notation.standing(freed)[0] == "Teal to move; gold has removed 0, teal 0."
     assert GAME.rules.outcome(still) is None
 
 
