@@ -29,6 +29,7 @@ CANNOT_WRITE = 73
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _FULL_WORDS = ("No space left on device", "Disk quota exceeded")
+_READ_ONLY_WORDS = "Read-only file system"
 _CLOCK_WORDS = ("certificate is not yet valid", "certificate has expired")
 _NETWORK_WORDS = (
     "Failed to establish a new connection",
@@ -115,6 +116,8 @@ def explain_pip(output: str, project: Path) -> SetUpError:
     """Turn the output of a pip that failed into one clear sentence and its exit code."""
     if any(words in output for words in _FULL_WORDS):
         return _disk_full(project)
+    if _READ_ONLY_WORDS in output:
+        return _read_only(project)
     if any(words in output for words in _CLOCK_WORDS):
         return SetUpError(
             NO_NETWORK,
@@ -147,12 +150,22 @@ def explain_os_error(error: OSError, project: Path) -> SetUpError:
     """Turn an error of the file system into one clear sentence and its exit code."""
     if error.errno in _FULL:
         return _disk_full(project)
+    if error.errno == errno.EROFS:
+        return _read_only(project)
     return SetUpError(CANNOT_WRITE, f"cannot use {error.filename or project}: {error.strerror or error}")
 
 
 def _disk_full(project: Path) -> SetUpError:
     return SetUpError(
         CANNOT_WRITE, f"the disk is full; free about 500 MB for {project} (and for temporary files) and run this again"
+    )
+
+
+def _read_only(project: Path) -> SetUpError:
+    return SetUpError(
+        CANNOT_WRITE,
+        f"the packages cannot be installed, because {project} is read-only, as it is for a service; "
+        "type ./run there once as the folder's owner",
     )
 
 
@@ -198,6 +211,8 @@ def build(new: Path, venv: Path, lock: Path, progress: Progress) -> None:
         f"{sys.version_info.major}.{sys.version_info.minor} {sys.base_prefix}\n", encoding="utf-8"
     )
     shutil.copyfile(lock, new / "lock.txt")
+    if os.geteuid() == 0:
+        give_to_owner(new, project)
 
 
 def add_project(new: Path, project: Path) -> None:
@@ -215,6 +230,14 @@ def add_project(new: Path, project: Path) -> None:
     launcher = new / "bin" / "referee"
     launcher.write_text(_LAUNCHER, encoding="utf-8")
     launcher.chmod(0o755)
+
+
+def give_to_owner(new: Path, project: Path) -> None:
+    """Give what root has made to the owner of the project's folder, who has to replace it one day."""
+    owner = project.stat()
+    with contextlib.suppress(OSError):  # in a container, root may have no right to do this
+        for path in (new, *new.rglob("*")):
+            os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
 
 
 def move_scripts(scripts: Path, old: Path, new: Path) -> None:
@@ -261,7 +284,8 @@ def make(venv: Path, lock: Path, stream: TextIO) -> None:
             if is_made(venv, lock):
                 return
             for left in (*project.glob(f"{venv.name}-new-*"), *project.glob(f"{venv.name}-old-*")):
-                shutil.rmtree(left)
+                # One that root made stays.
+                shutil.rmtree(left, ignore_errors=True)
             new, old = (project / f"{venv.name}-{what}-{os.getpid()}" for what in ("new", "old"))
             total = sum("==" in line for line in lock.read_text(encoding="utf-8").splitlines())
             progress = Progress(stream, total)

@@ -7,9 +7,7 @@ import json
 import platform
 import zipfile
 from collections.abc import Collection, Iterable, Sequence
-from contextlib import suppress
 from datetime import datetime
-from importlib import metadata
 from pathlib import Path
 
 from common.findings import Finding
@@ -66,18 +64,9 @@ def zipped(files: Iterable[ReportFile]) -> bytes:
 
 
 def _versions() -> str:
-    lines = [f"Python {platform.python_version()}", f"{platform.system()} {platform.release()} {platform.machine()}"]
-    lines.append(f"tabletop-referee {program_version()}")
-    needed: set[str] = set()
-    with suppress(metadata.PackageNotFoundError):
-        needed = {part.partition(";")[0] for part in metadata.requires("tabletop-referee") or ()}
-    for each in sorted(needed):
-        name = each.split("<")[0].split(">")[0].split("=")[0].split("~")[0].split("!")[0].split("[")[0].strip()
-        try:
-            lines.append(f"{name} {metadata.version(name)}")
-        except metadata.PackageNotFoundError:
-            continue
-    return "\n".join(lines)
+    """Return the versions of Python, the system and this program; the doctor's findings have those of the libraries."""
+    system = f"{platform.system()} {platform.release()} {platform.machine()}"
+    return f"Python {platform.python_version()}\n{system}\ntabletop-referee {program_version()}"
 
 
 def _game(path: Path, now: datetime, anonymizer: Anonymizer) -> tuple[list[tuple[int, Event]], list[ReportFile], str]:

@@ -7,8 +7,8 @@ import os
 import shutil
 import sqlite3
 import threading
-from collections.abc import Callable
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from datetime import date, datetime
 from pathlib import Path
 from typing import Self
@@ -17,6 +17,8 @@ from common.durable import sync_folder
 from referee.errors import (
     JournalBusyError,
     JournalError,
+    JournalFailedError,
+    JournalFullError,
     JournalMissingError,
     JournalReadOnlyError,
     JournalUnreadableError,
@@ -39,22 +41,27 @@ def back_up(journal: Path, target: Path) -> None:
     """Copy a journal into a single file; the journal may be written meanwhile.
 
     ``target`` is replaced only after the copy has been checked and synced to the disk. Raises JournalMissingError,
-    JournalUnreadableError, JournalFullError, JournalReadOnlyError or JournalError.
+    JournalUnreadableError, JournalNewerError, JournalFullError, JournalReadOnlyError, JournalFailedError or
+    JournalError.
     """
     if not journal.is_file():
         raise JournalMissingError(f"there is no journal {journal} to copy")
     if not target.parent.is_dir():
         raise JournalReadOnlyError(f"there is no folder {target.parent} for the copy; make it first")
-    with (
-        journal_faults(journal),
-        closing(sqlite3.connect(f"{journal.absolute().as_uri()}?mode=ro", uri=True)) as source,
-    ):
-        database.check_version(database.version_of(source))
 
-        def write(draft: Path) -> None:
-            with closing(sqlite3.connect(draft)) as copied:
+    def write(draft: Path) -> None:
+        with closing(sqlite3.connect(f"{journal.absolute().as_uri()}?mode=ro", uri=True)) as source:
+            try:
+                database.check_version(database.version_of(source))
+            except sqlite3.OperationalError as error:
+                if not database.is_without_index(error):
+                    raise
+                copy_with_log(journal, draft)
+                return
+            with _copy_faults(target), closing(sqlite3.connect(draft)) as copied:
                 source.backup(copied)
 
+    with journal_faults(journal):
         _replace(target, write)
 
 
@@ -76,18 +83,20 @@ def restore(backup: Path, journal: Path, now: datetime) -> Path | None:
     """
     if not backup.is_file():
         raise JournalMissingError(f"there is no file {backup}")
-    if backup.absolute() == journal.absolute():
+    # A link stays a link; the file that it names is replaced.
+    target = journal.resolve()
+    if backup.resolve() == target:
         raise JournalError(f"{backup} is the journal itself; name a copy of it")
-    if not journal.parent.is_dir():
-        raise JournalReadOnlyError(f"there is no folder {journal.parent} for the journal; make it first")
+    if not target.parent.is_dir():
+        raise JournalReadOnlyError(f"there is no folder {target.parent} for the journal; make it first")
     holder = lock_holder(backup)
     if holder is not None:
         raise JournalBusyError(f"{backup} is in use by {holder}; stop that one, or copy it with `./run games backup`")
-    kept = journal.with_name(f"{journal.stem}-before-{now:%Y%m%d-%H%M%S}{journal.suffix}")
+    kept = target.with_name(f"{target.stem}-before-{now:%Y%m%d-%H%M%S}{target.suffix}")
     lock = WriterLock(journal, now)
     try:
         with journal_faults(backup):
-            return _replace(journal, lambda draft: _copy_with_log(backup, draft), keep_as=kept)
+            return _replace(target, lambda draft: copy_with_log(backup, draft), keep_as=kept)
     except JournalUnreadableError as error:
         raise JournalUnreadableError(
             f"{backup} is damaged or not a copy of a journal; name one that `./run games backup` made"
@@ -96,14 +105,30 @@ def restore(backup: Path, journal: Path, now: datetime) -> Path | None:
         lock.release()
 
 
-def _copy_with_log(backup: Path, draft: Path) -> None:
-    """Copy the files, because SQLite would write beside a copy with a log, which may be on a read-only medium."""
+def copy_with_log(journal: Path, copy: Path) -> None:
+    """Copy a journal that nobody writes, with its log, without writing beside it; raises JournalError."""
     try:
-        shutil.copyfile(backup, draft)
-        if log_path(backup).exists():
-            shutil.copyfile(log_path(backup), log_path(draft))
+        shutil.copyfile(journal, copy)
+        if log_path(journal).exists():
+            shutil.copyfile(log_path(journal), log_path(copy))
     except OSError as error:
-        raise JournalError(f"{backup} can't be copied to {draft.parent}: {error.strerror}") from error
+        raise JournalError(f"{journal} can't be copied to {copy.parent}: {error.strerror}") from error
+
+
+@contextmanager
+def _copy_faults(target: Path) -> Iterator[None]:
+    """Convert SQLite's errors in writing ``target`` to JournalErrors; those in reading the original pass through."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        match database.primary_code(error):
+            case sqlite3.SQLITE_FULL:
+                raise JournalFullError(f"no room on the disk for the copy {target}: free some space") from error
+            case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN:
+                raise JournalReadOnlyError(f"the copy {target} can't be written: {error}") from error
+            case sqlite3.SQLITE_IOERR if error.sqlite_errorcode != sqlite3.SQLITE_IOERR_READ:
+                raise JournalFailedError(f"the copy {target} can't be written: {error}") from error
+        raise
 
 
 def _replace(target: Path, write: Callable[[Path], None], keep_as: Path | None = None) -> Path | None:
@@ -116,7 +141,7 @@ def _replace(target: Path, write: Callable[[Path], None], keep_as: Path | None =
     try:
         _remove(draft)
         write(draft)
-        with closing(sqlite3.connect(draft)) as written:
+        with _copy_faults(target), closing(sqlite3.connect(draft)) as written:
             # Without a log file beside it, so that it can be moved as a single file.
             written.execute("PRAGMA journal_mode = DELETE")
             _check(written)
@@ -218,7 +243,10 @@ class DailyBackups:
         try:
             folder.mkdir(exist_ok=True)
             back_up(self._journal, target)
-            for old in sorted(folder.glob(f"{self._journal.stem}-????-??-??{self._journal.suffix}"))[: -self._keep]:
+            days = folder.glob(f"{self._journal.stem}-????-??-??{self._journal.suffix}")
+            # Today's copy stays even if the clock was ahead when the others were made.
+            others = sorted(day for day in days if day != target)
+            for old in others[: max(0, len(others) - self._keep + 1)]:
                 old.unlink()
         except (JournalError, OSError) as error:
             self._say(f"Today's copy of the journal could not be made: {error}")

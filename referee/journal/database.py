@@ -148,8 +148,18 @@ def _empty_log(connection: sqlite3.Connection) -> None:
 _PRIMARY_CODE_MASK = 0xFF
 
 
+def primary_code(error: sqlite3.Error) -> int:
+    """Return SQLite's error code without the details, 0 for an error of Python's module."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & _PRIMARY_CODE_MASK
+
+
+def is_without_index(error: sqlite3.Error) -> bool:
+    """Whether SQLite can't read a journal because it can't make the log's index beside it, as on a read-only disk."""
+    return primary_code(error) == sqlite3.SQLITE_CANTOPEN
+
+
 def _translate(error: sqlite3.Error, path: Path) -> JournalError:
-    code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE_MASK
+    code = primary_code(error)
     if code == sqlite3.SQLITE_FULL:
         return JournalFullError(
             f"no room on the disk for the journal {path}: free some space (the referee goes on once there is room)"

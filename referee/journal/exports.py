@@ -11,6 +11,7 @@ from typing import Any
 from engine.api import Game
 from engine.errors import EngineError
 from engine.records import record
+from engine.support.players import describe_announcement, parse_announcement
 from engine.values import Outcome
 from referee.errors import FoldError
 from referee.journal import Journal
@@ -186,7 +187,7 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
         case EventKind.ROLLED:
             return f"{data['roll']} is rolled"
         case EventKind.ANNOUNCED:
-            return f"{data['announcement']} is announced"
+            return describe_announcement(parse_announcement(str(data["announcement"]), game.players))
         case EventKind.TAKE_BACK:
             undone = before.last_played
             return f"{'' if undone is None else before.steps[undone].text} is taken back by {data['by']}"

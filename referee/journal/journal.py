@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 from common.closeable import Closeable
@@ -21,7 +22,7 @@ from referee.errors import (
     JournalUnreadableError,
 )
 from referee.journal import database
-from referee.journal.backups import back_up, drop_log
+from referee.journal.backups import back_up, copy_with_log, drop_log
 from referee.journal.database import WriterLock, connect, journal_faults, log_path
 from referee.journal.events import REQUEST, Event, EventKind, Evidence, EvidenceLimits, KeptEvidence, decode, encode
 
@@ -166,9 +167,18 @@ class Journal(Closeable):
             with ExitStack() as closed:
                 connection = connect(f"{path.absolute().as_uri()}?mode=ro" + ("" if has_log else "&immutable=1"))
                 closed.callback(connection.close)
-                version = database.version_of(connection)
+                copy: Path | None = None
+                try:
+                    version = database.version_of(connection)
+                except sqlite3.OperationalError as error:
+                    if not (has_log and database.is_without_index(error)):
+                        raise
+                    copy = Path(closed.enter_context(TemporaryDirectory())) / path.name
+                    copy_with_log(path, copy)
+                    connection = closed.enter_context(closing(connect(str(copy))))
+                    version = database.version_of(connection)
                 database.check_version(version)
-                if version == len(database.MIGRATIONS):
+                if version == len(database.MIGRATIONS) and copy is None:
                     closed.pop_all()
                     return connection
                 with ExitStack() as on_failure:
@@ -247,11 +257,13 @@ class Journal(Closeable):
         """
         if self._reopen is None:
             return
-        back_up(self.path, self.path)
+        # Where the journal is a link, the file that it names.
+        file = self.path.resolve()
+        back_up(file, file)
         with self._noting_failure():
             self._connection.close()
             # The copy contains what is in the log, so a log that a power cut leaves behind changes nothing.
-            drop_log(self.path)
+            drop_log(file)
             self._connection = self._reopen()
             database.prepare(self._connection)
         self._has_failed = False

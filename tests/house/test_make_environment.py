@@ -38,6 +38,7 @@ def making() -> Iterator[ModuleType]:
             "disk is full",
         ),
         ("OSError: [Errno 122] Disk quota exceeded: 'x'\n", 73, "disk is full"),
+        ("Error: [Errno 30] Read-only file system: '/the/project/.venv-new-5429'\n", 73, "type ./run there once as"),
         (
             "WARNING: Retrying (Retry(total=4)) after connection broken by 'NewConnectionError('<x>: Failed to "
             "establish a new connection: [Errno -3] Temporary failure in name resolution')': /simple/click/\n"
@@ -73,7 +74,12 @@ def test_pips_failures_become_one_sentence(making, said, code, words):
 
 @pytest.mark.parametrize(
     ("number", "words"),
-    [(errno.ENOSPC, "disk is full"), (errno.EDQUOT, "disk is full"), (errno.EROFS, "cannot use /p/x: Read-only")],
+    [
+        (errno.ENOSPC, "disk is full"),
+        (errno.EDQUOT, "disk is full"),
+        (errno.EROFS, "/p is read-only, as it is for a service; type ./run there once"),
+        (errno.EACCES, "cannot use /p/x: Permission denied"),
+    ],
 )
 def test_errors_of_the_file_system_become_one_sentence(making, number, words):
     error = making.explain_os_error(OSError(number, os.strerror(number), "/p/x"), Path("/p"))
@@ -99,6 +105,31 @@ def test_a_build_that_fails_leaves_what_was_there(making, tmp_path, monkeypatch,
     assert sorted(path.name for path in tmp_path.iterdir()) == [".venv", "lock"]
     assert (tmp_path / ".venv" / "lock.txt").read_text(encoding="utf-8") == "old\n"
     assert capsys.readouterr().err.startswith("Installing")
+
+
+def test_an_older_environment_that_cannot_be_removed_does_not_stop_the_next_one(making, tmp_path, monkeypatch):
+    (tmp_path / "lock").write_text("new\n", encoding="utf-8")
+    (tmp_path / ".venv-old-1").mkdir()
+
+    def refused(path, ignore_errors=False):
+        if not ignore_errors:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    monkeypatch.setattr(making.shutil, "rmtree", refused)
+    monkeypatch.setattr(making, "build", lambda new, *_: new.mkdir())
+    making.make(tmp_path / ".venv", tmp_path / "lock", io.StringIO())
+    assert (tmp_path / ".venv").is_dir()
+
+
+def test_what_root_has_made_belongs_to_the_folders_owner(making, tmp_path, monkeypatch):
+    new = tmp_path / ".venv-new-1"
+    (new / "bin").mkdir(parents=True)
+    (new / "bin" / "python").symlink_to("/no/python")
+    given = {}
+    monkeypatch.setattr(making.os, "chown", lambda path, *owner, follow_symlinks: given.update({path: owner}))
+    making.give_to_owner(new, tmp_path)
+    owner = (tmp_path.stat().st_uid, tmp_path.stat().st_gid)
+    assert given == dict.fromkeys((new, new / "bin", new / "bin" / "python"), owner)
 
 
 def test_an_environment_that_cannot_be_replaced_is_put_back(making, tmp_path, monkeypatch):

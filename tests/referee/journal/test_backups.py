@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -13,7 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from referee.errors import JournalBusyError, JournalError, JournalMissingError, JournalUnreadableError
+from referee.errors import (
+    JournalBusyError,
+    JournalError,
+    JournalFailedError,
+    JournalFullError,
+    JournalMissingError,
+    JournalUnreadableError,
+)
 from referee.journal import Journal, database
 from referee.journal.backups import FOLDER, DailyBackups, back_up, restore
 from referee.journal.database import connect, log_path
@@ -152,6 +160,77 @@ def test_the_log_of_a_deleted_journal_is_not_merged_into_the_restored_one(path: 
     assert log_path(tmp_path / "journal-before-20260501-183000.sqlite").exists()
 
 
+def test_a_journal_that_is_a_link_stays_one_when_its_games_are_replaced(path: Path, tmp_path: Path) -> None:
+    copy, stick = tmp_path / "copy.sqlite", tmp_path / "stick"
+    stick.mkdir()
+    path.symlink_to(stick / "games.sqlite")
+    with opened(path) as journal:
+        journal.append(NEW_GAME)
+        back_up(path, copy)
+        journal.append(SET_UP)
+    kept = restore(copy, path, NOW)
+    assert path.is_symlink()
+    assert kinds(stick / "games.sqlite") == ["new game"]
+    assert kept == stick / "games-before-20260501-183000.sqlite"
+    assert not kept.is_symlink()
+    assert kinds(kept) == ["new game", "set up"]
+    with pytest.raises(JournalError, match="the journal itself"):
+        restore(stick / "games.sqlite", path, NOW)
+
+
+def _without_index(journal: Path) -> None:
+    """Keep SQLite from making the log's index, as a read-only disk does."""
+    journal.with_name(f"{journal.name}-shm").symlink_to("nowhere")
+
+
+@pytest.mark.parametrize("has_log", [False, True])
+def test_a_journal_on_a_read_only_disk_is_read_and_copied(path: Path, tmp_path: Path, has_log: bool) -> None:
+    card = tmp_path / "card" / "games.sqlite"
+    card.parent.mkdir()
+    with opened(path) as journal:
+        journal.append(NEW_GAME)
+        if has_log:
+            for name in (card, log_path(card)):
+                shutil.copy(path.with_name(name.name.replace("games", "journal")), name)
+    if not has_log:
+        shutil.copy(path, card)
+    _without_index(card)
+    assert kinds(card) == ["new game"]
+    copy = tmp_path / "copy.sqlite"
+    back_up(card, copy)
+    assert kinds(copy) == ["new game"]
+
+
+def test_a_copy_without_room_is_named(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    connect_to = sqlite3.connect
+
+    def small(target: str | Path, *, uri: bool = False) -> sqlite3.Connection:
+        connection = connect_to(target, uri=uri)
+        if "draft" in str(target):
+            connection.execute("PRAGMA max_page_count = 2")
+        return connection
+
+    with opened(path) as journal:
+        journal.append(NEW_GAME, [picture("a", 10_000)])
+    monkeypatch.setattr(sqlite3, "connect", small)
+    with pytest.raises(JournalFullError, match=r"no room on the disk for the copy .*copy\.sqlite: free some space"):
+        back_up(path, tmp_path / "copy.sqlite")
+    assert list(tmp_path.glob("*copy*")) == []
+
+
+def test_a_copy_that_the_disk_refuses_is_named(path: Path, tmp_path: Path) -> None:
+    with opened(path) as journal:
+        journal.append(NEW_GAME, [picture("a", 40_000)])
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # Room for the journal's index, which is 32 KiB.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, limits[1]))
+    try:
+        with pytest.raises(JournalFailedError, match=r"the copy .*copy\.sqlite can't be written: disk I/O error"):
+            back_up(path, tmp_path / "copy.sqlite")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
 def _cut_off(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-4096])
 
@@ -211,6 +290,16 @@ def test_the_backups_of_the_newest_days_are_kept(path: Path) -> None:
     left = sorted(each.name for each in path.with_name(FOLDER).iterdir())
     assert left == ["journal-2026-03-01.sqlite", "journal-2026-03-02.sqlite"]
     assert said == []
+
+
+def test_todays_backup_stays_if_the_clock_was_ahead_before(path: Path) -> None:
+    opened(path).close()
+    days = iter((date(2031, 1, 1), date(2031, 1, 2), date(2026, 5, 1), date(2026, 5, 2)))
+    copies = DailyBackups(path, 2, lambda: next(days), pytest.fail)
+    for _ in range(4):
+        copies.back_up_today()
+    left = sorted(each.name for each in path.with_name(FOLDER).iterdir())
+    assert left == ["journal-2026-05-02.sqlite", "journal-2031-01-02.sqlite"]
 
 
 def test_todays_backup_is_made_beside_a_running_referee(path: Path) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from engine.records.record import UNFINISHED, read, replay, write
 from engine.registry import load
+from engine.values import Announcement
 from referee.errors import FoldError
 from referee.journal import EvidenceLimits, Journal
 from referee.journal.events import STOPPED, Event, EventKind, Evidence, JsonValue
@@ -130,9 +131,10 @@ def test_every_kind_of_event_is_described() -> None:
     assert sentences["end"] == "a draw: agreed"
 
 
-def test_hints_clocks_corrected_squares_and_shared_victories_are_described() -> None:
+def test_hints_clocks_corrected_squares_announcements_and_shared_victories_are_described() -> None:
     hint = {"player": "gold", "turn": "c1-c2=hoops-a1", "strength": "strong", "stage": "whole"}
     state = GAME.notation.format_state(GOLD)
+    resigned = GAME.notation.format_state(GAME.rules.announce(GOLD, Announcement("resign", "gold")))
     events = [
         NEW_GAME,
         Event(EventKind.SET_UP, {"state": state}),
@@ -141,6 +143,7 @@ def test_hints_clocks_corrected_squares_and_shared_victories_are_described() -> 
         Event(EventKind.CLOCK, {"change": "running"}),
         Event(EventKind.CLOCK, {"change": "stopped", "sentence": "Time is up."}),
         Event(EventKind.CORRECTION, {"by": "Ann", "state": state, "places": ["c1", "nowhere"]}),
+        Event(EventKind.ANNOUNCED, {"announcement": "gold:resign", "state": resigned, "by": "Ann"}),
         Event(EventKind.END, {"winner": None, "reason": "most points", "shared_by": ["gold", "teal"]}),
     ]
     told = [(line.kind, line.sentence) for line in event_lines(GAME, list(enumerate(events, 1)))[1:]]
@@ -150,6 +153,7 @@ def test_hints_clocks_corrected_squares_and_shared_victories_are_described() -> 
         ("hint given", "a strong hint for gold: c1-c2=hoops-a1"),
         ("clock", "Time is up."),
         ("correction", "corrected by Ann: c1 is gold block, star up"),
+        ("announced", "Gold resigns."),
         ("end", "gold and teal win together: most points"),
     ]
 

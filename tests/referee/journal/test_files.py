@@ -312,6 +312,21 @@ def test_after_a_failed_write_all_events_are_written_again(path: Path) -> None:
         assert [one.evidence.name for one in kept.evidence(2)] == ["before"]
 
 
+def test_a_journal_that_is_a_link_stays_one_after_a_failed_write(path: Path, tmp_path: Path) -> None:
+    disk, file = FailingOnce(), tmp_path / "stick" / "games.sqlite"
+    file.parent.mkdir()
+    path.symlink_to(file)
+    with Journal.open(path, wall_clock=ticking_clock(), connect=disk.connect) as journal:
+        journal.append(NEW_GAME)
+        disk.fails = True
+        with pytest.raises(JournalFailedError):
+            journal.append(TURN)
+        disk.fails = False
+        assert journal.append(TURN) == 2
+    assert path.is_symlink()
+    assert [each.name for each in file.parent.iterdir()] == [file.name]
+
+
 def test_if_events_cannot_be_written_again_the_journal_stays_unchanged(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
