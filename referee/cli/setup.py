@@ -87,10 +87,11 @@ def setup_command(
             click.confirm(f"{folder / FILE_NAME} is there already. Write it anew?", abort=True)
         kept = None if options and not game_name else Progress(folder, game_name or _pick_game())
     if options is not None:
-        return _on_page(kept, folder, paper, camera, options, page_key(context.environment, folder))
+        return _on_page(kept, folder, paper, camera, options, context.environment)
     assert kept is not None
     game = registry.load(kept.game)
-    with closing(SharedCamera(counted=_progress)) as shared_camera:
+    asked = present_settings(context.environment, folder).camera
+    with closing(SharedCamera(asked, counted=_progress)) as shared_camera:
         table = TableSetup(game, folder, shared_camera.look, utc_now().date(), paper, dict(kept.values))
         table.make_light_map = partial(_map_lights, shared_camera, console=output(), ask=input)
         table.make_sensor_map = partial(_map_switches, console=output(), typed=_read_lines_until)
@@ -109,22 +110,33 @@ def setup_command(
 
 def page_key(environment: Mapping[str, str], folder: Path) -> Path:
     """Return the key file that `watch` uses in this folder, so that devices paired here stay paired."""
+    from referee.web.server import key_path
+
+    journal = present_settings(environment, folder).journal.path
+    journal.parent.mkdir(parents=True, exist_ok=True)
+    return key_path(journal)
+
+
+def present_settings(environment: Mapping[str, str], folder: Path) -> Settings:
+    """Return the settings that `watch` would use in this folder; the default ones if the file has faults."""
     from referee.errors import ConfigError
     from referee.settings.configuration import load
     from referee.settings.settings import Settings
-    from referee.web.server import key_path
 
     try:
-        settings = load(None, environment=environment, folder=folder).settings
+        return load(None, environment=environment, folder=folder).settings
     except ConfigError:
         # The set-up will replace the file.
-        settings = Settings().with_absolute_paths({}, folder, environment)
-    settings.journal.path.parent.mkdir(parents=True, exist_ok=True)
-    return key_path(settings.journal.path)
+        return Settings().with_absolute_paths({}, folder, environment)
 
 
 def _on_page(
-    kept: Progress | None, folder: Path, paper: str, camera: str | None, options: PageOptions, key: Path
+    kept: Progress | None,
+    folder: Path,
+    paper: str,
+    camera: str | None,
+    options: PageOptions,
+    environment: Mapping[str, str],
 ) -> int:
     """Serve the set-up until Ctrl-C; returns whether it is complete."""
     from rich.text import Text
@@ -135,7 +147,8 @@ def _on_page(
     from referee.web.server import open_site
     from referee.web.setting_up.views import create_set_up
 
-    with closing(SharedCamera(patience_s=_PAGE_PATIENCE_S)) as shared_camera:
+    asked = present_settings(environment, folder).camera
+    with closing(SharedCamera(asked, patience_s=_PAGE_PATIENCE_S)) as shared_camera:
 
         def makers(dialogue: PageDialogue) -> tuple[MakeMap, MakeMap]:
             return (
@@ -143,14 +156,14 @@ def _on_page(
                 lambda settings, path: _map_switches(settings, path, dialogue.console, lambda _: dialogue.lines()),
             )
 
-        environment = SetUpEnvironment(folder, shared_camera, utc_now().date(), paper, makers, click.echo)
-        setting_up = SetUpPage(environment, kept, camera)
+        surroundings = SetUpEnvironment(folder, shared_camera, utc_now().date(), paper, makers, click.echo)
+        setting_up = SetUpPage(surroundings, kept, camera)
         with (
             open_site(
                 lambda access: create_set_up(setting_up, access),
                 options,
                 click.echo,
-                key=key,
+                key=page_key(environment, folder),
                 roles=(Role.OWN,),
             ) as opened,
             closing(setting_up),
@@ -255,7 +268,7 @@ def _walk(run: SetUpRun, camera: str | None) -> bool:
 
 def _complete(step: Step, run: SetUpRun, given: str | None) -> str:
     """Ask and check until the step is done; returns "b" or "q" if that was typed."""
-    from referee.setup.shared_camera import is_live
+    from vision.cameras import is_live
 
     for line in step.prepare(run.table):
         say(f"  {line}")

@@ -101,7 +101,7 @@ class ExposureHold:
         assert self._changed_s is not None
         if self._changed_s - self._held[0] <= self._settings.check_s:
             self._can_hold = False
-            self._say("This camera cannot keep its exposure; it stays automatic.")
+            self._say("This camera can't lock its exposure, so it stays automatic.")
         elif now_s - self._changed_s >= self._settings.changed_s:
             self._say("The light has changed. The camera adapts to it.")
         else:

@@ -13,6 +13,7 @@ from typing import Any
 
 from serial.tools import list_ports
 
+from common.json_files import read_json_object
 from common.phrases import listed
 from engine.api import Game
 from referee.errors import ConfigError
@@ -221,9 +222,14 @@ def _enrolled_reader(options: WatchOptions, layout: TableLayout, game: Game[Any,
 
 
 def _loaded_looks(path: Path, layout: TableLayout, game: Game[Any, Any]) -> Appearance:
-    """Load looks; raises EnrolmentError, also for looks that lack pieces of the game."""
-    looks: Appearance = reader_kind(layout).load(path)
-    lacking = missing_traits(looks, game.table.appearance(game.rules.new()).values())
+    """Load looks; raises EnrolmentError, also for looks of other pieces, and for looks that lack pieces of the game."""
+    kind = reader_kind(layout)
+    given = read_json_object(path, "the looks", EnrolmentError, plural=True).get("format")
+    if given != kind.format:
+        expected = repr(kind.format)
+        raise EnrolmentError(f"the looks {path} have format {given!r}; expected {expected}: enrol the piece set again")
+    looks: Appearance = kind.load(path)
+    lacking = missing_traits(looks, game.looks)
     if lacking:
         raise EnrolmentError(
             f"the looks {path} do not show what {listed(lacking)} pieces look like; give `./run pieces enrol` a "
@@ -232,8 +238,10 @@ def _loaded_looks(path: Path, layout: TableLayout, game: Game[Any, Any]) -> Appe
     return looks
 
 
-def _learned_path(options: WatchOptions) -> Path:
-    return options.settings.journal.path.with_suffix(".looks.json")
+def _learned_path(options: WatchOptions, game: Game[Any, Any]) -> Path:
+    """Return the file for learned colours. Each game has its own, because another game's pieces differ."""
+    journal = options.settings.journal.path
+    return journal.with_name(f"{journal.name}.{game.name}.looks.json")
 
 
 def _learning_reader(
@@ -252,7 +260,7 @@ def _learning_reader(
         # Handwriting is read without being taught.
         return table_reader(camera, layout, None)
     states = _states_under_way(options, game, journal)
-    path = options.settings.table.looks or (_learned_path(options) if states else None)
+    path = options.settings.table.looks or (_learned_path(options, game) if states else None)
     if states and (path is None or not path.is_file()):
         raise ConfigError(
             "the game is under way, and the pieces' colours can only be learned from a set-up; give the looks that "
@@ -261,7 +269,7 @@ def _learning_reader(
     known = None if path is None else _loaded_looks(path, layout, game)
     if known is not None and layout.markers.centres_mm:
         return table_reader(camera, layout, known)
-    keep = _looks_saver(options, reader_kind(layout).save, say) if known is None else None
+    keep = _looks_saver(options, game, reader_kind(layout).save, say) if known is None else None
     expected = _expected_looks(options, game, states)
     return LearningReader(camera, layout, game.players, keep, known=known, expected=expected)
 
@@ -286,10 +294,10 @@ def _expected_looks(options: WatchOptions, game: Game[Any, Any], states: Sequenc
 
 
 def _looks_saver(
-    options: WatchOptions, save: Callable[[Appearance, Path], None], say: Callable[[str], None]
+    options: WatchOptions, game: Game[Any, Any], save: Callable[[Appearance, Path], None], say: Callable[[str], None]
 ) -> Callable[[Appearance], None]:
     """Return the function that saves learned colours beside the journal, so that the game can be resumed."""
-    path = _learned_path(options)
+    path = _learned_path(options, game)
 
     def keep(looks: Appearance) -> None:
         try:

@@ -95,7 +95,7 @@ class ReconnectingSource:
         except CameraError as error:
             if not self._is_away:
                 self._is_away = True
-                self._say(f"{error}. Only the sensors are used until the camera is back.")
+                self._say(f"{error}. Until the camera is back, I use only the sensors.")
             if not isinstance(error, FrameTimeoutError):
                 # a device that fails immediately would keep a core busy
                 self._wait(TICK_S)

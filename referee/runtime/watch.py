@@ -163,7 +163,7 @@ def watch(options: WatchOptions, console: Console) -> int:
         )
         try:
             ended = run(service, camera, LoopPorts(wait, commands, buttons, on_verdicts, alive=supervisor.alive))
-            report.remark(f"There are no more pictures: {ended}.")
+            report.remark(f"The pictures have ended: {ended}.")
         except KeyboardInterrupt:
             report.remark("Stopped. " + ("The same command goes on with the game." if options.is_live else _STOPPED))
         report.close()

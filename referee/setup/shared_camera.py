@@ -4,36 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from pathlib import Path
 from threading import Lock
 
-from vision.cameras import Camera, open_camera
+from referee.settings.sections import CameraSection
+from vision.cameras import Camera, is_live, open_camera
 from vision.errors import EndOfFramesError, NothingNewError
 from vision.frame import Frame
 
 _READ_TIMEOUT_S = 10.0
-_LIVE = ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "usb:", "v4l2:", "/dev/", "pi")
-"""Prefixes of cameras that deliver live pictures, so that a check can be repeated automatically."""
 _GROWING = "folder:"
 
 Counted = Callable[[], AbstractContextManager[Callable[[int, int], object]]]
 """A context for taking several pictures. It yields a function that gets the number taken and the total."""
 
 
-def is_live(source: str) -> bool:
-    """Return whether a camera delivers live pictures."""
-    return source.startswith(_LIVE) and not Path(source).is_dir()
-
-
 class SharedCamera:
-    """Takes pictures for any thread, one call at a time. ``patience_s`` is the longest wait for one picture."""
+    """Takes pictures for any thread, one call at a time.
+
+    Size and rate of the pictures are those of the ``settings``, if the camera can deliver them. ``patience_s`` is the
+    longest wait for one picture.
+    """
 
     def __init__(
         self,
+        settings: CameraSection | None = None,
         *,
         counted: Counted = lambda: nullcontext(lambda *_: None),
         patience_s: float = _READ_TIMEOUT_S,
     ) -> None:
+        self._settings = settings or CameraSection()
         self._stack = ExitStack()
         self._counted = counted
         self._patience_s = patience_s
@@ -78,7 +77,9 @@ class SharedCamera:
             # A device can't be opened twice, so close the previous camera first.
             self._stack.close()
             self._camera = self._last = None
-            self._camera, self._source = self._stack.enter_context(open_camera(source)), source
+            size, rate = (self._settings.width_px, self._settings.height_px), self._settings.frames_per_second
+            opened = open_camera(source, size=size, frames_per_second=rate)
+            self._camera, self._source = self._stack.enter_context(opened), source
         return self._camera
 
     def _newest_frame(self, camera: Camera) -> Frame:

@@ -56,6 +56,8 @@ IPAddressAllow={_HOME_NETWORKS}
 UMask=0077
 DevicePolicy=closed
 DeviceAllow=char-video4linux rw
+DeviceAllow=char-media rw
+DeviceAllow=char-dma_heap rw
 DeviceAllow=char-ttyACM rw
 DeviceAllow=char-ttyUSB rw
 DeviceAllow=char-gpiochip rw
@@ -83,8 +85,9 @@ class Installation:
     """A referee that systemd starts.
 
     ``program`` is the script ``run``, ``folder`` its working folder, and ``arguments`` are those of ``watch``. It may
-    read the ``readable`` folders and write to the ``writable`` ones. The system's manager starts it as ``user``, with
-    the additional ``groups``; without a ``user``, it is a service of the user's own manager.
+    read the ``readable`` files and folders, which may be missing, and write to the ``writable`` folders. The system's
+    manager starts it as ``user``, with the additional ``groups``; without a ``user``, it is a service of the user's own
+    manager.
     """
 
     program: Path
@@ -135,16 +138,17 @@ class Installation:
         lines += [
             f"User={self.user}",
             f"SupplementaryGroups={' '.join(self.groups)}",
-            f"BindReadOnlyPaths={_format_paths(self.readable)}",
+            f"BindReadOnlyPaths={_format_paths(self.readable, optional=True)}",
             f"BindPaths={_format_paths(self.writable)}",
             _CONFINEMENT.rstrip(),
         ]
         return "\n".join([*lines, "", "[Install]", "WantedBy=multi-user.target", ""])
 
 
-def _format_paths(paths: Sequence[Path]) -> str:
-    """List folders to mount; a colon in a path is escaped."""
-    return " ".join(quote(str(path)).replace(":", "\\:") for path in paths)
+def _format_paths(paths: Sequence[Path], *, optional: bool = False) -> str:
+    """List paths to mount; a colon in a path is escaped. The service starts without ``optional`` ones."""
+    mark = "-" if optional else ""
+    return " ".join(quote(f"{mark}{path}").replace(":", "\\:") for path in paths)
 
 
 def escape(text: str) -> str:

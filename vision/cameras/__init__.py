@@ -4,7 +4,7 @@ from vision.cameras.camera import Camera, Clock, Wait
 from vision.cameras.files import GrowingFolder, ImageFiles, VideoFile, image_paths
 from vision.cameras.live import Capture, LiveCamera, Shot, usb_camera
 from vision.cameras.pi import pi_camera
-from vision.cameras.sources import CAMERA_SPECS, open_camera
+from vision.cameras.sources import CAMERA_SPECS, is_live, open_camera, source_path
 
 __all__ = [
     "CAMERA_SPECS",
@@ -18,7 +18,9 @@ __all__ = [
     "VideoFile",
     "Wait",
     "image_paths",
+    "is_live",
     "open_camera",
     "pi_camera",
+    "source_path",
     "usb_camera",
 ]

@@ -207,7 +207,7 @@ class VideoFile(Camera):
         if not is_read or image is None:
             short = self._expected_frames > self._sequence
             cut = f" of the {self._expected_frames} it should have; it seems cut off" if short else ""
-            raise EndOfFramesError(f"{self.name} ends after {self._sequence} frames{cut}")
+            raise EndOfFramesError(f"{self.name} has {self._sequence} frames{cut}")
         stamp_s = self._capture.get(cv2.CAP_PROP_POS_MSEC) / 1000
         # Some containers have no time stamps, or repeat them; then the frame rate gives the time.
         self._last_time_s = stamp_s if stamp_s > self._last_time_s else self._last_time_s + self._period_s

@@ -26,6 +26,20 @@ CAMERA_SPECS = (
 )
 """The forms ``open_camera`` understands, for help texts."""
 
+_LIVE = re.compile(r"\d+|(usb|v4l2):.+|/dev/video\d+|/dev/v4l/.+|pi(:\d+)?")
+_PATH = re.compile(r"(?:(?:images|folder|video|realtime):)?(.+)")
+
+
+def is_live(spec: str) -> bool:
+    """Return whether ``spec`` names a camera that delivers live pictures, not a file or folder."""
+    return bool(_LIVE.fullmatch(spec.strip()) or ID_PATTERN.fullmatch(spec.strip()))
+
+
+def source_path(spec: str) -> Path | None:
+    """Return the file or folder that ``spec`` names; ``None`` for a live camera."""
+    named = None if is_live(spec) else _PATH.fullmatch(spec.strip())
+    return None if named is None else Path(named[1])
+
 
 def open_camera(
     spec: str,

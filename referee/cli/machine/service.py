@@ -8,6 +8,7 @@ import pwd
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from referee.cli.context import CommandContext
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 
 if TYPE_CHECKING:
+    from referee.settings.sections import GameSection
     from referee.systemd.files import Installation
 
 _RUN = Path(__file__).resolve().parents[3] / "run"
@@ -124,6 +126,7 @@ def _installation(context: CommandContext, owner: pwd.struct_passwd | None, argu
     from referee.cli.options import given_settings
     from referee.cli.watch import watch_command
     from referee.systemd.files import DEVICE_GROUPS, Installation
+    from vision.cameras import source_path
 
     if not _RUN.is_file():
         raise click.UsageError("The referee was installed without its `run`; there is nothing that systemd can start.")
@@ -133,13 +136,15 @@ def _installation(context: CommandContext, owner: pwd.struct_passwd | None, argu
         environment = {name: value for name, value in environment.items() if not name.startswith("XDG_")}
         environment["HOME"] = owner.pw_dir
     with watch_command.make_context("watch", list(arguments)) as checked:
-        given, pictures = given_settings(checked), checked.params["debug_images"]
+        given, chosen = given_settings(checked), checked.params
     settings = replace(context, environment=environment).configuration(given)
-    folder = Path.cwd()
-    writable = [settings.settings.journal.path.absolute().parent, *([pictures.absolute()] if pictures else [])]
+    folder, pictures = Path.cwd(), chosen["debug_images"]
+    writable = [_plain(settings.settings.journal.path).parent, *([_plain(pictures)] if pictures else [])]
     config = None if settings.file is None else settings.file.absolute()
     needed = [_RUN.parent, folder, Path(sys.prefix), Path(sys.base_prefix), *([config.parent] if config else [])]
-    needed += [path.absolute().parent for path in settings.settings.paths().values()]
+    needed += [_plain(path).parent for path in settings.settings.paths().values()]
+    named = (chosen["frames"], chosen["video"], source_path(settings.settings.camera.source))
+    needed += [_plain(path) for path in (*named, _sheet(settings.settings.game, chosen["options"])) if path]
     return Installation(
         program=_RUN,
         folder=folder,
@@ -150,6 +155,23 @@ def _installation(context: CommandContext, owner: pwd.struct_passwd | None, argu
         user=None if owner is None else owner.pw_name,
         groups=tuple(name for name in DEVICE_GROUPS if _is_group(name)),
     )
+
+
+def _plain(path: Path) -> Path:
+    """Return an absolute path without ``..``, which systemd refuses to mount."""
+    return Path(os.path.normpath(path.absolute()))
+
+
+def _sheet(game: GameSection, options: Sequence[str]) -> Path | None:
+    """Return the file of the sheet, which the settings or ``options`` such as ``sheet=ours.toml`` name by a text."""
+    from engine import registry
+    from referee.cli.options import read_pairs
+    from referee.settings.conversions import SUFFIX
+
+    file = registry.load(game.name).sheet_file
+    name = "" if file is None else str({**game.options, **read_pairs(options)}.get(file.option or "", "")).strip()
+    # Unlike Path.is_file, this accepts a sheet's own text, which may be longer than any file name.
+    return Path(name) if name.lower().endswith(SUFFIX) or os.path.isfile(name) else None  # noqa: PTH113
 
 
 def _owner(context: CommandContext, name: str | None) -> pwd.struct_passwd:

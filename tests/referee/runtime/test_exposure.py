@@ -84,7 +84,7 @@ def test_a_camera_whose_brightness_jumps_on_locking_stays_automatic(watched: Wat
     assert watched.camera.asked == [True, False]
     watched.show(100, 60)
     assert watched.camera.asked == [True, False]
-    assert watched.said == ["This camera cannot keep its exposure; it stays automatic."]
+    assert watched.said == ["This camera can't lock its exposure, so it stays automatic."]
 
 
 def test_a_camera_that_was_disconnected_is_locked_again(watched: Watched) -> None:

@@ -197,7 +197,7 @@ def test_black_frames_replace_a_disconnected_camera_until_it_is_back() -> None:
     ]  # fmt: skip
     assert [one.sequence for one in frames] == [7, 8, 9, 10, 11]
     assert all(one.image.shape == (36, 64, 3) for one in frames)
-    assert said == ["camera 0 went away. Only the sensors are used until the camera is back.", "The camera is back."]
+    assert said == ["camera 0 went away. Until the camera is back, I use only the sensors.", "The camera is back."]
     assert camera.waited_s == [TICK_S]
     assert camera.timeouts_s == [2.0, 2.0, TICK_S, TICK_S, 2.0]
 

@@ -64,6 +64,15 @@ def test_the_service_reaches_only_the_local_network(address: str, is_allowed: bo
     assert any(ip_address(address) in network for network in networks) is is_allowed
 
 
+def test_the_service_may_use_usb_cameras_and_the_pi_s_own() -> None:
+    allowed = setting(installation().unit(), "DeviceAllow")
+    assert {"char-video4linux rw", "char-media rw", "char-dma_heap rw"} <= set(allowed)
+
+
+def test_a_missing_folder_is_left_to_the_referee_to_report() -> None:
+    assert setting(installation().unit(), "BindReadOnlyPaths") == ['"-/home/alex/table" "-/home/alex/my games"']
+
+
 def test_every_installed_file_begins_with_the_referees_mark() -> None:
     for user in ("alex", None):
         for text in installation(user).files().values():

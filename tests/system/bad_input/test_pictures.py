@@ -88,7 +88,7 @@ def test_a_film_is_watched_to_its_end(run: Run, game: Game) -> None:
     assert done.exit_code == 0
     lines = done.stdout.splitlines()
     assert sum("accepted     " in line for line in lines) == 3
-    assert "There are no more pictures: video" in lines[-2]
+    assert "The pictures have ended: video" in lines[-2]
     assert lines[-1] == "3 turns accepted, 0 faults named; the game goes on."
 
 
@@ -97,7 +97,7 @@ def test_a_truncated_film_is_watched_as_far_as_it_goes(run: Run, game: Game, tmp
     (tmp_path / "cut.avi").write_bytes(data[: len(data) * 2 // 3])
     done = run("watch", "--video", "cut.avi", *game.seeing, "--journal", "game.sqlite", "--rest-s", "1")
     assert done.exit_code == 0, done.output
-    assert "video cut.avi ends after" in done.stdout
+    assert "video cut.avi has" in done.stdout
     accepted = sum("accepted     " in line for line in done.stdout.splitlines())
     assert accepted in {1, 2}
     assert f"{accepted} turns," in run("replay", "game.sqlite").stdout

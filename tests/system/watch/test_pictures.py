@@ -37,10 +37,13 @@ from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
 from simulator.scene.viewpoint import lens
 from simulator.table import VirtualTable, standard_setting
+from tests.commands import runner_in
 from tests.referee.virtual_board import Heard
 from vision.cameras import ImageFiles
-from vision.errors import CalibrationError, CameraError
+from vision.errors import CalibrationError, CameraError, EnrolmentError
 from vision.images import load_image
+from vision.readers.discs.appearance import DiscAppearance
+from vision.readers.discs.appearance import save_appearance as save_discs
 
 HONEST = Habits(violation_share=0, straighten_share=0, try_out_share=0, rest_share=0)
 
@@ -157,7 +160,7 @@ def test_stills_are_refereed_one_by_one_and_a_later_start_goes_on(
     assert "accepted" in lines[2]
     assert "1 turn accepted" in lines[-1]
     assert len(list((tmp_path / "debug").iterdir())) == 3
-    assert (tmp_path / "game.looks.json").is_file()
+    assert (tmp_path / "game.sqlite.deblockle.looks.json").is_file()
     kinds = read_kinds(tmp_path / "game.sqlite")
     assert kinds == ["new game", "set up", "turn"]
 
@@ -175,9 +178,39 @@ def test_stills_are_refereed_one_by_one_and_a_later_start_goes_on(
     assert sum("cannot see" in line for line in lines) == 3
     assert read_kinds(tmp_path / "game.sqlite") == kinds
 
-    (tmp_path / "game.looks.json").unlink()
+    (tmp_path / "game.sqlite.deblockle.looks.json").unlink()
     with pytest.raises(ConfigError, match="set-up"):
         watched(replace(options, frames=last))
+
+
+def test_a_game_goes_on_after_the_colours_of_another_were_learned(
+    options: WatchOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = replace(options, debug_images=None)
+    assert watched(options)[0] == 0
+    other = VirtualTable(
+        5,
+        GameOptions(game="diaballik", turns=1, habits=HONEST),
+        setting=standard_setting(lens((960, 540)), "diaballik"),
+    )
+    (tmp_path / "discs").mkdir()
+    cv2.imwrite(str(tmp_path / "discs/0.png"), other.read().image)
+    discs = replace(options, frames=tmp_path / "discs", resume=False)
+    code, output = watched(changed(discs, {"game.name": "diaballik"}))
+    assert code == 0, output
+    resumed = runner_in(tmp_path, monkeypatch)("games", "resume", "1", "--journal", "game.sqlite")
+    assert resumed.exit_code == 0, resumed.output
+    code, output = watched(options)
+    assert code == 0, output
+    assert "Game 3 of Deblockle goes on after 1 turn." in output
+
+
+@pytest.mark.parametrize("markers", ["layout", "none"])
+def test_looks_of_another_kind_of_pieces_are_named(options: WatchOptions, tmp_path: Path, markers: str) -> None:
+    looks = tmp_path / "discs.json"
+    save_discs(DiscAppearance({}), looks)
+    with pytest.raises(EnrolmentError, match=f"the looks {looks} have format 'tabletop-referee discs 1'; expected"):
+        watched(changed(options, {"table.looks": looks, "table.markers": markers}))
 
 
 def test_a_table_nudged_between_two_stills_is_read(options: WatchOptions, table_folder: Path, tmp_path: Path) -> None:
@@ -237,7 +270,7 @@ def test_learned_colours_are_saved_before_the_set_up(options: WatchOptions, monk
     plain = Journal.append
 
     def append(self: Journal, event: Event, evidence: Sequence[Evidence] = ()) -> int:
-        kept[event.kind] = self.path.with_suffix(".looks.json").is_file()
+        kept[event.kind] = Path(f"{self.path}.deblockle.looks.json").is_file()
         return plain(self, event, evidence)
 
     monkeypatch.setattr(Journal, "append", append)
@@ -265,7 +298,7 @@ def test_events_that_could_not_be_written_make_it_fail(
 
 
 def test_the_game_goes_on_if_colours_cannot_be_saved(options: WatchOptions, tmp_path: Path) -> None:
-    (tmp_path / "game.looks.json").mkdir()
+    (tmp_path / "game.sqlite.deblockle.looks.json").mkdir()
     code, text = watched(options)
     assert code == 0
     assert "The pieces' colours could not be kept in" in text

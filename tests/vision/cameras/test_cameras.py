@@ -11,7 +11,17 @@ import numpy as np
 import pytest
 
 from tests.guard import GUARD_S
-from vision.cameras import GrowingFolder, ImageFiles, LiveCamera, Shot, VideoFile, open_camera, usb_camera
+from vision.cameras import (
+    GrowingFolder,
+    ImageFiles,
+    LiveCamera,
+    Shot,
+    VideoFile,
+    is_live,
+    open_camera,
+    source_path,
+    usb_camera,
+)
 from vision.cameras.files import name_order
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
 
@@ -180,7 +190,7 @@ def video(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_video_gives_every_frame_with_its_time_and_ends(video, time):
     with open_camera(str(video), clock=time.clock, wait=time.wait) as camera:
         frames = [camera.read(1.0) for _ in range(12)]
-        with pytest.raises(EndOfFramesError, match="ends after 12 frames"):
+        with pytest.raises(EndOfFramesError, match="has 12 frames"):
             camera.read(1.0)
     assert [shade(frame) for frame in frames] == [10 * number for number in range(12)]
     assert [frame.sequence for frame in frames] == list(range(12))
@@ -396,6 +406,32 @@ def test_a_folder_may_have_the_name_of_a_kind_of_source(tmp_path, monkeypatch):
         assert isinstance(camera, ImageFiles)
     with pytest.raises(CameraError, match="no camera 'usb'; expected"):
         open_camera("usb")
+
+
+@pytest.mark.parametrize(
+    "spec", ["0", "12", "usb:0", "v4l2:/dev/video0", "/dev/video0", "/dev/v4l/by-id/x", "usb:046d:0825", "pi", " pi:1 "]
+)
+def test_a_device_is_live_and_has_no_path(spec):
+    assert is_live(spec)
+    assert source_path(spec) is None
+
+
+@pytest.mark.parametrize(
+    ("spec", "path"),
+    [
+        ("folder:in", "in"),
+        ("images:a:b", "a:b"),
+        ("video:2026-game.mp4", "2026-game.mp4"),
+        ("realtime:2026-game.mp4", "2026-game.mp4"),
+        ("2026-game.mp4", "2026-game.mp4"),
+        ("pieces.mp4", "pieces.mp4"),
+        ("pictures/a.jpg", "pictures/a.jpg"),
+        ("/dev/shm/pictures", "/dev/shm/pictures"),
+    ],
+)
+def test_files_are_not_live_and_have_a_path(spec, path):
+    assert not is_live(spec)
+    assert source_path(spec) == Path(path)
 
 
 def test_a_missing_image_is_named():

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
+from engine.games.blokus_dice import sheet_file
 from tests.commands import Run
 
 OWNER = "daemon"
@@ -27,6 +29,12 @@ def system(tmp_path: Path) -> Path:
     return system
 
 
+def readable_paths(printed: str) -> set[Path]:
+    """The paths that the printed unit may read."""
+    line = next(line for line in printed.splitlines() if line.startswith("BindReadOnlyPaths="))
+    return {Path(word) for word in re.findall(r'"-([^"]+)"', line)}
+
+
 def test_the_print_option_shows_every_file_and_writes_none(run: Run, tmp_path: Path) -> None:
     said = run("install", "--print", "--as", OWNER, "--camera", "folder:in", "--journal", "games/j.sqlite")
     assert said.exit_code == 0, said.stderr
@@ -42,9 +50,7 @@ def test_the_service_may_read_the_brokers_password_and_certificates(run: Run, tm
     )
     said = run("install", "--print", "--as", OWNER)
     assert said.exit_code == 0, said.stderr
-    readable = next(line for line in said.output.splitlines() if line.startswith("BindReadOnlyPaths="))
-    assert f'"{tmp_path / "club"}"' in readable
-    assert f'"{tmp_path / "secrets"}"' in readable
+    assert {tmp_path / "club", tmp_path / "secrets"} <= readable_paths(said.output)
 
 
 def test_the_service_may_read_named_files_and_write_the_games(run: Run, tmp_path: Path) -> None:
@@ -53,11 +59,52 @@ def test_the_service_may_read_named_files_and_write_the_games(run: Run, tmp_path
     (tmp_path / "lens/camera.json").write_text("{}")
     said = run("install", "--print", "--as", OWNER, "--calibration", "lens/camera.json", "--journal", "game.sqlite")
     assert said.exit_code == 0, said.stderr
-    readable = next(line for line in said.output.splitlines() if line.startswith("BindReadOnlyPaths="))
-    assert f'"{tmp_path / "pieces"}"' in readable
-    assert f'"{tmp_path / "lens"}"' in readable
-    assert f'"{tmp_path}"' not in readable, "the journal is written there"
+    readable = readable_paths(said.output)
+    assert {tmp_path / "pieces", tmp_path / "lens"} <= readable
+    assert tmp_path not in readable, "the journal is written there"
     assert f'BindPaths="{tmp_path}"' in said.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "needed"),
+    [
+        (["--camera", "folder:../incoming"], ["../incoming"]),
+        (["--camera", "images:/srv/stills"], ["/srv/stills"]),
+        (["--camera", "/srv/2026-game.mp4"], ["/srv/2026-game.mp4"]),
+        (["--frames", "../stills"], ["../stills"]),
+        (["--video", "game.mp4"], ["game.mp4"]),
+        (["--game", "blokus-dice", "--option", "sheet=../sheets/ours.toml"], ["../sheets/ours.toml"]),
+        (["--game", "blokus-dice", "--option", "sheet=text"], ["text"]),
+    ],
+)
+def test_the_service_may_read_its_pictures_and_its_sheet(
+    run: Run, tmp_path: Path, arguments: list[str], needed: list[str]
+) -> None:
+    (tmp_path.parent / "stills").mkdir(exist_ok=True)
+    for file in ("game.mp4", "text"):
+        (tmp_path / file).touch()
+    plain = run("install", "--print", "--as", OWNER, "--journal", "games/j.sqlite")
+    said = run("install", "--print", "--as", OWNER, "--journal", "games/j.sqlite", *arguments)
+    assert said.exit_code == 0, said.stderr
+    wanted = {Path(os.path.normpath(tmp_path / path)) for path in needed}
+    assert readable_paths(said.output) == readable_paths(plain.output) | wanted
+
+
+def test_the_service_may_read_a_sheet_that_the_settings_name(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "sheets").mkdir()
+    (tmp_path / "sheets/ours.toml").write_text(sheet_file.text())
+    (tmp_path / "referee.toml").write_text('[game]\nname = "blokus-dice"\noptions = {sheet = "sheets/ours.toml"}\n')
+    said = run("install", "--print", "--as", OWNER)
+    assert said.exit_code == 0, said.stderr
+    assert tmp_path / "sheets/ours.toml" in readable_paths(said.output)
+
+
+def test_paths_that_systemd_would_refuse_are_straightened(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "referee.toml").write_text('[table]\nlooks = "../pieces/looks.json"\n')
+    said = run("install", "--print", "--as", OWNER, "--journal", "../games/j.sqlite")
+    assert said.exit_code == 0, said.stderr
+    assert tmp_path.parent / "pieces" in readable_paths(said.output)
+    assert f'BindPaths="{tmp_path.parent / "games"}"' in said.output
 
 
 def test_the_games_belong_to_the_owner_and_not_to_root(run: Run) -> None:
