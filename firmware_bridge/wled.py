@@ -235,6 +235,16 @@ def resolve(host: str, port: int) -> str:
     return str(found[0][4][0])
 
 
+def check_host(host: str) -> str:
+    """Return the name or address of a WLED; raises WledSettingError if it can't be one."""
+    if not host or any(letter.isspace() or letter in "/:@" for letter in host):
+        raise WledSettingError(
+            f"{host!r} is not the name of a WLED controller; for example wled-board.local or 192.168.1.40, "
+            "without http:// and without a port"
+        )
+    return host
+
+
 class WledNetwork:
     """A pixel output on the network, which never blocks.
 
@@ -262,12 +272,7 @@ class WledNetwork:
     ) -> None:
         self.lights = lights
         self.refresh_s: float | None = REFRESH_S
-        if not host or any(letter.isspace() or letter in "/:@" for letter in host):
-            raise WledSettingError(
-                f"{host!r} is not the name of a WLED controller; for example wled-board.local or 192.168.1.40, "
-                "without http:// and without a port"
-            )
-        self.host = host
+        self.host = check_host(host)
         self._port = port
         self._resolve = resolve
         self._sequence = 1

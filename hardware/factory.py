@@ -14,7 +14,7 @@ from hardware.errors import SettingError
 from hardware.lights.gpio import BuzzerDriver, BuzzerKind, EdgeLed, PlaceLed, StatusLed
 from hardware.lights.panel import DriverSource
 from hardware.lights.terminal import TerminalDriver
-from hardware.pin_map import GpioPinMap
+from hardware.pin_map import NO_OUTPUT, GpioPinMap
 
 DRIVER_NAMES = ("terminal", "gpio")
 
@@ -54,13 +54,9 @@ def driver_sources(
         terminal = partial(TerminalDriver, console, grid, bell=settings.bell, captions=settings.captions)
         sources.append(DriverSource("terminal", terminal))
     if "gpio" in settings.drivers:
-        gpio = _gpio_sources(settings, pin_factory)
-        if not gpio:
-            raise SettingError(
-                "the driver gpio has no pin to drive; give it pins for places, the status light or the buzzer, "
-                "or take it off the list of drivers"
-            )
-        sources.extend(gpio)
+        if not settings.pins.has_outputs:
+            raise SettingError(NO_OUTPUT)
+        sources.extend(_gpio_sources(settings, pin_factory))
     return tuple(sources)
 
 

@@ -115,6 +115,12 @@ class PinAllocator:
             raise PinError("; ".join(self.problems))
 
 
+NO_OUTPUT = (
+    "the driver gpio has no pin to drive; give it pins for places, the status light or the buzzer, or take it off the "
+    "list of drivers"
+)
+
+
 @dataclass(frozen=True)
 class GpioPinMap:
     """Pins by function, as Broadcom numbers, none used twice. Made by ``from_names``.
@@ -180,6 +186,11 @@ class GpioPinMap:
             buzzer=buzzer_pin,
             buttons={ButtonRole(role): pin for role, pin in button_pins.items()},
         )
+
+    @property
+    def has_outputs(self) -> bool:
+        """Whether there is a light or a buzzer."""
+        return bool(self.places or self.columns or self.rows or self.status or self.buzzer is not None)
 
     @property
     def uses(self) -> tuple[tuple[str, int], ...]:

@@ -96,6 +96,8 @@ def examine(load: Callable[[], Configuration], now: datetime, machine: Machine |
         configuration = load()
     except ConfigError as error:
         yield Finding.fault("settings", str(error), "correct it; `./run tools config --example` shows every setting")
+        message = "the checks below use the defaults, because the settings can't be read"
+        yield Finding.note("settings", message)
         defaults = Settings().with_absolute_paths({}, Path.cwd(), machine.environment)
         configuration = Configuration(defaults, None, {})
     else:
@@ -126,7 +128,7 @@ def check_packages(version_of: Version) -> Iterator[Finding]:
     there, missing = [], []
     for name in PACKAGES:
         try:
-            there.append(f"{name} {version_of(name)}")
+            there.append(f"{name} {_short(version_of(name))}")
         except metadata.PackageNotFoundError:
             missing.append(name)
     if there:
@@ -134,11 +136,16 @@ def check_packages(version_of: Version) -> Iterator[Finding]:
     for name in missing:
         yield Finding.fault("libraries", f"{name} is not installed", "start the program with `./run`")
     try:
-        version = version_of("opencv-python")
+        version = _short(version_of("opencv-python"))
     except metadata.PackageNotFoundError:
         return
     message = f"opencv-python {version} is installed beside the headless one; they overwrite each other's files"
     yield Finding.note("libraries", message, "uninstall both, then install opencv-python-headless alone")
+
+
+def _short(version: str) -> str:
+    # With four numbers it would look like an address, which a bug report leaves out.
+    return ".".join(version.split(".")[:3])
 
 
 def check_opencv() -> Iterator[Finding]:
@@ -223,6 +230,8 @@ def check_table(configuration: Configuration) -> Iterator[Finding]:
 def _calibration(settings: Settings) -> Iterator[Finding]:
     calibration = settings.camera.calibration
     if calibration is None:
+        if settings.sensors.eyes == "sensors":
+            return
         remedy = (
             "`./run tools print charuco --out calibration-board.pdf`, take pictures, then `./run hardware calibrate`"
         )
@@ -253,7 +262,7 @@ def _looks(settings: Settings, load: Callable[[Path], Appearance]) -> Finding:
     except VisionError as error:
         return Finding.fault("looks", str(error), "./run pieces enrol makes new ones")
     game = registry.load(settings.game.name)
-    lacking = missing_traits(known, game.table.appearance(game.rules.new()).values())
+    lacking = missing_traits(known, game.looks)
     if lacking:
         remedy = "give `./run pieces enrol` a picture of them too"
         return Finding.fault("looks", f"{looks} does not show what {listed(lacking)} pieces look like", remedy)

@@ -16,7 +16,8 @@ class WantedBoard:
     """Which board to use: by port name, by USB numbers, or, with nothing given, the only one there is.
 
     ``port`` is a name such as ``/dev/ttyACM0`` or a link to it, USB or not. ``vendor_id`` and ``product_id`` are USB's;
-    ``serial_number`` distinguishes two boards of the same kind. ``baud`` only matters on a UART.
+    ``serial_number`` distinguishes two boards of the same kind. ``baud`` only matters on a UART. ``left_out`` is a port
+    name that is not tried when nothing is given, because another device is on it.
     """
 
     port: str | None = None
@@ -24,6 +25,7 @@ class WantedBoard:
     product_id: int | None = None
     serial_number: str | None = None
     baud: int = DEFAULT_BAUD
+    left_out: str | None = None
 
     @property
     def is_any(self) -> bool:
@@ -76,7 +78,7 @@ def candidates(
     if wanted.port is not None:
         return (_port_by_name(wanted, ports),)
     if wanted.is_any:
-        return _likely_ports(ports)
+        return _likely_ports(wanted, ports)
     fitting = [port for port in ports if port.vendor_id is not None and wanted.fits(port)]
     if not fitting:
         raise PortMissingError(f"found no port for {wanted}; {ports_named(ports)}")
@@ -121,10 +123,8 @@ def _is_same_board(port: SerialPort, known: SerialPort) -> bool:
 
 def _port_by_name(wanted: WantedBoard, ports: Sequence[SerialPort]) -> SerialPort:
     name = wanted.port or ""
-    # a link, such as those in /dev/serial/by-id, is followed
-    target = str(Path(name).resolve())
     for port in ports:
-        if port.device in (name, target):
+        if port.device in _names_of(name):
             if not wanted.fits(port):
                 raise PortMissingError(f"found no port for {wanted}; on that port is {port}; {ports_named(ports)}")
             return port
@@ -132,8 +132,14 @@ def _port_by_name(wanted: WantedBoard, ports: Sequence[SerialPort]) -> SerialPor
     return SerialPort(name)
 
 
-def _likely_ports(ports: Sequence[SerialPort]) -> tuple[SerialPort, ...]:
-    found = tuple(port for port in ports if port.vendor_id in OWN_USB_VENDORS)
+def _names_of(name: str) -> tuple[str, str]:
+    """Return a port's name, and the one that it links to, as those in /dev/serial/by-id do."""
+    return name, str(Path(name).resolve())
+
+
+def _likely_ports(wanted: WantedBoard, ports: Sequence[SerialPort]) -> tuple[SerialPort, ...]:
+    left_out = () if wanted.left_out is None else _names_of(wanted.left_out)
+    found = tuple(port for port in ports if port.vendor_id in OWN_USB_VENDORS and port.device not in left_out)
     if found:
         return found
     elsewhere = "; if the board is behind another port, name it in the settings" if ports else ""

@@ -140,27 +140,27 @@ def map_switches(context: CommandContext, out: Path | None, by_switch: bool, gam
 
 
 @sensors_command.command(name="put-back", cls=ExampleCommand)
-@click.argument("place", metavar="SQUARE")
+@click.argument("squares", metavar="SQUARE...", nargs=-1, required=True)
 @by_option
 @journal_option
 @click.pass_obj
-def put_sensor_back(context: CommandContext, place: str, by: str | None, journal: Path | None) -> None:
-    """Use a sensor again that the referee has switched off.
+def put_sensors_back(context: CommandContext, squares: tuple[str, ...], by: str | None, journal: Path | None) -> None:
+    """Use sensors again that the referee has switched off.
 
     A referee that is running does so at once; otherwise the next `./run watch` does.
 
     Examples:
       ./run hardware sensors put-back c3
-      ./run hardware sensors put-back c3 --by Ann
+      ./run hardware sensors put-back c3 d3 --by Ann
     """
     from referee.cli.client import IDLE, tell_referee
     from referee.commands.values import RestoreSensor
     from referee.sensing.health import put_back
 
-    square, name = place.strip().lower(), by or user_name()
     path = context.configuration({"journal.path": journal}).settings.journal.path
-    if not path.exists():
+    for square in (text.strip().lower() for text in squares):
         # The sensors' record may outlive its journal.
-        click.echo(f"{put_back(path, square)} {IDLE}")
-        return
-    click.echo(tell_referee(context, path, RestoreSensor(square, name)))
+        if path.exists():
+            click.echo(tell_referee(context, path, RestoreSensor(square, by or user_name())))
+        else:
+            click.echo(f"{put_back(path, square)} {IDLE}")

@@ -139,7 +139,7 @@ def watch_command(
     drivers, notices = settings.lights.drivers, tuple(wrong)
     if wrong:
         drivers = tuple(dict.fromkeys(("terminal", *drivers)))
-        notices += ("Until that is mended the game goes on with the camera and the terminal.",)
+        notices += ("Until this is fixed, the game goes on with the camera and the terminal.",)
     if is_recorded and "lights.drivers" not in configuration.sources:
         # Nobody sits at a recorded table, and lights on the terminal would only repeat the verdicts.
         drivers = ()
@@ -253,7 +253,7 @@ def demo_command(
         raise click.UsageError("--whole plays to the end, --turns stops before it; give one of them.")
     game = registry.load(game_name).name
     if game not in GAMES:
-        raise click.BadParameter(f"nobody plays {game} on the virtual table yet; there is {', '.join(GAMES)}")
+        raise click.BadParameter(f"nobody plays {game} on the virtual table yet; there are {', '.join(GAMES)}")
     if tells_broker and not (configured.mqtt.address or configured.mqtt.hall):
         raise click.UsageError("--mqtt needs a broker; set address or hall under [mqtt].")
     options = DemoOptions(

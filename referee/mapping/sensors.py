@@ -18,7 +18,7 @@ from referee.errors import ConfigError
 from referee.mapping.assignments import AssignmentBySquare, AssignmentBySwitch
 from referee.mapping.dialogue import assign_switches, line_printer, saved_map_sentence
 from referee.rendering.board_text import draws_ascii
-from referee.sensing.health import health_file, load_health, sensors_out
+from referee.sensing.health import forget_sensors, health_file, load_health, sensors_out
 from referee.sensing.values import SensorSnapshot
 from referee.settings.configuration import Configuration
 from referee.settings.table_layout import grid_of
@@ -56,7 +56,9 @@ class SensorMapOptions:
 def map_sensors(configuration: Configuration, options: SensorMapOptions, console: Console, lines: Iterable[str]) -> int:
     """Go through the squares and write the sensor map; 0 when one was written, 1 when nothing was found.
 
-    ``lines`` are what a person types. Raises ConfigError where no switches are set, and the errors of the board.
+    Sensors of the mapped squares that were switched off are used again. ``lines`` are what a person types. Raises
+    ConfigError where no switches are set, OSError for a record of sensors that can't be written, and the errors of the
+    board.
     """
     say = line_printer(console)
     game = load(configuration.settings.game.name)
@@ -72,6 +74,10 @@ def map_sensors(configuration: Configuration, options: SensorMapOptions, console
     say(assignment.summary())
     named, setting = configuration.settings.sensors.map, f'map = "{options.out}" under [sensors]'
     say(saved_map_sentence("sensor map", options.out, named, setting))
+    # What is known of a square's sensor may be about another switch.
+    used_again = forget_sensors(configuration.settings.journal.path, assignment.found)
+    if used_again:
+        say(f"These sensors were switched off, and are used again: {', '.join(used_again)}.")
     return 0
 
 
@@ -124,7 +130,7 @@ def sensor_sentences(snapshot: SensorSnapshot | None, sensor_map: SensorMap, out
     yield f"{len(occupied)} of {len(snapshot.occupied)} squares are occupied: {', '.join(occupied) or 'none'}."
     if snapshot.doubtful:
         doubtful = ", ".join(sorted(snapshot.doubtful))
-        yield f"These can't be read at the moment (a false contact in the matrix, or one that chatters): {doubtful}."
+        yield f"These can't be read at the moment (a ghost in the matrix, or a contact that chatters): {doubtful}."
     missing = [place for place in sensor_map.places if place not in snapshot.occupied]
     if missing:
         yield f"These have a switch in the map that is not there: {', '.join(missing)}."

@@ -105,6 +105,10 @@ class Report:
         """Receive a new snapshot; its new verdicts are kept until ``report_verdicts``."""
         self._page.receive(snapshot)
         before, self._snapshot = self._snapshot, snapshot
+        if before is not None:
+            # A person may enter a turn, which has no verdict.
+            earlier = before.turns if snapshot.game_number == before.game_number else 0
+            self._turns += max(0, snapshot.turns - earlier)
         if snapshot.verdict is not None and (before is None or snapshot.verdict is not before.verdict):
             self._unsaid.append((snapshot.verdict, snapshot.words))
 
@@ -115,7 +119,6 @@ class Report:
         unsaid, self._unsaid = self._unsaid, []
         for verdict, said in unsaid:
             before, self._said = self._said, (verdict.kind, said)
-            self._turns += len(verdict.turns)
             self._faults += verdict.kind is VerdictKind.ILLEGAL and self._said != before
             lead = Text.assemble(
                 (f"{self._when(frame, verdict):<10} ", "dim"), (f"{verdict.kind.value:<13}", _STYLES[verdict.kind])

@@ -173,6 +173,12 @@ class SensorHealth:
         self._records[place] = self._new_record(place)
         return f"The sensor under {place} is used again."
 
+    def forget(self, places: Iterable[Place]) -> tuple[Place, ...]:
+        """Forget the records of these sensors; returns those that were switched off."""
+        out = self.out
+        forgotten = [place for place in places if self._records.pop(place, None) is not None]
+        return tuple(sorted(out.intersection(forgotten)))
+
     def as_data(self) -> dict[str, Any]:
         """Return everything to save, as JSON values."""
         return {
@@ -299,6 +305,20 @@ def put_back(journal: Path, place: Place) -> str:
     said = health.put_back(place)
     HealthFile.write(health, path)
     return said
+
+
+def forget_sensors(journal: Path, places: Iterable[Place]) -> tuple[Place, ...]:
+    """Forget the records of sensors that were mapped anew; returns those that were switched off.
+
+    Raises ConfigError if the record can't be read, and OSError if it can't be written.
+    """
+    path = health_file(journal)
+    health = load_health(path)
+    before = health.as_data()
+    out = health.forget(places)
+    if health.as_data() != before:
+        HealthFile.write(health, path)
+    return out
 
 
 class HealthFile:

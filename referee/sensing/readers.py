@@ -225,7 +225,7 @@ class SensorReader:
             hindrances = (evidence.busy,)
         elif not evidence.occupied:
             hindrances = (
-                Hindrance(HindranceKind.NOT_LOCATED, "No sensor reports anything. Is their board connected?"),
+                Hindrance(HindranceKind.NOT_LOCATED, "No sensor can be read. Check the wiring or the board."),
             )
         places = {
             place: sensed_only(evidence.occupied[place], self._looks, HindranceKind.NO_CAMERA)

@@ -23,6 +23,7 @@ from engine.api import Game
 from engine.errors import EngineError, OptionError
 from engine.values import OptionValue
 from hardware.errors import HardwareError
+from hardware.pin_map import NO_OUTPUT
 from referee.errors import ClockError, ConfigError
 from referee.settings.conversions import is_address, pins, sensor_pins, table_options, time_control
 from referee.settings.network_sections import MqttSection
@@ -224,7 +225,7 @@ def problems(settings: Settings, sources: Mapping[str, Source]) -> Iterator[str]
     else:
         yield from _rule_problems(game, settings.game.options, sources)
         places = tuple(game.places)
-    yield from _pin_problems(settings, places, sources)
+    yield from device_problems(settings, places, sources)
     if settings.page.address is not None and not is_address(settings.page.address):
         source = sources.get("page.address", _DEFAULT)
         yield (
@@ -269,12 +270,19 @@ def _rule_problems(
             return
 
 
-def _pin_problems(settings: Settings, places: tuple[str, ...], sources: Mapping[str, Source]) -> Iterator[str]:
+def device_problems(settings: Settings, places: tuple[str, ...], sources: Mapping[str, Source]) -> Iterator[str]:
+    """Yield one line per fault of the drivers and pins; ``places`` are the game's, empty for an unknown game."""
+    drivers = settings.lights.drivers
+    drivers_source = nearest_source(["lights", "drivers"], sources) or _DEFAULT
+    for name in sorted({name for name in drivers if drivers.count(name) > 1}):
+        yield f"{drivers_source}: lights.drivers: {name} is named twice; name each driver once"
     try:
-        pins(settings.lights, places)
+        wired = pins(settings.lights, places)
     except HardwareError as error:
         yield f"{nearest_source(['lights'], sources) or _DEFAULT}: lights: {error}"
         return
+    if "gpio" in drivers and not wired.has_outputs:
+        yield f"{drivers_source}: lights.drivers: {NO_OUTPUT}"
     if settings.sensors.source == "pins":
         try:
             sensor_pins(settings)

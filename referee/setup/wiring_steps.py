@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +14,7 @@ from common.findings import Finding
 from common.phrases import Phrase
 from common.toml_text import parse_toml
 from referee.errors import ConfigError
-from referee.settings.configuration import explain_faults
+from referee.settings.configuration import device_problems, explain_faults
 from referee.settings.settings import Settings
 from referee.setup.table_setup import MakeMap, Outcome, Step, TableSetup
 from referee.web.setting_up.port import AnswerForm, Field, FieldKind
@@ -64,11 +65,14 @@ def _check_switches(table: TableSetup, answer: str) -> Outcome:
     return _check_wiring(table, given, " ".join(words), making="sensor map")
 
 
+_WORD = re.compile(r"""(?:\[[^\]]*\]|\{[^}]*\}|"[^"]*"|'[^']*'|\S)+""")
+
+
 def _split_answer(answer: str, section: str) -> tuple[list[str], dict[str, Any]]:
-    """Split ``board port=/dev/ttyACM0`` into words and settings of a section."""
+    """Split ``board port=/dev/ttyACM0`` into words and settings of a section, at spaces outside brackets and quotes."""
     words: list[str] = []
     given: dict[str, Any] = {}
-    for word in answer.split():
+    for word in _WORD.findall(answer):
         name, equals, text = word.partition("=")
         if equals:
             given[f"{section}.{name}"] = _value(text)
@@ -86,8 +90,9 @@ def _value(text: str) -> Any:
 
 
 def _check_wiring(table: TableSetup, given: Mapping[str, object], message: str, making: Making = "") -> Outcome:
-    """Check the devices that the settings name."""
-    _, problems = plan_and_problems(_settings(table, given), {}, table.game.places, making=making)
+    """Check the devices and the pins that the settings name."""
+    settings, places = _settings(table, given), tuple(table.game.places)
+    problems = [*device_problems(settings, places, {}), *plan_and_problems(settings, {}, places, making=making)[1]]
     if not problems:
         return Outcome((Finding.ok(_WIRING, message),), given)
     remedy = Phrase("add what is missing to the answer, such as strip_lights=49, or answer otherwise")

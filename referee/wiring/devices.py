@@ -13,7 +13,7 @@ from typing import Any
 
 from serial.tools import list_ports
 
-from common.phrases import capitalized
+from common.phrases import capitalized, shortened
 from engine.values import Place
 from firmware_bridge import wled
 from firmware_bridge.connection.connection import BoardConnection
@@ -210,7 +210,8 @@ def open_devices(
 ) -> Iterator[OpenedDevices]:
     """Open the plan's devices. A board that is away is searched for while the game goes on.
 
-    Raises ConfigError for a record of sensors that can't be read.
+    ``say`` is called with a sentence about sensors that are switched off, and about later faults. Raises ConfigError
+    for a record of sensors that can't be read.
     """
     with ExitStack() as stack:
         controller = None
@@ -219,7 +220,11 @@ def open_devices(
         sensors: SensorSource | None = None
         health = None
         if plan.has_sensors and plan.sensor_map is not None:
-            health = HealthFile(load_health(health_path, plan.sensor_settings), health_path, say)
+            known = load_health(health_path, plan.sensor_settings)
+            out = [place for place in plan.sensor_map.places if place in known.out]
+            if out:
+                say(f"These sensors are switched off: {shortened(out)}. `./run hardware sensors` says why.")
+            health = HealthFile(known, health_path, say)
             stack.callback(health.save)
             if plan.switch_source is SwitchSource.CONTROLLER:
                 sensors = controller
@@ -244,10 +249,13 @@ def strip_sources(plan: WiringPlan, clock: Callable[[], float] = time.monotonic)
         "wled-serial": lambda: WledSerial(plan.wled_serial_port, _lights(plan, light_map), clock, baud=plan.wled_baud),
         "wled-network": lambda: WledNetwork(plan.wled_host, _lights(plan, light_map), clock, port=plan.wled_port),
     }
+    names = {"wled-serial": "the WLED on USB", "wled-network": "the WLED on the network"}
     # a fault of one frame is only reported with a later one, which shows whether it works
     steady_s = {"wled-serial": wled.SERIAL_STEADY_S, "wled-network": wled.NETWORK_STEADY_S}
     return tuple(
-        DriverSource(name, partial(_driver, name, outputs[name], light_map, plan.brightness), steady_s=steady_s[name])
+        DriverSource(
+            names[name], partial(_driver, name, outputs[name], light_map, plan.brightness), steady_s=steady_s[name]
+        )
         for name in plan.drivers
         if name in outputs
     )

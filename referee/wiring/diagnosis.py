@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import http.client
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import Any
 
@@ -42,14 +42,14 @@ def connect(plan: WiringPlan) -> AbstractContextManager[LinkedController]:
 
 def ask_wled(host: str) -> dict[str, Any]:
     """Ask a WLED for its description, as its web page does; raises OSError or ValueError."""
-    connection = http.client.HTTPConnection(host, _HTTP_PORT, timeout=_ASK_TIMEOUT_S)
     try:
-        connection.request("GET", "/json/info")
-        answer = parse_json(connection.getresponse().read(65536))
+        with closing(http.client.HTTPConnection(host, _HTTP_PORT, timeout=_ASK_TIMEOUT_S)) as connection:
+            connection.request("GET", "/json/info")
+            answer = parse_json(connection.getresponse().read(65536))
+    except http.client.InvalidURL as error:
+        raise ValueError(str(error)) from error
     except http.client.HTTPException as error:
         raise ValueError(f"it answers, but not as a web server: {error!r}") from error
-    finally:
-        connection.close()
     if not isinstance(answer, dict):
         raise ValueError("it answers, but not as a WLED")
     return answer

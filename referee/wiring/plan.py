@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -13,7 +13,7 @@ from firmware_bridge.pin_maps.file import read_pin_map
 from firmware_bridge.pin_maps.pin_map import PinMap, PinMapError, SerialWires
 from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.messages import Configure
-from firmware_bridge.wled import BAUDS
+from firmware_bridge.wled import BAUDS, WledSettingError, check_host
 from hardware.errors import HardwareError
 from hardware.lights.light_map import LightMap, read_light_map
 from hardware.pin_map import BUTTON_ROLES, USUAL_BUTTONS, ButtonRole
@@ -21,6 +21,7 @@ from hardware.switches import SwitchPins
 from referee.errors import ConfigError
 from referee.sensing.values import SensorSettings
 from referee.settings.conversions import sensor_pins, wanted_board
+from referee.settings.sections import LightSection
 from referee.settings.settings import Settings
 from referee.settings.sources import Source, nearest_source
 from referee.wiring.sensor_map import SensorMap, load_sensor_map
@@ -138,14 +139,15 @@ def plan_and_problems(
     faults = _Faults(sources)
     pin_map = faults.read("board.pin_map", settings.board.pin_map, partial(read_pin_map, button_roles=BUTTON_ROLES))
     light_map = _light_map(settings, drivers, pin_map, places, faults) if drivers and not making else None
-    _check_wled(settings, drivers, faults)
+    wled_host = _wled_host(settings, faults) if "wled-network" in drivers else None
+    _check_wled_serial(settings, drivers, faults)
     switch_source, switch_pins = SwitchSource(sensors.source), None
     if switch_source is SwitchSource.PINS and (inputs is not Inputs.CAMERA or making == "sensor map"):
         switch_pins = faults.attempt("sensors", lambda: sensor_pins(settings))
     sensor_map = _sensor_map(settings, pin_map, places, faults) if inputs is not Inputs.CAMERA else None
     plan = WiringPlan(
         drivers=drivers,
-        wanted=wanted_board(settings.board),
+        wanted=replace(wanted_board(settings.board), left_out=_port_of_wled(lights)),
         configure=_configure(settings),
         has_board_buttons=pin_map is not None and bool(pin_map.buttons) and not making,
         roles=_button_roles(settings, pin_map, faults),
@@ -153,7 +155,7 @@ def plan_and_problems(
         light_map=light_map,
         strip_lights=lights.strip_lights,
         brightness=lights.brightness,
-        wled_host=lights.wled_host or "",
+        wled_host=wled_host or "",
         wled_port=lights.wled_port,
         wled_serial_port=lights.wled_serial_port or "",
         wled_baud=lights.wled_baud,
@@ -191,7 +193,7 @@ class _Faults:
         """Construct a value from settings or files; ``None`` if they are invalid."""
         try:
             return make()
-        except (HardwareError, PinMapError, ConfigError) as error:
+        except (HardwareError, PinMapError, WledSettingError, ConfigError) as error:
             self.add(name, str(error).splitlines())
             return None
 
@@ -227,10 +229,18 @@ def _check_uart(wanted: WantedBoard, link: SerialWires, faults: _Faults) -> None
         faults.add("board.baud", [f"it is {wanted.baud}, but the pin map has {link.baud}; set the same in both"])
 
 
-def _check_wled(settings: Settings, drivers: Sequence[str], faults: _Faults) -> None:
+def _wled_host(settings: Settings, faults: _Faults) -> str | None:
+    host = settings.lights.wled_host
+    faults.require("lights.wled_host", host, "wled-network needs the name or address of the WLED")
+    return None if host is None else faults.attempt("lights.wled_host", lambda: check_host(host))
+
+
+def _port_of_wled(lights: LightSection) -> str | None:
+    return lights.wled_serial_port if "wled-serial" in lights.drivers else None
+
+
+def _check_wled_serial(settings: Settings, drivers: Sequence[str], faults: _Faults) -> None:
     lights, board = settings.lights, settings.board
-    if "wled-network" in drivers:
-        faults.require("lights.wled_host", lights.wled_host, "wled-network needs the name or address of the WLED")
     if "wled-serial" in drivers:
         faults.require("lights.wled_serial_port", lights.wled_serial_port, "wled-serial needs the port of the WLED")
         if lights.wled_baud not in BAUDS:

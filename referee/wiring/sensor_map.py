@@ -57,8 +57,8 @@ class SensorMap:
         if None not in (self.pin_map_crc, pin_map_crc) and pin_map_crc != self.pin_map_crc:
             found.append(
                 "the board's pin map has changed since the sensors were mapped, so switches may be numbered "
-                "differently; check with `./run hardware sensors`, and map again with `./run hardware "
-                "sensors map`"
+                "differently; check with `./run hardware sensors`; if the squares are right, delete the line "
+                "pin_map_crc from the sensor map, otherwise map again with `./run hardware sensors map`"
             )
         return tuple(found)
 

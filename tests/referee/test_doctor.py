@@ -13,6 +13,7 @@ import pytest
 
 from common.findings import Finding, Severity, worst
 from firmware_bridge.ports.serial_ports import SerialPort
+from referee.bug_report.privacy import Anonymizer
 from referee.doctor import (
     Machine,
     check_broker,
@@ -82,7 +83,10 @@ def test_wrong_settings_are_a_fault_and_the_other_checks_still_run(tmp_path: Pat
 
     environment = {"XDG_DATA_HOME": str(tmp_path)}
     findings = list(examine(broken, NOW, machine(tmp_path, environment=environment)))
-    assert "referee.toml:3" in faults(findings)[0].message
+    fault, note = [finding for finding in findings if finding.subject == "settings"]
+    assert (fault.severity, note.severity) == ("fault", "note")
+    assert "referee.toml:3" in fault.message
+    assert note.message == "the checks below use the defaults, because the settings can't be read"
     assert any(finding.subject == "disk" for finding in findings)
     (journal,) = [finding for finding in findings if finding.subject == "journal"]
     assert str(tmp_path / "tabletop-referee" / "journal.sqlite") in journal.message, "the usual place of the journal"
@@ -99,6 +103,12 @@ def test_a_missing_library_and_a_conflicting_one_are_named() -> None:
 
     levels = {finding.message.split()[0]: finding.severity for finding in check_packages(version_of)}
     assert levels == {"numpy": "ok", "rich": "fault", "opencv-python": "note"}
+
+
+def test_no_version_of_a_library_is_taken_for_an_address() -> None:
+    told = [finding.message for finding in check_packages(lambda name: "5.0.0.93")]
+    assert "opencv-python-headless 5.0.0" in told[0]
+    assert [Anonymizer().text(message) for message in told] == told
 
 
 def test_connected_cameras_are_found(tmp_path: Path) -> None:
@@ -187,6 +197,12 @@ def test_missing_or_damaged_files_of_the_table_are_faults(tmp_path: Path) -> Non
     findings = list(check_table(configured(tmp_path, TABLE + 'layout = "layout.json"\n')))
     assert [finding.severity for finding in findings] == ["fault", "fault", "fault"]
     assert all(finding.remedy for finding in findings)
+
+
+def test_sensors_alone_need_no_calibration(tmp_path: Path) -> None:
+    for eyes, count in (("both", 1), ("sensors", 0)):
+        found = check_table(configured(tmp_path, f'[sensors]\neyes = "{eyes}"\n'))
+        assert sum(finding.subject == "calibration" for finding in found) == count
 
 
 def test_a_calibration_for_another_picture_size_is_reported(tmp_path: Path) -> None:

@@ -59,6 +59,7 @@ end = "button"
 [lights]
 drivers = ["gpio"]
 button_pins = {"end turn" = 17}
+buzzer_pin = 18
 [clock]
 time = "fischer 5+3"
 """

@@ -26,6 +26,7 @@ from referee.mapping import dialogue, lights
 from referee.mapping.dialogue import one_light_signal
 from referee.mapping.lights import LightMapOptions, every_signal, map_lights, show_every_light
 from referee.mapping.sensors import SensorMapOptions, draw_sensors, map_sensors, show_sensors
+from referee.sensing.health import HealthFile, SensorHealth, health_file, load_health
 from referee.sensing.values import SensorSnapshot
 from referee.wiring.sensor_map import SensorMap, load_sensor_map, save_sensor_map
 from simulator.microcontroller.board import MOST_BOUNCE_S
@@ -243,6 +244,47 @@ def test_switches_are_mapped_by_putting_pieces_down(table: Plugged, console: Con
     assert "2 of 49 squares have a switch" in heard.getvalue()
 
 
+def test_a_new_map_uses_sensors_again_that_were_switched_off(table: Plugged, console: Console, heard: Heard) -> None:
+    settings = table.settings()
+    record = health_file(settings.settings.journal.path)
+    keep_stuck_sensors(record, "a1", "b1", "c1")
+
+    def person() -> Iterator[str]:
+        for switch, square in enumerate(["a1", "b1"]):
+            heard.wait_for(f"Put a piece on {square}.")
+            table.device.set_switch(switch, True)
+        heard.wait_for("b1 is switch 1.")
+        yield "f"
+
+    assert map_sensors(settings, SensorMapOptions(table.folder / "sensors.toml"), console, person()) == 0
+    assert "These sensors were switched off, and are used again: a1, b1." in heard.getvalue()
+    assert load_health(record).out == {"c1"}
+
+
+def test_several_sensors_are_put_back_at_once(table: Plugged, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = health_file(table.settings().settings.journal.path)
+    monkeypatch.setenv("HOME", str(table.folder))
+    monkeypatch.chdir(table.folder)
+    keep_stuck_sensors(record, "a1", "b1", "c1")
+    done = CliRunner().invoke(root, ["sensors", "put-back", "A1", "c1"], prog_name="referee")
+    assert done.exit_code == 0, done.output
+    assert [line.split(" is used")[0] for line in done.output.splitlines()] == [
+        "The sensor under a1",
+        "The sensor under c1",
+    ]
+    assert load_health(record).out == {"b1"}
+
+
+def keep_stuck_sensors(record: Path, *places: str) -> None:
+    """Write a record in which these sensors are switched off."""
+    health = SensorHealth()
+    for turn in range(12):
+        health.compare(dict.fromkeys(places, True), dict.fromkeys(places, turn % 2 == 0))
+    assert health.out == set(places)
+    record.parent.mkdir(parents=True, exist_ok=True)
+    HealthFile.write(health, record)
+
+
 def test_mapping_by_switch_survives_an_unplugged_board(table: Plugged, console: Console, heard: Heard) -> None:
     device, out = table.device, table.folder / "sensors.toml"
 
@@ -282,6 +324,7 @@ def test_a_changed_pin_map_is_reported(table: Plugged, console: Console, heard: 
     save_sensor_map(SensorMap({"a1": 0}, 3, 12345), table.folder / "sensors.toml")
     show_sensors(table.settings(), console, once=True)
     assert "has changed since the sensors were mapped" in heard.getvalue()
+    assert "delete the line pin_map_crc from the sensor map" in heard.getvalue()
 
 
 def test_the_sensors_are_followed_while_their_board_is_away(table: Plugged) -> None:

@@ -39,3 +39,16 @@ def test_the_last_line_says_how_the_game_ended() -> None:
         f"{tally}. Gold wins: teal resigned.",
         f"{tally}. The game was given up: p1 resigned.",
     ]
+
+
+def test_turns_count_whether_they_were_seen_or_entered() -> None:
+    report = Report(PrintedLines(Console(file=io.StringIO())))
+    game = load("deblockle")
+    seen = Verdict(VerdictKind.ACCEPTED, "Gold played c1-c2.", 1.0, 10)
+    report.receive(snapshot_of(game, turns=4))
+    report.receive(snapshot_of(game, turns=5))
+    report.receive(snapshot_of(game, turns=6, verdict=seen))
+    report.receive(snapshot_of(game, turns=5, verdict=seen))
+    report.receive(replace(snapshot_of(game, turns=1), game_number=2))
+    report.close()
+    assert report.lines[-1] == "3 turns accepted, 0 faults named; the game goes on."

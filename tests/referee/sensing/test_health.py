@@ -14,6 +14,7 @@ from referee.sensing.health import (
     HealthFile,
     HealthSettings,
     SensorHealth,
+    forget_sensors,
     health_file,
     load_health,
     put_back,
@@ -266,6 +267,17 @@ def test_a_sensor_put_back_is_kept(tmp_path: Path) -> None:
         put_back(journal, "b1")
     assert put_back(journal, "a1") == "The sensor under a1 is used again."
     assert load_health(health_file(journal)).out == frozenset()
+
+
+def test_the_records_of_mapped_sensors_are_forgotten(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.sqlite"
+    assert forget_sensors(journal, ["a1"]) == ()
+    assert not health_file(journal).exists()
+    HealthFile.write(health_with_a_stuck_sensor(), health_file(journal))
+    assert forget_sensors(journal, ["b1"]) == ()
+    assert load_health(health_file(journal)).out == {"a1"}
+    assert forget_sensors(journal, ["b1", "a1"]) == ("a1",)
+    assert load_health(health_file(journal)).report() == ()
 
 
 def test_a_running_referee_puts_a_sensor_back_into_use_and_saves_that_at_once(tmp_path: Path) -> None:

@@ -73,7 +73,9 @@ def test_doubtful_stale_and_missing_sensors_give_no_evidence(deblockle: Any, sen
     sensors.heard_s = 1.0
     stale = reader.read(frame(9.0))
     assert stale.places == {}
-    assert stale.hindered_by(HindranceKind.NOT_LOCATED) is not None
+    hindrance = stale.hindered_by(HindranceKind.NOT_LOCATED)
+    assert hindrance is not None
+    assert hindrance.message == "No sensor can be read. Check the wiring or the board."
     sensors.silent = True
     assert reader.read(frame(10.0)).places == {}
 

@@ -75,9 +75,9 @@ def test_flags_outrank_the_environment_which_outranks_the_file(folder: Path) -> 
 
 
 def test_a_list_in_the_environment_is_separated_by_commas(folder: Path) -> None:
-    assert load_text(folder, "", REFEREE_LIGHTS_DRIVERS="terminal, gpio").settings.lights.drivers == (
+    assert load_text(folder, "", REFEREE_LIGHTS_DRIVERS="terminal, board").settings.lights.drivers == (
         "terminal",
-        "gpio",
+        "board",
     )
 
 
@@ -160,6 +160,14 @@ def test_paths_in_the_file_are_relative_to_the_file(tmp_path: Path) -> None:
         ),
         ("[lights]\nplace_pins = {d2 = 5, d6 = 99}\n", r":1: lights: place d6: 99 does not exist"),
         ("[lights.place_pins]\nd2 = 5\nd6 = 99\n", r":1: lights: place d6: 99 does not exist"),
+        (
+            '[lights]\nbuzzer_pin = 5\ndrivers = ["board", "terminal", "board"]\n',
+            r":3: lights\.drivers: board is named twice; name each driver once",
+        ),
+        (
+            '[lights]\ndrivers = ["gpio"]\nbutton_pins = {hint = 5}\n',
+            r":2: lights\.drivers: the driver gpio has no pin to drive; give it pins for places, the status light or",
+        ),
         ("[lights]\nplace_pins = {d9 = 5}\n", r":1: lights: there is no place 'd9'"),
         ("[lights]\nbuzzer_pin = 5\nplace_pins = {d2 = 'GPIO5'}\n", r":1: lights: GPIO5 is used twice"),
         (

@@ -43,12 +43,14 @@ def test_lights_and_switches_are_mapped_if_wired(table: TableSetup) -> None:
         return True
 
     table.make_light_map, table.make_sensor_map = map_lights, map_switches
-    for name, answer in (("lights", "board, gpio"), ("light-map", ""), ("switches", "board"), ("switch-map", "")):
+    lights = ("lights", "board, gpio buzzer_pin=4")
+    for name, answer in (lights, ("light-map", ""), ("switches", "board"), ("switch-map", "")):
         assert STEPS[name].unneeded(table) == ""
         outcome = check_step(STEPS[name], table, answer)
         assert outcome.is_done, outcome
     assert table.values == {
         "lights.drivers": ["board", "gpio"],
+        "lights.buzzer_pin": 4,
         "lights.light_map": "lights.toml",
         "sensors.source": "board",
         "sensors.eyes": "both",
@@ -58,7 +60,7 @@ def test_lights_and_switches_are_mapped_if_wired(table: TableSetup) -> None:
 
 
 def test_no_map_is_made_without_wired_devices(table: TableSetup) -> None:
-    assert check_step(STEPS["lights"], table, "terminal, gpio").is_done
+    assert check_step(STEPS["lights"], table, "terminal, gpio buzzer_pin=4").is_done
     assert check_step(STEPS["switches"], table, "none").is_done
     assert STEPS["light-map"].unneeded(table) == "There is no strip of lights."
     assert STEPS["switch-map"].unneeded(table) == "There are no switches."
@@ -79,6 +81,32 @@ def test_pins_are_answered_with_their_settings(table: TableSetup) -> None:
     assert check_step(STEPS["switches"], table, "pins row_pins=[5,6,13] column_pins=[16,20,21]").is_done
     assert table.values["sensors.row_pins"] == [5, 6, 13]
     assert not check_step(STEPS["switches"], table, "pins rows=3").is_done
+
+
+def test_values_may_contain_spaces(table: TableSetup) -> None:
+    lights = 'terminal, gpio button_pins={"end turn" = 17, hint = 27} row_pins={ 1 = 5 } column_pins={a=6}'
+    assert check_step(STEPS["lights"], table, lights).is_done
+    assert table.values["lights.button_pins"] == {"end turn": 17, "hint": 27}
+    assert table.values["lights.row_pins"] == {"1": 5}
+    assert check_step(STEPS["switches"], table, "pins row_pins=[16, 20] column_pins=[ 21 ]").is_done
+    assert table.values["sensors.row_pins"] == [16, 20]
+
+
+@pytest.mark.parametrize(
+    ("step", "answer", "message"),
+    [
+        ("lights", "gpio", "the driver gpio has no pin to drive"),
+        ("lights", "gpio buzzer_pin=99", "99 does not exist on the 40-pin header"),
+        ("lights", "gpio place_pins={a1=4, b1=4}", "GPIO4 is used twice"),
+        ("lights", "gpio place_pins={z9=4}", "there is no place 'z9'"),
+        ("lights", "terminal, terminal", "terminal is named twice"),
+        ("switches", "pins row_pins=[5, 5] column_pins=[16]", "GPIO5 is used twice"),
+    ],
+)
+def test_pins_that_no_command_would_accept_are_refused(table: TableSetup, step: str, answer: str, message: str) -> None:
+    findings = check_step(STEPS[step], table, answer).findings
+    assert any(message in finding.message for finding in findings), findings
+    assert table.values == {}
 
 
 @pytest.mark.parametrize(

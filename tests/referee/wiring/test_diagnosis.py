@@ -157,6 +157,19 @@ def test_a_wled_that_does_not_answer_is_a_fault(table: Plugged) -> None:
     assert (finding.severity, "wled.local does not answer: nobody there" in finding.message) == ("fault", True)
 
 
+@pytest.mark.parametrize("name", ["my wled", "http://wled.local", ""])
+def test_an_impossible_name_of_a_wled_is_a_fault_and_is_not_asked(table: Plugged, name: str) -> None:
+    found = findings(table.settings(base=WLED.replace("wled.local", name)), diagnosis.ask_wled)
+    (fault,) = found["wires"]
+    assert f"lights.wled_host: {name!r} is not the name of a WLED controller" in fault.message
+    assert "WLED" not in found
+
+
+def test_a_name_that_no_request_can_contain_is_not_answered() -> None:
+    with pytest.raises(ValueError, match="control characters"):
+        diagnosis.ask_wled("wled\x01")
+
+
 def test_the_serial_port_of_a_wled_is_checked(table: Plugged) -> None:
     text = WLED.replace("wled-network", "wled-serial").replace(
         'wled_host = "wled.local"', 'wled_serial_port = "/dev/ttyUSB3"'

@@ -13,6 +13,7 @@ from gpiozero.pins import mock
 from rich.console import Console
 
 from referee.mapping.sensors import show_sensors
+from referee.sensing.health import HealthFile, SensorHealth
 from referee.sensing.values import SensorSnapshot
 from referee.settings.configuration import Configuration, load
 from referee.wiring.devices import OpenedDevices, open_devices
@@ -81,3 +82,13 @@ def test_switches_on_pins_are_shown(pins: mock.MockFactory, configuration: Confi
     assert show_sensors(configuration, console, once=True) == 0
     assert isinstance(console.file, StringIO)
     assert "0 of 2 squares are occupied: none." in console.file.getvalue()
+
+
+@pytest.mark.usefixtures("pins")
+def test_sensors_that_are_switched_off_are_named_when_they_are_opened(plan: WiringPlan, tmp_path: Path) -> None:
+    health, said = SensorHealth(), list[str]()
+    for turn in range(12):
+        health.compare({"a1": True, "c1": True}, {"a1": turn % 2 == 0, "c1": turn % 2 == 0})
+    HealthFile.write(health, tmp_path / "record.json")
+    with open_devices(plan, tmp_path / "record.json", said.append):
+        assert said == ["These sensors are switched off: a1. `./run hardware sensors` says why."]

@@ -232,3 +232,13 @@ def test_a_game_is_played_without_its_wired_devices_if_their_settings_are_wrong(
     assert "GP3 is used twice: for matrix column 1 and for matrix column 2" in wrong[0]
     with pytest.raises(ConfigError, match="GP3 is used twice"):
         playing(WHOLE.replace('"both"', '"sensors"'))
+
+
+def test_the_port_of_the_wled_is_left_out_of_the_search_for_the_board(folder: Path) -> None:
+    text = '[lights]\ndrivers = ["board", "wled-serial"]\nlight_map = "lights.toml"\n'
+    text += 'wled_serial_port = "/dev/ttyACM2"\n'
+    plan, found = planned(folder, text)
+    assert found == []
+    assert (plan.wanted.left_out, plan.wanted.is_any) == ("/dev/ttyACM2", True)
+    unused, _ = planned(folder, text.replace(', "wled-serial"', ""))
+    assert unused.wanted.left_out is None

@@ -70,9 +70,9 @@ def test_a_failing_strip_is_reported_once_and_affects_no_other(wled: socket.sock
     with Panel(strip_sources(plan, lambda: 0.0), lambda: 0.0, said.append) as panel:
         panel.show(SIGNAL, 0.0)
         panel.show(SIGNAL, 5.0)
-        assert panel.working == ("wled-network",)
+        assert panel.working == ("the WLED on the network",)
     assert len(said) == 1
-    assert "Wled-serial does not work: there is no port /dev/ttyNONE" in said[0]
+    assert "The WLED on USB does not work: there is no port /dev/ttyNONE" in said[0]
 
 
 def test_a_printer_on_the_port_of_wled_is_reported_once_and_never_counts_as_working() -> None:
@@ -108,7 +108,9 @@ def test_an_invalid_name_of_a_wled_does_not_end_the_referee() -> None:
     plan = WiringPlan(drivers=("wled-network",), light_map=LIGHT_MAP, wled_host="http://wled", wled_port=4048)
     with Panel(strip_sources(plan, lambda: 0.0), lambda: 0.0, said.append) as panel:
         panel.show(SIGNAL, 0.0)
-    assert "is not the name of a WLED controller" in said[0]
+    assert said[0].startswith(
+        "The WLED on the network does not work: 'http://wled' is not the name of a WLED controller"
+    )
 
 
 def test_without_a_map_there_is_no_strip() -> None:

@@ -47,7 +47,7 @@ def test_watch_keeps_a_game_that_new_began_and_export_can_write(
     unlit = run("watch", "--frames", "pictures", "--stills", "--journal", "other.sqlite")
     assert unlit.exit_code == 0, unlit.output
     assert "lights.light_map: the light map" in unlit.output
-    assert "Until that is mended the game goes on with the camera and the terminal." in unlit.output
+    assert "Until this is fixed, the game goes on with the camera and the terminal." in unlit.output
     assert "set up" in unlit.output
     (tmp_path / "referee.toml").write_text(SETTINGS)
     record = run("export")
