@@ -88,8 +88,8 @@ def read_command(
         raise click.UsageError("--faces needs --dice.")
     if debug_image is not None and len(images) > 1:
         raise click.UsageError("--debug-image takes one picture.")
-    if tiles is not None and (dice or debug_image is not None):
-        raise click.UsageError("--tiles goes with neither --dice nor --debug-image.")
+    if tiles is not None and (dice or looks is not None or debug_image is not None):
+        raise click.UsageError("--tiles goes with neither --dice, --looks nor --debug-image.")
     if digits and (dice or tiles is not None or debug_image is not None):
         raise click.UsageError("--digits goes with neither --dice, --tiles nor --debug-image.")
     if sheet and (dice or tiles is not None or digits or debug_image is not None):
@@ -255,7 +255,9 @@ def show_reading(game: Game[Any, Any], reading: Reading) -> None:
     "With --dice, the face. With --sheet, `copied` (docs/command-line.md says what to write).",
 )
 @click.option(
-    "--dice", is_flag=True, help="Learn faces of dice: each picture shows one die, --positions names the face."
+    "--dice",
+    is_flag=True,
+    help="Learn faces of dice: each picture shows one die, --positions names the face as the game writes it.",
 )
 @click.option("--sheet", is_flag=True, help="Learn your digits from a phone's photos of filled-in Number Drop sheets.")
 @click.option("--out", type=WRITABLE_FILE, required=True, help="The looks to write.")
@@ -278,7 +280,7 @@ def enrol_command(
     Examples:
       ./run pieces enrol set.jpg --positions "a4=gold star, b4=gold stop, c4=teal x" --out looks.json
       ./run pieces enrol gold.jpg teal.jpg --positions gold.json --positions teal.json --out looks.json
-      ./run pieces enrol --dice one.jpg star.jpg --positions 1 --positions star --out faces.npz
+      ./run pieces enrol --dice one.jpg star.jpg --positions 1 --positions "*" --out faces.npz
       ./run pieces enrol --sheet filled.jpg --positions copied --out digits.json
     """
     if dice and sheet:
@@ -329,7 +331,7 @@ def enrol_command(
     if isinstance(looks, BlockAppearance) and len(shown) < len(looks.symbols):
         unseen = [symbol for symbol in looks.symbols if symbol not in shown]
         click.echo(f"No picture shows {listed(unseen)}; taken as usually drawn.")
-    if lacking := missing_traits(looks, game.table.appearance(game.rules.new()).values()):
+    if lacking := missing_traits(looks, game.looks):
         say(f"Missing: {listed(lacking)}. `./run watch` needs them too; add a picture of them.")
 
 

@@ -107,7 +107,7 @@ def new(game_name: str, output: Path | None, force: bool) -> None:
             file.write(text)
     except FileExistsError as error:
         raise click.UsageError(f"{output} is there already; give another name, or --force to write over it.") from error
-    say(f"The sheet is in {output}. Change it, then: ./run tools sheet check {output} --game {game_name}")
+    say(f"The description is in {output}. Change it, then: ./run tools sheet check {output} --game {game_name}")
 
 
 @sheet_command.command(cls=ExampleCommand)

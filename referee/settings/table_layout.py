@@ -11,11 +11,12 @@ from common.grid import PlaceGrid, column_and_row
 from engine import registry
 from engine.api import Game
 from engine.values import OptionValue
+from referee.settings.own_pieces import with_pieces_of_options
 from vision.errors import LayoutError
 from vision.layout.markers import NO_MARKERS
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout, default_layout, games_with_layouts, load_layout
-from vision.readers.registry import check_readable
+from vision.readers.registry import check_looks, check_readable
 
 
 def layout_for(game: str, path: Path | None, markers: str = "layout") -> TableLayout:
@@ -67,17 +68,21 @@ def game_of_layout(path: Path | None) -> str | None:
 
 
 def layout_for_camera(game: str, path: Path | None, markers: str = "layout") -> TableLayout:
-    """Load a layout as ``layout_for`` does; raises LayoutError also where no reader can read the table's pieces."""
+    """Load a layout as ``layout_for`` does; raises LayoutError also where no reader can read the game's pieces."""
     layout = layout_for(game, path, markers)
     check_readable(layout)
+    if game in registry.games() and isinstance(layout.surfaces[0], GridSurface):
+        check_looks(layout, registry.load(game).looks)
     return layout
 
 
 def with_rules(layout: TableLayout, game: Game[Any, Any], options: Mapping[str, OptionValue]) -> TableLayout:
     """Return the layout for a game with these options; a written game has one sheet per player, divided as printed.
 
-    Raises OptionError, and LayoutError for the layout of another game.
+    Dice and blocks are those of the options. Raises OptionError, LayoutError for the layout of another game or with
+    dice or blocks of its own, and EnrolmentError for learned faces that can't be read.
     """
+    layout = with_pieces_of_options(layout, game, options)
     if game.printed_sheet is None:
         return layout
     printed = game.printed_sheet(options)

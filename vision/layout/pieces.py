@@ -36,6 +36,11 @@ class Measured:
     kind: ClassVar[str]
     needs: ClassVar[str]
 
+    @property
+    def width_mm(self) -> float:
+        """The width of the widest piece that stands on a square; 0 for pieces that stand on none."""
+        return 0.0
+
     @classmethod
     def on(cls, surface: Surface) -> Self:
         """Return the pieces of a surface; raises LayoutError if it has others."""
@@ -75,6 +80,11 @@ class BlockPieces(Measured):
         return self.side_mm
 
     @property
+    def width_mm(self) -> float:
+        """The length of an edge."""
+        return self.side_mm
+
+    @property
     def symbols(self) -> tuple[str, ...]:
         """The net's symbols in its order, without repetition."""
         return tuple(dict.fromkeys(self.net.values()))
@@ -105,12 +115,20 @@ class DiscPieces(Measured):
             diameter_mm = positive_mm(piece["diameter"], "piece.diameter")
             disc_mm = positive_mm(piece["height"], "piece.height")
         with naming("ball"):
-            return cls(diameter_mm, disc_mm, positive_mm(ball["diameter"], "ball.diameter"))
+            ball_mm = positive_mm(ball["diameter"], "ball.diameter")
+        if ball_mm > diameter_mm:
+            raise LayoutError(f"ball.diameter is {ball_mm:g}; expected piece.diameter, {diameter_mm:g}, or less")
+        return cls(diameter_mm, disc_mm, ball_mm)
 
     @property
     def height_mm(self) -> float:
         """The height of a disc with a ball on it."""
         return self.disc_mm + self.ball_mm
+
+    @property
+    def width_mm(self) -> float:
+        """The diameter of a disc."""
+        return self.diameter_mm
 
     def solid_at(self, x_mm: float, y_mm: float, base_mm: float) -> FrustumSolid:
         """Return a disc with a ball, approximated by a frustum whose top is as wide as the ball."""
@@ -169,6 +187,11 @@ class PyramidPieces(Measured):
     def height_mm(self) -> float:
         """Height of a large pyramid with ``HIGH_STACK`` pieces on it, whichever is on top."""
         return max(self.tip_mm(size, HIGH_STACK) for size in self.sizes)
+
+    @property
+    def width_mm(self) -> float:
+        """The edge of the largest base."""
+        return max(size.base_mm for size in self.sizes.values())
 
     def tip_mm(self, size: str, pieces: int) -> float:
         """Return the height above the board of this size's tip, as the topmost of that many pieces on a large one."""

@@ -30,7 +30,7 @@ from common.phrases import listed
 from vision.errors import LayoutError
 from vision.layout.markers import MarkerLayout, check_markers, markers_from_json
 from vision.layout.measures import naming, whole_number
-from vision.layout.pieces import DicePieces, Ink
+from vision.layout.pieces import DicePieces, Ink, Measured
 from vision.layout.surfaces import GridSurface, Surface, surface_from_json
 
 
@@ -147,7 +147,9 @@ def layout_from_json(data: Mapping[str, Any]) -> TableLayout:
                 own = markers_from_json(further["markers"]) if "markers" in further else None
                 surfaces.append(surface_from_json(further, str(further["name"]), own, str(further.get("prefix", ""))))
     layout = TableLayout(str(data.get("game", "")), markers, tuple(surfaces))
-    return layout.with_sheets(whole_number(data["sheets"], "sheets")) if "sheets" in data else _checked(layout)
+    layout = layout.with_sheets(whole_number(data["sheets"], "sheets")) if "sheets" in data else _checked(layout)
+    _check_sizes(layout)
+    return layout
 
 
 SHEET_MARKERS = 4
@@ -181,6 +183,30 @@ def _check_located(layout: TableLayout) -> None:
         check_markers(part.markers)
         if not part.markers.centres_mm and not isinstance(part.surfaces[0], GridSurface):
             raise LayoutError(f"the {part.surfaces[0].name} has no lines to be found by; it needs markers")
+
+
+def _check_sizes(layout: TableLayout) -> None:
+    """Raise LayoutError where a marker lies on squares, or a piece is wider than its square."""
+    for part in layout.parts():
+        for surface in (one for one in part.surfaces if isinstance(one, GridSurface)):
+            cell_mm, pieces = surface.cell_mm, surface.pieces
+            if isinstance(pieces, Measured) and pieces.width_mm > cell_mm:
+                raise LayoutError(
+                    f"a piece on the {surface.name} is {pieces.width_mm:g} mm wide, and a square {cell_mm:g} mm; "
+                    "measure both again"
+                )
+            width_mm, depth_mm = surface.bounds_mm.width_mm, surface.bounds_mm.depth_mm
+            for marker_id, (x, y) in sorted(part.markers.centres_mm.items()):
+                gap_mm = max(abs(x) - width_mm / 2, abs(y) - depth_mm / 2) - part.markers.side_mm / 2
+                if gap_mm < -TOUCHING_MM:
+                    raise LayoutError(
+                        f"marker {marker_id} at ({x:g}, {y:g}) lies on the squares of the {surface.name}, which are "
+                        f"{width_mm:g} x {depth_mm:g} mm in all; measure the squares and the markers again"
+                    )
+
+
+TOUCHING_MM = 0.5
+"""Overlap of a marker and the squares that is taken for an error of measurement."""
 
 
 def _checked(layout: TableLayout) -> TableLayout:

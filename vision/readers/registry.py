@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from common.json_files import read_json_object
-from common.phrases import listed
+from common.phrases import listed, shortened
 from common.places import EMPTY
 from vision.errors import EnrolmentError, LayoutError
 from vision.geometry import CameraModel, Pose
@@ -39,12 +39,14 @@ AppearanceT = TypeVar("AppearanceT", bound=Appearance)
 class ReaderKind(Generic[AppearanceT]):
     """The functions that a reader of one kind of pieces provides, and the ``format`` of its files.
 
+    ``looks`` returns the looks that it can give to pieces whose looks begin with a word, such as a player or a colour.
     ``plain`` returns the appearance of a set that was not enrolled. ``learn`` learns it from a set-up, given the names
     of the players' pieces; ``enrol`` from pictures of known positions, which ``positions`` parses from an owner's text.
     ``save`` and ``load`` store an appearance in a file. ``reader`` makes a reader for a surface.
     """
 
     format: str
+    looks: Callable[[Surface, str], Sequence[str]]
     plain: Callable[[Surface], AppearanceT]
     learn: Callable[[SurfaceView, AppearanceT, tuple[str, ...]], AppearanceT]
     positions: Callable[[str, Surface], Any]
@@ -58,6 +60,7 @@ PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
     {
         BlockPieces.kind: ReaderKind(
             block_appearance.APPEARANCE_FORMAT,
+            lambda surface, name: [block_appearance.look_name(name, one) for one in BlockPieces.on(surface).symbols],
             lambda surface: block_appearance.drawn_appearance(BlockPieces.on(surface).symbols),
             learn_colours,
             BLOCK_POSITIONS.read,
@@ -68,6 +71,7 @@ PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
         ),
         DiscPieces.kind: ReaderKind(
             disc_appearance.APPEARANCE_FORMAT,
+            lambda _, name: [disc_appearance.look_name(name, ball) for ball in (False, True)],
             lambda _: DiscAppearance({}),
             disc_enrolment.learn_colours,
             disc_enrolment.DISC_POSITIONS.read,
@@ -78,6 +82,7 @@ PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
         ),
         PyramidPieces.kind: ReaderKind(
             stack_appearance.APPEARANCE_FORMAT,
+            lambda *_: stack_appearance.plain_appearance().looks,
             lambda _: stack_appearance.plain_appearance(),
             stack_enrolment.learn_set_up,
             stack_enrolment.STACK_POSITIONS.read,
@@ -88,6 +93,7 @@ PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
         ),
         Ink.kind: ReaderKind(
             ink_appearance.APPEARANCE_FORMAT,
+            lambda surface, _: ink_appearance.looks_of(Ink.on(surface).colours),
             ink_appearance.plain_appearance,
             ink_appearance.keep_appearance,
             ink_appearance.read_copied,
@@ -110,19 +116,31 @@ def check_readable(layout: TableLayout) -> None:
         known: Mapping[str, Any] = ROLL_READERS if isinstance(surface, Tray) else PIECE_READERS
         if surface.pieces is None:
             raise LayoutError(
-                f"a camera can't see this table: its layout does not say what is on the {surface.name}; "
-                'name their kind there in "pieces", or give "block" with side and net'
+                f"the referee can't read this table by camera: its layout does not say what is on the {surface.name}; "
+                'name the kind of piece in "pieces", or give "block", "piece" and "ball", "pyramids" or a "sheet"'
             )
         if surface.pieces.kind not in known:
             there = f"there is one for {listed(sorted(known))}" if known else "there is none for any dice"
             raise LayoutError(
-                f"a camera can't see this table: no reader knows {surface.pieces.kind!r}, which its layout names for "
-                f"the {surface.name}; {there}"
+                f"the referee can't read this table by camera: no reader knows {surface.pieces.kind!r}, which its "
+                f"layout names for the {surface.name}; {there}"
             )
         if isinstance(surface.pieces, BlockPieces) and not surface.pieces.net:
             raise LayoutError(
-                "a camera can't see this table: its layout does not say which symbols are on the blocks; add net to "
-                f'"block", with the symbols {listed(NET_SIDES)}'
+                "the referee can't read this table by camera: its layout does not say which symbols are on the blocks; "
+                f'add net to "block", with the symbols {listed(NET_SIDES)}'
+            )
+
+
+def check_looks(layout: TableLayout, looks: Iterable[str]) -> None:
+    """Raise LayoutError if the reader of the board's pieces never gives one of a game's ``looks``."""
+    kind, board = reader_kind(layout), layout.board
+    for look in looks:
+        given = kind.looks(board, look.split()[0])
+        if look not in (EMPTY, *given):
+            raise LayoutError(
+                f"the referee can't read this table by camera: the game has the look {look!r}, and the reader of the "
+                f"{board.name} gives {shortened(given)}; name the game's looks so, or let the layout name other pieces"
             )
 
 

@@ -96,9 +96,9 @@ def test_a_game_with_pieces_without_a_reader_is_kept_by_text(run: Run, tmp_path:
     (tmp_path / "referee.toml").write_text('[table]\nlayout = "shells.json"\n')
     begun = run("new", "deblockle", "--journal", "a.sqlite")
     assert begun.exit_code == 0, begun.stderr
-    says = "can't see this table: no reader knows 'shells', which its layout names for the board; there is one for"
+    says = "can't read this table by camera: no reader knows 'shells', which its layout names for the board; there is"
     said = " ".join(begun.output.split())
-    assert f"A camera {says} blocks" in said
+    assert f"The referee {says} one for blocks" in said
     assert "You can keep it by text" in said
     refused = run("watch", "--frames", ".")
     assert refused.exit_code == 5

@@ -63,8 +63,9 @@ def test_a_photo_without_taught_tiles_is_a_failed_check(run: Run, tiles: Path, t
         (("--grid", "2x3", "--corners", "1;1"), 2, "'1;1' is not a corner; expected x,y in pixels"),
         (("--grid", "2x3"), 2, "--tiles needs --grid and --corners"),
         (("--grid", "2x3", "--corners", "1,1 9,1"), 5, "2 corners were given; expected four"),
-        (("--dice",), 2, "--tiles goes with neither --dice nor --debug-image"),
-        (("--debug-image", "seen.png"), 2, "--tiles goes with neither --dice nor --debug-image"),
+        (("--dice",), 2, "--tiles goes with neither --dice, --looks nor --debug-image"),
+        (("--looks", "set.png"), 2, "--tiles goes with neither --dice, --looks nor --debug-image"),
+        (("--debug-image", "seen.png"), 2, "--tiles goes with neither --dice, --looks nor --debug-image"),
     ],
 )
 def test_unreadable_tiles_are_reported_with_the_exit_code(

@@ -129,6 +129,13 @@ def test_any_other_text_is_refused_as_a_square(place):
         (("block",), {"side": 30, "net": ["star"]}, "block is invalid"),
         (("block",), {"net": {}, "edge": 30}, "block has no key 'side'"),
         (("pieces",), "discs", "the layout has no key 'piece'"),
+        (("board", "cell"), 60, r"marker 0 at \(-175, 175\) lies on the squares of the board, which are 420 x 420 mm"),
+        (("block",), {"side": 45}, "a piece on the board is 45 mm wide, and a square 40 mm"),
+        (
+            ("pyramids",),
+            {size: {"base": base, "height": 40} for size, base in zip("SML", (20, 30, 41), strict=True)},
+            "a piece on the board is 41 mm wide",
+        ),
         (("surfaces",), [{"board": GOOD["board"]}], r"surfaces\[0\] has no key 'name'"),
         (("surfaces",), [{"name": "side", "tray": {"x": [1], "y": [1, 2]}}], r"surfaces\[0\]: tray is invalid"),
         (("surfaces",), [{"name": "side", "board": {**GOOD["board"], "cell": 0}}], r"surfaces\[0\]: board.cell is 0"),
@@ -141,11 +148,20 @@ def test_an_invalid_value_in_a_layout_is_named(path, value, says):
         layout_from_json(changed(path, value))
 
 
+def test_a_disc_may_fill_its_square_and_a_ball_its_disc():
+    filled = {**GOOD, "piece": {"diameter": 40, "height": 10}, "ball": {"diameter": 40}}
+    assert DiscPieces.on(layout_from_json(filled).board).width_mm == 40
+    with pytest.raises(LayoutError, match="a piece on the board is 41 mm wide"):
+        layout_from_json(filled | {"piece": {"diameter": 41, "height": 10}})
+    with pytest.raises(LayoutError, match=r"ball\.diameter is 41; expected piece\.diameter, 40, or less"):
+        layout_from_json(filled | {"ball": {"diameter": 41}})
+
+
 @pytest.mark.parametrize(("columns", "rows"), [(2, 1), (1, 2), (100, 100)])
 def test_a_board_has_one_to_a_hundred_squares_each_way(columns, rows):
-    board = layout_from_json({**GOOD, "board": {"cols": columns, "rows": rows, "cell": 5}, "star_spaces": []}).board
+    board = layout_from_json({**GOOD, "board": {"cols": columns, "rows": rows, "cell": 3}, "star_spaces": []}).board
     assert len(board.places) == columns * rows
-    assert board.bounds_mm.width_mm == 5 * columns
+    assert board.bounds_mm.width_mm == 3 * columns
 
 
 def test_a_lone_square_is_no_board():
@@ -154,7 +170,7 @@ def test_a_lone_square_is_no_board():
 
 
 def test_markers_may_touch_and_lie_on_the_table_by_default():
-    markers = {"dictionary": "DICT_4X4_50", "side": 36, "centres": {"0": [0, 0], "1": [36, 10], "2": [10, -36]}}
+    markers = {"dictionary": "DICT_4X4_50", "side": 36, "centres": {"0": [158, 0], "1": [194, 10], "2": [168, -36]}}
     layout = layout_from_json(changed(("markers",), markers))
     assert layout.markers.corners_mm(0)[:, 2].tolist() == [0.0] * 4
 
@@ -298,7 +314,7 @@ def test_sheets_differ_only_in_markers_and_place_names(game, last, colours):
 SECOND = {
     "name": "second",
     "board": {"cols": 3, "rows": 3, "cell": 12},
-    "markers": {"dictionary": "DICT_4X4_50", "side": 36, "centres": {"4": [0, 0]}},
+    "markers": {"dictionary": "DICT_4X4_50", "side": 36, "centres": {"4": [60, 0]}},
 }
 SHEET = {"sheet": {"size": [60, 60], "grid": {"cols": 3, "rows": 3, "cell": 12}}, "markers": GOOD["markers"]}
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.registry import load
 from vision.errors import EnrolmentError, LayoutError
 from vision.geometry import CameraModel, Rectangle
 from vision.layout.pieces import BlockPieces, Ink, NamedPieces
@@ -19,6 +20,7 @@ from vision.readers.blocks.appearance import save_appearance as save_blocks
 from vision.readers.discs.appearance import DiscAppearance, DiscColours
 from vision.readers.registry import (
     PIECE_READERS,
+    check_looks,
     check_readable,
     is_readable,
     load_any,
@@ -43,6 +45,7 @@ def test_every_games_table_can_be_read_and_its_looks_survive_a_file(
     assert load_any(tmp_path / "looks.json").looks == plain.looks
     assert table_reader(camera, layout, None).layout is layout
     assert table_reader(camera, layout, plain).layout is layout
+    check_looks(layout, load(game).looks)
 
 
 def test_taught_looks_are_those_of_the_boards_kind_of_pieces_alone(camera: CameraModel) -> None:
@@ -78,6 +81,21 @@ def test_blocks_without_a_net_are_unreadable() -> None:
     bare = replace(layout.board, pieces=BlockPieces(30.0, {}))
     with pytest.raises(LayoutError, match=r"which symbols are on the blocks; add net .* up, down, north, east"):
         check_readable(replace(layout, surfaces=(bare,)))
+
+
+def test_a_look_that_the_reader_never_gives_is_refused() -> None:
+    layout = default_layout("diaballik")
+    check_looks(layout, ("empty", "red piece", "blue piece with ball"))
+    with pytest.raises(
+        LayoutError, match="'red pebble', and the reader of the board gives red piece, red piece with b"
+    ):
+        check_looks(layout, ("empty", "red piece", "red pebble"))
+
+
+def test_a_board_without_pieces_is_told_what_may_lie_on_it() -> None:
+    layout = default_layout("deblockle")
+    with pytest.raises(LayoutError, match='the kind of piece in "pieces", or give "block", "piece" and "ball"'):
+        check_readable(replace(layout, surfaces=(replace(layout.board, pieces=None),)))
 
 
 def test_several_sheets_without_markers_are_not_read(camera: CameraModel) -> None:

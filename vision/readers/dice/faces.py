@@ -90,9 +90,14 @@ class FaceSet:
 
 
 def learn_faces(pictures: Mapping[str, Image], networks: Networks) -> FaceSet:
-    """Learn faces from one picture each, by name; raises EnrolmentError unless each shows exactly one die."""
+    """Learn faces from one picture each, by name.
+
+    Raises EnrolmentError unless each shows exactly one die, and for a name that could not be written in a roll.
+    """
     inks = []
     for name, image in pictures.items():
+        if not name or "," in name or name.split() != [name]:
+            raise EnrolmentError(f"{name!r} can't name a face: a roll is faces separated by commas; use, say, 7 or *")
         found = find_dice(image, networks, (10.0, 0.6 * min(image.shape[:2])))
         if len(found) != 1:
             raise EnrolmentError(

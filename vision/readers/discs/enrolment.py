@@ -87,7 +87,7 @@ def learn_colours(view: SurfaceView, _plain: DiscAppearance, names: tuple[str, .
         for name, row in zip(names, rows, strict=True)
         for column, place in enumerate(row)
     }
-    picture = EnrolmentPicture(view.image, view.camera, view.pose, position, "the set-up", view.markers)
+    picture = EnrolmentPicture(view.image, view.camera, view.pose, position, _SET_UP, view.markers)
     try:
         return enrol([picture], surface)
     except EnrolmentError:
@@ -99,6 +99,10 @@ def learn_colours(view: SurfaceView, _plain: DiscAppearance, names: tuple[str, .
         raise
 
 
+_SET_UP = "the set-up"
+"""Name of the picture from which ``learn_colours`` learns."""
+
+
 def _check_there(name: str, places: Sequence[str], fits: Mapping[str, DiscFit]) -> None:
     missing = [place for place in places if place not in fits or fits[place].contrast < CLEAR_CONTRAST]
     if not missing:
@@ -106,9 +110,10 @@ def _check_there(name: str, places: Sequence[str], fits: Mapping[str, DiscFit]) 
     fit = fits.get(missing[0])
     by = "" if fit is None else f" (it stands out by {fit.contrast:.1f}; {CLEAR_CONTRAST:.1f} is needed)"
     if 2 * len(missing) > len(places) > 1:
+        rows = "; a game that starts without two full rows needs `./run pieces enrol`" if name == _SET_UP else ""
         raise EnrolmentError(
             f"{name} shows no clear piece on {missing[0]} and {len(missing) - 1} more of {len(places)} squares: check "
-            "that this game's pieces are set up, the light, and that nothing covers them"
+            f"that this game's pieces are set up, the light, and that nothing covers them{rows}"
         )
     raise EnrolmentError(
         f"{name} shows no clear piece on {missing[0]}{by}: check what stands there, the light, and that nothing covers "

@@ -111,8 +111,10 @@ class TileSet:
     @classmethod
     def load(cls, path: Path) -> TileSet:
         """Read a file written by ``save``; raises EnrolmentError."""
-        data = read_json_object(path, "the taught tiles", EnrolmentError, plural=True)
         expected = "expected what `./run pieces teach` wrote; teach them again"
+        data = read_json_object(
+            path, "the taught tiles", lambda reason: EnrolmentError(f"{reason}; {expected}"), plural=True
+        )
         if data.get("format") != TILES_FORMAT:
             raise EnrolmentError(
                 f"{path} holds no taught tiles: its format is {data.get('format')!r}, not {TILES_FORMAT!r}; {expected}"

@@ -169,6 +169,12 @@ def test_pictures_that_cannot_teach_are_refused() -> None:
         learn_faces({"star": np.hstack([one, one])}, shipped())
 
 
+@pytest.mark.parametrize("name", ["", "1,2", "a b", " 1"])
+def test_a_name_that_a_roll_cannot_hold_is_refused(name: str) -> None:
+    with pytest.raises(EnrolmentError, match="can't name a face: a roll is faces separated by commas"):
+        learn_faces({name: picture_of("3", 20.0)[0]}, shipped())
+
+
 def test_a_face_is_learned_from_a_picture() -> None:
     pictures = {name: picture_of(name, 20.0)[0] for name in ("3", "7")}
     learned = learn_faces(pictures, shipped())

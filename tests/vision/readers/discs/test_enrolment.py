@@ -79,7 +79,8 @@ def test_missing_pieces_and_pieces_that_look_alike_are_named() -> None:
     with pytest.raises(EnrolmentError, match="no picture of a known position"):
         enrol([], BOARD)
     empty = replace(pictures.view("enrol.jpg"), image=np.full_like(pictures.picture("enrol.jpg"), 120))
-    with pytest.raises(EnrolmentError, match="the set-up shows no clear piece on a1 and 13 more of 14 squares"):
+    needed = "the set-up shows no clear piece on a1 and 13 more of 14 squares: .* without two full rows needs `./run pi"
+    with pytest.raises(EnrolmentError, match=needed):
         learn_colours(empty, DiscAppearance({}), ("black", "white"))
 
 

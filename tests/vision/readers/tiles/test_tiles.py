@@ -145,7 +145,7 @@ def test_taught_tiles_are_kept_in_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ("no json", "are not valid JSON"),
+        ("no json", "are not valid JSON: .*; expected what `./run pieces teach` wrote"),
         (json.dumps({"format": "camera"}), "its format is 'camera', not '.*'; expected what"),
         (json.dumps({"format": "tabletop-referee tiles 1"}), "hold no list of tiles"),
         (json.dumps({"format": "tabletop-referee tiles 1", "tiles": [{"symbol": "A", "cell": "AAAA"}]}), "tile 1 of"),
