@@ -189,6 +189,7 @@ def other_turn_verdict(
         asked.time_s,
         asked.sequence,
         candidates=(intention.turn, step.turn),
+        candidate_players=(intention.player, step.player),
         places=places,
         margin=asked.margin,
     )

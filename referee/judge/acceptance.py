@@ -28,7 +28,7 @@ _DOUBTED_SHARE = 0.3
 
 @dataclass(frozen=True)
 class Resolved(Generic[TurnT]):
-    """The turns of an explanation in order, or the candidates when they can't be told apart.
+    """The turns of an explanation in order, or the candidates for the first when they can't be told apart.
 
     ``contradiction`` is the log-odds of the side faces seen against the turns. ``doubted`` are the stacks that
     contradict the only candidate, the clearest one first.
@@ -46,7 +46,8 @@ def resolve(
     """Reduce explanations that leave the same appearance to one turn, or to two in a row.
 
     Look-alikes are told apart by side faces and heights, or else combined into one turn that stands for all of them.
-    Where neither works, or the stacks contradict the best one, the result has candidates instead of turns.
+    Where neither works, or the stacks contradict the best one, the result has candidates instead of turns. Of two turns
+    in a row of which only the second is unclear, the result is the first.
     """
     game, explorer, side = context.game, context.explorer, context.settings.side
     contradictions: dict[tuple[TurnT, ...], float] = {}
@@ -57,23 +58,28 @@ def resolve(
         start = game.rules.apply(one.state, one.first[0]) if one.second else one.state
         kept = keep_consistent_turns(game, start, last, seen, side)
         combined = explorer.combine(kept)
-        if combined is None:
-            return Resolved((), tuple(kept))
-        sequence = (one.first[0], combined) if one.second else (combined,)
-        contradiction = side_contradiction(game, one.state, sequence, seen)
-        contradictions[sequence] = min(contradiction, contradictions.get(sequence, contradiction))
-        cost = contradiction + height_contradiction(game, one.state, sequence, seen)
-        costs[sequence] = min(cost, costs.get(sequence, cost))
-        doubt = stack_doubts(game, one.state, sequence, seen)
-        doubts[sequence] = min(doubt, doubts.get(sequence, doubt), key=_total)
+        for turn in kept if combined is None else (combined,):
+            sequence = (one.first[0], turn) if one.second else (turn,)
+            contradiction = side_contradiction(game, one.state, sequence, seen)
+            contradictions[sequence] = min(contradiction, contradictions.get(sequence, contradiction))
+            cost = contradiction + height_contradiction(game, one.state, sequence, seen)
+            costs[sequence] = min(cost, costs.get(sequence, cost))
+            doubt = stack_doubts(game, one.state, sequence, seen)
+            doubts[sequence] = min(doubt, doubts.get(sequence, doubt), key=_total)
     best = min(costs.values())
     sequences = [sequence for sequence, cost in costs.items() if cost < best + side]
-    against = doubts[sequences[0]] if len(sequences) == 1 else {}
-    if len(sequences) == 1 and _total(against) < context.settings.stacks:
-        return Resolved(sequences[0], contradiction=contradictions[sequences[0]])
+    # The second turn can't be entered before the first.
+    firsts = tuple(dict.fromkeys(sequence[0] for sequence in sequences))
+    if len(firsts) > 1:
+        return Resolved((), firsts)
+    least = min(contradictions[sequence] for sequence in sequences)
+    if len(sequences) > 1:
+        return Resolved(firsts, contradiction=least)
+    against = doubts[sequences[0]]
+    if _total(against) < context.settings.stacks:
+        return Resolved(sequences[0], contradiction=least)
     doubted = [place for place, doubt in against.items() if doubt >= _DOUBTED_SHARE * max(against.values())]
-    candidates = tuple(dict.fromkeys(turn for sequence in sequences for turn in sequence))
-    return Resolved((), candidates, doubted=tuple(sorted(doubted, key=lambda place: -against[place])))
+    return Resolved((), firsts, doubted=tuple(sorted(doubted, key=lambda place: -against[place])))
 
 
 def _total(doubts: Mapping[Place, float]) -> float:

@@ -23,7 +23,7 @@ from referee.judge.evidence.earlier_readings import (
     given_earlier_readings,
     readings_to_keep,
 )
-from referee.judge.explanations import Changes
+from referee.judge.explanations import Changes, shown_changes
 from referee.judge.explorer import JudgeContext, apply_turn, changes_between
 from referee.judge.faults import StandingFault
 from referee.judge.pooled_reading import Dispute, PooledPlace, PooledReading
@@ -171,10 +171,14 @@ class Belief(Generic[StateT, TurnT]):
     def still_refused(
         self, context: JudgeContext[StateT, TurnT], table: Appearance, believed: Appearance
     ) -> frozenset[Changes]:
-        """Return what was taken back as changes from what is ``believed`` now; it was done on this ``table``."""
+        """Return what was taken back as changes from what is ``believed`` now; it was done on this ``table``.
+
+        If that is the believed table, what is believed again, even in part, no longer counts as taken back.
+        """
         return frozenset(
             part
             for changes in self.conversation.refused
+            if table != believed or changes.isdisjoint(believed.items())
             for part in context.by_sheet(changes_between(believed, {**table, **dict(changes)}))
         )
 
@@ -266,11 +270,11 @@ def override_belief(
 ) -> Belief[StateT, TurnT]:
     """Return the belief after a correction by a person: ``states`` hold from here, whatever the camera says.
 
-    The previous states, those ``undone`` and what was taken back before are not accepted again as turns until the table
-    has shown something else or a player declares it. Where one of ``places`` looks different at the next look, the
-    camera is ignored there until it shows a look other than these two or somebody plays there; earlier corrections of
-    other places still hold. ``unchanged`` are places that the person left as they were: where the camera showed
-    something else, that look is ignored from now on. Raises ValueError for no states.
+    The previous states, those ``undone`` with what lay on top of them, and what was taken back before are not accepted
+    again as turns until the table has shown something else or a player declares it. Where one of ``places`` looks
+    different at the next look, the camera is ignored there until it shows a look other than these two or somebody plays
+    there; earlier corrections of other places still hold. ``unchanged`` are places that the person left as they were:
+    where the camera showed something else, that look is ignored from now on. Raises ValueError for no states.
     """
     if not states:
         raise ValueError("a correction needs at least one state")
@@ -286,6 +290,11 @@ def override_belief(
     refused |= belief.still_refused(context, before if undone else looks, looks)
     handwritten = context.has_sheets
     looked = given_earlier_readings(observations.looked, observations.earlier, looks, handwritten=handwritten)
+    if undone:
+        # The next turn may have begun.
+        shown = _shown_with_turn(context, belief, before, looked)
+        on_top = context.by_sheet(changes_between(looks, {**before, **dict(shown)}))
+        refused |= {part for part in on_top if any(not part.isdisjoint(each) for each in refused)}
     # Where the camera agreed, there is nothing to override.
     agreed = {place for place in places if place in looked and looked[place].agrees(looks[place])}
     changed = {place for place, look in looks.items() if before[place] != look}
@@ -306,6 +315,18 @@ def override_belief(
         # Whatever the dice show now is older than the person's word.
         dice=_known_dice(context.game.dice, states[0], observations.dice, belief.dice or SeenDice()),
     )
+
+
+def _shown_with_turn(
+    context: JudgeContext[StateT, TurnT],
+    belief: Belief[StateT, TurnT],
+    believed: Appearance,
+    looked: Mapping[Place, PooledPlace],
+) -> Changes:
+    """Return what the latest look showed besides what was believed, without the places that the judge ignores."""
+    seen = PooledReading(looked, frozenset(), belief.observations.looked_s, 0)
+    ignored = belief.override.ignored | belief.observations.disputed.keys()
+    return shown_changes(believed, seen.without(ignored), context.settings.unsure)
 
 
 def _known_dice(dice: Dice[StateT] | None, state: StateT, seen: SeenDice | None, before: SeenDice) -> SeenDice | None:

@@ -339,9 +339,9 @@ def _wait_quietly(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Wait while more than one turn was played and nobody has ended any."""
     if look.trigger.accepts or look.trigger.ends_by_touch:
         return None
-    shown, sentence = look.decision.shown, sentences.turn_waits("More than one turn was played")
+    shown = look.decision.shown
     return look.belief, look.verdicts.not_finished(
-        sentence, look.verdicts.places_of(shown), shown, look.seen, look.decision.margin
+        sentences.several_turns(), look.verdicts.places_of(shown), shown, look.seen, look.decision.margin
     )
 
 
@@ -383,11 +383,13 @@ def _judge_turns_in_a_row(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]
     resolved = resolve(look.context, alike, look.seen) if whole else resolve_first(look.context, alike, look.seen)
     if not resolved.turns:
         return look.belief, look.verdicts.which_turn(resolved, look.decision, look.seen)
-    if whole and look.trigger.accepts:
+    have_ended = whole and look.trigger.accepts
+    if have_ended and len(resolved.turns) > 1:
         return accept_unless_contradicted(look, resolved)
     belief, ruling = accept_unless_contradicted(look, resolved, most=1)
     if not ruling.steps:
         return belief, ruling
-    # The second turn has not ended yet, so nothing is said about it aloud.
-    belief, more = _judge_rest(look, belief, Trigger.TOUCH if look.trigger.ends_by_touch else Trigger.GLANCE)
+    # Nothing is said aloud about a second turn that has not ended yet.
+    quiet = Trigger.TOUCH if look.trigger.ends_by_touch else Trigger.GLANCE
+    belief, more = _judge_rest(look, belief, look.trigger if have_ended else quiet)
     return belief, ruling.then(more)

@@ -125,6 +125,11 @@ def turn_waits(described: str) -> str:
     return f"{described.rstrip('.')}, if the turn ends here."
 
 
+def several_turns() -> str:
+    """More than one turn explains the table, and nobody has ended one."""
+    return "More than one turn seems to have been played."
+
+
 def may_go_on(to_do: str) -> str:
     """The table shows a whole turn that may also continue."""
     return f"If the turn is over, the next player may go on, or press the button. If not: {to_do}"
@@ -236,7 +241,7 @@ def disputed(places: Sequence[Place]) -> str:
     """Camera and sensors contradict each other."""
     return (
         f"The camera and the sensors disagree about {listed(places)}. Please have a look. "
-        "If the camera is right, press the button again."
+        "If the camera is right, press the button."
     )
 
 

@@ -30,10 +30,10 @@ class Verdict:
     """The judge's decision.
 
     ``turns`` holds the accepted turns in strict text, in order (two when two quick turns were seen at once);
-    ``candidates`` the texts of the turns that an ambiguous verdict can't tell apart; ``breaches`` the rules that an
-    illegal one breaks; ``places`` the places it depends on, with their looks before (``expected``) and now (``seen``);
-    ``margin`` the log-odds by which the decision leads the next best explanation; ``roll`` the strict text of an
-    accepted roll.
+    ``candidates`` the texts of the turns that an ambiguous verdict can't tell apart, and ``candidate_players`` who
+    would have played each (empty if they are rolls); ``breaches`` the rules that an illegal one breaks; ``places`` the
+    places it depends on, with their looks before (``expected``) and now (``seen``); ``margin`` the log-odds by which
+    the decision leads the next best explanation; ``roll`` the strict text of an accepted roll.
     """
 
     kind: VerdictKind
@@ -42,6 +42,7 @@ class Verdict:
     sequence: int
     turns: tuple[str, ...] = ()
     candidates: tuple[str, ...] = ()
+    candidate_players: tuple[Player, ...] = ()
     breaches: tuple[Breach, ...] = ()
     places: tuple[str, ...] = ()
     expected: Appearance = field(default_factory=dict)
@@ -128,10 +129,11 @@ def verdict_about(
     shown: Mapping[Place, str] | None,
     margin: float = 0.0,
     breaches: tuple[Breach, ...] = (),
-    candidates: tuple[str, ...] = (),
+    candidates: Iterable[TurnT] = (),
 ) -> Verdict:
     """Make a verdict with what was expected and seen at the places it depends on; ``shown`` is what differs."""
     looks = dict(shown or {})
+    written = dict.fromkeys((game.notation.format_turn(turn), turn.player) for turn in candidates)
     believed = game.table.appearance(belief[0]) if belief else {}
     return Verdict(
         kind,
@@ -139,7 +141,8 @@ def verdict_about(
         seen.time_s,
         seen.sequence,
         breaches=breaches,
-        candidates=candidates,
+        candidates=tuple(text for text, _ in written),
+        candidate_players=tuple(player for _, player in written),
         places=places,
         expected={place: believed[place] for place in (*places, *looks) if place in believed},
         seen={**{place: believed[place] for place in places if place in believed}, **looks},

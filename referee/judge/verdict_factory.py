@@ -40,7 +40,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
             places = tuple(dict.fromkeys((*doubted, *places)))
         else:
             sentence = sentences.which_turn(described)
-        return self._ask(sentence, places, changes, seen, self._written(resolved.candidates))
+        return self._ask(sentence, places, changes, seen, resolved.candidates)
 
     def against_sides(
         self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
@@ -142,9 +142,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         """Quietly show a whole turn that has not ended; ``shown`` is what was seen of it, all unless given."""
         turns = resolved.turns or resolved.candidates
         changes = decision.best.changes if shown is None else shown
-        return self.not_finished(
-            sentence, places_named(turns[:1]), changes, seen, decision.margin, self._written(turns)
-        )
+        return self.not_finished(sentence, places_named(turns[:1]), changes, seen, decision.margin, turns)
 
     def undecided(
         self,
@@ -168,8 +166,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         can_wait = not is_first_unclear and seen.disputed.keys().isdisjoint(places)
         if not trigger.names_faults and (can_wait or not (trigger.ends_by_touch and went_on)):
             return self.not_finished(sentences.doubtful(places, {}), places, shown, seen, decision.margin)
-        candidates = dict.fromkeys(self._written(one.first[0] for one in turns))
-        return self.question_about(places, shown, seen, tuple(candidates), breaches)
+        return self.question_about(places, shown, seen, [one.first[0] for one in turns], breaches)
 
     def _indistinguishable(
         self,
@@ -211,7 +208,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         sentence = sentences.which_sensed(self._described(turns), touched, unchanged=unchanged)
         named, shown = places_named(turns), dict(decision.shown)
         places = tuple(place for place in named if place in touched or place in shown) or named
-        return self._ask(sentence, places, decision.shown, seen, self._written(turns))
+        return self._ask(sentence, places, decision.shown, seen, turns)
 
     def not_finished(
         self,
@@ -220,7 +217,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         changes: Changes,
         seen: PooledReading,
         margin: float,
-        candidates: tuple[str, ...] = (),
+        candidates: Sequence[TurnT] = (),
     ) -> Ruling:
         """Quietly show something that is not a whole turn."""
         return self.ruling(VerdictKind.NOT_FINISHED, sentence, seen, tuple(places), dict(changes), margin, candidates)
@@ -230,7 +227,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         places: Sequence[Place],
         shown: Changes,
         seen: PooledReading,
-        candidates: tuple[str, ...] = (),
+        candidates: Sequence[TurnT] = (),
         breaches: Sequence[Breach] = (),
     ) -> Ruling:
         """Ask about places that can't be read for certain; as they are read, there are these ``breaches``."""
@@ -257,7 +254,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         places: tuple[Place, ...] = (),
         shown: Mapping[Place, str] | None = None,
         margin: float = 0.0,
-        candidates: tuple[str, ...] = (),
+        candidates: Sequence[TurnT] = (),
     ) -> Ruling:
         """Return a ruling of one verdict."""
         verdict = verdict_about(
@@ -279,17 +276,14 @@ class VerdictFactory(Generic[StateT, TurnT]):
         places: tuple[Place, ...],
         changes: Changes,
         seen: PooledReading,
-        candidates: tuple[str, ...] = (),
+        candidates: Sequence[TurnT] = (),
     ) -> Ruling:
         return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, places, dict(changes), candidates=candidates)
 
     def _ask_about_turns(
         self, sentence: str, turns: Sequence[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
     ) -> Ruling:
-        return self._ask(sentence, places_named(turns), decision.best.changes, seen, self._written(turns))
+        return self._ask(sentence, places_named(turns), decision.best.changes, seen, turns)
 
     def _described(self, turns: Iterable[TurnT]) -> list[str]:
         return [self.game.notation.describe(turn) for turn in turns]
-
-    def _written(self, turns: Iterable[TurnT]) -> tuple[str, ...]:
-        return tuple(self.game.notation.format_turn(turn) for turn in turns)

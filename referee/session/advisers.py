@@ -86,7 +86,10 @@ class Advisers(Generic[StateT, TurnT]):
     def resolve_ambiguity(self, ruling: Ruling) -> EnterTurn | None:
         """Choose the program's turn if the ruling is ambiguous and the table may show that turn."""
         intention = self._log.intention
-        if self._opponent is None or intention is None or intention.turn not in ruling.verdict.candidates:
+        if self._opponent is None or intention is None:
+            return None
+        verdict = ruling.verdict
+        if (intention.turn, intention.player) not in zip(verdict.candidates, verdict.candidate_players, strict=False):
             return None
         return EnterTurn(intention.turn, _PROGRAM, intention.player)
 

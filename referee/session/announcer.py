@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
+from common.phrases import capitalized
 from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError
 from engine.values import Place
@@ -43,12 +44,13 @@ CONFIRM_S = 5.0
 
 @dataclass(frozen=True)
 class _OnShow:
-    """The current signal, its verdict, and the number of the event that holds its pictures."""
+    """The current signal, its verdict or hint, and the number of the event that holds its pictures."""
 
     signal: Signal = field(default_factory=lambda: looking_signal(_WAITING_FOR_SET_UP))
     verdict: Verdict | None = None
     words: str = ""
     evidence: int | None = None
+    hint: str = ""
 
 
 class Announcer(Generic[StateT, TurnT]):
@@ -68,6 +70,7 @@ class Announcer(Generic[StateT, TurnT]):
         self._log = log
         self._publish = publish
         self._on_show = _OnShow()
+        self._trouble = ""
         self._notices: frozenset[str] = frozenset()
         self._against: tuple[Place, ...] = ()
         self._asked: tuple[ButtonRole, tuple[StateT, ...], float] | None = None
@@ -126,20 +129,18 @@ class Announcer(Generic[StateT, TurnT]):
 
     def show_hint(self, belief: Belief[StateT, TurnT], message: HintResponse) -> None:
         """Say a hint and light its squares. A refusal leaves the lights as they are."""
+        if message.event is None:
+            self.alarm(belief, message.words, Sound.SILENCE)
+            return
         self.say(message.words)
-        is_hint = message.event is not None
-        signal = (
-            hint_signal(message.places, message.words)
-            if is_hint
-            else replace(self._on_show.signal, words=message.words)
-        )
-        self._on_show = replace(self._on_show, signal=replace(signal, sound=Sound.SILENCE))
-        self._publish_current(belief, hint=message.words if is_hint else "")
+        signal = hint_signal(message.places, message.words)
+        self._on_show = replace(self._on_show, signal=signal, hint=message.words)
+        self._publish_current(belief)
 
     def show_request(self, belief: Belief[StateT, TurnT], words: str, places: Sequence[Place] = ()) -> None:
         """Ask the players to play the program's turn, or to roll for it."""
         self.say(words)
-        self._on_show = replace(self._on_show, signal=opponent_signal(places, words))
+        self._on_show = replace(self._on_show, signal=opponent_signal(places, words), hint="")
         self._publish_current(belief)
 
     def show_offer(self, belief: Belief[StateT, TurnT], event: Event) -> str:
@@ -182,18 +183,22 @@ class Announcer(Generic[StateT, TurnT]):
             self.show_again(belief)
 
     def show_again(self, belief: Belief[StateT, TurnT]) -> None:
-        """Show the current state again, silently, now that the journal can be written."""
-        self._publish(self._snapshot(belief, replace(self._on_show.signal, sound=Sound.SILENCE), self.time_s))
+        """Show the current state again, silently, such as when the journal can be written again."""
+        snapshot = self._snapshot(belief, self._on_show.signal, self.time_s)
+        self._publish(replace(snapshot, signal=replace(snapshot.signal, sound=Sound.SILENCE)))
 
     def show_trouble(self, belief: Belief[StateT, TurnT], sentence: str) -> None:
-        """Show a technical problem, such as a lost camera; open questions stay lit."""
+        """Show a technical problem, such as a lost camera, until ``end_trouble``; open questions stay lit."""
         self.say(sentence)
-        signal = add_trouble(replace(self._lasting(belief), sound=Sound.SILENCE, words=""), sentence)
-        self._publish(replace(self._snapshot(belief, signal, self.time_s), trouble=sentence))
+        self._trouble = sentence
+        lasting = replace(self._lasting(belief), sound=Sound.SILENCE)
+        self._on_show = replace(self._on_show, signal=lasting, hint="")
+        self._publish(self._snapshot(belief, replace(lasting, words=""), self.time_s))
 
     def end_trouble(self, belief: Belief[StateT, TurnT], sentence: str) -> None:
         """Say that the problem is solved, and show the current state again."""
         self.say(sentence)
+        self._trouble = ""
         lasting = self._lasting(belief)
         before = self._on_show if lasting is self._on_show.signal else _OnShow()
         self._on_show = replace(before, signal=replace(lasting, sound=Sound.SILENCE))
@@ -215,28 +220,30 @@ class Announcer(Generic[StateT, TurnT]):
             return waiting_signal(self._game, state)
         return replace(opponent_signal(intention.places, intention.words), sound=Sound.SILENCE)
 
-    def _publish_current(self, belief: Belief[StateT, TurnT], *, time_s: float | None = None, hint: str = "") -> None:
-        """Publish the current state, including any problem with the journal."""
-        trouble = "" if self._log.trouble is None else str(self._log.trouble)
-        signal = add_trouble(self._on_show.signal, trouble) if trouble else self._on_show.signal
-        snapshot = self._snapshot(belief, signal, self.time_s if time_s is None else time_s)
-        self._publish(replace(snapshot, hint=hint, trouble=trouble))
+    def _publish_current(self, belief: Belief[StateT, TurnT], *, time_s: float | None = None) -> None:
+        self._publish(self._snapshot(belief, self._on_show.signal, self.time_s if time_s is None else time_s))
 
     def _snapshot(self, belief: Belief[StateT, TurnT], signal: Signal, time_s: float) -> Snapshot:
+        """Return the current state with a signal, to which any problem with the camera or the journal is added."""
         shown = self._on_show
+        journal = "" if self._log.trouble is None else str(self._log.trouble)
+        trouble = " ".join(capitalized(each) for each in (self._trouble, journal) if each)
         snapshot = Snapshot(
             self._game.name,
             self._log.number,
             self._log.last_change,
-            signal,
+            add_trouble(signal, trouble) if trouble else signal,
             time_s,
             verdict=shown.verdict,
-            words=shown.words,
+            # Before the set-up, a remark about something else must not replace what the players have to do.
+            words=shown.words if belief.states else shown.signal.words,
             evidence=shown.evidence,
             set_aside=frozenset(belief.set_aside),
             names=self._log.names,
             turns=len(self._log.turns),
             last_turn=self._log.turns[-1] if self._log.turns else "",
+            hint=shown.hint,
+            trouble=trouble,
             clock=self._log.clock.face(time_s),
             intention=self._log.intention,
             without_hints=self._log.without_hints,

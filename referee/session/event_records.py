@@ -14,6 +14,7 @@ from referee.commands.entries import AppliedCorrection
 from referee.commands.values import Correct, NewGame
 from referee.journal import Folded, fold
 from referee.journal.events import STATE_CHANGING, Event, EventKind, JsonValue
+from referee.journal.fold import read_step
 from referee.judge.verdict import AcceptedRoll, AcceptedStep, Verdict, VerdictKind
 
 SEEN = "camera"
@@ -205,9 +206,15 @@ def undone_states(folded: Folded[StateT]) -> tuple[StateT, ...]:
     return tuple(state for step in folded.steps[folded.last_played or 0 :] for state in step.states)
 
 
-def take_back_sentence(folded: Folded[StateT]) -> str:
+def take_back_sentence(game: Game[StateT, Any], folded: Folded[StateT]) -> str:
     """Say what a take-back undoes; ``folded`` must have a turn, roll or announcement."""
-    step = folded.steps[folded.last_played or 0]
+    index = folded.last_played or 0
+    step = folded.steps[index]
+    if step.kind == EventKind.TURN:
+        before = folded.steps[index - 1].states if index else folded.start
+        state = next((each for each in before if step.player in game.rules.players_to_move(each)), before[0])
+        turn = read_step(game, state, step.kind, step.text, step.player)
+        return f"{game.notation.describe(turn)} That is taken back."
     if step.kind != EventKind.ANNOUNCED:
         return f"{step.text} is taken back."
     player, _, kind = step.text.partition(":")

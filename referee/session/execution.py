@@ -234,7 +234,7 @@ class IdleSession:
         if folded.last_played is None:
             raise CorrectionError("there is no turn to take back")
         self._journal.append(event_records.take_back_event(command.by, None))
-        return event_records.take_back_sentence(folded)
+        return event_records.take_back_sentence(self._game, folded)
 
     def enter(self, command: commands.Entry) -> str:
         """Record a turn, roll or announcement."""

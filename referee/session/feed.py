@@ -20,7 +20,8 @@ class Snapshot:
 
     ``event_number`` is the journal's newest event other than the clock's. ``states`` are all possible states, none
     before the set-up; ``appearance``, ``to_move``, ``scores`` and ``outcome`` belong to the first of them. ``verdict``
-    is the current verdict, ``words`` its full text, and ``evidence`` the number of the event that holds its pictures.
+    is the current verdict, ``words`` its full text (before the set-up, what the players have to do), and ``evidence``
+    the number of the event that holds its pictures.
     ``set_aside`` are places ignored for now. ``names`` maps players to their names, if they gave any; ``turns`` counts
     the turns played, ``last_turn`` is the last one. ``hint`` is the hint that ``signal`` lights, ``trouble`` a
     technical problem. ``time_s`` is the frame's time. ``clock`` is ``None`` in a game without one. ``intention`` is the

@@ -203,7 +203,7 @@ class Service(Generic[StateT, TurnT]):
         self._log.append(events.take_back_event(command.by, self._announcer.time_s))
         states = self._log.folded().states
         self._override(states, undone=events.undone_states(folded))
-        sentence = events.take_back_sentence(folded)
+        sentence = events.take_back_sentence(self._game, folded)
         self._announcer.say(sentence)
         self._show_override(waiting_signal(self._game, states[0]))
         return sentence
@@ -269,7 +269,7 @@ class Service(Generic[StateT, TurnT]):
         return self._announcer.show_offer(self._belief, settled)
 
     def _enter(self, command: commands.Entry) -> str:
-        if isinstance(command, commands.EnterRoll) and self._view.is_turn_ended_by_word(self._context, self._belief):
+        if self._view.is_turn_ended_by_entry(self._context, self._belief, command):
             self.end_turn()
         for turn in entries.implied_passes(self._game, self.belief, command):
             self._enter(turn)

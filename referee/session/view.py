@@ -10,7 +10,8 @@ from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError
 from engine.showing import WritesInSteps
 from engine.values import EMPTY, LookName, OptionValue, Place, Player
-from referee.commands.values import Announce, EnterTurn
+from referee.commands.entries import apply_entry
+from referee.commands.values import Announce, EnterRoll, EnterTurn, Entry
 from referee.errors import CorrectionError
 from referee.judge import (
     Belief,
@@ -146,6 +147,21 @@ class TableView:
             raise CorrectionError(ruling.verdict.sentence)
         return bool(ruling.steps)
 
+    def is_turn_ended_by_entry(
+        self, context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], command: Entry
+    ) -> bool:
+        """Return whether a typed roll, or a turn that only the next player can play, ends the turn on the table.
+
+        Raises CorrectionError as ``is_turn_ended_by_word`` does.
+        """
+        game = context.game
+        is_next_turn = (
+            isinstance(command, EnterTurn)
+            and not _is_possible(game, belief.states, command)
+            and _is_possible(game, belief.once_touched(context).states, command)
+        )
+        return (is_next_turn or isinstance(command, EnterRoll)) and self.is_turn_ended_by_word(context, belief)
+
     def turn_with_announcement(
         self, context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], command: Announce
     ) -> EnterTurn | None:
@@ -203,6 +219,14 @@ class TableView:
         pending = self._filter.pending()
         enough = pending is not None and len(pending.readings) >= min(2, self._settings.settling.readings)
         return pending if enough and not self._settings.stills else None
+
+
+def _is_possible(game: Game[StateT, TurnT], states: Sequence[StateT], command: Entry) -> bool:
+    try:
+        apply_entry(game, states, command)
+    except (CorrectionError, EngineError):
+        return False
+    return True
 
 
 def is_before_set_up(game: Game[Any, Any], options: Mapping[str, OptionValue], settled: StableView) -> bool:
@@ -368,7 +392,9 @@ def is_news(verdict: Verdict, shown: Verdict | None, *, unsettled: bool) -> bool
         return True
     if shown is None:
         return verdict.kind is not VerdictKind.UNCHANGED
-    # A fault or a question stays lit while players correct it.
+    # A fault or a question stays lit while players correct it; a fault, until a whole turn lies on the table.
+    if verdict.kind is VerdictKind.NOT_FINISHED and verdict.candidates and shown.kind is VerdictKind.ILLEGAL:
+        return True
     if verdict.kind in _QUIET and unsettled and shown.kind in _TO_CORRECT:
         return False
     if verdict.kind is VerdictKind.UNCHANGED and shown.kind in _LASTING:

@@ -117,7 +117,7 @@ def test_each_kind_of_step_can_be_taken_back(harvest: KeptGame) -> None:
     assert harvest.enter("announced", "resign", "p3") == "P3 resigns."
     assert harvest.take_back() == "P3 resigns. That is taken back."
     assert harvest.state == before
-    assert harvest.take_back() == "keep is taken back."
+    assert harvest.take_back() == "p2 keeps the die. That is taken back."
     assert harvest.take_back() == "5 is taken back."
     assert harvest.state == start
     with pytest.raises(CorrectionError, match="no turn to take back"):

@@ -122,6 +122,8 @@ def test_a_different_turn_for_the_program_is_pointed_out_and_does_not_count(at_t
     assert verdict.sentence.startswith(table.game.notation.describe(turn))
     assert "The rules allow it, but the program chose another turn." in verdict.sentence
     assert intention.words in verdict.sentence
+    assert verdict.candidates == (intention.turn, table.game.notation.format_turn(turn))
+    assert verdict.candidate_players == ("teal", "teal")
     assert table.service.belief[0].to_move == "teal"
     table.show(before, 2)
     table.service.poll_hints()

@@ -242,6 +242,46 @@ def test_turns_with_the_same_marks_are_asked_about_if_the_dice_do_not_decide(lef
     assert len(ruling.verdict.candidates) == 2
 
 
+@pytest.mark.parametrize(("left", "first"), [("4 5", {"1:1:a1", "3:1:a1:strike"}), (None, None)])
+def test_of_two_turns_that_appear_together_only_the_first_is_asked_about(left: str | None, first: Any) -> None:
+    state = BLOKUS.dice.rolled(BLOKUS.rules.new({"players": 4}), Roll(("1", "3", "4", "5")))
+    judged = JudgedGame(BLOKUS, belief=(state,))
+    judged.consider(drawn(BLOKUS, state, dice="1 3 4 5"), Trigger.RESTED)
+    both = {"p1.a1": "red", "p2.a1": "blue", "p2.b1": "blue"}
+    asked = judged.consider(drawn(BLOKUS, state, both, dice=left), Trigger.RESTED).verdict
+    assert asked.kind is VerdictKind.AMBIGUOUS
+    assert "p2" not in asked.sentence
+    assert all(text.split(":")[2] == "a1" for text in asked.candidates)
+    assert first is None or first <= set(asked.candidates)
+    for text in asked.candidates:
+        BLOKUS.rules.apply(state, BLOKUS.notation.parse_turn(state, text, "p1"))
+
+
+@pytest.mark.parametrize(
+    ("trigger", "kind"),
+    [
+        (Trigger.RESTED, VerdictKind.AMBIGUOUS),
+        (Trigger.DECLARED, VerdictKind.AMBIGUOUS),
+        (Trigger.TOUCH, VerdictKind.NOT_FINISHED),
+    ],
+)
+def test_of_two_turns_that_appear_together_a_clear_first_one_is_accepted(trigger: Trigger, kind: VerdictKind) -> None:
+    """P1 has no strike left to cross out, and can have taken only one die; p2 can have taken either of the others."""
+    state = BLOKUS.notation.parse_state(
+        "p1 starter=p4 markers=blue,yellow,green,red dice=3,4,5 p1=y9/y9/10/10/10/10/10/10/10/rrrr5g:3 "
+        "p2=g9/ggg7/g9/10/10/10/10/10/10/bbbbb4r:0 p3=r9/10/10/10/10/10/10/10/yy8/yyy2bbbbb:0 "
+        "p4=b8r/b9/b9/b9/b9/10/10/g9/ggg4yy1/g6yyy:0"
+    )
+    judged = JudgedGame(BLOKUS, belief=(state,))
+    middle = BLOKUS.rules.apply(state, BLOKUS.notation.parse_turn(state, "3:I5:j6,j7,j8,j9,j10"))
+    second = next(iter(BLOKUS.rules.legal_turns(middle)))
+    ruling = judged.consider(drawn(BLOKUS, BLOKUS.rules.apply(middle, second)), trigger)
+    assert [step.turn for step in ruling.steps] == ["3:I5:j6,j7,j8,j9,j10"]
+    assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, kind]
+    assert len(ruling.verdicts[-1].candidates) == 2
+    assert judged.belief == (middle,)
+
+
 def test_a_turn_waits_until_a_fault_on_another_sheet_is_put_right() -> None:
     state = BLOKUS.dice.rolled(BLOKUS.rules.new({"players": 2}), Roll(("1", "1")))
     judged = JudgedGame(BLOKUS, belief=(state,))

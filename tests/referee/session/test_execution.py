@@ -24,13 +24,72 @@ def test_a_person_can_take_back_a_turn(on: Any, start: Any) -> None:
         on.service.take_back(TakeBack("gold"))
     _, after = on.play(start="c1", top="hoops")
     on.show(after, 2)
-    turn = on.journal.events()[-1][1].data["turn"]
-    assert on.tell(TakeBack("gold")) == Reply(f"{turn} is taken back.")
+    assert on.tell(TakeBack("gold")) == Reply(
+        "Gold rolls c1 to b1 or d1 or c2, hoops up, and hops to a1. That is taken back."
+    )
     assert on.service.belief == before
     assert VerdictKind.ACCEPTED not in kinds_of(on.show(after, 3))
     on.show(start, 1)
     assert VerdictKind.ACCEPTED in kinds_of(on.show(after, 2))
     assert on.kinds() == ["new game", "set up", "turn", "take back", "turn"]
+
+
+def begun(game: Any, state: Any, looks: dict[str, str], squares: int) -> dict[str, str]:
+    """What the table shows once teal's next turn has begun on so many squares; the whole turn for 0."""
+    if not squares:
+        return dict(game.table.appearance(game.rules.apply(state, known_turn(game, state, start="e5", player="teal"))))
+    part = next(one for one in game.table.unfinished(state) if "e5" in one.change and len(one.change) == squares)
+    return {**looks, **part.change}
+
+
+@pytest.mark.parametrize("squares", [1, 2, 0])
+@pytest.mark.parametrize("turn_end", list(TurnEnd))
+def test_a_turn_taken_back_while_the_next_one_lies_there_counts_only_after_a_change(
+    table_set_up: Any, start: Any, turn_end: TurnEnd, squares: int
+) -> None:
+    on = table_set_up(turn_end=turn_end)
+    game, before = on.game, on.service.belief
+    turn, after = on.play(start="c1", top="hoops")
+    state = game.rules.apply(before[0], turn)
+    on.show(after, 2)
+    if turn_end is TurnEnd.BUTTON:
+        on.service.end_turn()
+    both = begun(game, state, after, squares)
+    # A whole turn must not have ended yet.
+    on.show(both, 0.7)
+    assert on.kinds()[-1] == "turn"
+    on.tell(TakeBack("Ann"))
+    events = on.kinds()
+    on.show(both, 4)
+    on.hand(both, 1)
+    on.show(both, 4)
+    assert (on.service.belief, on.kinds()) == (before, events)
+    assert on.service.shown.sentence.startswith("That turn was taken back. Please put the pieces on ")
+    on.show(start, 1)
+    on.show(after, 2)
+    if turn_end is TurnEnd.BUTTON:
+        on.service.end_turn()
+    on.show(both, 0.7)
+    assert on.kinds() == [*events, "turn"], "played again, it counts again"
+
+
+def test_a_turn_taken_back_counts_once_the_next_player_goes_on_or_presses(table_set_up: Any) -> None:
+    for presses in (False, True):
+        on = table_set_up(turn_end=TurnEnd.TOUCH)
+        turn, after = on.play(start="c1", top="hoops")
+        state = on.game.rules.apply(on.service.belief[0], turn)
+        on.show(after, 2)
+        lifted = begun(on.game, state, after, 1)
+        on.show(lifted, 1)
+        on.tell(TakeBack("Ann"))
+        on.show(lifted, 3)
+        if presses:
+            on.service.end_turn()
+            on.show(lifted, 1)
+            assert on.service.shown.sentence.startswith("Put down the teal block you picked up from e5")
+        else:
+            on.show(begun(on.game, state, after, 0), 2)
+        assert on.kinds()[-2:] == ["take back", "turn"]
 
 
 def test_a_press_that_waits_is_dropped_by_a_take_back(on: Any) -> None:

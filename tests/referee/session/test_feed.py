@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from engine.search.budget import CountingClock
 from hardware.lights.signals import Mood
-from referee.commands.values import AskHint, Correct, EnterTurn, NewGame, Resume
+from referee.commands.values import Announce, AskHint, Correct, EnterTurn, NewGame, OfferDraw, Resume
+from referee.errors import JournalFullError
+from referee.journal import BufferedJournal
 from referee.judge.verdict import VerdictKind
+from referee.session.execution import ImmediateHints
+from referee.session.settings import ServiceSettings
+from tests.referee.service_table import Table
 
 
 def test_a_snapshot_has_the_belief_and_its_verdict(table: Any, start: Any) -> None:
@@ -50,9 +58,64 @@ def test_a_fault_is_published_with_an_unchanged_belief(on: Any, start: Any) -> N
 
 def test_the_beginning_and_the_end_of_the_referees_own_trouble_are_published(on: Any) -> None:
     on.service.say_trouble("the camera is gone.")
-    assert (on.snapshots[-1].trouble, on.snapshots[-1].signal.mood) == ("the camera is gone.", Mood.TROUBLE)
+    assert (on.snapshots[-1].trouble, on.snapshots[-1].signal.mood) == ("The camera is gone.", Mood.TROUBLE)
     on.service.end_trouble("The camera is back.")
     assert (on.snapshots[-1].trouble, on.snapshots[-1].signal.mood) == ("", Mood.WAITING)
+
+
+def test_trouble_with_the_camera_is_shown_until_it_ends(on: Any) -> None:
+    on.service.say_trouble("the camera is gone.")
+    turn = on.game.notation.format_turn(on.game.rules.legal_turns(on.service.belief[0])[0])
+    for command in (EnterTurn(turn, "Ann"), OfferDraw("Ann", "gold"), Announce("nonsense", "Ann"), AskHint("Ann")):
+        on.tell(command)
+        assert (on.snapshots[-1].trouble, on.snapshots[-1].signal.mood) == ("The camera is gone.", Mood.TROUBLE)
+    on.service.end_trouble("The camera is back.")
+    assert on.snapshots[-1].trouble == ""
+
+
+def test_trouble_with_the_disk_is_shown_beside_the_cameras(table_set_up: Any, new_journal: Any) -> None:
+    journal = BufferedJournal(new_journal(), lambda sentence: None)
+    on = table_set_up(journal)
+    journal.trouble = JournalFullError("no room on the disk")
+    on.tell(Announce("nonsense", "Ann"))
+    assert (on.snapshots[-1].trouble, on.snapshots[-1].signal.mood) == ("No room on the disk", Mood.TROUBLE)
+    on.service.say_trouble("the camera is gone.")
+    assert on.snapshots[-1].trouble == "The camera is gone. No room on the disk"
+    on.service.end_trouble("The camera is back.")
+    assert on.snapshots[-1].trouble == "No room on the disk"
+
+
+@pytest.fixture
+def with_hints(deblockle: Any, make_reading: Any, new_journal: Any) -> Table:
+    """A table with hints at which the referee has started."""
+    hints = ImmediateHints(CountingClock(0.01))
+    made = Table(deblockle, make_reading, new_journal(), ServiceSettings(rest_s=1.0), hints)
+    made.service.start()
+    return made
+
+
+def test_a_hint_is_shown_as_long_as_its_squares_are_lit(with_hints: Table, start: Any) -> None:
+    on = with_hints
+    on.show(start, 2)
+    on.service.hint(AskHint("Ann"))
+    on.service.poll_hints()
+    told = on.snapshots[-1]
+    assert told.hint
+    on.tell(OfferDraw("Ann", "gold"))
+    assert (on.snapshots[-1].hint, on.snapshots[-1].signal.lights) == (told.hint, told.signal.lights)
+    on.show(on.play(start="c1", top="hoops")[1], 2)
+    assert on.snapshots[-1].hint == ""
+
+
+def test_a_refused_hint_before_the_set_up_leaves_what_the_players_have_to_do(with_hints: Table) -> None:
+    on = with_hints
+    waits = on.snapshots[-1].words
+    assert waits == "Waiting for the set-up."
+    assert on.tell(AskHint("Ann")).refused
+    assert (on.snapshots[-1].words, on.snapshots[-1].signal.words) == (waits, "No hint: the board is not set up yet.")
+    on.service.say_trouble("the camera is gone.")
+    on.service.end_trouble("The camera is back.")
+    assert (on.snapshots[-1].words, on.snapshots[-1].signal.words) == (waits, waits)
 
 
 def test_a_request_for_an_impossible_hint_gives_a_reason(on: Any) -> None:

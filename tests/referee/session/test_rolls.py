@@ -19,7 +19,7 @@ from referee.session.execution import IdleSession
 from referee.session.settings import ServiceSettings, TurnEnd
 from tests.referee.judge.blockade_turns import moved_alike, moving_turn
 from tests.referee.judge.drawn import drawn
-from tests.referee.service_table import Table, kinds_of
+from tests.referee.service_table import Table, kinds_of, known_turn
 
 BLOCKADE: Any = load("blockade")
 OPTIONS = {"starts": "warm"}
@@ -109,6 +109,39 @@ def test_after_the_turn_a_typed_roll_is_the_next_players(on: Table) -> None:
     before = on.kinds()
     on.tell(EnterRoll("4,1", "Ann"))
     assert on.kinds() == [*before, "rolled"], "it is the next player's roll"
+
+
+@pytest.mark.parametrize("turn_end", [TurnEnd.TOUCH, TurnEnd.BUTTON])
+@pytest.mark.parametrize("player", ["teal", None])
+def test_if_touches_end_turns_a_typed_turn_of_the_next_player_ends_the_one_before_it(
+    table_set_up: Any, turn_end: TurnEnd, player: str | None
+) -> None:
+    on = table_set_up(turn_end=turn_end)
+    before = on.service.belief
+    turn, after = on.play(start="c1", top="hoops")
+    state = on.game.rules.apply(before[0], turn)
+    on.show(after, 2)
+    own = on.game.notation.format_turn(known_turn(on.game, before[0], start="e1", player="gold"))
+    following = on.game.notation.format_turn(known_turn(on.game, state, start="e5", player="teal"))
+    events = on.kinds()
+    assert on.tell(EnterTurn("a4-a5=x", "Bo", player)).refused
+    assert (on.service.belief, on.kinds()) == (before, events), "a turn that nobody can play ends nothing"
+    reply = on.tell(EnterTurn(following, "Bo", player))
+    if turn_end is TurnEnd.BUTTON:
+        assert reply.refused
+        assert not on.tell(EnterTurn(own, "Ann")).refused
+    else:
+        assert reply.words.startswith("Teal rolls e5")
+        assert [event.data["player"] for _, event in on.journal.events()[-2:]] == ["gold", "teal"]
+
+
+def test_a_typed_turn_of_the_player_to_move_replaces_the_waiting_one(table_set_up: Any) -> None:
+    on = table_set_up(turn_end=TurnEnd.TOUCH)
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 2)
+    own = on.game.notation.format_turn(known_turn(on.game, on.service.belief[0], start="e1", player="gold"))
+    assert not on.tell(EnterTurn(own, "Ann")).refused
+    assert on.kinds() == ["new game", "set up", "turn"]
 
 
 @pytest.mark.parametrize("is_plain", [True, False])

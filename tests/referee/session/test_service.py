@@ -73,6 +73,22 @@ def test_a_fault_is_reported_once_with_evidence_and_ends_once_put_right(on: Any,
     assert {"before-c1", "after-c1", "before-a5", "after-a5"} <= names
 
 
+@pytest.mark.parametrize("turn_end", ["touch", "button"])
+def test_a_fault_stays_lit_until_a_whole_turn_lies_on_the_table(table_set_up: Any, start: Any, turn_end: str) -> None:
+    on = table_set_up(turn_end=turn_end)
+    wrong = {**start, "c1": "empty", "a5": START["c1"]}
+    on.show(wrong, 1)
+    assert kinds_of(on.service.end_turn()) == [VerdictKind.ILLEGAL]
+    _, after = on.play(start="c1", top="hoops")
+    on.hand(wrong, 1)
+    assert on.show({**start, "c1": "empty"}, 2) == [], "the block is in the player's hand"
+    (waiting,) = on.show(after, 2)
+    assert (waiting.kind, on.lamp.moods[-1]) == (VerdictKind.NOT_FINISHED, Mood.NOT_FINISHED)
+    assert kinds_of(on.show(wrong, 2)) == [VerdictKind.ILLEGAL]
+    on.show(after, 2)
+    assert kinds_of(on.show(start, 1)) == [VerdictKind.PUT_RIGHT]
+
+
 def test_a_flicker_is_no_change(on: Any, start: Any) -> None:
     for _ in range(10):
         on.show(start, 0.5)

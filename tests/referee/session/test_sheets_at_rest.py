@@ -9,18 +9,26 @@ from typing import Any
 import pytest
 
 from engine.registry import load
+from engine.search.budget import CountingClock
 from referee.clocks.control import TimeControl, read_control
 from referee.commands.values import EnterRoll, EnterTurn, NewGame, TakeBack
+from referee.hints.opponent import Opponent, OpponentSettings
 from referee.journal import Journal, fold
+from referee.journal.events import Event, EventKind
 from referee.judge.verdict import Verdict, VerdictKind
+from referee.session.execution import ImmediateHints
+from referee.session.service import Service
 from referee.session.settings import ServiceSettings, TurnEnd
 from tests.referee.judge.drawn import drawn
 from tests.referee.service_table import FPS, Table, kinds_of
-from vision.reading import Hindrance, HindranceKind, uniform_reading
+from vision.reading import Hindrance, HindranceKind, PlaceReading, uniform_reading
 
 NUMBER_DROP: Any = load("number-drop")
 OPTIONS = {"players": 3}
+P2_TURN = "a1=1,b1=2,c1=4,d1=6"
+P2_DOUBTFUL = ("p2.a1", "p2.b1")
 HAND = HindranceKind.HAND
+ONE_OR_TWO = PlaceReading({**dict.fromkeys(NUMBER_DROP.looks, 0.0), "digit 1": 0.5, "digit 2": 0.5})
 SHAPE = {"a1": "digit 1", "b1": "digit 2", "c1": "digit 4", "d1": "digit 6"}
 
 
@@ -29,8 +37,14 @@ def written(player: str) -> dict[str, str]:
     return {f"{player}.{cell}": look for cell, look in SHAPE.items()}
 
 
-def see(on: Table, looks: Mapping[str, str], under_hands: Sequence[str] = (), seconds: float = 2.0) -> list[Verdict]:
-    """Show the sheets with these looks, and hands over some players' sheets."""
+def see(
+    on: Table,
+    looks: Mapping[str, str],
+    under_hands: Sequence[str] = (),
+    seconds: float = 2.0,
+    doubtful: Sequence[str] = (),
+) -> list[Verdict]:
+    """Show the sheets with these looks, hands over some players' sheets, and places that show a 1 or a 2."""
     verdicts: list[Verdict] = []
     for _ in range(round(seconds * 10)):
         frame = on.frame()
@@ -38,7 +52,7 @@ def see(on: Table, looks: Mapping[str, str], under_hands: Sequence[str] = (), se
         (reading,) = drawn(NUMBER_DROP, state, looks, readings=1)
         unseen = uniform_reading(tuple(NUMBER_DROP.looks), HAND)
         covered = [place for place in reading.places if place.partition(".")[0] in under_hands]
-        places = {**reading.places, **dict.fromkeys(covered, unseen)}
+        places = {**reading.places, **dict.fromkeys(covered, unseen), **dict.fromkeys(doubtful, ONE_OR_TWO)}
         hands = (Hindrance(HAND, "a hand or arm is over the sheet"),) if under_hands else ()
         on.reader.following = replace(
             reading, places=places, hindrances=hands, time_s=frame.time_s, sequence=frame.sequence
@@ -156,6 +170,14 @@ def test_a_turn_taken_back_stays_so_while_another_player_writes(on: Table, typed
     assert turns[-2:] == ["p2", "p3"], "a press accepts it again"
 
 
+def test_taking_back_a_turn_leaves_what_another_player_is_writing(on: Table) -> None:
+    see(on, written("p1"), (), 3.0)
+    see(on, written("p1") | written("p2"), (), 0.7)
+    assert on.tell(TakeBack("Ann")).words == "p1 drops 1 on a1, 2 on b1, 4 on c1, 6 on d1. That is taken back."
+    verdicts = see(on, written("p1") | written("p2"), (), 3.0)
+    assert accepted(verdicts) == ["p2 drops 1 on a1, 2 on b1, 4 on c1, 6 on d1."]
+
+
 @pytest.mark.parametrize("hands", [(), ("p2",)])
 def test_a_sheet_takes_its_players_time_until_it_was_written(
     new_journal: Callable[[], Journal], hands: tuple[str, ...]
@@ -165,6 +187,21 @@ def test_a_sheet_takes_its_players_time_until_it_was_written(
     see(on, written("p1"), hands, 3.0)
     (turn,) = [event for _, event in on.journal.events()[events:] if event.kind == "turn"]
     assert turn.data["complete_s"] == pytest.approx(begun_s + 1 / FPS)
+
+
+def test_the_turns_to_choose_from_have_their_player(on: Table) -> None:
+    (question,) = [one for one in see(on, written("p2"), (), 4.0, P2_DOUBTFUL) if one.kind is VerdictKind.AMBIGUOUS]
+    assert set(question.candidates) == {P2_TURN, "a1=2,b1=1,c1=4,d1=6"}
+    assert question.candidate_players == ("p2", "p2")
+
+
+def test_a_question_about_a_sheet_is_not_answered_by_the_programs_turn_on_another(on: Table) -> None:
+    on.journal.append(Event(EventKind.INTENTION, {"player": "p1", "turn": P2_TURN, "sentence": "", "places": []}))
+    side = Opponent(NUMBER_DROP, OpponentSettings("p1"), ImmediateHints(CountingClock(0.01)))
+    on.service = Service(NUMBER_DROP, on.reader, on.journal, on._take, on.settings, on.said.append, opponent=side)
+    on.service.start()
+    assert VerdictKind.AMBIGUOUS in kinds_of(see(on, written("p2"), (), 4.0, P2_DOUBTFUL))
+    assert "p1" in NUMBER_DROP.rules.players_to_move(on.service.belief[0])
 
 
 def test_a_button_that_ends_turns_waits_for_all_hands_to_go(new_journal: Callable[[], Journal]) -> None:
