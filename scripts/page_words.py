@@ -168,6 +168,9 @@ _WORDS = (
     *("{name} is {got}; expected {low} to {high}", "{name} is {got}; expected {kind}, {low} to {high}"),
     "{name} is {got}; expected {choices} or {choice}",
     "{name} is {got}; expected {choices} or {choice} (did you mean {near}?)",
+    # Who or what entered something.
+    *("owner", "page", "button", "the clock"),
+    *("two dice from 1 to 6, such as 4,1", "two dice, such as 4,1"),
     *("a whole number", "a number", "text in quotes", "the name of a file, in quotes"),
     *("(did you mean {near!r}?)", "(did you mean {near}?)", "unnamed", "none", "some"),
 )

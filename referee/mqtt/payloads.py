@@ -103,7 +103,9 @@ def _next(game: Game[Any, Any], snapshot: Snapshot) -> str:
         return outcome_sentence(snapshot.outcome)
     if snapshot.intention is not None:
         return snapshot.intention.words
-    return waiting_signal(game, snapshot.states[0]).words if snapshot.states else snapshot.signal.words
+    if not snapshot.states:
+        return snapshot.words or snapshot.signal.words
+    return waiting_signal(game, snapshot.states[0]).words
 
 
 def _verdict(verdict: Verdict, snapshot: Snapshot) -> ShownVerdict:
@@ -113,6 +115,7 @@ def _verdict(verdict: Verdict, snapshot: Snapshot) -> ShownVerdict:
         remedy=verdict.breaches[0].remedy if verdict.breaches else "",
         places=verdict.places,
         candidates=verdict.candidates,
+        candidate_players=verdict.candidate_players,
         evidence=snapshot.evidence,
     )
 

@@ -94,7 +94,7 @@ class ShownVerdict(_Frozen):
     """The verdict on show; ``kind`` is a ``referee.judge.verdict.VerdictKind``.
 
     ``evidence`` is the number of the event that has its pictures; ``candidates`` are the turns, in strict text, between
-    which a person is asked to choose.
+    which a person is asked to choose, and ``candidate_players`` the side of each (empty if they are rolls).
     """
 
     kind: str
@@ -102,6 +102,7 @@ class ShownVerdict(_Frozen):
     remedy: str = ""
     places: tuple[str, ...] = ()
     candidates: tuple[str, ...] = ()
+    candidate_players: tuple[str, ...] = ()
     evidence: int | None = None
 
 

@@ -45,7 +45,8 @@ class TurnDocument(Document):
 class VerdictDocument(Document):
     """The current verdict. ``evidence`` is the number of the event that holds its pictures.
 
-    ``candidates`` are the turns, in notation, from which a person is asked to choose.
+    ``candidates`` are the turns, in notation, from which a person is asked to choose, and ``candidate_players`` the
+    player of each (empty if they are rolls).
     """
 
     kind: str
@@ -54,6 +55,7 @@ class VerdictDocument(Document):
     remedy: str
     places: tuple[str, ...]
     candidates: tuple[str, ...]
+    candidate_players: tuple[str, ...]
     evidence: int | None
 
 

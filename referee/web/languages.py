@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gettext
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -17,6 +17,8 @@ from referee.web.sentences import Sentences
 
 LANGUAGES: Mapping[str, str] = MappingProxyType({"en": "English", "de": "Deutsch"})
 """Each language code with the language's own name for itself. The templates are written in English."""
+_TIME_FORMS: Mapping[str, str] = MappingProxyType({"en": "%Y-%m-%d %H:%M", "de": "%d.%m.%Y, %H:%M"})
+"""How each language writes a date with its time, for ``strftime``."""
 COOKIE = "language"
 _HERE = Path(__file__).parent
 CATALOGUES = _HERE / "catalogues"
@@ -56,10 +58,15 @@ def sentences(language: str) -> Callable[[str], str]:
     return str if language == "en" else Sentences.of(sentences_path(language))
 
 
+def say_name(name: str, say: Callable[[str], str]) -> str:
+    """Translate a name that the referee gave, such as ``the clock``. Others, which begin with a capital, are copied."""
+    return say(name) if name[:1].islower() else name
+
+
 @cache
 def templates(language: str) -> Environment:
     """Return a language's template environment. Values are escaped; ``| said`` translates a referee's sentence,
-    ``| local_time`` shows a journal's time in this machine's time zone.
+    ``| said_name`` a name as ``say_name`` does, ``| local_time`` shows a journal's time in this machine's time zone.
     """
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
@@ -69,7 +76,9 @@ def templates(language: str) -> Environment:
         undefined=StrictUndefined,
         extensions=["jinja2.ext.i18n"],
     )
-    environment.filters["said"] = sentences(language)
-    environment.filters["local_time"] = local_time
+    say = sentences(language)
+    environment.filters["said"] = say
+    environment.filters["said_name"] = partial(say_name, say=say)
+    environment.filters["local_time"] = partial(local_time, form=_TIME_FORMS[language])
     environment.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]
     return environment

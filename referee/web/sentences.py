@@ -187,6 +187,8 @@ class Sentences:
     def _exact_entry(self, text: str, form: str) -> str | None:
         if (form, text) in self._plain:
             return self._plain[form, text]
+        if (form, text.removesuffix(".")) in self._plain:
+            return f"{self._plain[form, text.removesuffix('.')]}."
         # Nearly all of a thousand templates are ruled out by their longest text, so that is looked for first.
         for template in [each for each in self._templates.get(form, ()) if each.longest in text]:
             for filled in template.fillings(text):

@@ -25,7 +25,7 @@ from referee.web.documents import (
     VerdictDocument,
 )
 from referee.web.drawing.table import draw_table
-from referee.web.languages import sentences
+from referee.web.languages import say_name, sentences
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,9 @@ def _next(game: Game[Any, Any], snapshot: Snapshot) -> str:
         return f"{capitalized(to_draw)}."
     if snapshot.states and snapshot.outcome is None and game.awaits_roll(snapshot.states[0]):
         return "Waiting for the roll."
-    return waiting_signal(game, snapshot.states[0]).words if snapshot.states else snapshot.signal.words
+    if not snapshot.states:
+        return snapshot.words or snapshot.signal.words
+    return waiting_signal(game, snapshot.states[0]).words
 
 
 def _players(game: Game[Any, Any], snapshot: Snapshot, say: Say) -> tuple[PlayerDocument, ...]:
@@ -138,7 +140,7 @@ def _players(game: Game[Any, Any], snapshot: Snapshot, say: Say) -> tuple[Player
     return tuple(
         PlayerDocument(
             id=player,
-            name=snapshot.names.get(player) or capitalized(say(player)),
+            name=say_name(snapshot.names.get(player, ""), say) or capitalized(say(player)),
             side=say(player),
             score=snapshot.scores.get(player),
             to_move=player in to_move,
@@ -166,6 +168,7 @@ def _verdict(game: Game[Any, Any], verdict: Verdict, snapshot: Snapshot, say: Sa
         remedy="" if breach is None else say(breach.remedy),
         places=verdict.places,
         candidates=verdict.candidates,
+        candidate_players=verdict.candidate_players,
         evidence=snapshot.evidence,
     )
 

@@ -207,7 +207,8 @@ def refusal(request: Request, error: HTTPException) -> Response:
     """Say why a page was refused; a device that isn't paired yet is redirected to the pairing page."""
     if error.status_code == 401 and request.method == "GET":
         return RedirectResponse("/pair", 303)
-    heading = translations(language_of(request)).gettext("That can't be shown")
+    gettext = translations(language_of(request)).gettext
+    heading = gettext("That was refused") if request.method == "POST" else gettext("That can't be shown")
     return page(
         request, "words", {"game": {"title": _TITLE}, "heading": heading, "words": error.detail}, error.status_code
     )

@@ -192,6 +192,7 @@ def _commands(language: str) -> dict[str, str]:
     gettext = translations(language).gettext
     return {
         "turn": gettext("Turn"),
+        "roll": gettext("Roll"),
         "overrule": gettext("As the referee believes"),
         "correct": gettext("Correction"),
         "take back": gettext("Turn taken back"),

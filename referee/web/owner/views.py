@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Sequence
-from datetime import datetime
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -45,12 +44,8 @@ class OwnerPages:
 
     async def _devices(self, request: Request) -> Response:
         access = self._services.access
-        listed = [
-            (each, datetime.fromisoformat(each.seen).astimezone().strftime("%Y-%m-%d %H:%M"))
-            for each in devices_document(access.devices).devices
-        ]
         words = {
-            "devices": listed,
+            "devices": devices_document(access.devices).devices,
             "is_open": access.policy.is_open,
             "has_maintenance": self._services.port.maintenance,
         }

@@ -4,10 +4,11 @@ import { word } from "./words.js";
 
 const EVERY_MS = 200;
 const LAST_S = 20;
+const tenths = new Intl.NumberFormat(document.documentElement.lang, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
-function face(seconds) {
+export function face(seconds) {
   const left = Math.max(0, seconds);
-  if (left < LAST_S) return left.toFixed(1);
+  if (left < LAST_S) return tenths.format(left);
   const whole = Math.ceil(left);
   const parts = [Math.floor(whole / 60) % 60, whole % 60];
   if (whole >= 3600) parts.unshift(Math.floor(whole / 3600));

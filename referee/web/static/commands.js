@@ -1,4 +1,6 @@
 // Sends the page's forms as commands, without leaving the page; the answer stands in #said.
+import { onTable } from "./live.js";
+
 // Fields needed only without this module; with it, squares are sent as "looks.c3".
 const PLAIN = new Set(["csrf", "return", "place", "look"]);
 
@@ -26,12 +28,19 @@ export async function send(command) {
 }
 
 export function sendCommands() {
+  const said = document.getElementById("said");
+  const say = (words) => {
+    said.textContent = words;
+    said.hidden = !words;
+  };
+  let answeredAt = 0;
+  // A reply holds until an event that is newer than it.
+  onTable((table, before) => before && table.event_number > Math.max(before.event_number, answeredAt) && say(""));
   document.addEventListener("submit", async (event) => {
     const form = event.target;
     if (!form.matches("[data-command]")) return;
     event.preventDefault();
     const buttons = form.querySelectorAll("button");
-    const said = document.getElementById("said");
     buttons.forEach((button) => (button.disabled = true));
     // If the reply is lost, the browser sends the form again; with the same id it counts once.
     const request = Object.assign(document.createElement("input"), { type: "hidden", name: "request_id" });
@@ -39,8 +48,8 @@ export function sendCommands() {
     form.append(request);
     try {
       const reply = await send(commandOf(form));
-      said.textContent = reply.words;
-      said.hidden = !reply.words;
+      answeredAt = reply.event_number ?? 0;
+      say(reply.words);
       if (reply.refused) return;
       if (form.dataset.then) location.assign(form.dataset.then);
       else form.reset();

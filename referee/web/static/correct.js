@@ -10,6 +10,7 @@ export function chooseSquares() {
   const field = form.elements.place;
   const changes = document.getElementById("changes");
   const told = document.getElementById("chosen");
+  const askForSquare = told.textContent;
   form.querySelector(".plain").remove();
 
   const mark = () => {
@@ -19,11 +20,15 @@ export function chooseSquares() {
       square.classList.toggle("changed", Boolean(form.elements[`looks.${place}`]));
     }
   };
-  const choose = (square) => {
-    field.value = placeOf(square);
-    told.textContent = word("chosen", { place: field.value });
+  const askForLook = () => {
+    const isSquare = squaresOf(board).some((square) => placeOf(square) === field.value);
+    told.textContent = isSquare ? word("chosen", { place: field.value }) : askForSquare;
     for (const each of form.elements.look) each.checked = false;
     mark();
+  };
+  const choose = (square) => {
+    field.value = placeOf(square);
+    askForLook();
     form.elements.look[0].focus();
   };
   const change = () => {
@@ -46,7 +51,7 @@ export function chooseSquares() {
   };
   const prepare = squareButtons(board, choose);
 
-  field.addEventListener("input", mark);
+  field.addEventListener("input", askForLook);
   form.addEventListener("change", ({ target }) => target.name === "look" && change());
   form.addEventListener("done", () => {
     changes.replaceChildren();

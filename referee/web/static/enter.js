@@ -17,7 +17,7 @@ export function offerTurns() {
     const options = offered.turns.map(({ text, words }) => Object.assign(new Option(words), { value: text }));
     document.getElementById("turns").replaceChildren(...options);
     if (!typed.value) typed.placeholder = offered.turns[0]?.text ?? "";
-    more.textContent = word("more turns", { count: offered.more });
+    more.textContent = offered.more === 1 ? word("one more turn", { count: 1 }) : word("more turns", { count: offered.more });
     more.hidden = !offered.more;
   };
   typed.addEventListener("input", offer);

@@ -76,7 +76,11 @@ function showAnswers(into, verdict, seen) {
     form.querySelector("button").textContent = words;
     return form;
   };
-  const forms = verdict.candidates.map((text) => answer(text, [["command", "turn"], ["text", text]]));
+  const forms = verdict.candidates.map((text, index) => {
+    const player = verdict.candidate_players[index];
+    const played = player ? [["command", "turn"], ["player", player]] : [["command", "roll"]];
+    return answer(text, [...played, ["text", text]]);
+  });
   if (template.dataset.asking.split(",").includes(verdict.kind) && verdict.places.length)
     forms.push(answer(template.dataset.overrule, [["command", "overrule"], ...verdict.places.map((place) => ["places", place])]));
   into.replaceChildren(...forms);

@@ -51,6 +51,7 @@ def test_before_the_set_up_there_is_no_position() -> None:
         "",
         "It waits.",
     )
+    assert state_of(replace(snapshot, words="Waiting for the set-up.")).next == "Waiting for the set-up."
 
 
 def test_names_and_the_end_of_a_game_are_sent() -> None:
@@ -68,6 +69,13 @@ def test_names_and_the_end_of_a_game_are_sent() -> None:
 def test_a_fault_or_a_question_needs_a_person(kind: VerdictKind, needs: bool) -> None:
     verdict = Verdict(kind, "So it is.", 0.0, 0)
     assert state_of(snapshot_of(load("diaballik"), verdict=verdict)).needs_person is needs
+
+
+def test_the_turns_to_choose_from_are_sent_with_their_players() -> None:
+    asked = Verdict(VerdictKind.AMBIGUOUS, "Which?", 0.0, 0, candidates=("a1=1",), candidate_players=("p2",))
+    shown = state_of(snapshot_of(load("number-drop"), verdict=asked)).verdict
+    assert shown is not None
+    assert (shown.candidates, shown.candidate_players) == (("a1=1",), ("p2",))
 
 
 def test_the_clock_is_sent_with_the_current_time() -> None:

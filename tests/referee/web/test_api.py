@@ -135,6 +135,13 @@ def test_the_next_step_can_be_the_programs_turn() -> None:
     assert client_of(port).get("/api/table").json()["next"] == meant.words
 
 
+def test_a_remark_before_the_set_up_leaves_what_to_do_next() -> None:
+    port = port_of()
+    port.snapshots(replace(snapshot_of(port.game, words="Waiting for the set-up."), states=()))
+    table = client_of(port).get("/api/table").json()
+    assert (table["next"], table["words"]) == ("Waiting for the set-up.", "It waits.")
+
+
 COMMANDS: list[tuple[dict[str, Any], Command]] = [
     ({"command": "turn", "text": "c1-c2"}, EnterTurn("c1-c2", "Ben")),
     ({"command": "turn", "text": "c1-c2", "by": "Ann", "player": "white"}, EnterTurn("c1-c2", "Ann", "white")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,25 @@ def test_games_are_listed_and_their_records_exported(played: tuple[Any, TestClie
     written = client.get("/api/record?game=1")
     assert written.headers["content-disposition"] == 'attachment; filename="deblockle-1.txt"'
     assert record.replay(record.read(written.text)).states[-1] == on.service.belief[0]
+
+
+def test_an_older_games_positions_lead_back_to_its_own_events(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        session = IdleSession(journal, lambda: 0.0)
+        session.begin(NewGame("diaballik"))
+        session.enter(Announce("black:resign", "the clock"))
+        session.begin(NewGame("diaballik"))
+    client = client_of(port_of(journal=path))
+    assert '<a href="/history?game=1">All events</a>' in client.get("/history/3").text
+    german = {"accept-language": "de"}
+    history = client.get("/history?game=1", headers=german).text
+    assert ">Schwarz gibt auf.</a>" in history
+    assert '<span class="by">die Uhr</span>' in history
+    listed = client.get("/games").text
+    assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d", listed)
+    assert 'value="resume"' not in listed
+    assert re.search(r"\d\d\.\d\d\.\d{4}, \d\d:\d\d", client.get("/games", headers=german).text)
 
 
 def test_an_evenings_results_are_added_up_by_name(tmp_path: Path) -> None:

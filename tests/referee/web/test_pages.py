@@ -12,8 +12,10 @@ import pytest
 
 from engine.registry import games
 from referee.commands.values import Announce, AnswerDraw, Correct, EnterTurn, NewGame, OfferDraw, Reply, TakeBack
-from referee.web import languages
+from referee.judge.verdict import Verdict, VerdictKind
+from referee.web import languages, views
 from referee.web.access import Role
+from referee.web.entering import TurnsDocument
 from referee.web.languages import LANGUAGES, TEMPLATES
 from referee.web.options import PageOptions
 from referee.web.views import parse_command_form
@@ -137,15 +139,48 @@ def test_an_open_offer_is_shown_with_its_answers() -> None:
     assert 'value="offer draw"' not in ending
 
 
+def test_a_question_about_a_turn_is_answered_for_its_player() -> None:
+    port = port_of("number-drop")
+    asked = Verdict(
+        VerdictKind.AMBIGUOUS, "Which?", 0.0, 0, candidates=("a1=1", "a1=2"), candidate_players=("p2", "p3")
+    )
+    port.snapshots(snapshot_of(port.game, verdict=asked))
+    client = client_of(port)
+    page = client.get("/").text
+    fields = r'name="text" value="(a1=\d)"><input type="hidden" name="player" value="(\w+)"'
+    assert re.findall(fields, page) == [("a1=1", "p2"), ("a1=2", "p3")]
+    assert client.get("/api/table").json()["verdict"]["candidate_players"] == ["p2", "p3"]
+
+
+def test_a_question_about_a_roll_is_answered_with_a_roll() -> None:
+    port = port_of("number-drop")
+    asked = Verdict(VerdictKind.AMBIGUOUS, "Which?", 0.0, 0, candidates=("1,2,3,5,T",))
+    port.snapshots(snapshot_of(port.game, verdict=asked))
+    (form,) = [each for each in client_of(port).get("/").text.split("</form>") if 'value="1,2,3,5,T"' in each]
+    assert re.search(r'name="command" value="roll"', form)
+    assert 'name="player"' not in form
+
+
 def test_the_entry_view_offers_no_announcement_that_ends_the_game() -> None:
     page = client_of(table_of()).get("/enter").text
     assert "resign" not in page
     assert "all:draw" not in page
 
 
+def test_the_entry_view_says_how_many_more_turns_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    client = client_of(table_of())
+    for more, words in ((1, "There is 1 more turn."), (2, "There are 2 more turns.")):
+        document = TurnsDocument(event_number=1, turns=(), more=more)
+        monkeypatch.setattr(views, "turns_document", lambda *_, answer=document, **__: answer)
+        assert f">{words} Keep typing" in client.get("/enter").text
+
+
 def test_a_command_without_the_pages_token_is_refused() -> None:
     client = client_of(table_of())
-    assert client.post("/do", data={"command": "take back"}, headers=HTML).status_code == 403
+    refused = client.post("/do", data={"command": "take back"}, headers=HTML)
+    assert refused.status_code == 403
+    assert "<h1>That was refused</h1>" in refused.text
+    assert "<h1>That can&#39;t be shown</h1>" in client.get("/nowhere", headers=HTML).text
 
 
 def test_a_viewer_who_may_only_look_gets_no_buttons() -> None:
@@ -180,6 +215,26 @@ def test_the_player_of_the_last_turn_is_named_in_the_chosen_language() -> None:
     client = client_of(table)
     assert "Letzter Zug: Schwarz d1-d2 g1-g2" in client.get("/", headers={"accept-language": "de"}).text
     assert "Last turn: black d1-d2 g1-g2" in client.get("/", headers={"accept-language": "en"}).text
+
+
+def test_the_programs_name_is_translated_but_no_persons() -> None:
+    table = table_of()
+    table.snapshots(snapshot_of(table.game, 2, names={"black": "program (fair)", "white": "Black"}))
+    players = client_of(table).get("/api/table", headers={"accept-language": "de"}).json()["players"]
+    assert [player["name"] for player in players] == ["Programm (ordentlich)", "Black"]
+
+
+def test_the_title_of_the_page_is_translated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(languages.templates("de").filters, "said", lambda words: f"<{words}>")
+    page = client_of(table_of()).get("/", headers={"accept-language": "de"}).text
+    assert "&lt;Diaballik&gt;</title>" in page
+
+
+def test_what_changes_on_the_table_is_read_aloud() -> None:
+    page = client_of(table_of()).get("/").text
+    for part in ('id="next" aria-live="polite"', 'id="hint" class="hint" role="status"'):
+        assert part in page
+    assert re.search(r'data-part="sentence"[^>]* role="status"', page[page.index('<section id="verdict"') :])
 
 
 def test_the_owners_language_and_quiet_hours_are_the_default_of_each_device() -> None:

@@ -175,6 +175,10 @@ def test_every_requested_grammatical_form_exists() -> None:
         ("Wipe p1's a1 and b2 clean.", "Wische a1 und b2 von p1 sauber."),
         ("c3 (teal block, x up?) and c4", "c3 (türkiser Block, X oben?) und c4"),
         ("there is no option 'moon'; there are a, b", "es gibt keine Regelvariante 'moon'; es gibt a, b"),
+        (
+            "cannot read 'x' at column 1 of 'x'; expected a turn such as 1:V3:a1,a2,b1 or 4:I3:a1,a2,a3:strike.",
+            "kann 'x' an Stelle 1 von 'x' nicht lesen; erwartet: ein Zug wie 1:V3:a1,a2,b1 oder 4:I3:a1,a2,a3:strike.",
+        ),
     ],
 )
 def test_sentences_have_the_endings_that_a_native_speaker_expects(english: str, german: str) -> None:

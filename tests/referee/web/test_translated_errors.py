@@ -84,7 +84,7 @@ def test_every_error_that_the_page_can_show_is_translated(wrong: str, tmp_path: 
 
 
 def test_every_finding_of_the_doctor_is_translated(tmp_path: Path) -> None:
-    (tmp_path / "referee.toml").write_text('[camera]\ncalibration = "none.json"\n[lights]\ndrivers = ["gpio"]\n')
+    (tmp_path / "referee.toml").write_text('[camera]\ncalibration = "none.json"\n[lights]\nbuzzer_pin = 18\n')
     settings = partial(load_settings, None, environment={"HOME": str(tmp_path)}, folder=tmp_path)
     machine = Machine(root=tmp_path, free_bytes=lambda path: 10**7, ports=lambda: (), version_of=lambda name: "1.2.3")
     found = list(examine(settings, NOW, machine))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from engine.registry import games
 from engine.values import EMPTY, OptionValue
 from referee.commands.values import EnterTurn
+from referee.judge.verdict import Verdict, VerdictKind
 from tests.system.page.served import page_of, served, session
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
@@ -104,6 +106,22 @@ def test_an_illegal_turn_is_shown_with_its_rule_remedy_and_pictures(diaballik: A
     assert newcomer.locator("#next").inner_text() == page.locator("#next").inner_text()
 
 
+def test_a_question_about_a_turn_is_answered_for_its_player(tmp_path: Path, visit: Any) -> None:
+    with served("number-drop", tmp_path, OPTIONS["number-drop"]) as (running, address):
+        page = visit(address)
+        newest = running.snapshots.newest
+        assert newest is not None
+        asked = Verdict(VerdictKind.AMBIGUOUS, "Which?", 0.0, 0, candidates=("a1=1",), candidate_players=("p2",))
+        running.snapshots(replace(newest.snapshot, verdict=asked))
+        expect(page.get_by_role("button", name="a1=1")).to_be_visible()
+        assert page.locator("#verdict [name=player]").input_value() == "p2"
+        rolled = replace(asked, candidates=("1,2,3,5,T",), candidate_players=())
+        running.snapshots(replace(newest.snapshot, verdict=rolled))
+        expect(page.get_by_role("button", name="1,2,3,5,T")).to_be_visible()
+        assert page.locator("#verdict [name=command]").input_value() == "roll"
+        assert page.locator("#verdict [name=player]").count() == 0
+
+
 def test_a_square_is_tapped_and_corrected(diaballik: Any, visit: Any) -> None:
     running, address = diaballik
     page = visit(f"{address}/correct")
@@ -131,6 +149,16 @@ def test_keys_alone_choose_a_square(diaballik: Any, visit: Any) -> None:
     expect(page.locator("#changes li")).to_have_text(["b6: nothing ×"])
 
 
+def test_squares_chosen_in_the_list_may_have_the_same_look(diaballik: Any, visit: Any) -> None:
+    _, address = diaballik
+    page = visit(f"{address}/correct")
+    for place in ("a1", "b1"):
+        page.locator("[name=place]").select_option(place)
+        expect(page.locator("#chosen")).to_contain_text(f"{place} is chosen")
+        page.get_by_label("nothing").click()
+    expect(page.locator("#changes li")).to_have_text(["a1: nothing ×", "b1: nothing ×"])
+
+
 def test_history_is_stepped_through_and_replayed(diaballik: Any, visit: Any) -> None:
     running, address = diaballik
     for player, text in (("black", "a1-a2"), ("white", "a7-a6")):
@@ -152,6 +180,18 @@ def test_history_is_stepped_through_and_replayed(diaballik: Any, visit: Any) -> 
     expect(steps.get_by_role("button", name="Replay")).to_be_visible()
     page.go_back()
     expect(steps).to_have_attribute("data-number", "3")
+
+
+def test_a_reply_is_shown_until_the_next_event(diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    assert not running.tell(EnterTurn("a1-a2", "Ann", "black")).refused
+    page = visit(address)
+    page.get_by_role("button", name="Take the last turn back").click()
+    expect(page.locator("#next")).to_have_text("Black to play.")
+    expect(page.locator("#said")).to_contain_text("taken back")
+    assert not running.tell(EnterTurn("a1-a2", "Ann", "black")).refused
+    expect(page.locator("#next")).to_have_text("White to play.")
+    expect(page.locator("#said")).to_be_hidden()
 
 
 def test_two_windows_show_the_same(diaballik: Any, visit: Any) -> None:
@@ -236,6 +276,9 @@ def test_clocks_count_on_by_themselves(diaballik: Any, visit: Any) -> None:
     assert [page.evaluate(left, [clock, "white", seconds]) for seconds in (1, 5)] == [15, 12]
     assert page.evaluate(left, [clock, "black", 5]) == 3703
     assert page.evaluate(left, [{**clock, "paused": "a question"}, "white", 5]) == 15
+    face = """async (seconds) => (await import("/static/clocks.js")).face(seconds)"""
+    assert [page.evaluate(face, seconds) for seconds in (9.54, 20, 3700)] == ["9.5", "0:20", "1:01:40"]
+    assert visit(address, locale="de-DE").evaluate(face, 9.54) == "9,5"
 
 
 def test_a_command_whose_reply_is_lost_is_carried_out_once(diaballik: Any, visit: Any) -> None:

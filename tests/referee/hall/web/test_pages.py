@@ -106,6 +106,25 @@ def test_a_ruling_goes_to_the_table_and_is_done_after_its_answer(visit: Visit) -
     assert "<b>Done</b>: Done. (event 13)" in text
 
 
+@pytest.mark.parametrize(
+    ("text", "players", "fields"),
+    [
+        ("a1=1", ("p2",), {"command": "turn", "text": "a1=1", "player": "p2"}),
+        ("1,2,3,5,T", (), {"command": "roll", "text": "1,2,3,5,T"}),
+    ],
+)
+def test_a_question_is_ruled_by_one_of_its_answers(
+    visit: Visit, text: str, players: tuple[str, ...], fields: dict[str, str]
+) -> None:
+    feed = visit.feeds[0]
+    asked = ShownVerdict(kind="ambiguous", sentence="Which?", candidates=(text,), candidate_players=players)
+    told = feed.state().model_copy(update={"verdict": asked})
+    visit.hall.take([Incoming(Topics("club", "table-1").state, told.model_dump_json().encode())])
+    (form,) = [each for each in visit.page("/tables/table-1").split("</form>") if f'value="{text}"' in each]
+    sent = dict(re.findall(r'name="(\w+)" value="([^"]*)"', form))
+    assert {name: value for name, value in sent.items() if name in ("command", "text", "player")} == fields
+
+
 def test_a_moved_piece_is_corrected_on_both_its_squares(visit: Visit) -> None:
     assert 'name="place_2"' in visit.page("/tables/table-1")
     fields = {"command": "correct", "place": "c3", "look": "empty", "place_2": "c4", "look_2": "gold star"}

@@ -117,6 +117,8 @@ def test_the_owner_changes_a_role_and_unpairs_on_the_page() -> None:
     csrf = paired(guest, Role.PLAY)
     page = owner.get("/owner").text
     assert page.count('<option value="play" selected>') == 1
+    german = owner.get("/owner", headers={"accept-language": "de"}).text
+    assert len(re.findall(r"<td>\d\d\.\d\d\.\d{4}, \d\d:\d\d</td>", german)) == 2
     guests = [each.id for each in access.devices.all() if each.role is Role.PLAY]
     assert f'name="id" value="{guests[0]}"' in page
     token = re.findall(r'name="csrf" value="([^"]+)"', page)[0]
