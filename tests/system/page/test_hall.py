@@ -64,7 +64,12 @@ def hall(tmp_path: Path) -> Iterator[Served]:
         words="",
     )
     verdict = ShownVerdict(
-        kind="illegal", sentence=SENTENCE, remedy="Put everything back.", places=("b7",), candidates=("c1-c2",)
+        kind="illegal",
+        sentence=SENTENCE,
+        remedy="Put everything back.",
+        places=("b7",),
+        candidates=("c1-c2",),
+        candidate_players=(told.sides[0].side,),
     )
     told = told.model_copy(update={"verdict": verdict, "clock": clock, "needs_person": True})
     visit.hall.take([Incoming(Topics(PREFIX, disputed.table).state, told.model_dump_json().encode())])
