@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -127,34 +128,31 @@ def evidence_limits(journal: JournalSection) -> EvidenceLimits:
     )
 
 
-SUFFIX = ".toml"
+def sheet_path(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> Path | None:
+    """Return the file that an option names for a game's sheet, ``None`` without one.
+
+    A value is a file name when it ends with ``.toml`` or such a file exists.
+    """
+    sheet = game.sheet_file
+    if sheet is None or sheet.option is None or sheet.option not in given:
+        return None
+    value = str(given[sheet.option]).strip()
+    # Unlike Path.is_file, this accepts a sheet's own text, which may be longer than any file name.
+    return Path(value) if value.lower().endswith(".toml") or os.path.isfile(value) else None  # noqa: PTH113
 
 
 def with_sheet_file(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
     """Return the options with a sheet's content in place of the file name that stands for it.
 
-    A value is a file name when it ends with ``.toml`` or such a file exists. Raises OptionError for an invalid file,
-    OSError for one that cannot be read.
+    Raises OptionError for an invalid file, OSError for one that cannot be read.
     """
-    options = dict(given)
-    sheet = game.sheet_file
-    if sheet is None or sheet.option is None or sheet.option not in options:
-        return options
-    value = str(options[sheet.option]).strip()
-    if value.lower().endswith(SUFFIX) or _is_file(value):
+    options, sheet, path = dict(given), game.sheet_file, sheet_path(game, given)
+    if sheet is not None and path is not None:
         try:
-            options.update(sheet.read(read_text(Path(value))))
+            options.update(sheet.read(read_text(path)))
         except UnreadableError as error:
-            raise OptionError(f"option {sheet.option} is the file {value}, which has faults:\n{error}") from error
+            raise OptionError(f"option {sheet.option} is the file {path}, which has faults:\n{error}") from error
     return options
-
-
-def _is_file(value: str) -> bool:
-    try:
-        return Path(value).is_file()
-    except (OSError, ValueError):
-        # a sheet's text may be longer than any file name
-        return False
 
 
 def read_text(path: Path) -> str:

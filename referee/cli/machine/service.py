@@ -8,7 +8,6 @@ import pwd
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +19,6 @@ from referee.cli.context import CommandContext
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 
 if TYPE_CHECKING:
-    from referee.settings.sections import GameSection
     from referee.systemd.files import Installation
 
 _RUN = Path(__file__).resolve().parents[3] / "run"
@@ -123,8 +121,10 @@ def uninstall_command(as_user: bool, root: Path | None) -> int:
 
 def _installation(context: CommandContext, owner: pwd.struct_passwd | None, arguments: tuple[str, ...]) -> Installation:
     """Determine what to install; raises UsageError and ConfigError for options that ``watch`` would reject."""
-    from referee.cli.options import given_settings
+    from engine import registry
+    from referee.cli.options import given_settings, read_pairs
     from referee.cli.watch import watch_command
+    from referee.settings.conversions import sheet_path
     from referee.systemd.files import DEVICE_GROUPS, Installation
     from vision.cameras import source_path
 
@@ -143,8 +143,10 @@ def _installation(context: CommandContext, owner: pwd.struct_passwd | None, argu
     config = None if settings.file is None else settings.file.absolute()
     needed = [_RUN.parent, folder, Path(sys.prefix), Path(sys.base_prefix), *([config.parent] if config else [])]
     needed += [_plain(path).parent for path in settings.settings.paths().values()]
-    named = (chosen["frames"], chosen["video"], source_path(settings.settings.camera.source))
-    needed += [_plain(path) for path in (*named, _sheet(settings.settings.game, chosen["options"])) if path]
+    game = settings.settings.game
+    sheet = sheet_path(registry.load(game.name), {**game.options, **read_pairs(chosen["options"])})
+    named = (chosen["frames"], chosen["video"], source_path(settings.settings.camera.source), sheet)
+    needed += [_plain(path) for path in named if path]
     return Installation(
         program=_RUN,
         folder=folder,
@@ -160,18 +162,6 @@ def _installation(context: CommandContext, owner: pwd.struct_passwd | None, argu
 def _plain(path: Path) -> Path:
     """Return an absolute path without ``..``, which systemd refuses to mount."""
     return Path(os.path.normpath(path.absolute()))
-
-
-def _sheet(game: GameSection, options: Sequence[str]) -> Path | None:
-    """Return the file of the sheet, which the settings or ``options`` such as ``sheet=ours.toml`` name by a text."""
-    from engine import registry
-    from referee.cli.options import read_pairs
-    from referee.settings.conversions import SUFFIX
-
-    file = registry.load(game.name).sheet_file
-    name = "" if file is None else str({**game.options, **read_pairs(options)}.get(file.option or "", "")).strip()
-    # Unlike Path.is_file, this accepts a sheet's own text, which may be longer than any file name.
-    return Path(name) if name.lower().endswith(SUFFIX) or os.path.isfile(name) else None  # noqa: PTH113
 
 
 def _owner(context: CommandContext, name: str | None) -> pwd.struct_passwd:
