@@ -174,10 +174,14 @@ Command = (
 
 @dataclass(frozen=True)
 class Reply:
-    """The reply to a command, sent after its event is in the journal; otherwise ``words`` say that it isn't."""
+    """The reply to a command, sent after its event is in the journal; otherwise ``words`` say that it isn't.
+
+    With ``waits`` the command is carried out or dropped once the table is at rest; there is no event yet.
+    """
 
     words: str
     refused: bool = False
+    waits: bool = False
 
 
 Respond = Callable[[Reply | None], object]

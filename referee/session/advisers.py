@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Generic
 
 from engine.api import Game, StateT, TurnT
 from engine.values import Player
 from referee.commands.values import AskHint, EnterTurn, Reply, Respond
+from referee.errors import CorrectionError
 from referee.hints.advice import HintSettings
 from referee.hints.opponent import Intention, Opponent, is_meant, other_turn_verdict
 from referee.hints.requests import ANSWER_QUESTION, CORRECT_SQUARES, END_TURN, HintRequests, HintResponse, HintSource
@@ -92,6 +94,14 @@ class Advisers(Generic[StateT, TurnT]):
         if (intention.turn, intention.player) not in zip(verdict.candidates, verdict.candidate_players, strict=False):
             return None
         return EnterTurn(intention.turn, _PROGRAM, intention.player)
+
+    def check_passes(self, passes: Sequence[EnterTurn]) -> None:
+        """Raise CorrectionError if the program, which wants to play another turn first, would pass."""
+        intention = self._log.intention
+        if self._opponent is not None and intention is not None:
+            for turn in passes:
+                if turn.player == intention.player and turn.text != intention.turn:
+                    raise CorrectionError(f"something else comes first: {intention.words}")
 
     def close(self) -> None:
         """Close the source of hints and tell everybody who still waits for one."""

@@ -107,6 +107,10 @@ class CommandDesk:
         except TimeoutError as error:
             words = f"There was no answer within {ANSWER_TIMEOUT_S:g} s. The history shows whether it was done."
             raise CommandError(CommandFault.UNANSWERED, words) from error
+        except CommandError:
+            # Nothing has become of it yet, so a repetition asks again.
+            self._given.pop(key, None)
+            raise
 
     def _begin(self, sender: Sender, message: AnyCommandMessage) -> asyncio.Task[ReplyDocument]:
         if len(self._waiting) >= MOST_WAITING:
@@ -129,6 +133,8 @@ class CommandDesk:
             return self._reply(str(error), refused=True)
         if reply is None:
             return self._reply("The referee has stopped; nothing was done.", refused=True)
+        if reply.waits:
+            raise CommandError(CommandFault.UNANSWERED, reply.words)
         return self._reply(reply.words, refused=reply.refused)
 
     def _reply(self, words: str, *, refused: bool) -> ReplyDocument:

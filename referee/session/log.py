@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any, Generic
 
@@ -43,7 +43,8 @@ class GameLog(Generic[StateT, TurnT]):
         self._crops = CropKeeper(game.places)
         self._recorded: tuple[object, ...] | None = None
         self._behind_since_s: float | None = None
-        self._request_id = ""
+        self.request_id = ""
+        """The id of the command that is being carried out, if it has one."""
         self.number = 0
         """The game's number in the journal, 0 before there is one."""
         self.last_event = 0
@@ -73,11 +74,15 @@ class GameLog(Generic[StateT, TurnT]):
     @contextmanager
     def recording_request(self, request_id: str) -> Iterator[None]:
         """Record the id of the command that is being carried out with every event inside the context."""
-        self._request_id = request_id
+        outer, self.request_id = self.request_id, request_id
         try:
             yield
         finally:
-            self._request_id = ""
+            self.request_id = outer
+
+    def recording_preparation(self) -> AbstractContextManager[None]:
+        """Record no id inside the context: only the event that completes a command proves that it was carried out."""
+        return self.recording_request("")
 
     def with_write_warning(self, reply: Reply) -> Reply:
         """Return a reply that says so while the journal can't be written."""
@@ -122,8 +127,8 @@ class GameLog(Generic[StateT, TurnT]):
 
     def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
         """Record an event and return its number; it is durable on return."""
-        if self._request_id:
-            event = replace(event, data={**event.data, REQUEST: self._request_id})
+        if self.request_id:
+            event = replace(event, data={**event.data, REQUEST: self.request_id})
         self.last_event = self._journal.append(event, evidence)
         if event.kind != EventKind.CLOCK:
             self.last_change = self.last_event

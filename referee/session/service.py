@@ -70,7 +70,7 @@ class Service(Generic[StateT, TurnT]):
         self._belief: Belief[StateT, TurnT] = Belief()
         self._log: GameLog[StateT, TurnT] = GameLog(game, journal, reader)
         self._view = TableView(settings)
-        self._announced: commands.Announce | None = None
+        self._announced: tuple[commands.Announce, str] | None = None
         self._announcer: Announcer[StateT, TurnT] = Announcer(game, self._log, publish, say)
         self._advisers = Advisers(game, self._log, self._announcer, settings.hints, hints, opponent)
         self._time = Timekeeper(game, self._context, self._log, self._announcer, settings)
@@ -112,6 +112,8 @@ class Service(Generic[StateT, TurnT]):
         """
 
         def respond(reply: commands.Reply | None) -> None:
+            if reply is not None and self._announced is not None and self._announced[1] == submitted.request_id != "":
+                reply = replace(reply, waits=True)
             submitted.respond(reply and self._log.with_write_warning(reply))
 
         if submitted.seen is not None and not self._log.last_change <= submitted.seen <= self._log.last_event:
@@ -214,7 +216,7 @@ class Service(Generic[StateT, TurnT]):
         To say that the other player is to move ends the turn on the table.
         """
         if self._view.shows_turn_before(self._context, self._belief, command.to_move):
-            self.end_turn()
+            self._end_turn_before()
         done = entries.apply_correction(self._game, self.belief, command, self._options)
         event = events.corrected_event(self._game, done, command, self._announcer.time_s)
         self._log.record_entry(event, done.states[0], self._announcer.time_s)
@@ -240,16 +242,14 @@ class Service(Generic[StateT, TurnT]):
                 said = entries.apply_entry(self._game, self._belief.once_touched(self._context).states, command)
                 command = replace(command, text=str(said.event.data["announcement"]))
                 if self._view.stable is None:
-                    self._announced = command
-                    return _JUDGED_LATER
+                    return self._judge_later(command)
                 if self._view.is_turn_ended_by_word(self._context, self._belief):
-                    self.end_turn()
+                    self._end_turn_before()
             return self._enter(self._view.turn_with_announcement(self._context, self._belief, command) or command)
         except (CorrectionError, EngineError) as error:
             is_early = self._view.reading is not None and self._view.stable is None
             if is_early and isinstance(error, IllegalTurnError) and not self.finished:
-                self._announced = command
-                return _JUDGED_LATER
+                return self._judge_later(command)
             self._announcer.alarm(
                 self._belief, entries.refusal(error) if isinstance(error, EngineError) else str(error)
             )
@@ -268,15 +268,28 @@ class Service(Generic[StateT, TurnT]):
         self._log.append(settled)
         return self._announcer.show_offer(self._belief, settled)
 
+    def _judge_later(self, command: commands.Announce) -> str:
+        self._announced = (command, self._log.request_id)
+        return _JUDGED_LATER
+
+    def _end_turn_before(self) -> None:
+        """Treat the turn on the table as ended by what somebody said, before that is carried out."""
+        with self._log.recording_preparation():
+            self.end_turn()
+
     def _enter(self, command: commands.Entry) -> str:
         if self._view.is_turn_ended_by_entry(self._context, self._belief, command):
-            self.end_turn()
-        for turn in entries.implied_passes(self._game, self.belief, command):
-            self._enter(turn)
+            self._end_turn_before()
+        passes = entries.implied_passes(self._game, self.belief, command)
+        self._advisers.check_passes(passes)
+        with self._log.recording_preparation():
+            for turn in passes:
+                self._enter(turn)
         before = self._log.states_before_seen_roll() if isinstance(command, commands.EnterRoll) else ()
         done = entries.apply_entry(self._game, before or self.belief, command, self._announcer.time_s)
         if before:
-            self._log.append(events.take_back_event(command.by, self._announcer.time_s))
+            with self._log.recording_preparation():
+                self._log.append(events.take_back_event(command.by, self._announcer.time_s))
         self._log.record_entry(done.event, done.states[0], self._announcer.time_s)
         self._override(done.states, done.places)
         self._announcer.say(done.sentence)
@@ -343,8 +356,9 @@ class Service(Generic[StateT, TurnT]):
             unclear = self._view.unclear()
             return [] if unclear is None else self._carry_out(Ruling((unclear,)), asked=False)
         if self._announced is not None:
-            with suppress(CorrectionError, EngineError):
-                self.enter(self._announced)
+            announced, request_id = self._announced
+            with suppress(CorrectionError, EngineError), self._log.recording_request(request_id):
+                self.enter(announced)
                 return []
         if ends_turn:
             return []

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Generic
 
 from engine.api import Game, StateT, TurnT
-from engine.support.players import RESIGN
+from engine.support.players import RESIGN, who_plays
 from engine.values import Player
 from referee.clocks.clock import PauseReason
 from referee.clocks.control import FlagRule
@@ -27,6 +27,10 @@ RECORD_EVERY_S = 10.0
 
 _AT_REST_S = 1.0
 """Seconds to wait after a flag's time, because a table that came to rest just before it is recognized later."""
+
+_TOGETHER_S = 0.001
+"""Difference, in seconds, up to which flags fall together: clocks that were set alike run down alike."""
+NOBODY_LOSES = "All flags fell at the same time, so nobody loses on time. Decide together how the game ends."
 
 
 def loss_on_time(player: Player) -> Announce:
@@ -135,7 +139,9 @@ class Timekeeper(Generic[StateT, TurnT]):
             self._log.append(paused_event(why, "", time_s))
         for why in held - wanted:
             self._log.append(resumed_event(why, time_s))
-        losing = tuple(player for player in clock.out_of_time(time_s) if self._has_fallen(player, belief, view))
+        losing = [player for player in clock.out_of_time(time_s) if self._has_fallen(player, belief, view)]
+        fell_s = {player: clock.flag_falls_at_s(player) if player in clock.running else -math.inf for player in losing}
+        losing.sort(key=lambda player: fell_s[player])
         for player in losing:
             event = flag_event(player, time_s)
             self._log.append(event)
@@ -144,7 +150,14 @@ class Timekeeper(Generic[StateT, TurnT]):
             self._announcer.show_again(belief)
         if clock.running and not clock.pauses and time_s - self._log.clock.latest_s >= RECORD_EVERY_S:
             self._log.append(running_event(time_s))
-        return losing if clock.control.flag is FlagRule.LOSES else ()
+        if clock.control.flag is not FlagRule.LOSES:
+            return ()
+        together = [player for player in losing if fell_s[player] > max(fell_s.values()) - _TOGETHER_S]
+        if len(together) > 1 and set(losing) >= set(who_plays(self._game, belief.states[0])):
+            # Whoever resigned last would win.
+            self._announcer.alarm(belief, NOBODY_LOSES)
+            return tuple(player for player in losing if player not in together)
+        return tuple(losing)
 
     def _reasons(self, view: TableView) -> frozenset[PauseReason]:
         """Return why the clock should pause. A hand over the table is no reason, since it belongs to the player."""

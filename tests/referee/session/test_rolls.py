@@ -12,7 +12,8 @@ from engine.registry import load
 from engine.search.budget import CountingClock
 from engine.values import Roll
 from hardware.lights.signals import Mood
-from referee.commands.values import EnterRoll, EnterTurn, TakeBack
+from referee.commands.queue import Submitted
+from referee.commands.values import Correct, EnterRoll, EnterTurn, Reply, TakeBack, ignore_reply
 from referee.journal import Journal, fold
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.execution import IdleSession
@@ -88,6 +89,12 @@ def test_a_typed_roll_outranks_a_visible_one(on: Table, running: bool) -> None:
     assert [step.text for step in fold(BLOCKADE, events).steps] == ["5,1"]
 
 
+def test_only_the_event_that_completes_a_command_has_its_id(on: Table) -> None:
+    see(on, "red:4 yellow:1")
+    on.service.carry_out(Submitted(EnterRoll("5,1", "Ann"), ignore_reply, "hall-1"))
+    assert [event.data.get("request") for _, event in on.journal.events()[-3:]] == [None, None, "hall-1"]
+
+
 def test_a_typed_roll_cannot_be_replaced_by_a_second_one(on: Table) -> None:
     on.tell(EnterRoll("5,1", "Ann"))
     assert on.tell(EnterRoll("4,1", "Ben")).refused
@@ -133,6 +140,18 @@ def test_if_touches_end_turns_a_typed_turn_of_the_next_player_ends_the_one_befor
     else:
         assert reply.words.startswith("Teal rolls e5")
         assert [event.data["player"] for _, event in on.journal.events()[-2:]] == ["gold", "teal"]
+
+
+def test_a_refused_command_leaves_its_id_nowhere_although_it_ended_a_turn(table_set_up: Any) -> None:
+    on = table_set_up(turn_end=TurnEnd.TOUCH)
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 2)
+    replies: list[Reply | None] = []
+    wrong = Correct("Ann", {"z9": "empty"}, to_move="teal")
+    on.service.carry_out(Submitted(wrong, replies.append, "hall-1"))
+    assert [reply and reply.refused for reply in replies] == [True]
+    assert on.kinds()[-1] == "turn"
+    assert on.journal.event_of_request("hall-1") is None
 
 
 def test_a_typed_turn_of_the_player_to_move_replaces_the_waiting_one(table_set_up: Any) -> None:

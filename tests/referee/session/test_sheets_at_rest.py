@@ -10,8 +10,9 @@ import pytest
 
 from engine.registry import load
 from engine.search.budget import CountingClock
-from referee.clocks.control import TimeControl, read_control
-from referee.commands.values import EnterRoll, EnterTurn, NewGame, TakeBack
+from engine.support.players import who_plays
+from referee.clocks.control import FlagRule, TimeControl, read_control
+from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, NewGame, Reply, TakeBack
 from referee.hints.opponent import Opponent, OpponentSettings
 from referee.journal import Journal, fold
 from referee.journal.events import Event, EventKind
@@ -19,7 +20,9 @@ from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.execution import ImmediateHints
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings, TurnEnd
+from referee.session.timekeeper import NOBODY_LOSES
 from tests.referee.judge.drawn import drawn
+from tests.referee.judge.test_sheets import may_loop
 from tests.referee.service_table import FPS, Table, kinds_of
 from vision.reading import Hindrance, HindranceKind, PlaceReading, uniform_reading
 
@@ -202,6 +205,36 @@ def test_a_question_about_a_sheet_is_not_answered_by_the_programs_turn_on_anothe
     on.service.start()
     assert VerdictKind.AMBIGUOUS in kinds_of(see(on, written("p2"), (), 4.0, P2_DOUBTFUL))
     assert "p1" in NUMBER_DROP.rules.players_to_move(on.service.belief[0])
+
+
+def test_a_roll_does_not_pass_for_the_program_that_wants_a_loop(new_journal: Callable[[], Journal]) -> None:
+    settings = ServiceSettings(rest_s=1.0, options={"players": 2})
+    on = Table(NUMBER_DROP, None, new_journal(), settings)
+    on.service.start()
+    on.tell(Correct("Ann", position=NUMBER_DROP.notation.format_state(may_loop())))
+    loop = Event(
+        EventKind.INTENTION, {"player": "p2", "turn": "loop:a1+b1+c1", "sentence": "p2 draws a loop.", "places": []}
+    )
+    on.journal.append(loop)
+    side = Opponent(NUMBER_DROP, OpponentSettings("p2"), ImmediateHints(CountingClock(0.01)))
+    on.service = Service(NUMBER_DROP, on.reader, on.journal, on._take, settings, on.said.append, opponent=side)
+    on.service.start()
+    before = on.kinds()
+    assert on.tell(EnterRoll("1,2,4,6,I", "Ann")) == Reply("something else comes first: p2 draws a loop.", refused=True)
+    assert on.kinds() == before, "nor does p1, who could loop too"
+    assert not on.tell(EnterTurn("loop:a1+b1+c1", "Ann", "p2")).refused
+    assert not on.tell(EnterRoll("1,2,4,6,I", "Ann")).refused
+
+
+def test_flags_that_fall_together_leave_the_result_to_the_players(new_journal: Callable[[], Journal]) -> None:
+    clock = read_control("game 0.1", flag=FlagRule.LOSES, waits=False)
+    on = at_roll(new_journal(), clock=clock)
+    see(on, {}, (), 8.0)
+    state = on.service.belief[0]
+    assert who_plays(NUMBER_DROP, state) == ("p2", "p3"), "p1, who rolled, had less time"
+    assert on.kinds().count("end") == 0
+    assert NOBODY_LOSES in [signal.words for signal in on.lamp.signals]
+    assert not on.tell(Announce("p2:resign", "Ann")).refused, "they can decide"
 
 
 def test_a_button_that_ends_turns_waits_for_all_hands_to_go(new_journal: Callable[[], Journal]) -> None:

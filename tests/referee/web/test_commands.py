@@ -17,7 +17,7 @@ from referee.commands.messages import ReplyDocument
 from referee.commands.queue import Submitted
 from referee.commands.values import EnterTurn, Reply, TakeBack
 from referee.session import command_desk
-from referee.session.command_desk import MOST_WAITING
+from referee.session.command_desk import MOST_WAITING, CommandDesk, CommandError, CommandFault
 from referee.session.table_port import TablePort
 from referee.web.access import Access, AccessPolicy, Role, Session
 from referee.web.api import PageServices
@@ -162,6 +162,21 @@ def test_a_command_without_an_answer_stays_in_the_queue(monkeypatch: pytest.Monk
 
     assert asyncio.run(hurried()).words == "Done."
     assert session.turns == ["a"]
+
+
+def test_a_command_that_waits_for_the_table_has_no_answer_until_it_is_repeated() -> None:
+    port = port_of()
+    replies = [Reply("It is judged later.", waits=True), Reply("Black resigns.")]
+    desk = CommandDesk(port, "somebody", "no", keeps_requests=True)
+
+    async def given_twice() -> ReplyDocument:
+        with pytest.raises(CommandError) as unanswered:
+            await desk.take(PHONES[0], {"command": "announce", "text": "black:resign", "request_id": "x1"})
+        assert unanswered.value.fault is CommandFault.UNANSWERED
+        return await desk.take(PHONES[0], {"command": "announce", "text": "black:resign", "request_id": "x1"})
+
+    with working(port, lambda submitted: submitted.respond(replies.pop(0))):
+        assert asyncio.run(given_twice()).words == "Black resigns."
 
 
 def test_too_many_waiting_commands_are_refused_and_a_stop_answers_all() -> None:
