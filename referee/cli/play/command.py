@@ -25,7 +25,7 @@ from referee.cli.options import (
 from referee.cli.records import check_record_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from engine.api import Game
     from engine.values import OptionValue
@@ -98,44 +98,44 @@ def play_command(
     import time
 
     from engine import registry
+    from engine.support.players import who_plays
     from engine.values import Strength
     from referee.cli.play.game import GameSoFar
-    from referee.cli.play.keeping import GameFile
+    from referee.cli.play.keeping import GameFile, own_file
     from referee.cli.play.players import PlaySettings, read_players
     from referee.cli.play.session import PlaySession
 
     if sum(given is not None for given in (position, load)) + bool(options or set_up) > 1:
         raise click.UsageError("a position and a record carry their own options and set-up; give one of the three.")
-    if no_record and record_file is not None:
-        raise click.UsageError("--record says where to keep the game, --no-record not to; give one of them.")
     if record_file is not None:
-        check_record_file(record_file, is_free=force or record_file == load)
+        _check_record_option(record_file, no_record=no_record, is_free=force or record_file == load)
     has_own_rules = bool(options or set_up)
     has_own_start = bool(position or load or record_file or no_record or is_new)
     resumed = None if game_name or has_own_start or has_own_rules else _game_to_resume(None, is_asked=_is_asked())
     game = registry.load(game_name or (resumed.game if resumed else _game_of_record(load)))
     tags = _tags(game, names)
+    start_options = parse_options(game, options)
     hints = context.configuration().settings.hints
     best = Strength(strength or (Strength.STRONG.value if hints.strength == "none" else hints.strength))
     seconds = seconds or hints.seconds
-    programs = read_players(game, _texts(players, "teal=hint"), seconds, best, time.monotonic)
-    file = GameFile(record_file, utc_now, click.echo)
-    is_played_by_people = len(programs) < len(game.players)
+    given = {side.lower(): word for side, word in _texts(players, "teal=hint").items()}
+    programs = read_players(game, given, seconds, best, time.monotonic)
+    is_played_by_people = not programs.keys() >= set(who_plays(game, game.rules.new(start_options)))
     if resumed is None and not has_own_start and is_played_by_people:
         # A game begun before would ignore the options and set-up.
         resumed = _game_to_resume(game.name, is_asked=_is_asked() and not has_own_rules)
     if resumed is not None:
-        load = file.path = resumed.path
-    if seed is None:
-        seed = random.SystemRandom().randrange(1_000_000)
+        load = resumed.path
+        programs = read_players(game, {**resumed.programs, **given}, seconds, best, time.monotonic)
+    seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
     if load is None and position is None:
         usual = "rolled" if _is_asked() and is_played_by_people else "usual"
-        so_far = GameSoFar(game, _start(game, parse_options(game, options), set_up or usual, seed), tags=tags)
+        so_far = GameSoFar(game, _start(game, start_options, set_up or usual, seed), tags=tags)
     else:
         so_far = _initial_game(game, position, load, tags)
+    file = GameFile(record_file or (own_file(load, so_far) if load else None), utc_now, click.echo)
     file.begin(so_far)
-    playing = _playing(so_far, programs)
-    is_watched = all(player in programs for player in playing)
+    is_watched = programs.keys() >= set(_playing(so_far, programs))
     settings = PlaySettings(
         programs=programs,
         draws_dice=dice == "roll" or (dice is None and is_watched),
@@ -156,26 +156,35 @@ def play_command(
         time.monotonic,
         progress_output().status,
         keep=(lambda _: None) if no_record else file.keep,
+        go_on_with=(lambda _, __: None) if no_record else file.go_on_with,
         draw=print_state,
     )
     try:
         session.run()
     finally:
         if not no_record:
-            _close(file, session.so_far)
+            _close(file, session.so_far, {side: program.word for side, program in programs.items()})
 
 
-def _close(file: GameFile, so_far: GameSoFar) -> None:
+def _check_record_option(file: Path, *, no_record: bool, is_free: bool) -> None:
+    """Raise click's UsageError or BadParameter unless the game can be kept in this file."""
+    if no_record:
+        raise click.UsageError("--record says where to keep the game, --no-record not to; give one of them.")
+    check_record_file(file, is_free=is_free)
+
+
+def _close(file: GameFile, so_far: GameSoFar, programs: Mapping[str, str]) -> None:
     """Save the game for the last time, and say where it is kept; raises OSError if the disk fails."""
     file.close(so_far)
     if file.is_written:
         goes_on = so_far.game.rules.outcome(so_far.state) is None
-        then = f"{_load_command(so_far.game.name, file.path)} goes on." if goes_on and file.path else ""
+        then = f"{_load_command(so_far.game.name, file.path, programs)} goes on." if goes_on and file.path else ""
         say(f"Kept as {file.path}. {then}".rstrip())
 
 
-def _load_command(game: str, file: Path) -> str:
-    return f"`./run play {game} --load {shlex.quote(str(file))}`"
+def _load_command(game: str, file: Path, programs: Mapping[str, str]) -> str:
+    players = "".join(f" --player {side}={word}" for side, word in programs.items())
+    return f"`./run play {game} --load {shlex.quote(str(file))}{players}`"
 
 
 def _is_asked() -> bool:
@@ -194,7 +203,8 @@ def _game_to_resume(game: str | None, *, is_asked: bool) -> UnfinishedGame | Non
     if found is None:
         return None
     if not is_asked:
-        say(f"Not finished: {found.description}. {_load_command(found.game, found.path)} goes on with it.")
+        how = _load_command(found.game, found.path, found.programs)
+        say(f"Not finished: {found.description}. {how} goes on with it.")
         return None
     goes_on = click.confirm(f"A game is not finished ({found.description}). Go on with it?", default=True)
     return found if goes_on else None
@@ -241,14 +251,13 @@ def _initial_game(
     return GameSoFar(game, game.notation.parse_state(position or ""), tags=tags)
 
 
-def _playing(so_far: GameSoFar, programs: Iterable[str]) -> list[str]:
-    """Return the players who may resign; raises click's BadParameter for a program player who isn't one."""
-    from engine.support.players import RESIGN
+def _playing(so_far: GameSoFar, programs: Iterable[str]) -> tuple[str, ...]:
+    """Return who plays in the game; raises click's BadParameter for a program's side that doesn't."""
+    from engine.support.players import who_plays
 
-    said = so_far.game.rules.announcements(so_far.state)
-    playing = [str(each.player) for each in said if each.kind == RESIGN]
+    playing = who_plays(so_far.game, so_far.start)
     idle = [player for player in programs if player not in playing]
-    if idle and playing:
+    if idle:
         raise click.BadParameter(f"{idle[0]} has no part in this game; there are {', '.join(playing)}")
     return playing
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,20 +11,18 @@ from engine.api import Game
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.records import record
 from engine.support.chance import format_roll
+from engine.support.players import DRAW, describe_announcement, parse_announcement, who_plays
 from engine.values import Announcement, Player, Roll
+from referee.cli.play.players import Program, program_name, program_word
 from referee.errors import PlayError
 
 
 @dataclass(frozen=True)
 class Step:
-    """A turn, roll or announcement (``None``: the position was set), and the state after it.
-
-    ``by_person`` says whether a person typed it. A take-back goes back to before the last such step.
-    """
+    """A turn, roll or announcement (``None``: the position was set), and the state after it."""
 
     what: Any
     after: Any
-    by_person: bool
     why: str = ""
 
 
@@ -48,9 +46,9 @@ class GameSoFar:
         return (self.start, *(step.after for step in self.steps))[:-1]
 
     def display_name(self, player: Player) -> str:
-        """Return a player's name with the side, or only the side if no name was given."""
+        """Return a person's name with the side, or only the side if no name was given."""
         name = dict(self.tags).get(player.capitalize())
-        return player if name is None else f"{name} ({player})"
+        return player if name is None or program_word(name) else f"{name} ({player})"
 
     @property
     def turns(self) -> int:
@@ -62,7 +60,7 @@ class GameSoFar:
         """The number of rolls made."""
         return sum(isinstance(step.what, Roll) for step in self.steps)
 
-    def play(self, what: Any, *, by_person: bool) -> GameSoFar:
+    def play(self, what: Any) -> GameSoFar:
         """Return the game after a turn, roll or announcement; raises IllegalTurnError."""
         if isinstance(what, Roll):
             after = self.game.dice_for(format_roll(what)).rolled(self.state, what)
@@ -70,12 +68,33 @@ class GameSoFar:
             after = self.game.rules.announce(self.state, what)
         else:
             after = self.game.rules.apply(self.state, what)
-        return replace(self, steps=(*self.steps, Step(what, after, by_person)))
+        return replace(self, steps=(*self.steps, Step(what, after)))
 
-    def take_back(self) -> GameSoFar | None:
-        """Return the game before the last step a person typed, ``None`` if there is none."""
-        last = max((number for number, step in enumerate(self.steps) if step.by_person), default=None)
+    def take_back(self, programs: Container[Player], *, draws_dice: bool) -> GameSoFar | None:
+        """Return the game before a person's last step, ``None`` if there is none.
+
+        The turns of ``programs`` are not a person's, nor are rolls if ``draws_dice``.
+        """
+
+        def is_persons(what: Any) -> bool:
+            if isinstance(what, Roll):
+                return not draws_dice
+            return isinstance(what, Announcement | None) or what.player not in programs
+
+        last = max((number for number, step in enumerate(self.steps) if is_persons(step.what)), default=None)
         return None if last is None else replace(self, steps=self.steps[:last])
+
+    def continues(self, earlier: GameSoFar) -> bool:
+        """Return whether this game begins with every step of an earlier one."""
+        return self.start == earlier.start and self.steps[: len(earlier.steps)] == earlier.steps
+
+    def with_programs(self, programs: Mapping[Player, Program]) -> GameSoFar:
+        """Return the game whose tags name these programs and no others; a side's own name stays."""
+        sides = {player.capitalize() for player in self.game.players}
+        others = tuple((tag, value) for tag, value in self.tags if tag not in sides or not program_word(value))
+        names = {player.capitalize(): program_name(program.word) for player, program in programs.items()}
+        added = tuple((side, name) for side, name in names.items() if side not in dict(others))
+        return replace(self, tags=others + added)
 
     def record(self) -> record.Record:
         """Return the record of the game so far."""
@@ -93,7 +112,7 @@ def game_of_record(game: Game[Any, Any], text: str, tags: Sequence[tuple[str, st
         raise record.RecordError(f"it is a record of {read.game}; expected one of {game.name}", 0)
     played = record.replay(read)
     steps = tuple(
-        Step(what, after, by_person=True, why=entry.why if isinstance(entry, record.PositionSet) else "")
+        Step(what, after, entry.why if isinstance(entry, record.PositionSet) else "")
         for what, after, entry in zip(played.steps, played.states[1:], read.entries, strict=True)
     )
     given = dict(tags) | {name: value for name, value in read.tags if name == "Date"}
@@ -108,6 +127,32 @@ def split_player(game: Game[Any, Any], state: Any, text: str) -> tuple[Player | 
     if name in game.rules.players_to_move(state) and rest.strip():
         return name, rest.strip()
     return None, text
+
+
+def announcement_in(game: Game[Any, Any], text: str) -> Announcement | None:
+    """Return what ``black: anti-play`` announces; ``None`` unless it is a player, a colon and a word of letters."""
+    try:
+        said = parse_announcement(text, game.players)
+    except UnreadableError:
+        return None
+    return said if said.kind.replace("-", "").isalpha() else None
+
+
+def confirmation_question(so_far: GameSoFar, announcement: Announcement) -> str:
+    """Return the question before a resignation, or the one to the other players about a draw."""
+    rules = so_far.game.rules
+    if announcement.kind == DRAW:
+        offering = rules.players_to_move(so_far.state)[0]
+        others = [player for player in who_plays(so_far.game, so_far.start) if player != offering]
+        accepts = f"Does {others[0]} accept?" if len(others) == 1 else "Do all others accept?"
+        return f"{offering.capitalize()} offers a draw. {accepts}"
+    outcome = rules.outcome(rules.announce(so_far.state, announcement))
+    wins = (
+        ""
+        if outcome is None or outcome.winner is None
+        else f" {capitalized(so_far.display_name(outcome.winner))} wins."
+    )
+    return f"{describe_announcement(announcement)}{wins} Are you sure?"
 
 
 HELP = """\

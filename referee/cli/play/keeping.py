@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,10 +13,14 @@ from common.phrases import counted
 from engine.errors import EngineError, UnreadableError
 from engine.records import record
 from engine.records.record_text import PlayedTurn
+from engine.registry import load
+from referee.cli.play.players import program_name, program_word
+from referee.errors import PlayError
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from engine.values import Player
     from referee.cli.play.game import GameSoFar
 
 _MOST_LOOKED_AT = 20
@@ -26,16 +30,21 @@ _AUTOMATIC = re.compile(r"(.+)-\d{4}-\d\d-\d\d-\d{6}(?:-\d+)?\.txt")
 
 @dataclass(frozen=True)
 class UnfinishedGame:
-    """A saved game that isn't finished: the name of the game, its file, and how many turns were played."""
+    """A saved game that isn't finished: the name of the game, its file, and how many turns were played.
+
+    ``programs`` are what ``--player`` calls the programs that play, by their side.
+    """
 
     game: str
     path: Path
     turns: int
+    programs: Mapping[Player, str]
 
     @property
     def description(self) -> str:
-        """Describe the file and how many turns were played."""
-        return f"{self.path}, {counted(self.turns, 'turn')}"
+        """Describe the file, how many turns were played, and which programs play."""
+        playing = (f"{player}: {program_name(word)}" for player, word in self.programs.items())
+        return ", ".join((str(self.path), counted(self.turns, "turn"), *playing))
 
 
 class GameFile:
@@ -59,6 +68,7 @@ class GameFile:
     def keep(self, so_far: GameSoFar) -> None:
         """Save the game if it has changed. A disk error is reported once, and the game goes on."""
         if self._kept is not None and self._kept.steps == so_far.steps:
+            self._fault = None
             return
         if self.path is None:
             self.path = free_name(f"{so_far.game.name}-{self._now():%Y-%m-%d-%H%M%S}")
@@ -70,6 +80,21 @@ class GameFile:
             self._fault = error
             return
         self._kept, self._fault, self.is_written = so_far, None, True
+
+    def go_on_with(self, loaded: GameSoFar, source: Path) -> None:
+        """Go on with a game that was loaded from ``source``, and leave the one before as it is in its file.
+
+        The file stays the same if nothing of the game before would be lost. Raises PlayError if that game is not saved.
+        """
+        if self._fault is not None:
+            raise PlayError(f"this game can't be kept ({self._fault.strerror}), so no other is loaded")
+        before = self._kept
+        if self.path is not None and (before is None or not before.steps or loaded.continues(before)):
+            return
+        if self.is_written:
+            self._say(f"Kept as {self.path}.")
+        self.path, self.is_written = own_file(source, loaded), False
+        self.begin(loaded)
 
     def close(self, so_far: GameSoFar) -> None:
         """Save the game for the last time. If the disk fails, print the record instead and raise OSError."""
@@ -90,6 +115,16 @@ def free_name(stem: str) -> Path:
     return path
 
 
+def own_file(source: Path, so_far: GameSoFar) -> Path | None:
+    """Return the file in which a game loaded from ``source`` goes on; ``None`` for a new one.
+
+    It is the same file if ``unfinished_game`` would find the game there.
+    """
+    is_found = _AUTOMATIC.fullmatch(source.name) is not None and source.parent.resolve() == Path.cwd()
+    is_over = so_far.game.rules.outcome(so_far.state) is not None
+    return source if is_found and not is_over else None
+
+
 def unfinished_game(game: str | None, folder: Path) -> UnfinishedGame | None:
     """Return the newest unfinished game in a folder that was saved under an automatic name; ``None``: of any game."""
     files = [
@@ -102,8 +137,16 @@ def unfinished_game(game: str | None, folder: Path) -> UnfinishedGame | None:
         except (EngineError, OSError):
             continue
         if path.name.startswith(f"{read.game}-") and is_open:
-            return UnfinishedGame(read.game, path, sum(isinstance(entry, PlayedTurn) for entry in read.entries))
+            turns = sum(isinstance(entry, PlayedTurn) for entry in read.entries)
+            return UnfinishedGame(read.game, path, turns, _programs_in(read))
     return None
+
+
+def _programs_in(read: record.Record) -> dict[Player, str]:
+    """Return what ``--player`` calls the programs that a record names, by their side."""
+    names = dict(read.tags)
+    words = {player: program_word(names.get(player.capitalize(), "")) for player in load(read.game).players}
+    return {player: word for player, word in words.items() if word}
 
 
 def _is_open(read: record.Record) -> bool:

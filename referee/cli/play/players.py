@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from engine.values import Player, Roll, Strength
 
 PERSON = "person"
 _KINDS = (PERSON, "hint", "hint:gentle", "hint:fair", "hint:strong", "random")
+_NAME = re.compile(r"program \((gentle|fair|strong|random)\)")
+"""A program's name in a record."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +30,28 @@ class Choice:
     reason: str = ""
 
 
-Program = Callable[[Game[Any, Any], Any, Player, Random, Sequence[Any]], Choice]
-"""Chooses one of a player's legal turns in a state; the last argument is the earlier states, oldest first."""
+@dataclass(frozen=True)
+class Program:
+    """A program that plays a side. ``word`` is what ``--player`` calls it.
+
+    ``choose`` chooses one of a player's legal turns in a state; its last argument is the earlier states, oldest first.
+    """
+
+    word: str
+    choose: Callable[[Game[Any, Any], Any, Player, Random, Sequence[Any]], Choice]
+
+
+def program_name(word: str) -> str:
+    """Return the name in a record of the program that ``--player`` calls ``word``."""
+    return f"program ({word.removeprefix('hint:')})"
+
+
+def program_word(name: str) -> str | None:
+    """Return what ``--player`` calls the program of this name; ``None`` for a person's name."""
+    match = _NAME.fullmatch(name)
+    if match is None:
+        return None
+    return match[1] if match[1] == "random" else f"hint:{match[1]}"
 
 
 @dataclass(frozen=True)
@@ -68,7 +91,7 @@ def hint_program(strength: Strength, seconds: float, clock: Clock) -> Program:
         hint: Hint[Any] = game.advice.hint(state, seconds, rng, clock=clock, strength=strength, earlier=earlier)
         return Choice(hint.turn, hint.reason)
 
-    return choose
+    return Program(f"hint:{strength.value}", choose)
 
 
 def turns_of(game: Game[Any, Any], state: Any, player: Player) -> Sequence[Any]:
@@ -95,7 +118,7 @@ def read_players(
         if kind not in _KINDS:
             raise click.BadParameter(f"{player} can't be played by {text!r}; there are {', '.join(_KINDS)}")
         if kind == "random":
-            programs[player.lower()] = choose_randomly
+            programs[player.lower()] = Program(kind, choose_randomly)
         elif kind != PERSON:
             _, _, named = kind.partition(":")
             programs[player.lower()] = hint_program(Strength(named) if named else strength, seconds, clock)

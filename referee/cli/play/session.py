@@ -8,17 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from common.durable import write_durably
-from common.phrases import capitalized, counted
+from common.phrases import counted
 from engine.api import Clock, Game, Hint
 from engine.errors import AmbiguousError, EngineError, UnreadableError
 from engine.options import written_options
 from engine.records.record import write
 from engine.support.chance import format_roll
-from engine.support.players import DRAW, REPETITION, RESIGN, describe_announcement, parse_announcement
+from engine.support.players import DRAW, REPETITION, RESIGN, describe_announcement, who_plays
 from engine.values import Announcement, Player, Strength
 from referee.cli.play.game import (
     HELP,
     GameSoFar,
+    announcement_in,
+    confirmation_question,
     ending_sentence,
     game_of_record,
     refusal,
@@ -48,20 +50,23 @@ class PlaySession:
         clock: Clock,
         waiting: Callable[[str], AbstractContextManager[object]] = lambda _: nullcontext(),
         keep: Callable[[GameSoFar], None] = lambda _: None,
+        go_on_with: Callable[[GameSoFar, Path], None] = lambda _, __: None,
         draw: Callable[[Game[Any, Any], Any], None] = lambda _, __: None,
     ) -> None:
         """Start from a new or saved game.
 
         ``waiting`` shows that an operation takes some time. ``keep`` saves the game: before each prompt, so that
-        nothing a person saw can be lost, and every second while programs play. ``draw`` shows a state.
+        nothing a person saw can be lost, and every second while programs play. ``go_on_with`` prepares to keep a game
+        loaded from a file; it may raise PlayError to refuse that. ``draw`` shows a state.
         """
-        self.so_far = so_far
+        self.so_far = so_far.with_programs(settings.programs)
         self._settings = settings
         self._ask = ask
         self._say = say
         self._clock = clock
         self._waiting = waiting
         self._keep = keep
+        self._go_on_with = go_on_with
         self._draw = draw
         self._kept_s = clock()
         self._saved: set[Path] = set()
@@ -75,7 +80,7 @@ class PlaySession:
             **dict.fromkeys(("help", "?"), lambda _: self._help()),
             "turns": self._list_turns,
             "hint": lambda _: self._give_hint(),
-            "roll": lambda _: self._roll(by_person=True),
+            "roll": lambda _: self._roll(),
             "undo": lambda _: self._undo(),
             "board": lambda _: self._show_board(),
             "rules": lambda _: self._tell_rules(),
@@ -102,7 +107,8 @@ class PlaySession:
             self._say("")
             self._draw(self._game, self._state)
             self._say(ending_sentence(self._game, self._state, self.so_far.display_name))
-            while self._going_on and self._is_over:
+            ended = self.so_far
+            while self._going_on and self.so_far is ended:
                 self._offer_choices_after_end()
 
     @property
@@ -122,7 +128,7 @@ class PlaySession:
                 self._kept_s = self._clock()
                 self._keep(self.so_far)
             if self._game.awaits_roll(self._state) and self._settings.draws_dice:
-                self._roll(by_person=False)
+                self._roll()
             elif program is None or self._game.awaits_roll(self._state):
                 self._prompt(player)
             else:
@@ -130,7 +136,7 @@ class PlaySession:
 
     def _offer_choices_after_end(self) -> None:
         """Let a person take back the last step or save the game; returns at once if only programs play."""
-        if all(player in self._settings.programs for player in self._game.players):
+        if all(player in self._settings.programs for player in who_plays(self._game, self.so_far.start)):
             self._quit()
             return
         line = self._ask("`undo` takes it back, Enter leaves> ")
@@ -145,8 +151,8 @@ class PlaySession:
     def _let_play(self, player: Player, program: Program) -> None:
         rng = program_rng(self._settings.seed, player, len(self.so_far.steps))
         with self._waiting(f"{self.so_far.display_name(player)} thinks"):
-            choice = program(self._game, self._state, player, rng, self.so_far.earlier)
-        self.so_far = self.so_far.play(choice.turn, by_person=False)
+            choice = program.choose(self._game, self._state, player, rng, self.so_far.earlier)
+        self.so_far = self.so_far.play(choice.turn)
         because = f" That {choice.reason.rstrip('.')}." if choice.reason else ""
         notation = self._game.notation
         self._say(f"{player}: {notation.format_turn(choice.turn)}  {notation.describe(choice.turn)}{because}")
@@ -189,17 +195,25 @@ class PlaySession:
     def _execute_line(self, line: str, *, awaits_roll: bool) -> None:
         word, _, rest = line.partition(" ")
         command = self._commands.get(word.lower())
+        said = announcement_in(self._game, line)
         if command is not None:
             command(rest.strip())
-        elif line.partition(":")[2].strip().lower() in self._announced_kinds():
-            self._announce(parse_announcement(line, self._game.players))
-        elif awaits_roll:
-            self._play(self._game.dice_for(line).parse_roll(self._state, line))
+        elif said is not None and said.kind in self._announced_kinds():
+            self._announce(said)
         else:
-            self._play(self._parse_turn(line))
+            try:
+                dice = self._game.dice_for(line) if awaits_roll else None
+                what = dice.parse_roll(self._state, line) if dice else self._parse_turn(line)
+            except UnreadableError:
+                if said is None:
+                    raise
+                # The rules refuse it with their reason.
+                self._announce(said)
+            else:
+                self._play(what)
 
     def _announced_kinds(self) -> set[str]:
-        """Return the announcements that may follow a colon. The rules refuse those that aren't possible now."""
+        """Return what is an announcement after a colon, even if it could be read as a turn."""
         return {RESIGN, DRAW, REPETITION, *(each.kind for each in self._game.rules.announcements(self._state))}
 
     def _parse_turn(self, line: str) -> Any:
@@ -222,7 +236,7 @@ class PlaySession:
             raise PlayError(f"{has} listed, so {text} stands for none; `turns` lists the legal ones") from error
 
     def _play(self, what: Any) -> None:
-        self.so_far = self.so_far.play(what, by_person=True)
+        self.so_far = self.so_far.play(what)
         self._refused = None
 
     def _announce(self, announcement: Announcement) -> None:
@@ -230,32 +244,19 @@ class PlaySession:
             raise PlayError(f"{announcement.player} is played by a program; nobody else can speak for it")
         if announcement.player is None and self._settings.programs:
             raise PlayError("a program plays, and programs agree to nothing; play on, or resign")
-        after = self.so_far.play(announcement, by_person=True)
-        if announcement.kind in (RESIGN, DRAW) and not self._agrees(
-            self._confirmation_question(announcement, after.state)
-        ):
+        after = self.so_far.play(announcement)
+        if announcement.kind in (RESIGN, DRAW) and not self._agrees(confirmation_question(self.so_far, announcement)):
             self._say("The game goes on.")
             return
         self.so_far = after
         self._refused = None
         self._say(describe_announcement(announcement))
 
-    def _confirmation_question(self, announcement: Announcement, after: Any) -> str:
-        """Return the question before a resignation, or the one to the other players about a draw."""
-        if announcement.kind == DRAW:
-            offering = self._game.rules.players_to_move(self._state)[0]
-            others = [player for player in self._game.players if player != offering]
-            accepts = f"Does {others[0]} accept?" if len(others) == 1 else "Do all others accept?"
-            return f"{offering.capitalize()} offers a draw. {accepts}"
-        winner = None if (outcome := self._game.rules.outcome(after)) is None else outcome.winner
-        wins = "" if winner is None else f" {capitalized(self.so_far.display_name(winner))} wins."
-        return f"{describe_announcement(announcement)}{wins} Are you sure?"
-
     def _show_board(self) -> None:
         self._shown = len(self.so_far.steps)
         self._say("")
         self._draw(self._game, self._state)
-        if self._game.awaits_roll(self._state):
+        if self._is_over or self._game.awaits_roll(self._state):
             return
         player = self._game.rules.players_to_move(self._state)[0]
         self._list(numbered_turns(self._game, self._state, player, self._settings.most_listed))
@@ -294,17 +295,17 @@ class PlaySession:
         if stage == "whole":
             self._say(f"  {self._game.notation.format_turn(hint.turn)}")
 
-    def _roll(self, *, by_person: bool) -> None:
+    def _roll(self) -> None:
         if not self._game.awaits_roll(self._state):
             raise PlayError("It is not time to roll; play a turn.")
         number = self.so_far.rolls
         roll = draw_roll(self._game, self._state, self._settings.seed, number)
         player = self._game.rules.players_to_move(self._state)[0]
-        self.so_far = self.so_far.play(roll, by_person=by_person)
+        self.so_far = self.so_far.play(roll)
         self._say(f"{self.so_far.display_name(player)} rolls {format_roll(roll)}")
 
     def _undo(self) -> None:
-        before = self.so_far.take_back()
+        before = self.so_far.take_back(self._settings.programs, draws_dice=self._settings.draws_dice)
         if before is None:
             raise PlayError("Nothing to undo.")
         self.so_far = before
@@ -343,8 +344,8 @@ class PlaySession:
             if each.kind not in (RESIGN, DRAW) and kind.lower() in ("", each.kind)
         ]
         if not claims and kind:
-            # Let the rules refuse it with their reason.
-            self._play(Announcement(kind.lower(), self._game.rules.players_to_move(self._state)[0]))
+            # The rules refuse it with their reason.
+            self._announce(Announcement(kind.lower(), self._game.rules.players_to_move(self._state)[0]))
             return
         if not claims:
             raise PlayError("Nothing can be claimed now.")
@@ -375,14 +376,17 @@ class PlaySession:
     def _load(self, name: str) -> None:
         if not name:
             raise PlayError("a file is needed, such as `load game.txt`")
+        file = Path(name)
         try:
-            text = read_text(Path(name))
+            text = read_text(file)
         except UnreadableError as error:
             self._say(f"Not loaded: {error}")
         except (OSError, ValueError) as error:
             self._say(f"Not loaded: {name}: {getattr(error, 'strerror', None) or error}")
         else:
-            self.so_far = game_of_record(self._game, text, ())
+            loaded = game_of_record(self._game, text, ())
+            self._go_on_with(loaded, file)
+            self.so_far = loaded.with_programs(self._settings.programs)
             self._hint = None
             self._shown = -1
             self._say(f"Loaded: {name}, {counted(self.so_far.turns, 'turn')}.")

@@ -124,6 +124,14 @@ def test_a_justified_claim_is_accepted(play, tmp_path, typed):
     assert present(replay(record).outcome).winner == "black"
 
 
+def test_an_impossible_announcement_is_refused_with_the_reason(play):
+    said = play("diaballik", "--no-record", typed="black:anti-play\nwhite: Anti-Play\nblack:x1\nall:nonsense\n").output
+    assert "Not possible: None of black's pieces touches white's wall; 3 are needed." in said
+    assert "Not possible: It is black's turn, so white can't announce anti-play now." in said
+    assert said.count("Not possible: ") == 3
+    assert "Expected " in said.partition("> black:x1\n")[2].partition("> all:")[0]
+
+
 def test_legal_turns_are_listed_and_searched(play):
     said = play("diaballik", typed="turns\nturns D1*F1 d1-d2\nturns z\nquit\n").output
     first, searched, none = re.findall(r"((?:^ +\d+  \S.*\n)*)^(\w+ of 290 legal turns.*)$", said, re.MULTILINE)
@@ -219,6 +227,7 @@ def test_people_can_answer_in_any_order_and_programs_answer_for_themselves(play,
 def test_programs_alone_draw_their_dice(play, tmp_path):
     said = play("harvest", "--player", "p1=hint", "--player", "p2=hint", "--seed", "2").output
     assert "That gives more points." in said
+    assert "takes it back" not in said
     assert replay(kept(tmp_path)).outcome is not None
 
 
@@ -266,13 +275,28 @@ def test_resigning_must_be_confirmed_and_a_draw_is_an_offer(play, tmp_path):
     assert said.count("Gold offers a draw. Does teal accept? [y/N]") == 2
     assert said.count("The game goes on.") == 2
     assert "The game is a draw: both agreed on a draw." in said
+    said = play("deblockle", "--no-record", typed="claim resign\nn\nclaim draw\nquit\n").output
+    assert "Gold resigns. Teal wins. Are you sure? [y/N]" in said
+    assert "The game goes on." in said
+    assert said.count("Not possible: ") == 1
+
+
+def test_only_those_who_play_are_asked_about_a_draw(play):
+    said = play("number-drop", "--no-record", "--option", "players=2", typed="draw\nn\n").output
+    assert "P1 offers a draw. Does p2 accept?" in said
 
 
 def test_the_end_of_a_game_can_be_undone(play, tmp_path):
-    said = play("deblockle", typed="resign\ny\nc1-c2\nundo\nc1-b1=x-a2\n").output
-    assert "Teal wins: gold resigned." in said
+    said = play("deblockle", typed="resign\ny\nc1-c2\nboard\nundo\nc1-b1=x-a2\n").output
+    assert said.count("Teal wins: gold resigned.") == 1
+    assert " 1  " in said.partition("> board\n")[2].partition("> undo\n")[0]
     assert "The game is over. `undo`, `save FILE` and `board` still work; Enter leaves." in said
     assert kept(tmp_path).result == "*"
+
+
+def test_the_end_of_a_game_loaded_after_the_end_is_said(play):
+    said = play("deblockle", "--no-record", typed="resign\ny\nsave a.txt\nload a.txt\nboard\n").output
+    assert said.count("Teal wins: gold resigned.") == 2
 
 
 def test_undo_takes_back_a_requested_roll_alone(play):
@@ -346,7 +370,7 @@ def test_the_environment_is_left_alone(play):
 
 WORDS = (
     "help turns hint undo board rules why resign draw claim roll 1 2 999 save load a.txt all:draw gold:resign "
-    "p1:resign repetition anti-play : = * keep"
+    "p1:resign repetition anti-play : = * keep y"
 )
 
 

@@ -3,7 +3,10 @@
 import re
 from pathlib import Path
 
-from engine.records.record import read
+import pytest
+
+from common.durable import write_durably
+from engine.records.record import PlayedTurn, read
 from referee.cli.play import command, keeping
 from tests.referee.cli.played import ONE_EACH, kept
 
@@ -49,6 +52,22 @@ def test_a_record_that_cannot_be_written_is_printed(play, tmp_path, monkeypatch)
     assert result.stdout.count("The game can't be kept in x.txt: No space left on device.") == 1
     assert '[Result "teal"]' in result.stdout
     assert "No space left on device" in result.stderr
+
+
+def test_a_disk_error_is_forgotten_once_the_file_holds_the_game(play, tmp_path, monkeypatch):
+    faults = iter([None, OSError(28, "No space left on device")])
+
+    def full_once(path: Path, text: str) -> None:
+        fault = next(faults)
+        if fault is not None:
+            raise fault
+        write_durably(path, text)
+
+    monkeypatch.setattr(keeping, "write_durably", full_once)
+    said = play("diaballik", typed="c1-c2\nc7-c6\nundo\nquit\n").output
+    assert "No space left on device. Play on" in said
+    assert "Kept as " in said
+    assert len(kept(tmp_path).entries) == 1
 
 
 def test_each_step_is_on_the_disk_before_the_next_prompt(play, tmp_path, monkeypatch):
@@ -154,3 +173,104 @@ def test_a_solo_game_that_was_given_up_is_not_offered_again(play, tmp_path):
     assert "Not finished" not in play("number-drop", typed="quit\n").output
     (file,) = tmp_path.glob("*.txt")
     assert "0 turns, all legal. Points: p1 0. Result: given up" in play(file.name, command="replay").output
+
+
+def turns_in(file: Path | str) -> list[str]:
+    return [entry.turn for entry in read(Path(file).read_text()).entries if isinstance(entry, PlayedTurn)]
+
+
+def test_loading_another_game_leaves_the_one_before_in_its_file(play, tmp_path):
+    play("diaballik", "--record", "b.txt", typed="a1-a2\nquit\n")
+    said = play("diaballik", typed="b1-b2\nb7-b6\nload b.txt\na7-a6\nquit\n").output
+    left, other = re.findall(r"Kept as (\S+\.txt)\.", said)
+    assert turns_in(left) == ["b1-b2", "b7-b6"]
+    assert turns_in(other) == ["a1-a2", "a7-a6"]
+    assert turns_in("b.txt") == ["a1-a2"]
+    said = play("diaballik", "--new", typed=f"load {left}\nc1-c2\nquit\n").output
+    assert f"Kept as {left}. `" in said, "a game that was kept here goes on in its own file"
+    assert turns_in(left) == ["b1-b2", "b7-b6", "c1-c2"]
+
+
+def test_loading_more_of_the_same_game_goes_on_in_its_file(play):
+    typed = "b1-b2\nb7-b6\nsave a.txt\nundo\nload a.txt\nquit\n"
+    said = play("diaballik", "--record", "c.txt", typed=typed).output
+    assert said.count("Kept as ") == 1
+    assert turns_in("c.txt") == ["b1-b2", "b7-b6"]
+
+
+def test_no_other_game_is_loaded_while_the_one_before_cannot_be_kept(play, monkeypatch):
+    play("diaballik", "--record", "b.txt", typed="a1-a2\nquit\n")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device", "x.txt")
+
+    monkeypatch.setattr(keeping, "write_durably", full)
+    said = play("diaballik", "--record", "x.txt", typed="c1-c2\nload b.txt\nquit\n", code=8).output
+    assert "This game can't be kept (No space left on device), so no other is loaded." in said
+    assert "1. black c1-c2" in said
+
+
+@pytest.mark.parametrize(("options", "typed"), [(("--load", "g.txt"), ""), ((), "load g.txt\n")])
+def test_undo_in_a_game_that_goes_on_takes_back_the_persons_turn(play, options, typed):
+    program = ("--player", "white=random")
+    play("diaballik", *program, "--record", "g.txt", typed="a1-a2\nb1-b2\nquit\n")
+    play("diaballik", *program, *options, "--no-record", typed=f"{typed}undo\nsave a.txt\nquit\n")
+    assert turns_in("a.txt") == turns_in("g.txt")[:2]
+    play("diaballik", *options, "--no-record", typed=f"{typed}undo\nsave b.txt\nquit\n")
+    assert turns_in("b.txt") == turns_in("g.txt")[:3], "without a program every turn is a person's"
+
+
+def test_undo_in_a_game_that_goes_on_gives_no_second_roll(play):
+    play("harvest", "--dice", "roll", "--record", "g.txt", typed="quit\n")
+    going_on = ("harvest", "--load", "g.txt", "--no-record", "--seed", "3")
+    assert "Nothing to undo." in play(*going_on, "--dice", "roll", typed="undo\nquit\n").output
+    assert "Taken back." in play(*going_on, typed="undo\nquit\n").output, "this roll may have been typed"
+
+
+def test_a_program_plays_on_in_a_game_that_goes_on(play, tmp_path, monkeypatch):
+    left = play("diaballik", "--player", "white=random", typed="a1-a2\nquit\n").output
+    (file,) = tmp_path.glob("*.txt")
+    goes_on = f"`referee play diaballik --load {file.name} --player white=random` goes on"
+    assert f"Kept as {file.name}. {goes_on}." in left
+    assert ("White", "program (random)") in kept(tmp_path).tags
+    mentioned = f"Not finished: {file.name}, 2 turns, white: program (random). {goes_on} with it."
+    assert mentioned in play("diaballik", typed="quit\n").output
+    monkeypatch.setattr(command, "_is_asked", lambda: True)
+    lines = iter(["b1-b2", None, "resign", "y", None])
+    monkeypatch.setattr(command, "_line_reader", lambda: lambda _: next(lines))
+    said = play(typed="\n").output
+    assert f"A game is not finished ({file.name}, 2 turns, white: program (random)). Go on with it? [Y/n]" in said
+    assert len(kept(tmp_path).entries) == 4
+    assert "\nWhite wins: " in play("diaballik", "--player", "white=hint:gentle", typed="\n").output
+    assert ("White", "program (gentle)") in kept(tmp_path).tags
+
+
+def test_a_person_takes_a_programs_side_and_keeps_a_name(play, tmp_path, monkeypatch):
+    play("diaballik", "--player", "white=random", "--name", "white=Robo", "--record", "r.txt", typed="a1-a2\n")
+    assert ("White", "Robo") in read(Path("r.txt").read_text()).tags
+    play("diaballik", "--player", "white=random", typed="a1-a2\nquit\n")
+    monkeypatch.setattr(command, "_is_asked", lambda: True)
+    lines = iter(["b1-b2", None])
+    monkeypatch.setattr(command, "_line_reader", lambda: lambda _: next(lines))
+    left = play("diaballik", "--player", "White=person", typed="\n").output
+    assert "--player" not in left
+    assert len(kept(tmp_path).entries) == 3
+    assert "White" not in dict(kept(tmp_path).tags)
+
+
+def test_a_loaded_game_that_was_kept_here_goes_on_in_its_file(play, tmp_path):
+    play("diaballik", typed="a1-a2\nquit\n")
+    (file,) = tmp_path.glob("*.txt")
+    play("diaballik", "--load", file.name, typed="a7-a6\nresign\ny\n\n")
+    assert len(kept(tmp_path).entries) == 3
+    assert "Not finished" not in play("diaballik", typed="quit\n").output
+    said = play("diaballik", "--load", file.name, typed="undo\nb1-b2\nquit\n").output
+    assert "Kept as " in said
+    assert f"Kept as {file.name}." not in said, "a finished game stays as it is"
+    assert len(read(file.read_text()).entries) == 3
+
+
+def test_games_in_which_only_programs_play_are_not_interrupted(play):
+    play("harvest", typed="4\nquit\n")
+    assert "Not finished" in play("harvest", "--player", "p1=hint", typed="quit\n").output
+    assert "Not finished" not in play("harvest", "--player", "p1=hint", "--player", "p2=hint").output
