@@ -133,7 +133,7 @@ _FOR_MACHINES = re.compile(
     r"^(went on|flag fell|remove the file.*|round robin|new game)$"
     r"|translate\(|default-src|camera=|attachment;|to= and|slots=|star_slid=|got an array of"
     r"|^(edge )?light \{(place|line|replace)\}$|inline;"
-    r"|^(PRAGMA|SELECT|INSERT|UPDATE|BEGIN) |^# |^\w+ = |^tabletop-referee |^light_map = "
+    r"|^(PRAGMA|SELECT|INSERT|UPDATE|DELETE|BEGIN) |^# |^\w+ = |^tabletop-referee |^light_map = "
     # A reader's prefix to another message; the surface's name is translated by itself.
     r"|^the \{name\}(: \{message\})?$"
     # Text on printed sheets, and questions at a terminal.

@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from engine.support.players import DRAW, EVERYONE
 from hardware.pin_map import ButtonRole
 from referee.clocks.control import read_control
 from referee.commands import values as commands
@@ -92,6 +93,17 @@ class AnswerDrawMessage(CommandMessage):
     makes = commands.AnswerDraw
     command: Literal["answer draw"]
     accepts: bool
+
+
+class AgreedDrawMessage(CommandMessage):
+    """Ends the game in a draw, without an offer: the players agreed on one, or an arbiter decides so."""
+
+    needs = Role.OWN
+    command: Literal["agreed draw"]
+
+    def value(self, by: str) -> commands.Command:
+        """Return the session's command."""
+        return commands.Announce(f"{EVERYONE}:{DRAW}", by, is_agreed=True)
 
 
 class CorrectMessage(CommandMessage):
@@ -201,6 +213,7 @@ AnyCommandMessage = Annotated[
     | AnnounceMessage
     | OfferDrawMessage
     | AnswerDrawMessage
+    | AgreedDrawMessage
     | CorrectMessage
     | TakeBackMessage
     | HintMessage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from referee.hall.database import Database, Transaction
@@ -57,6 +57,7 @@ class _Batch:
     begun_anew: set[Copy] = field(default_factory=set)
     dropped: dict[Copy, int] = field(default_factory=dict)
     games: set[tuple[str, str, int]] = field(default_factory=set)
+    linked: list[TableEvent] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ class Copies:
 
     ``full`` are the tables whose last events weren't kept, because they already have ``most_bytes`` or MOST_JOURNALS.
     ``dropped`` are the copies of tables that had gone back, each with the first event that no longer holds.
+    ``linked`` are the events of the last ``take`` with which games of pairings began.
     """
 
     def __init__(self, database: Database, most_bytes: int = MOST_TABLE_BYTES) -> None:
@@ -91,6 +93,7 @@ class Copies:
         self._journals = Counter(seat for seat, _ in self._held)
         self.full: frozenset[str] = frozenset()
         self.dropped: dict[Copy, int] = {}
+        self.linked: Sequence[TableEvent] = ()
 
     def held(self, seat: str, journal: str) -> int:
         """Return the number of the newest event that is kept, 0 for none."""
@@ -115,6 +118,7 @@ class Copies:
         self._bytes.update(batch.bytes)
         self.full = (self.full - batch.bytes.keys()) | batch.full
         self.dropped = batch.dropped
+        self.linked = batch.linked
         missing = {copy: after for copy, after in batch.gaps.items() if after == self.held(*copy)}
         return {**missing, **batch.conflicts}
 
@@ -208,8 +212,18 @@ class Copies:
         )
         for event, _ in batch.rows.values():
             if event.event_type == EventKind.NEW_GAME:
-                link_game(work, event)
+                self._link_game(work, batch, event)
         batch.rows.clear()
+
+    def _link_game(self, work: Transaction, batch: _Batch, begun: TableEvent) -> None:
+        this = (begun.table, begun.journal, begun.game_number)
+        # Their results decide whether this game takes the place of one of them.
+        earlier = {game for game in batch.games if game[0] == begun.table and game < this}
+        for game in sorted(earlier):
+            _update_result(work, *game)
+        batch.games -= earlier
+        if link_game(work, begun):
+            batch.linked.append(begun)
 
     def journals(self) -> list[Copy]:
         """Return the journals of which there are copies."""

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from referee.hall.copies import MOST_TABLE_BYTES, Arrival, Copies, Copy
 from referee.hall.database import Database
-from referee.hall.floor import MOST_SEATS, Floor, clock_time
+from referee.hall.floor import MOST_SEATS, Floor, Seat, clock_time
 from referee.hall.pictures import Pictures
 from referee.hall.rulings import Ruling, Rulings
 from referee.mqtt.topics import OFFLINE, ONLINE, Answer, ReplayRequest, TableEvent, TableState, Topics
@@ -189,8 +189,7 @@ class Hall:
         asked = self._due_doubts(now_s)
         for seat in self.floor.seats():
             state = seat.state
-            is_whole = state is None or not seat.is_behind or seat.id in self.copies.full
-            if state is None or is_whole or not seat.is_online or not state.journal:
+            if state is None or self._is_whole(seat) or not seat.is_online or not state.journal:
                 self._behind.pop(seat.id, None)
                 continue
             copy = (seat.id, state.journal)
@@ -203,9 +202,11 @@ class Hall:
             if (
                 there is not None
                 and there.is_online
+                # Its newest events may tell that the game has begun already.
+                and (self._is_whole(there) or not ruling.begins_game)
                 and now_s - self._sent.get(ruling.request_id, _NEVER_S) >= ASK_AGAIN_S
             ):
-                asked.append(self._command(ruling))
+                asked.append(self._command(ruling, there))
         for seat_id, number in self._wanted_pictures:
             wish = {"command": "evidence", "event": number}
             asked.append(Outgoing(Topics(self.prefix, seat_id).own, json.dumps(wish).encode(), self._response(seat_id)))
@@ -310,6 +311,8 @@ class Hall:
     def _keep_events(self, arrivals: Sequence[Arrival]) -> dict[Copy, int]:
         """Store events. Returns the copies with gaps, each with the event after which its gap begins."""
         gaps = self.copies.take(arrivals)
+        for begun in self.copies.linked:
+            self._withdraw_begun(begun)
         for (seat, _), first in self.copies.dropped.items():
             self._pictures.drop(seat, first)
         for seat in self.copies.full:
@@ -318,6 +321,15 @@ class Hall:
                 ValueError("a hall keeps no more of one table's events or journals; its own journal has them"),
             )
         return {copy: after for copy, after in gaps.items() if copy[0] not in self.copies.full}
+
+    def _withdraw_begun(self, begun: TableEvent) -> None:
+        """No longer have a table begin a game that has begun there otherwise."""
+        names = set(map(str, begun.data["players"].values()))
+        for ruling in self.rulings.waiting():
+            is_of_game = ruling.seat == begun.table and set(ruling.players) == names
+            # The table's answer will tell what became of the order itself.
+            if is_of_game and ruling.request_id != begun.request_id:
+                self.rulings.withdraw(ruling.request_id)
 
     def _keep_picture(self, batch: _Batch, seat: str, kind: str, content: bytes) -> None:
         number, _, name = kind.removeprefix("evidence/").partition("/")
@@ -357,10 +369,18 @@ class Hall:
         request = ReplayRequest(after=after, most=REPLAY_MOST)
         return Outgoing(Topics(self.prefix, seat).replay, request.model_dump_json().encode(), self._response(seat))
 
-    def _command(self, ruling: Ruling) -> Outgoing:
+    def _is_whole(self, seat: Seat) -> bool:
+        """Whether the hall has all of a table's events, or will get no more of them."""
+        return not seat.is_behind or seat.id in self.copies.full
+
+    def _command(self, ruling: Ruling, seat: Seat) -> Outgoing:
         self._sent[ruling.request_id] = self._clock()
+        command = dict(ruling.command)
+        if ruling.begins_game and seat.state is not None:
+            # The table refuses it if anything has happened since, such as that the players began the game themselves.
+            command.setdefault("seen", seat.state.event_number)
         topic = Topics(self.prefix, ruling.seat).own
-        return Outgoing(topic, json.dumps(dict(ruling.command)).encode(), self._response(ruling.seat))
+        return Outgoing(topic, json.dumps(command).encode(), self._response(ruling.seat))
 
     def _response(self, seat: str) -> str:
         return f"{self._responses}/{seat}"
@@ -406,7 +426,9 @@ class Hall:
 
 def _event(seat: str, payload: bytes) -> TableEvent:
     event = TableEvent.model_validate_json(payload)
-    _check(seat, event.table, event.number, event.journal, event.event_type, event.wall_time)
+    reason = event.data.get("reason")
+    texts = (event.journal, event.event_type, event.wall_time, event.game, reason if isinstance(reason, str) else "")
+    _check(seat, event.table, event.number, *texts)
     if not event.journal or event.number < 1 or not 0 <= event.game_number <= _LARGEST:
         raise ValueError("it has no number in a journal")
     return event
@@ -414,7 +436,7 @@ def _event(seat: str, payload: bytes) -> TableEvent:
 
 def _answer(seat: str, payload: bytes) -> Answer:
     answer = Answer.model_validate_json(payload)
-    _check(seat, answer.table, answer.event_number, answer.words)
+    _check(seat, answer.table, answer.event_number, answer.words, answer.request_id)
     return answer
 
 

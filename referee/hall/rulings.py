@@ -23,6 +23,10 @@ class Status(enum.StrEnum):
     WITHDRAWN = "withdrawn"
 
 
+NEW_GAME = "new game"
+"""The command that has a table begin a game."""
+
+
 @dataclass(frozen=True)
 class Ruling:
     """A command to a table. ``words`` are the table's answer, ``event_number`` its newest event by then."""
@@ -35,6 +39,16 @@ class Ruling:
     status: Status = Status.WAITING
     words: str = ""
     event_number: int | None = None
+
+    @property
+    def begins_game(self) -> bool:
+        """Whether it has the table begin a game."""
+        return bool(self.command["command"] == NEW_GAME)
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """The names of those whose game it has the table begin, the first side's first; empty if it names nobody."""
+        return tuple(self.command.get("players", {}).values()) if self.begins_game else ()
 
 
 _COLUMNS = "request_id, seat, content, given_by, given_at, status, words, event_number"
@@ -61,9 +75,13 @@ class Rulings:
         return ruling
 
     def record_answer(self, answer: Answer) -> bool:
-        """Store a table's answer, durably on return; returns whether a ruling was waiting for it."""
-        ruling = self._waiting.get(answer.request_id)
-        if ruling is None or ruling.seat != answer.table:
+        """Store a table's answer, durably on return; returns whether a ruling had none.
+
+        An answer to a ruling that was withdrawn counts too: the table may have had it already.
+        """
+        unanswered = "WHERE request_id = ? AND seat = ? AND status IN (?, ?)"
+        statuses = (Status.WAITING.value, Status.WITHDRAWN.value)
+        if not self._read(unanswered, answer.request_id, answer.table, *statuses):
             return False
         self._settle(
             answer.request_id, Status.REFUSED if answer.refused else Status.DONE, answer.words, answer.event_number

@@ -73,7 +73,7 @@ def _without(components: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, An
 
 
 def _field(field: str) -> str:
-    return f"{{{{ value_json.{field} | string | truncate({_LONGEST_STATE}, true, '…') }}}}"
+    return f"{{{{ value_json.{field} | string | truncate({_LONGEST_STATE}, true, '…', 0) }}}}"
 
 
 def _sensors(options: MqttOptions) -> dict[str, dict[str, Any]]:

@@ -118,9 +118,10 @@ class ShownOutcome(_Frozen):
 class ShownClock(BaseModel):
     """What the clock showed at ``wall_time`` (ISO 8601 UTC); a screen counts on from there.
 
-    ``remaining_s`` is what is left to each side, ``running`` whose time runs down once their ``delay_s`` is over,
-    ``paused`` why it is stopped (empty if it isn't), ``fallen`` whose flag fell. ``runs_out`` (ISO 8601 UTC) is when
-    the next flag falls if nothing happens; null while nothing runs. ``words`` are such as ``Black 4:59, White 5:00``.
+    ``remaining_s`` is what is left to each side that plays, ``running`` whose time runs down once their ``delay_s`` is
+    over, ``paused`` why it is stopped (empty if it isn't), ``fallen`` whose flag fell. ``runs_out`` (ISO 8601 UTC) is
+    when the next flag falls if nothing happens; null while nothing runs. ``words`` are such as ``Black 4:59, White
+    5:00``.
     """
 
     model_config = ConfigDict(frozen=True, allow_inf_nan=False)

@@ -71,7 +71,7 @@ class LightDocument(Document):
 class ClockDocument(Document):
     """The clock at the moment the document is sent; a screen counts on from there.
 
-    ``remaining_s`` is each player's remaining time. The time of the ``running`` players runs down once their
+    ``remaining_s`` is the time left to each player who plays. The time of the ``running`` players runs down once their
     ``delay_s`` is over; in the mode ``hourglass``, the other players gain it. ``paused`` is the reason for a pause,
     empty while the clock runs. ``fallen`` are the players whose flag has fallen. ``control`` describes the setting.
     """

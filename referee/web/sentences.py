@@ -98,7 +98,8 @@ class Template:
             if is_inside and _BETWEEN_SENTENCES.search(part):
                 return
             fits = filled.get(name, part) == part and (name not in self.quoted or _QUOTED.fullmatch(part))
-            if fits and (part or start):
+            # What stands before a colon belongs to another sentence.
+            if fits and (part or start) and not (name == "player" and ": " in part):
                 yield from self._from(text, end + len(following), index + 1, {**filled, name: part})
             if is_last:
                 return

@@ -159,7 +159,7 @@ def _check_topics(prefix: str, listed: Sequence[str]) -> None:
 
 
 def _address(broker: str, user: str | None, password_file: Path | None, ca: Path | None, *, tls: bool) -> Address:
-    """Build the broker's address from the options; raises BadParameter if it is invalid."""
+    """Build the broker's address from the options; raises UsageError if it is invalid."""
     from referee.hall.broker import Address
     from referee.mqtt.options import PLAIN_PORT, TLS_PORT, TlsOptions, read_password
 
@@ -168,5 +168,7 @@ def _address(broker: str, user: str | None, password_file: Path | None, ca: Path
     port = int(parts[2] or (TLS_PORT if is_safe else PLAIN_PORT)) if parts else 0
     if parts is None or not 0 < port < 2**16:
         raise click.BadParameter(f"{broker!r} is no broker; expected a name such as broker.local or 10.0.0.2:1883")
+    if password_file is not None and user is None:
+        raise click.UsageError("--password-file needs --user, the hall's name at the broker.")
     password = None if user is None else read_password(password_file, os.environ)
     return Address(parts[1].strip("[]"), port, user, password, TlsOptions(ca).context() if is_safe else None)

@@ -109,6 +109,22 @@ class Director:
                 note_known_event(work, seat, number, game.round, game.board)
         return tournament.round + 1
 
+    def move(self, number: int, pairing: tuple[int, int], seat: str) -> None:
+        """Have the game of a round's board played at another table.
+
+        Raises TournamentError where there is no such game, and if it has begun or has a result.
+        """
+        with self._database.transaction() as work:
+            key = (number, *pairing)
+            if not work.run(
+                "UPDATE pairing SET seat = ? WHERE tournament = ? AND round = ? AND board = ? "
+                "AND seat <> '' AND game_number = 0 AND score = ?",
+                *(seat, *key, Score.OPEN.value),
+            ):
+                raise TournamentError(f"round {pairing[0]} has no game at board {pairing[1]} that is still to begin")
+            work.run("DELETE FROM known_event WHERE tournament = ? AND round = ? AND board = ?", *key)
+            note_known_event(work, seat, *key)
+
     def decide(self, number: int, pairing: tuple[int, int], score: Score, by: str) -> None:
         """Set an arbiter's result for a round's board; with an open score, the table's own result counts again.
 

@@ -33,21 +33,23 @@ def note_known_event(work: Transaction, seat: str, *board: int) -> None:
         work.run(insert, *known)
 
 
-def link_game(work: Transaction, event: TableEvent) -> None:
+def link_game(work: Transaction, event: TableEvent) -> bool:
     """Note that a game which began is that of a pairing: at its table, between its two players, not known before.
 
-    A game that is begun anew takes the place of the one before, until the pairing has a result.
+    A game that is begun anew takes the place of the one before, until the pairing has a result. Returns whether the
+    game is that of a pairing.
     """
     given = event.data.get("players")
     if not isinstance(given, dict):
-        return
+        return False
     names = {str(name) for name in given.values()}
     parameters = (event.table, Score.OPEN.value, event.journal, event.number)
     # Not by time: the clocks of table and hall may differ by any amount.
     for *board, one, other in work.rows(_PAIRINGS + _MAY_BEGIN, *parameters):
         if {one, other} == names:
             work.run(f"UPDATE pairing SET journal = ?, game_number = ? {_AT}", event.journal, event.game_number, *board)
-            return
+            return True
+    return False
 
 
 def unlink_games(work: Transaction, seat: str, journal: str, first: int) -> None:

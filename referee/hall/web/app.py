@@ -20,17 +20,16 @@ from starlette.staticfiles import StaticFiles
 from common.phrases import capitalized
 from referee.clocks.clock import clock_text, run_down
 from referee.clocks.control import ClockMode
-from referee.errors import ClockError, TournamentError
+from referee.errors import ClockError, HallStoreError, TournamentError
 from referee.hall.floor import Seat
 from referee.hall.hall import Hall
 from referee.hall.tournament.director import Director
 from referee.hall.tournament.standings import format_points
-from referee.web import views
+from referee.web import server, views
 from referee.web.access import Access, Role
 from referee.web.api import pairing
 from referee.web.guard import Guarded
 from referee.web.languages import language_of, sentences, templates, translations
-from referee.web.server import create_guarded_app
 
 _HERE = Path(__file__).parent
 
@@ -62,7 +61,19 @@ def create_hall(desk: HallDesk) -> Starlette:
         Guarded("/api/pair", pairing(desk.access), Role.NOBODY, methods=["POST"], by_code=True),
         Mount("/hall", StaticFiles(directory=_HERE / "static"), name="hall"),
     )
-    return create_guarded_app(routes, desk.access)
+    app = server.create_guarded_app(routes, desk.access)
+    app.add_exception_handler(HallStoreError, _handle_store_failure)
+    return app
+
+
+def _handle_store_failure(request: Request, error: Exception) -> Response:
+    """Answer a failure of the hall's store: what was sent may be lost."""
+    del error
+    words = translations(language_of(request)).gettext(
+        "The hall's store does not answer, so this was not kept. "
+        "Wait a moment, look whether it is there, then repeat it."
+    )
+    return server.refusal(request, HTTPException(503, words))
 
 
 async def _pair(request: Request) -> Response:

@@ -15,7 +15,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from engine import registry
-from engine.support.players import DRAW, RESIGN
+from engine.support.players import RESIGN
+from referee.commands.draw_offers import is_draw_possible
 from referee.commands.messages import COMMAND_MESSAGES, describe_errors
 from referee.hall.floor import Seat, Urgency
 from referee.hall.rulings import Status
@@ -108,7 +109,8 @@ class TablePages:
         rulings = await run_in_threadpool(self._hall.rulings.newest, seat.id, _MOST_RULINGS)
         evidence = None if state is None or state.verdict is None else state.verdict.evidence
         pictures = next((event.pictures for event in events if event.number == evidence), ())
-        if evidence is not None and any(self._hall.picture(seat.id, evidence, name) is None for name in pictures):
+        missing = {name for name in pictures if evidence and self._hall.picture(seat.id, evidence, name) is None}
+        if evidence is not None and missing:
             self._hall.request_pictures(seat.id, evidence)
             self._desk.send_now()
         language = language_of(request)
@@ -118,10 +120,11 @@ class TablePages:
             "rulings": rulings,
             "evidence": evidence,
             "pictures": [(name, picture_words(name, language)) for name in pictures],
+            "missing": missing,
             "commands": _commands(language),
             "statuses": _statuses(language),
             "resign": RESIGN,
-            "draw": DRAW,
+            "knows_draws": state is not None and _knows_draws(state.game),
             **_helpers(language, self._desk.now()),
         }
         return render_page(request, "seat", words)
@@ -175,6 +178,14 @@ def _helpers(language: str, now: datetime) -> dict[str, Any]:
     return {"headings": _headings(language), "clock_of": lambda seat: clock_of(seat, now)}
 
 
+def _knows_draws(name: str) -> bool:
+    """Whether players may agree on a draw by the rules of a game; not if the hall doesn't know the game."""
+    if name not in registry.games():
+        return False
+    game = registry.load(name)
+    return is_draw_possible(game, [game.rules.new()])
+
+
 def _headings(language: str) -> dict[Urgency, str]:
     gettext = translations(language).gettext
     return {
@@ -198,6 +209,7 @@ def _commands(language: str) -> dict[str, str]:
         "take back": gettext("Turn taken back"),
         "pause clock": gettext("Clock"),
         "announce": gettext("End of the game"),
+        "agreed draw": gettext("Draw"),
         "new game": gettext("New game"),
     }
 
@@ -208,5 +220,5 @@ def _statuses(language: str) -> dict[Status, str]:
         Status.WAITING: gettext("Waiting"),
         Status.DONE: gettext("Done"),
         Status.REFUSED: gettext("Refused"),
-        Status.WITHDRAWN: gettext("Withdrawn"),
+        Status.WITHDRAWN: gettext("Not sent any more; the table may have done it."),
     }

@@ -16,7 +16,7 @@ from engine import registry
 from referee.clocks.control import read_control
 from referee.errors import ClockError, TournamentError
 from referee.hall.floor import natural_sort_key
-from referee.hall.rulings import Ruling
+from referee.hall.rulings import NEW_GAME, Ruling
 from referee.hall.tournament.director import StoredTournament
 from referee.hall.tournament.exports import pairings_csv, standings_csv, trf16
 from referee.hall.tournament.standings import standings
@@ -29,7 +29,6 @@ from referee.web.languages import language_of, translations
 _MOST_NAME = 80
 _MOST_RULINGS = 20
 """How many of a table's newest rulings are searched for what it was told to begin."""
-_NEW_GAME = "new game"
 _RATING_REVERSED = re.compile(r"\s*(?P<rating>\d{1,4})(?P<gap>\s*)(?P<separator>[;,]?)")
 """The end of a line with a rating, read backwards: forwards, a long run of tabs would take quadratic time."""
 _Done = TypeVar("_Done")
@@ -51,6 +50,7 @@ class TournamentPages:
             Guarded(one, self._show, Role.LOOK),
             Guarded(f"{one}/pair", self._pair, Role.OWN, methods=["POST"]),
             Guarded(f"{one}/start", self._start, Role.OWN, methods=["POST"]),
+            Guarded(f"{one}/move", self._move, Role.OWN, methods=["POST"]),
             Guarded(f"{one}/decide", self._decide, Role.OWN, methods=["POST"]),
             Guarded(f"{one}/presence", self._presence, Role.OWN, methods=["POST"]),
             Guarded(f"{one}/{{file}}", self._export, Role.LOOK),
@@ -91,7 +91,7 @@ class TournamentPages:
             "systems": _systems(request),
             "lines": await run_in_threadpool(standings, tournament),
             "scores": [score for score in Score if score is not Score.BYE],
-            "seats": [seat.id for seat in seats],
+            "seats": [seat.id for seat in seats if seat.is_online and seat.state and seat.state.game == kept.game],
             "orders": await run_in_threadpool(self._orders, kept),
         }
         return render_page(request, "tournament", words)
@@ -99,9 +99,8 @@ class TournamentPages:
     async def _pair(self, request: Request) -> Response:
         kept, fields = await self._kept(request), await self._fields(request)
         seats = fields.get("seats", "").split()
-        unknown = [seat for seat in seats if self._desk.hall.floor.seat(seat) is None]
-        if unknown:
-            raise HTTPException(422, f"There is no table {unknown[0][:64]!r} here.")
+        for seat in seats:
+            self._check_seat(seat)
         if len(set(seats)) != len(seats):
             raise HTTPException(422, "A table is in the list twice.")
         await self._done(lambda: self._director.pair(kept.id, seats))
@@ -129,7 +128,7 @@ class TournamentPages:
             if str(pairing.round) != chosen or pairing.score is not Score.OPEN or not wanted or not kept.seats[at]:
                 continue
             command = {
-                "command": _NEW_GAME,
+                "command": NEW_GAME,
                 "game": game.name,
                 "players": dict(zip(game.players, tournament.names_of(pairing), strict=False)),
                 **({"options": options} if options else {}),
@@ -153,14 +152,27 @@ class TournamentPages:
     def _waiting_games(self, seat: str) -> list[Ruling]:
         """Return the games that a table is still to begin."""
         waiting = self._desk.hall.rulings.waiting()
-        return [each for each in waiting if each.seat == seat and each.command["command"] == _NEW_GAME]
+        return [each for each in waiting if each.seat == seat and each.begins_game]
+
+    def _check_seat(self, seat: str) -> None:
+        """Refuse a table that the hall doesn't know."""
+        if self._desk.hall.floor.seat(seat) is None:
+            raise HTTPException(422, f"There is no table {seat[:64]!r} here.")
+
+    async def _move(self, request: Request) -> Response:
+        kept, fields = await self._kept(request), await self._fields(request)
+        pairing, seat = _pairing_in(fields), fields.get("seat", "").strip()
+        self._check_seat(seat)
+        await self._done(lambda: self._director.move(kept.id, pairing, seat))
+        await run_in_threadpool(self._withdraw_game, kept, pairing)
+        return RedirectResponse(f"/tournaments/{kept.id}", 303)
 
     async def _decide(self, request: Request) -> Response:
         kept, fields = await self._kept(request), await self._fields(request)
+        pairing = _pairing_in(fields)
         try:
-            pairing = (int(fields["round"][:6]), int(fields["board"][:6]))
             score = Score(fields.get("score", ""))
-        except (KeyError, ValueError) as error:
+        except ValueError as error:
             raise HTTPException(422, "The form lacks the game or its result. Load the page again.") from error
         await self._done(lambda: self._director.decide(kept.id, pairing, score, _name_of(request.state.session)))
         if score is not Score.OPEN:
@@ -168,13 +180,13 @@ class TournamentPages:
         return RedirectResponse(f"/tournaments/{kept.id}", 303)
 
     def _withdraw_game(self, kept: StoredTournament, pairing: tuple[int, int]) -> None:
-        """No longer have a table begin the game of a round and board, which has a result."""
+        """No longer have its table begin the game of a round and board."""
         names = next(
             kept.tournament.names_of(each) for each in kept.tournament.pairings if (each.round, each.board) == pairing
         )
         with self._desk.hall.lock:
             for each in self._waiting_games(kept.seats[pairing]):
-                if _names_in(each) == names:
+                if each.players == names:
                     self._desk.hall.withdraw(each.request_id)
 
     def _orders(self, kept: StoredTournament) -> dict[tuple[int, int], Ruling]:
@@ -185,7 +197,7 @@ class TournamentPages:
             if pairing.needs_table and at not in kept.begun:
                 names = kept.tournament.names_of(pairing)
                 given = newest(kept.seats[at], _MOST_RULINGS)
-                orders[at] = next((each for each in given if _names_in(each) == names), None)
+                orders[at] = next((each for each in given if each.players == names), None)
         return {at: order for at, order in orders.items() if order is not None}
 
     async def _presence(self, request: Request) -> Response:
@@ -255,9 +267,12 @@ def _without_sender(ruling: Ruling) -> dict[str, object]:
     return {key: value for key, value in ruling.command.items() if key not in {"by", "request_id"}}
 
 
-def _names_in(ruling: Ruling) -> tuple[str, ...]:
-    """Return whose game a ruling has a table begin, the first side's player first; empty if it names nobody."""
-    return tuple(ruling.command.get("players", {}).values()) if ruling.command["command"] == _NEW_GAME else ()
+def _pairing_in(fields: Mapping[str, str]) -> tuple[int, int]:
+    """Return the round and board that a form names."""
+    try:
+        return int(fields["round"][:6]), int(fields["board"][:6])
+    except (KeyError, ValueError) as error:
+        raise HTTPException(422, "The form lacks the game. Load the page again.") from error
 
 
 def _name_of(session: Session) -> str:

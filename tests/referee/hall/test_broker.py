@@ -187,3 +187,13 @@ def test_an_id_or_prefix_that_no_table_can_have_is_refused(
     refused = runner_in(tmp_path, monkeypatch)("tools", "hall", "--broker", "localhost", option, given)
     assert (refused.exit_code, reason in refused.stderr) == (2, True)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_password_without_a_name_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = runner_in(tmp_path, monkeypatch)
+    (tmp_path / "password").write_text("secret")
+    # The name is refused as well, so that no hall runs in this test.
+    refused = run("tools", "hall", "--broker", "localhost", "--password-file", "password", "--announce", ".")
+    assert refused.exit_code == 2
+    assert "--password-file needs --user" in refused.stderr
+    assert [each.name for each in tmp_path.iterdir()] == ["password"]

@@ -78,6 +78,8 @@ def test_an_invalid_message_is_reported_once_and_the_others_are_kept(where: str)
         {"number": 2**63},
         {"journal": ""},
         {"wall_time": "\x00"},
+        {"game": "\x00"},
+        {"data": {"reason": "\x00"}, "event_type": "end"},
         {"game_number": -1},
     ],
 )
@@ -88,6 +90,14 @@ def test_an_impossible_event_is_refused(where: str, change: dict[str, object]) -
     hall.take([Incoming(Topics(PREFIX, "table-1").events, told)])
     assert len(said) == 1
     assert hall.copies.held("table-1", feed.journal) == 0
+
+
+def test_an_impossible_answer_is_refused(where: str) -> None:
+    said: list[str] = []
+    hall = hall_on(where, said=said)
+    answer = Answer(table="table-1", request_id="\x00", words="", refused=False, event_number=1)
+    hall.take([Incoming("club/table-1/answers", answer.model_dump_json().encode())])
+    assert len(said) == 1
 
 
 def test_tables_over_the_limit_are_reported_and_not_kept(tmp_path: Path) -> None:
@@ -161,6 +171,27 @@ def test_a_ruling_is_sent_until_it_is_answered(where: str) -> None:
     assert (done.status, done.words, done.event_number) == (Status.DONE, "Done.", 8)
     clock.now_s += 6.0
     assert [each.topic for each in hall.due_messages() if each.topic.endswith("own")] == []
+
+
+@pytest.mark.parametrize(("refused", "status"), [(False, Status.DONE), (True, Status.REFUSED)])
+def test_a_ruling_that_is_answered_after_it_was_withdrawn_shows_the_answer(
+    where: str, refused: bool, status: Status
+) -> None:
+    clock = Clock()
+    hall, feed = hall_on(where, clock), table(events=7)
+    settle(hall, clock, [feed])
+    ruling = hall.rule("table-1", TAKE_BACK, "Ann")
+    (sent,) = hall.due_messages()
+    assert hall.withdraw(ruling.request_id)
+    assert hall.rulings.newest("table-1", 1)[0].status is Status.WITHDRAWN
+    answer = feed.carry_out(json.loads(sent.payload)).model_copy(update={"refused": refused})
+    elsewhere = answer.model_copy(update={"table": "table-2"})
+    hall.take([Incoming("club/table-2/answers", elsewhere.model_dump_json().encode())])
+    assert hall.rulings.newest("table-1", 1)[0].status is Status.WITHDRAWN
+    for late in (answer, answer.model_copy(update={"words": "Again."})):
+        hall.take([Incoming(sent.response, late.model_dump_json().encode())])
+    (done,) = hall.rulings.newest("table-1", 9)
+    assert (done.status, done.words, done.event_number) == (status, "Done.", 8)
 
 
 def test_a_ruling_survives_a_restart_and_waits_for_a_table_that_is_offline(where: str) -> None:

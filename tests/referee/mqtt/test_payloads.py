@@ -141,6 +141,12 @@ def test_the_sensors_show_the_state() -> None:
     assert rendered(parts["flag_falls"]["value_template"], value_json=without) == "None"
 
 
+@pytest.mark.parametrize("length", range(254, 263))
+def test_no_sensor_shows_more_than_a_state_may_have(length: int) -> None:
+    shown = rendered(message()["components"]["verdict"]["value_template"], value_json={"words": "a" * length})
+    assert shown == ("a" * length if length <= 255 else "a" * 254 + "…")
+
+
 def test_each_button_sends_a_command_with_a_unique_id() -> None:
     moments = iter(range(100))
     buttons = [part for part in message()["components"].values() if part["platform"] == "button"]

@@ -8,16 +8,17 @@ from typing import Any
 
 import pytest
 
+from engine.registry import load
 from hardware.lights.signals import Mood, Sound
 from referee.clocks.clock import ClockFace
 from referee.clocks.control import FlagRule, TimeControl, read_control
 from referee.clocks.fold import ClockFold
 from referee.commands.messages import COMMAND_MESSAGES
-from referee.commands.values import Announce, EnterTurn, NewGame, Overrule, PauseClock, Reply, TakeBack
+from referee.commands.values import Announce, Correct, EnterTurn, NewGame, Overrule, PauseClock, Reply, TakeBack
 from referee.journal import Journal, fold
 from referee.judge.verdict import VerdictKind
-from referee.session.settings import TurnEnd
-from tests.referee.service_table import FPS, wall_clock
+from referee.session.settings import ServiceSettings, TurnEnd
+from tests.referee.service_table import FPS, Table, wall_clock
 from vision.reading import Hindrance, HindranceKind
 
 FRAME_S = 1 / FPS
@@ -213,6 +214,18 @@ def test_a_fallen_flag_loses_if_configured_until_a_person_takes_it_back(table: A
     assert not on.service.finished
     assert on.snapshots[-1].outcome is None
     assert face(on).running == ("gold",)
+
+
+def test_a_solo_game_lost_on_time_was_given_up(make_reading: Any, new_journal: Callable[[], Journal]) -> None:
+    game = load("number-drop")
+    rules = ServiceSettings(options={"players": 1}, clock=control("game 0.1", flag=FlagRule.LOSES, waits=False))
+    on = Table(game, make_reading, new_journal(), rules)
+    on.service.start()
+    on.tell(Correct("Ann", {}, game.notation.format_state(game.rules.new({"players": 1}))))
+    on.show({}, 9)
+    assert on.service.finished
+    assert "The game was given up: p1's time is up." in [signal.words for signal in on.lamp.signals]
+    assert fold(game, on.journal.events()).outcome == on.snapshots[-1].outcome
 
 
 def test_a_turn_completed_before_the_flag_fell_is_in_time(table: Any, start: Any) -> None:

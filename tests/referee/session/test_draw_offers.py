@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from engine.registry import load
 from referee.commands.draw_offers import open_offer_in
+from referee.commands.messages import COMMAND_MESSAGES, Role
 from referee.commands.values import (
     Announce,
     AnswerDraw,
@@ -91,6 +92,20 @@ def test_an_announced_draw_is_an_offer_until_the_other_player_agrees(session: tu
     assert fold(*events_of_game(journal, None)).outcome is None
     assert "agreed" in carry_out(table, Announce(text, "Ben", "white")).words
     assert fold(*events_of_game(journal, None)).outcome is not None
+
+
+@pytest.mark.parametrize("offers", [[], [OfferDraw("Ann", "white")]])
+def test_an_owner_ends_the_game_in_a_draw_without_an_offer(session: tuple[Any, Journal], offers: list[Command]) -> None:
+    table, journal = session
+    for offer in offers:
+        assert not carry_out(table, offer).refused
+    message = COMMAND_MESSAGES.validate_python({"command": "agreed draw"})
+    assert message.needs is Role.OWN
+    assert "agreed" in carry_out(table, message.value("Arbiter")).words
+    game, events = events_of_game(journal, None)
+    assert fold(game, events).outcome is not None
+    assert [event.data["by"] for _, event in events if event.kind == "announced"] == ["Arbiter"]
+    assert carry_out(table, message.value("Arbiter")).refused
 
 
 def test_a_refused_offer_leaves_the_game_unchanged(session: tuple[Any, Journal]) -> None:

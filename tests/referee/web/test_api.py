@@ -158,6 +158,7 @@ COMMANDS: list[tuple[dict[str, Any], Command]] = [
     ({"command": "offer draw", "player": "white"}, OfferDraw("Ben", "white")),
     ({"command": "answer draw", "accepts": True}, AnswerDraw("Ben", accepts=True)),
     ({"command": "answer draw", "accepts": False}, AnswerDraw("Ben", accepts=False)),
+    ({"command": "agreed draw"}, Announce("all:draw", "Ben", is_agreed=True)),
     ({"command": "take back"}, TakeBack("Ben")),
     ({"command": "overrule", "places": ["c3"]}, Overrule(("c3",), "Ben")),
     ({"command": "restore sensor", "place": "c3"}, RestoreSensor("c3", "Ben")),

@@ -172,6 +172,7 @@ def test_every_requested_grammatical_form_exists() -> None:
         ("Set a5 up with a green medium on top.", "Baue a5 mit einer mittleren grünen Pyramide oben auf."),
         ("Gold to play.", "Gold ist am Zug."),
         ("A draw: both agreed on a draw.", "Remis: beide haben sich auf Remis geeinigt."),
+        ("teal wins: gold's time is up", "Türkis gewinnt: die Zeit von Gold ist um"),
         ("Wipe p1's a1 and b2 clean.", "Wische a1 und b2 von p1 sauber."),
         ("c3 (teal block, x up?) and c4", "c3 (türkiser Block, X oben?) und c4"),
         ("there is no option 'moon'; there are a, b", "es gibt keine Regelvariante 'moon'; es gibt a, b"),

@@ -21,6 +21,7 @@ import pytest
 from click.testing import CliRunner
 
 from referee.cli.root import root
+from simulator.enrolment import enrolment_images
 from simulator.play.game import GameOptions
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
@@ -73,7 +74,7 @@ def game(tmp_path_factory: pytest.TempPathFactory) -> Game:
     calibration, looks = folder / "camera.json", folder / "looks.json"
     save_calibration(calibration, Calibration(table.calibration(), (), 1.0, ()), made_on=date(2026, 5, 1))
     arguments = ["enrol"]
-    for picture in table.enrolment_images():
+    for picture in enrolment_images(table.setting, table.seed):
         cv2.imwrite(str(folder / f"{picture.colour}.png"), picture.image)
         (folder / f"{picture.colour}.json").write_text(json.dumps(picture.as_json()))
         arguments += [str(folder / f"{picture.colour}.png"), "--positions", str(folder / f"{picture.colour}.json")]

@@ -126,3 +126,12 @@ def test_a_ruling_reaches_the_journal_exactly_once_despite_kills(club: Club) -> 
     assert club.kinds().count("end") == 1
     assert club.hall.results() == [("t1", 1, '["white"]')]
     assert [status for _, _, status in club.hall.rulings()] == ["done", "done", "done"]
+
+
+def test_an_arbiter_ends_a_game_in_a_draw(club: Club) -> None:
+    club.hall.until_it_has(club.table)
+    club.hall.rule(command="agreed draw")
+    club.hall.until(lambda card: "Over" in card and WAITS not in card)
+    club.hall.until_it_has(club.table)
+    assert club.kinds()[-2:] == ["announced", "end"]
+    assert [status for _, _, status in club.hall.rulings()] == ["done"]

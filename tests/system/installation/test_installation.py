@@ -56,7 +56,7 @@ def test_a_bare_board_gets_the_firmware_and_keeps_its_owners_files(
 
     done = install(board.wanted, firmware, pins, board.around, progress)
     assert done.written == tuple(sorted((*firmware.files, PIN_MAP_FILE)))
-    assert (done.before, done.removed, done.kept_main, done.has_pin_map) == (None, (), True, True)
+    assert (done.before, done.kept_main, done.has_pin_map) == (None, True, True)
     assert written == sorted(written)
     assert written[-1][0] == written[-1][1] == sum(map(len, firmware.files.values())) + len(pins.device_json())
     kept = {KEPT_MAIN_FILE: OWNERS["main.py"], "boot.py": OWNERS["boot.py"], "notes/mine.txt": b"mine"}
@@ -84,7 +84,7 @@ def test_files_already_there_are_not_written_again(
 ) -> None:
     board = new_board(all_files)
     done = install(board.wanted, firmware, None, board.around, unseen)
-    assert (done.written, done.removed, done.before) == ((), (), firmware.version)
+    assert (done.written, done.before) == ((), firmware.version)
     assert done.has_pin_map
     assert board.files() == all_files
     quick = checked(board, firmware, pins, quick=True)
@@ -115,7 +115,7 @@ def test_an_older_firmware_is_named_and_fully_replaced(
     board = new_board({**all_files, **files, MANIFEST_FILE: older.manifest.to_json()})
     assert told(checked(board, firmware, pins)) == {"firmware": f"version 0.9.3, older than this program's {OURS}"}
     done = install(board.wanted, firmware, pins, board.around, unseen)
-    assert (done.before, done.written, done.removed) == ((0, 9, 3), (LINK,), ("firmware/core/gone.py",))
+    assert (done.before, done.written) == ((0, 9, 3), (LINK,))
     assert board.files() == all_files
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import cv2
 import pytest
 
+from simulator.enrolment import enrolment_images
 from simulator.play.game import GameOptions
 from simulator.scene.viewpoint import lens
 from simulator.table import VirtualTable, standard_setting
@@ -34,7 +35,7 @@ def test_watch_keeps_a_game_that_new_began_and_export_can_write(
     save_calibration(tmp_path / "camera.json", Calibration(table.calibration(), (), 1.0, ()), made_on=date(2026, 5, 1))
     (tmp_path / "referee.toml").write_text(SETTINGS)
     enrol = ["enrol"]
-    for picture in table.enrolment_images():
+    for picture in enrolment_images(table.setting, table.seed):
         cv2.imwrite(f"{picture.colour}.png", picture.image)
         Path(f"{picture.colour}.json").write_text(json.dumps(picture.as_json()))
         enrol += [f"{picture.colour}.png", "--positions", f"{picture.colour}.json"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -186,6 +187,26 @@ def test_a_game_that_began_while_the_hall_was_away_counts(where: str) -> None:
     again.take([state(feed)])
     again.take([event(each) for each in feed.events])
     assert scores(director, number) == [score, ""]
+
+
+def test_an_evening_that_arrives_at_once_gives_the_same_results_as_one_that_was_followed(tmp_path: Path) -> None:
+    feed, told = table_of(), []
+    score = play(feed, "Ann", "Cleo")
+    feed.append(EventKind.TAKE_BACK, {"by": "Ann"})
+    feed.append(EventKind.END, {"winner": None, "reason": "agreed"})
+    play(feed, "Ann", "Cleo")
+    play(feed, "Eve", "Fay")
+    play(feed, "Cleo", "Ann")
+    for step in (1, len(feed.events)):
+        where = str(tmp_path / f"{step}.db")
+        hall, director = hall_on(where), director_on(where)
+        number = director.begin("Club", System.SWISS, 3, "deblockle", NAMES)
+        director.pair(number, SEATS)
+        for at in range(0, len(feed.events), step):
+            hall.take([event(each) for each in feed.events[at : at + step]])
+        told.append((scores(director, number), hall.copies.results(9)))
+    assert told[0] == told[1]
+    assert told[0][0] == ["½-½", ""] != [score, ""]
 
 
 def test_a_game_in_a_journal_begun_anew_counts(where: str) -> None:

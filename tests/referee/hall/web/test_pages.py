@@ -14,8 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from referee.errors import HallStoreError
 from referee.hall.floor import Seat
 from referee.hall.hall import Incoming
+from referee.hall.rulings import Status
 from referee.hall.tournament.values import Score, System
 from referee.hall.web.app import ClockLine, clock_of
 from referee.hall.web.tables import render_card
@@ -23,7 +25,7 @@ from referee.hall.web.tournaments import read_players
 from referee.journal.events import EventKind
 from referee.mqtt.topics import Answer, ShownClock, ShownVerdict, Topics
 from referee.web.access import Role
-from tests.referee.hall.halls import event, state
+from tests.referee.hall.halls import event, online, state
 from tests.referee.hall.web.visits import HTML, NASTY, Visit, serving
 from tests.referee.web.page_table import HOUSE, access_of, paired
 
@@ -133,6 +135,18 @@ def test_a_moved_piece_is_corrected_on_both_its_squares(visit: Visit) -> None:
     assert ruling.command["looks"] == {"c3": "empty", "c4": "gold star"}
 
 
+@pytest.mark.parametrize(("game", "knows_draws"), [("deblockle", True), ("blokus-dice", False), ("chess", False)])
+def test_an_arbiter_ends_a_game_in_a_draw_where_the_rules_know_one(visit: Visit, game: str, knows_draws: bool) -> None:
+    told = visit.feeds[0].state().model_copy(update={"game": game, "outcome": None})
+    visit.hall.take([Incoming(Topics("club", "table-1").state, told.model_dump_json().encode())])
+    forms = [form for form in visit.page("/tables/table-1").split("</form>") if ">Draw</button>" in form]
+    fields = [dict(re.findall(r'name="(command|seen)" value="([^"]*)"', form)) for form in forms]
+    assert fields == ([{"command": "agreed draw", "seen": "12"}] if knows_draws else [])
+    for each in fields:
+        assert visit.post("/tables/table-1/rule", **each).status_code == 303
+        assert ": Draw. <b>Waiting</b>" in visit.page("/tables/table-1")
+
+
 def test_an_invalid_ruling_is_refused_and_not_kept(visit: Visit) -> None:
     for fields in ({"command": "nonsense"}, {"command": "overrule"}, {"command": "turn"}, {}):
         reply = visit.post("/tables/table-1/rule", **fields)
@@ -146,6 +160,25 @@ def test_a_ruling_can_be_withdrawn(visit: Visit) -> None:
     (ruling,) = visit.hall.rulings.waiting()
     assert visit.post("/tables/table-1/withdraw", request_id=ruling.request_id).status_code == 303
     assert visit.hall.rulings.waiting() == []
+
+
+def test_a_ruling_that_no_table_answers_is_explained(visit: Visit) -> None:
+    hint = "Its settings must have commands = &#34;own&#34;."
+    assert hint not in visit.page("/tables/table-1")
+    visit.post("/tables/table-1/rule", command="take back")
+    assert hint in visit.page("/tables/table-1")
+    visit.hall.take([Incoming("club/table-1/availability", b"offline")])
+    assert hint not in visit.page("/tables/table-1"), "it is sent once the table is back"
+
+
+def test_a_ruling_that_cannot_be_kept_is_not_said_to_be_harmless(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise HallStoreError("no room")
+
+    monkeypatch.setattr(visit.hall, "rule", fail)
+    reply = visit.post("/tables/table-1/rule", command="take back")
+    assert reply.status_code == 503
+    assert "store does not answer, so this was not kept." in reply.text
 
 
 def test_a_viewer_cannot_give_rulings(tmp_path: Path) -> None:
@@ -172,12 +205,17 @@ def test_the_pictures_of_a_dispute_are_shown(visit: Visit) -> None:
     told = feed.state().model_copy(update={"verdict": verdict, "needs_person": True})
     topic = Topics("club", "table-1").state
     visit.hall.take([event(feed.events[-1]), Incoming(topic, told.model_dump_json().encode())])
-    assert "/tables/table-1/pictures/13/before-c3" in visit.page("/tables/table-1")
+    path = "/tables/table-1/pictures/13/before-c3"
+    page = visit.page("/tables/table-1")
+    assert path not in page
+    assert "Its settings must have commands = &#34;play&#34;." in page
     (asked,) = [each for each in visit.hall.due_messages() if each.topic.endswith("/own")]
     assert json.loads(asked.payload) == {"command": "evidence", "event": 13}
-    path = "/tables/table-1/pictures/13/before-c3"
     assert visit.client.get(path).status_code == 404
     visit.hall.take([Incoming("club/table-1/evidence/13/before-c3", b"\xff\xd8\xff")])
+    page = visit.page("/tables/table-1")
+    assert path in page
+    assert "Its settings must have" not in page
     assert visit.client.get(path).headers["content-type"] == "image/jpeg"
 
 
@@ -212,6 +250,22 @@ def test_a_tournament_runs_from_the_list_of_names_to_the_report(visit: Visit) ->
     assert visit.client.get("/tournaments/7").status_code == 404
 
 
+def test_only_tables_that_can_play_the_game_are_proposed(visit: Visit) -> None:
+    visit.director.begin("Club", System.SWISS, 1, "diaballik", [("Ann", 2), ("Ben", 1)])
+
+    def proposed() -> list[str]:
+        found = re.search(r"<textarea[^>]*>(.*?)</textarea>", visit.page("/tournaments/1"))
+        return found[1].split() if found else ["no form"]
+
+    for feed, game in zip(visit.feeds, ("deblockle", "diaballik"), strict=True):
+        told = feed.state().model_copy(update={"game": game})
+        visit.hall.take([Incoming(Topics("club", feed.table).state, told.model_dump_json().encode())])
+    assert proposed() == ["table-2"]
+    visit.hall.take([Incoming("club/table-2/availability", b"offline")])
+    assert proposed() == []
+    assert visit.post("/tournaments/1/pair", seats="table-9").status_code == 303, "others can be typed"
+
+
 def test_a_game_that_has_begun_is_not_begun_anew(visit: Visit) -> None:
     visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 4), ("Ben", 3), ("Cleo", 2), ("Dan", 1)])
     visit.director.pair(1, ["table-1", "table-2"])
@@ -220,6 +274,62 @@ def test_a_game_that_has_begun_is_not_begun_anew(visit: Visit) -> None:
     visit.hall.take([event(feed.begin(("Ann", "Cleo"), 0))])
     visit.post("/tournaments/1/start")
     assert [ruling.seat for ruling in visit.hall.rulings.waiting()] == ["table-2"]
+
+
+def begin_orders(visit: Visit, seat: str) -> list[dict[str, Any]]:
+    """The orders to begin a game that are sent to a table now."""
+    visit.clock.now_s += 10.0
+    return [json.loads(each.payload) for each in visit.hall.due_messages() if each.topic == Topics("club", seat).own]
+
+
+def test_a_game_that_begins_while_its_table_is_away_is_not_begun_anew(visit: Visit) -> None:
+    visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 4), ("Ben", 3), ("Cleo", 2), ("Dan", 1)])
+    visit.director.pair(1, ["table-1", "table-2"])
+    feed = visit.feeds[0]
+    visit.hall.take([Incoming("club/table-1/availability", b"offline")])
+    visit.post("/tournaments/1/start")
+    begun = [feed.begin(("Ann", "Cleo"), 0), feed.advance()]
+    visit.hall.take([online(feed), state(feed)])
+    assert begin_orders(visit, "table-1") == [], "its newest events have not come yet"
+    assert len(visit.hall.rulings.waiting()) == 2
+    visit.hall.take([event(each) for each in begun])
+    assert begin_orders(visit, "table-1") == []
+    assert [ruling.seat for ruling in visit.hall.rulings.waiting()] == ["table-2"]
+
+
+def test_a_game_is_begun_only_if_nothing_has_happened_since(visit: Visit) -> None:
+    visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 2), ("Ben", 1)])
+    visit.director.pair(1, ["table-1"])
+    feed = visit.feeds[0]
+    visit.post("/tournaments/1/start")
+    assert [order["seen"] for order in begin_orders(visit, "table-1")] == [len(feed.events)]
+    visit.hall.take([event(feed.advance()), state(feed)])
+    (order,) = begin_orders(visit, "table-1")
+    assert order["seen"] == len(feed.events)
+    answer = feed.carry_out(order)
+    visit.hall.take([event(feed.events[-1]), state(feed)])
+    assert len(visit.hall.rulings.waiting()) == 1, "its answer is still to come"
+    visit.hall.take([Incoming("club/table-1/answers", answer.model_dump_json().encode())])
+    assert [each.status for each in visit.hall.rulings.newest("table-1", 9)] == [Status.DONE]
+    assert visit.director.get(1).begun == {(1, 1)}
+
+
+def test_a_game_that_has_not_begun_can_be_moved_to_another_table(visit: Visit) -> None:
+    visit.director.begin("Club", System.SWISS, 1, "deblockle", [("Ann", 4), ("Ben", 3), ("Cleo", 2), ("Dan", 1)])
+    visit.director.pair(1, ["table-9", "table-2"])
+    visit.post("/tournaments/1/start")
+    feed, fields = visit.feeds[0], {"round": "1", "board": "1"}
+    assert visit.post("/tournaments/1/move", seat="table-8", **fields).status_code == 422
+    assert "Move board 1" in visit.page("/tournaments/1")
+    assert visit.post("/tournaments/1/move", seat="table-1", **fields).status_code == 303
+    assert [ruling.seat for ruling in visit.hall.rulings.waiting()] == ["table-2"]
+    visit.hall.take([event(each) for each in feed.events])
+    assert visit.director.get(1).begun == frozenset(), "what the table played before is not this game"
+    visit.hall.take([event(feed.begin(("Ann", "Cleo"), 0))])
+    assert visit.director.get(1).begun == {(1, 1)}
+    assert "Move board 1" not in visit.page("/tournaments/1")
+    assert visit.post("/tournaments/1/move", seat="table-9", **fields).status_code == 422
+    assert visit.post("/tournaments/1/move", seat="table-9", round="1", board="3").status_code == 422
 
 
 def test_an_arbiter_can_begin_a_single_game_anew(visit: Visit) -> None:

@@ -145,4 +145,7 @@ def test_the_terminal_shows_the_report_omits_files_and_saves_it(
     run("tools", "bug-report", "--leave-out", "doctor.txt", "--out", "report.zip")
     with zipfile.ZipFile(tmp_path / "report.zip") as bundle:
         assert bundle.namelist() == ["versions.txt", "settings.txt", "game.jsonl"]
+    named = re.findall(r"--(?:leave-out|show) ([\w.]+\.\w+)", run("tools", "bug-report", "--help").stdout)
+    assert named
+    assert all(name in listed for name in named), "the examples of the help work"
     assert "there is no file 'x'" in run("tools", "bug-report", "--leave-out", "x").stderr
