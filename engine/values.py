@@ -72,6 +72,10 @@ class Breach:
     adds: bool = False
 
 
+_GIVEN_UP = (" resigned", "'s time is up")
+"""How the reason ends if a player gave up, or the clock did so for them."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """How a game ended: the winner, or ``None`` for a draw, and the reason in a few words.
@@ -85,9 +89,9 @@ class Outcome:
 
     @property
     def is_given_up(self) -> bool:
-        """Whether the only player resigned: nobody won, and it is no draw either."""
+        """Whether the only player resigned or lost on time: nobody won, and it is no draw either."""
         # A journal stores only the winners and the reason.
-        return self.winner is None and self.reason.endswith(" resigned")
+        return self.winner is None and not self.shared_by and self.reason.endswith(_GIVEN_UP)
 
 
 @dataclass(frozen=True)

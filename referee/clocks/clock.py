@@ -39,9 +39,9 @@ _REASONS = {
 class ClockFace:
     """What a clock shows at ``time_s``, in the time of the frames.
 
-    ``remaining_s`` is the time left to each player. For the ``running`` players it runs down after their ``delay_s``;
-    with an hourglass the others gain it. ``paused`` says why the clock is paused, and is empty if it isn't. ``fallen``
-    are the players whose flag has fallen.
+    ``remaining_s`` is the time left to each player who plays. For the ``running`` players it runs down after their
+    ``delay_s``; with an hourglass the others gain it. ``paused`` says why the clock is paused, and is empty if it
+    isn't. ``fallen`` are the players whose flag has fallen.
     """
 
     mode: ClockMode
@@ -65,7 +65,8 @@ class Clock:
     """A clock's state at ``since_s``.
 
     ``remaining_s`` is the time each player had left then, ``used_s`` the time used so far in the current turn.
-    ``fallen`` are the players whose fallen flag was announced; they gain no more time.
+    ``fallen`` are the players whose fallen flag was announced; they get no more bonus. ``retired`` are those who no
+    longer play: their time stays as it is.
     """
 
     control: TimeControl
@@ -75,6 +76,7 @@ class Clock:
     running: tuple[Player, ...] = ()
     pauses: frozenset[PauseReason] = frozenset()
     fallen: tuple[Player, ...] = ()
+    retired: tuple[Player, ...] = ()
 
     @classmethod
     def full(cls, control: TimeControl, players: Sequence[Player], since_s: float) -> Clock:
@@ -88,9 +90,9 @@ class Clock:
         if self.pauses or not self.running:
             return replace(self, since_s=time_s)
         elapsed_s = time_s - self.since_s
-        left, _ = run_down(self.control.mode, self.remaining_s, self._delay_s(), self.running, elapsed_s)
+        left, _ = run_down(self.control.mode, self._playing_s(), self._delay_s(), self.running, elapsed_s)
         used = {**self.used_s, **{player: self.used_s.get(player, 0.0) + elapsed_s for player in self.running}}
-        return replace(self, remaining_s=left, used_s=used, since_s=time_s)
+        return replace(self, remaining_s={**self.remaining_s, **left}, used_s=used, since_s=time_s)
 
     def switch(self, time_s: float, to: Sequence[Player], finished: Player | None = None) -> Clock:
         """Return the clock after ``finished`` ended a turn, with the time of the players in ``to`` running."""
@@ -122,12 +124,16 @@ class Clock:
             self.control.mode,
             self.control.text,
             now.since_s,
-            now.remaining_s,
+            now._playing_s(),
             now._delay_s(),
             now.running,
             " and ".join(sorted(why.words for why in now.pauses)),
             now.fallen,
         )
+
+    def _playing_s(self) -> dict[Player, float]:
+        """Return the time left to each player who plays."""
+        return {player: left_s for player, left_s in self.remaining_s.items() if player not in self.retired}
 
     def _increment_s(self, used_s: float) -> float:
         match self.control.mode:

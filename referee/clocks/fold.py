@@ -104,13 +104,19 @@ class ClockFold:
             time_s = min(float(complete_s), time_s) if isinstance(complete_s, int | float) else time_s
             self._before.append(self.clock.at(time_s))
         finished = str(event.data.get("player")) if event.kind == EventKind.TURN else None
-        self.clock = self.clock.switch(time_s, self._whose_time(states), finished)
+        clock = self.clock.switch(time_s, self._whose_time(states), finished)
+        self.clock = replace(clock, retired=self._retired(clock, states))
 
     def _whose_time(self, states: list[Any]) -> tuple[Player, ...]:
         """Return the players whose time runs: none while it is open who starts, and none after the end."""
         rules = self._game.rules
         movers = {tuple(rules.players_to_move(state)) for state in states if rules.outcome(state) is None}
         return movers.pop() if len(movers) == 1 else ()
+
+    def _retired(self, clock: Clock, states: list[Any]) -> tuple[Player, ...]:
+        """Return the players who can't even resign any more; nobody after the end."""
+        playing = {player for state in states for player in who_plays(self._game, state)} | {*clock.running}
+        return tuple(player for player in clock.remaining_s if player not in playing)
 
     def _changed(self, event: Event, time_s: float) -> None:
         """Process a ``clock`` event."""

@@ -108,12 +108,15 @@ class HintText:
 
 
 def hint_text(game: Game[Any, Any], state: Any, advice: Advice, stage: Stage) -> HintText:
-    """Put a hint into words, the whole turn or only the piece; raises EngineError if the turn is illegal."""
+    """Put a hint into words, the whole turn or only the piece; raises EngineError if the turn is illegal.
+
+    A turn without a piece or die to name, such as one that moves nothing, is told whole.
+    """
     turn = game.notation.parse_turn(state, advice.turn, advice.player)
     roll = None if game.dice is None else game.dice.roll_of(state)
     die = None if advice.die is None or roll is None else f"the die that shows {roll.faces[advice.die]}"
     places = tuple(turn.places)
-    if stage == "whole":
+    if stage == "whole" or not (places or die):
         take = "" if die is None else f" Take {die}."
         return HintText(
             f"Hint: {game.notation.describe(turn)}{take} That {advice.reason.rstrip('.')}. {_expectation(advice)}",
@@ -124,9 +127,7 @@ def hint_text(game: Game[Any, Any], state: Any, advice: Advice, stage: Stage) ->
         return HintText(f"Hint: look at {places[0]}, {look}.", places[:1])
     if die is not None:
         return HintText(f"Hint: take {die}.", ())
-    if places:
-        return HintText(f"Hint: look at {places[0]}.", places[:1])
-    return HintText("Hint: there is a turn that moves nothing.", ())
+    return HintText(f"Hint: look at {places[0]}.", places[:1])
 
 
 def _expectation(advice: Advice) -> str:

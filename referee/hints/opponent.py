@@ -88,7 +88,7 @@ class Opponent:
         position = self._game.notation.format_state(playing)
         is_new, self._asked = position != self._asked, position
         if self._game.awaits_roll(playing):
-            return OpponentRequest(f"{capitalized(self.player)} is to roll. Please roll for it.") if is_new else None
+            return OpponentRequest(self._roll_request(playing)) if is_new else None
         if is_new:
             self._number += 1
             self._source.ask(self._question(position, events()))
@@ -101,6 +101,11 @@ class Opponent:
                 self._asked = ""
                 return self._make_request(states[0], answer.advice)
         return None
+
+    def _roll_request(self, state: Any) -> str:
+        if to_draw := self._game.to_draw(state):
+            return f"{capitalized(to_draw)}."
+        return f"{capitalized(self.player)} is to roll. Please roll for it."
 
     def _question(self, position: str, events: Sequence[tuple[int, Event]]) -> Question:
         earlier = states_before(self._game, events)
@@ -131,17 +136,22 @@ class Opponent:
 
     def _make_request(self, state: Any, advice: Advice) -> OpponentRequest:
         try:
-            turn = self._game.notation.parse_turn(state, advice.turn, self.player)
+            meant = self._game.notation.parse_turn(state, advice.turn, self.player)
         except EngineError as error:
             return self._refusal(str(error))
-        do = "write" if self._game.printed_sheet is not None else "move"
-        words = f"{self._game.notation.describe(turn)} Please {do} it for {self.player}."
+        if meant.places:
+            do = "write" if self._game.printed_sheet is not None else "move"
+            words = f"{self._game.notation.describe(meant)} Please {do} it for {self.player}."
+        else:
+            # The table looks the same after such a turn, so somebody has to say that it was played.
+            turn = _turn_to_type(self._game, state, self.player, advice.turn)
+            words = f"{self._game.notation.describe(meant)} Please play it for {self.player}, and say: turn {turn}."
         data: dict[str, JsonValue] = {
             "player": self.player,
             "turn": advice.turn,
             "strength": self._settings.strength,
             "sentence": words,
-            "places": list(turn.places),
+            "places": list(meant.places),
         }
         return OpponentRequest(words, Event(EventKind.INTENTION, data))
 
@@ -177,10 +187,11 @@ def other_turn_verdict(
     game: Game[Any, Any], intention: Intention, state: Any, step: AcceptedTurn, asked: Verdict
 ) -> Verdict:
     """Return a verdict that asks for the intended turn after another one was played; ``asked`` is replaced by it."""
-    turn = game.notation.parse_turn(state, step.turn, step.player)
+    played = game.notation.parse_turn(state, step.turn, step.player)
+    turn = _turn_to_type(game, state, step.player, step.turn)
     sentence = (
-        f"{game.notation.describe(turn)} The rules allow it, but the program chose another turn. {intention.words} "
-        f"To keep this one, say: turn {step.turn}."
+        f"{game.notation.describe(played)} The rules allow it, but the program chose another turn. {intention.words} "
+        f"To keep this one, say: turn {turn}."
     )
     places = tuple(dict.fromkeys((*step.places, *intention.places)))
     return Verdict(
@@ -193,3 +204,8 @@ def other_turn_verdict(
         places=places,
         margin=asked.margin,
     )
+
+
+def _turn_to_type(game: Game[Any, Any], state: Any, player: Player, turn: str) -> str:
+    """Return what to type after ``turn``: the player too, where several may play now."""
+    return f"{player} {turn}" if len(game.rules.players_to_move(state)) > 1 else turn

@@ -199,8 +199,9 @@ def journal_faults(path: Path) -> Iterator[None]:
 
 
 def lock_path(journal: Path) -> Path:
-    """Return the path of a journal's lock file."""
-    return journal.with_name(journal.name + ".lock")
+    """Return the path of a journal's lock file: beside the file itself, so that a link to it leads to the same lock."""
+    # Unlike Path.resolve, this raises nothing for a link to itself.
+    return Path(os.path.realpath(journal) + ".lock")
 
 
 class WriterLock:
@@ -212,9 +213,9 @@ class WriterLock:
         try:
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
-            if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
+            if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT}:
                 raise JournalReadOnlyError(
-                    f"cannot write in {journal.parent} ({error.strerror}); give a --journal in a folder you may write"
+                    f"cannot write in {path.parent} ({error.strerror}); give a --journal in a folder you may write"
                 ) from error
             raise JournalError(f"cannot open the journal's lock {path}: {error.strerror}") from error
         try:

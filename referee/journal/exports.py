@@ -16,7 +16,7 @@ from engine.values import Outcome
 from referee.errors import FoldError
 from referee.journal import Journal
 from referee.journal.events import STOPPED, Event, EventKind
-from referee.journal.fold import Folded, FoldedStep, after_step, fold, fold_next, read_step
+from referee.journal.fold import Folded, FoldedStep, after_step, agrees, fold, fold_next, read_step
 
 _NOT_IN_A_RECORD = str.maketrans({"{": "(", "}": ")", ";": ","})
 _MORE_WAS_SEEN = "side faces were seen"
@@ -30,13 +30,13 @@ def make_record(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> re
     folded = fold(game, events)
     if not folded.started:
         raise FoldError("the game was never set up; there is nothing to record")
-    start = _start(game, folded)
+    start, *line = _line(game, folded)
     steps = []
     state = start
-    for step in folded.steps:
+    for step, after in zip(folded.steps, line, strict=True):
         played = _played(game, state, step)
-        state = step.states[0]
-        steps.append((played, state, _one_line(step.why) if played is None else _MORE_WAS_SEEN))
+        steps.append((played, after, _one_line(step.why) if played is None else _MORE_WAS_SEEN))
+        state = after
     made = record.make(game, start, steps, _tags(game, folded, events))
     is_played_out = folded.outcome is not None and folded.outcome.reason != STOPPED
     if folded.outcome is not None and is_played_out and made.result == record.UNFINISHED:
@@ -44,18 +44,28 @@ def make_record(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> re
     return made
 
 
-def _start(game: Game[Any, Any], folded: Folded[Any]) -> Any:
-    """Return the starting state that fits the first step; the first one if nothing was played."""
-    first: FoldedStep[Any] | None = folded.steps[0] if folded.steps else None
-    if first is None or first.kind == EventKind.CORRECTION:
-        return folded.start[0]
-    for state in folded.start:
-        try:
-            after_step(game, state, _played(game, state, first))
-        except EngineError:
-            continue
-        return state
-    raise FoldError(f"{first.text} fits no starting state")
+def _line(game: Game[Any, Any], folded: Folded[Any]) -> list[Any]:
+    """Return the start and the state after each step: where several were possible, those that led to what followed.
+
+    If nothing followed, that is the first one.
+    """
+    *earlier, newest = (folded.start, *(step.states for step in folded.steps))
+    line = [newest[0]]
+    # Only the first turn shows who began, so this goes backwards.
+    for states, step in zip(reversed(earlier), reversed(folded.steps), strict=True):
+        fitting = states if len(states) == 1 else [each for each in states if _leads(game, each, step, line[-1])]
+        line.append((fitting or states)[0])
+    return line[::-1]
+
+
+def _leads(game: Game[Any, Any], state: Any, step: FoldedStep[Any], after: Any) -> bool:
+    """Whether a step leads from one state to the other; a correction, whether the same player is to move."""
+    if step.kind == EventKind.CORRECTION:
+        return bool(state.to_move == after.to_move)
+    try:
+        return agrees(game, after, after_step(game, state, _played(game, state, step)))
+    except EngineError:
+        return False
 
 
 def _played(game: Game[Any, Any], state: Any, step: FoldedStep[Any]) -> Any:

@@ -186,7 +186,7 @@ def _played(
         raise refusals[0]
     recorded = _states_of(game, event)
     for state in recorded:
-        if not any(_agrees(game, state, after) for after in reached):
+        if not any(agrees(game, state, after) for after in reached):
             raise FoldError(
                 f"after {text} the journal has {game.notation.format_state(state)!r}, "
                 f"the rules give {' or '.join(repr(game.notation.format_state(after)) for after in reached)}"
@@ -198,7 +198,7 @@ def _after(game: Game[StateT, TurnT], folded: Folded[StateT], step: FoldedStep[S
     return replace(folded, steps=(*folded.steps, step), outcome=_outcome(game, step.states), fault=None)
 
 
-def _agrees(game: Game[StateT, TurnT], recorded: StateT, after: StateT) -> bool:
+def agrees(game: Game[StateT, TurnT], recorded: StateT, after: StateT) -> bool:
     """Whether the recorded state equals ``after``, or equals it except for more known side faces."""
     if recorded == after:
         return True

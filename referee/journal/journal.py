@@ -24,7 +24,17 @@ from referee.errors import (
 from referee.journal import database
 from referee.journal.backups import back_up, copy_with_log, drop_log
 from referee.journal.database import WriterLock, connect, journal_faults, log_path
-from referee.journal.events import REQUEST, Event, EventKind, Evidence, EvidenceLimits, KeptEvidence, decode, encode
+from referee.journal.events import (
+    REQUEST,
+    STATE_CHANGING,
+    Event,
+    EventKind,
+    Evidence,
+    EvidenceLimits,
+    KeptEvidence,
+    decode,
+    encode,
+)
 
 WallClock = Callable[[], datetime]
 Connect = Callable[[str], sqlite3.Connection]
@@ -326,9 +336,7 @@ class Journal(Closeable):
             begun = events[0]
             ended = False
             for event in events[1:]:
-                ended = event.kind == EventKind.END or (
-                    ended and event.kind not in {EventKind.TAKE_BACK, EventKind.CORRECTION}
-                )
+                ended = event.kind == EventKind.END or (ended and event.kind not in STATE_CHANGING)
             summaries.append(GameSummary(game, str(begun.data["game"]), begun.wall_time, count, ended))
         return summaries
 

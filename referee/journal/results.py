@@ -10,21 +10,25 @@ from typing import Any
 from engine import registry
 from engine.api import Game
 from engine.errors import EngineError
-from engine.support.players import who_plays
+from engine.support.players import RESIGN, parse_announcement, who_plays
 from engine.values import Outcome, Player
 from referee.errors import FoldError
-from referee.journal.events import STOPPED, Event
+from referee.journal.events import STOPPED, Event, EventKind
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
 
 
 @dataclass(frozen=True)
 class PlayedGame:
-    """A finished game: names by side, how it ended, and the points if the game has them."""
+    """A finished game: names by side, how it ended, and the points if the game has them.
+
+    ``resigned`` are the sides that resigned or lost on time.
+    """
 
     names: Mapping[Player, str]
     outcome: Outcome
     scores: Mapping[Player, int] = field(default_factory=dict)
+    resigned: frozenset[Player] = frozenset()
 
     @property
     def winners(self) -> frozenset[Player]:
@@ -32,10 +36,15 @@ class PlayedGame:
         return frozenset(self.outcome.shared_by or ((self.outcome.winner,) if self.outcome.winner else ()))
 
     def lead(self, one: Player, other: Player) -> int | None:
-        """1 if one side did better than the other, -1 if worse, 0 if equally well; ``None`` if undecided."""
+        """1 if one side did better than the other, -1 if worse, 0 if equally well; ``None`` if undecided.
+
+        Of two sides that lost, one that resigned did worse; otherwise their points decide.
+        """
         ahead = (one in self.winners) - (other in self.winners)
         if ahead or not self.winners or one in self.winners:
             return ahead
+        if (one in self.resigned) is not (other in self.resigned):
+            return (other in self.resigned) - (one in self.resigned)
         if one not in self.scores or other not in self.scores:
             return None
         return (self.scores[one] > self.scores[other]) - (self.scores[one] < self.scores[other])
@@ -117,7 +126,9 @@ def played_game(game: Game[Any, Any], events: list[tuple[int, Event]]) -> Played
     names = events[0][1].names
     playing = who_plays(game, folded.start[0])
     scores = {} if game.scores is None else game.scores(folded.states[0])
-    return PlayedGame({side: names.get(side) or side for side in playing}, folded.outcome, scores)
+    said = [parse_announcement(step.text, game.players) for step in folded.steps if step.kind == EventKind.ANNOUNCED]
+    resigned = frozenset(each.player for each in said if each.kind == RESIGN and each.player is not None)
+    return PlayedGame({side: names.get(side) or side for side in playing}, folded.outcome, scores, resigned)
 
 
 def results_in(journal: Journal, first: int = 1) -> Results:

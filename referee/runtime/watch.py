@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -22,7 +22,7 @@ from hardware.factory import DriverSettings, driver_sources
 from hardware.lights.panel import LivePanel, Panel
 from hardware.lights.signals import Sound
 from hardware.pin_map import ButtonRole
-from referee.clocks.control import FlagRule
+from referee.clocks.control import NO_CLOCK, FlagRule, TimeControl, recorded_control
 from referee.commands.command_socket import open_command_socket
 from referee.commands.keyboard import unechoed_lines
 from referee.commands.queue import CommandQueue
@@ -45,6 +45,7 @@ from referee.runtime.sources import CameraThread, InterruptibleSource, Interrupt
 from referee.sensing.health import health_file
 from referee.session.feed import signal_subscriber
 from referee.session.loop import FrameSource, LoopPorts, carry_out_commands, run
+from referee.session.ports import Recorder
 from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.signals import waiting_signal
 from referee.session.table_port import NewestFrame, SnapshotHub, TablePort
@@ -124,10 +125,8 @@ def watch(options: WatchOptions, console: Console) -> int:
             maintenance=options.maintenance and options.maintenance(lambda: list(report.lines), chosen.journal.path),
         )
         stack.enter_context(publish(port, options.page, options.mqtt, console, screen, report.remark))
-        if service.belief:
-            report.remark(_resume_message(game, service.belief[0], journal))
-        elif options.is_live:
-            report.remark("Waiting for the set-up.")
+        for remark in _opening_remarks(options, game, service.belief, settings.clock, journal):
+            report.remark(remark)
         pictures = _debug_pictures(options, overlay)
         buttons = stack.enter_context(_buttons(chosen.lights, lights, devices, report.remark))
         if options.is_live and sys.stdin.isatty():
@@ -195,7 +194,19 @@ def _opponent(section: OpponentSection, game: Game[Any, Any], commands: CommandQ
     return None if settings is None else Opponent(game, settings, HintProcess(on_answer=commands.wake))
 
 
-def _resume_message(game: Game[Any, Any], state: Any, journal: BufferedJournal) -> str:
+def _opening_remarks(
+    options: WatchOptions, game: Game[Any, Any], belief: Sequence[Any], clock: TimeControl | None, journal: Recorder
+) -> Iterator[str]:
+    """Yield what to say before the first picture; ``clock`` is the one for new games."""
+    if belief:
+        yield _resume_message(game, belief[0], journal)
+    elif options.is_live:
+        yield "Waiting for the set-up."
+    if kept := kept_clock_remark(clock, journal):
+        yield kept
+
+
+def _resume_message(game: Game[Any, Any], state: Any, journal: Recorder) -> str:
     """Say which game is continued, how many turns were played, and what it waits for."""
     number = journal.latest_game()
     played = counted(len(fold(game, journal.events(number)).turns), "turn")
@@ -203,6 +214,19 @@ def _resume_message(game: Game[Any, Any], state: Any, journal: BufferedJournal) 
     if to_draw := game.to_draw(state):
         waits = f"{capitalized(to_draw)}."
     return f"Game {number} of {game.title} goes on after {played}. {waits} `./run games new` begins another."
+
+
+def kept_clock_remark(chosen: TimeControl | None, journal: Recorder) -> str:
+    """Say that the latest game has another clock than the one ``chosen`` for new games; empty if it hasn't."""
+    number = journal.latest_game()
+    if chosen is None or number is None:
+        return ""
+    (_, begun), *_ = journal.events(number)
+    control = recorded_control(begun.data)
+    kept = NO_CLOCK if control is None else control.text
+    if kept == chosen.text:
+        return ""
+    return f"This game goes on with the clock it began with ({kept}); `./run watch --new` begins another."
 
 
 def _layout(table: TableSection, game: Game[Any, Any], settings: ServiceSettings) -> TableLayout:

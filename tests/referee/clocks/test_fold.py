@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from engine.api import Game
 from engine.registry import load
-from engine.support.players import who_plays
+from engine.support.players import parse_announcement, who_plays
 from referee.clocks.clock import PauseReason
 from referee.clocks.control import ClockMode, TimeControl
 from referee.clocks.fold import (
     COMPLETE_S,
     ClockChange,
     ClockFold,
+    flag_event,
     paused_event,
     restarted_event,
     resumed_event,
@@ -183,6 +184,59 @@ def test_players_who_write_simultaneously_take_their_own_time() -> None:
     data = {"turn": text, "player": turn.player, "state": game.notation.format_state(state)}
     fold.take(Event(EventKind.TURN, data, 15.0))
     assert fold.clock.running == game.rules.players_to_move(state)
+
+
+def hourglass_of_three(*events: tuple[str, float]) -> ClockFold:
+    """The clock of Number Drop with three players: ``events`` are what is announced, and when."""
+    game = load("number-drop")
+    state = game.rules.new({"players": 3})
+    control = TimeControl(ClockMode.HOURGLASS, 60.0)
+    fold = ClockFold(game)
+    fold.take(Event(EventKind.NEW_GAME, {"game": game.name, "clock": dict(control.as_data())}))
+    fold.take(Event(EventKind.SET_UP, {"state": game.notation.format_state(state)}, 0.0))
+    for said, time_s in events:
+        state = game.rules.announce(state, parse_announcement(said, game.players))
+        data = {"announcement": said, "state": game.notation.format_state(state)}
+        fold.take(Event(EventKind.ANNOUNCED, data, time_s))
+    return fold
+
+
+def left_after(fold: ClockFold, runs: str, seconds: float) -> dict[str, float]:
+    """What the clock shows after the time of one player has run for some seconds."""
+    assert fold.clock is not None
+    start_s = fold.latest_s
+    fold.clock = fold.clock.switch(start_s, (runs,))
+    now, later = fold.face(start_s), fold.face(start_s + seconds)
+    assert now is not None
+    assert later is not None
+    assert now.after(seconds) == later, "a screen that counts on agrees"
+    return dict(later.remaining_s)
+
+
+def test_an_hourglass_gives_no_time_to_a_player_who_has_resigned() -> None:
+    fold = hourglass_of_three(("p1:resign", 0.0))
+    assert left_after(fold, "p2", 10) == {"p2": 50, "p3": 70}
+    assert fold.clock is not None
+    assert fold.clock.at(10.0).remaining_s == {"p1": 60, "p2": 50, "p3": 70}
+
+
+def test_a_resignation_taken_back_gives_time_again() -> None:
+    fold = hourglass_of_three(("p1:resign", 0.0))
+    fold.take(Event(EventKind.TAKE_BACK, {"by": "Ann"}, 0.0))
+    assert left_after(fold, "p2", 10) == {"p1": 65, "p2": 50, "p3": 65}
+
+
+def test_a_player_whose_flag_fell_and_who_plays_on_still_gains_time() -> None:
+    fold = hourglass_of_three()
+    fold.take(flag_event("p1", 0.0))
+    assert left_after(fold, "p2", 10) == {"p1": 65, "p2": 50, "p3": 65}
+
+
+def test_after_the_end_everybodys_time_is_shown() -> None:
+    fold = hourglass_of_three(("p1:resign", 0.0), ("p3:resign", 0.0))
+    face = fold.face(10.0)
+    assert face is not None
+    assert (face.remaining_s, face.running) == ({"p1": 60, "p2": 60, "p3": 60}, ())
 
 
 def test_a_game_resumed_under_another_number_keeps_its_time() -> None:

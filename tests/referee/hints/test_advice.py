@@ -108,6 +108,29 @@ def test_a_hint_in_a_dice_game_names_the_die(harvest: Any) -> None:
     assert hint_text(harvest, state, replace(advice, die=None), "piece").words == "Hint: look at p2."
 
 
+@pytest.mark.parametrize(
+    ("position", "turn", "words"),
+    [
+        (
+            "p1 slide p1=...1... slots=I4,L4,O4,T4,S4 roll=1,1,1,2,I to=p1 notches=0,0,0,0,0 players=1",
+            "slide:A",
+            "p1 slides the tile in column A by one notch.",
+        ),
+        (
+            "p1 drop p1=....2../....1../....1../...11.. p2=...2... slots=I4,I3,O4,X5,T5 roll=1,1,1,2,I to=p2 then=p1",
+            "none",
+            "p1 draws no loop.",
+        ),
+    ],
+)
+def test_a_turn_that_touches_no_place_is_told_whole_at_once(position: str, turn: str, words: str) -> None:
+    game = load("number-drop")
+    state, advice = game.notation.parse_state(position), Advice(turn, "p1", "is good", 40.0, "points", 0.5)
+    first = hint_text(game, state, advice, "piece")
+    assert first == hint_text(game, state, advice, "whole")
+    assert first.words == f"Hint: {words} That is good. Expected: 40 points."
+
+
 def test_advice_round_trips_through_the_journal() -> None:
     for advice in (ADVICE, replace(ADVICE, die=2, unit="points", expected=30.5)):
         data = hint_data("Ann", advice, "fair", "whole", hint_text(GAME, GAME.rules.new(), advice, "whole"))

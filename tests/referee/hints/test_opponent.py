@@ -12,13 +12,22 @@ import pytest
 from engine.registry import load
 from engine.search.budget import CountingClock
 from hardware.lights.signals import LightRole
+from referee.commands.entries import apply_entry
+from referee.commands.typed_lines import parse_line
 from referee.commands.values import AskHint, Correct, EnterTurn, TakeBack
-from referee.hints.advice import HintSettings
-from referee.hints.opponent import Intention, Opponent, OpponentRequest, OpponentSettings, intention_after
+from referee.hints.advice import Advice, Answer, HintSettings, Question
+from referee.hints.opponent import (
+    Intention,
+    Opponent,
+    OpponentRequest,
+    OpponentSettings,
+    intention_after,
+    other_turn_verdict,
+)
 from referee.journal import Journal
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines
-from referee.judge.verdict import VerdictKind
+from referee.judge.verdict import AcceptedTurn, Verdict, VerdictKind
 from referee.session.execution import ImmediateHints
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
@@ -253,6 +262,77 @@ def test_on_a_sheet_the_program_says_what_to_write(name: str) -> None:
     _, wish = opponent_and_request(name, "p1", state)
     assert wish is not None
     assert "Please write it for p1." in wish.words
+
+
+class Decided:
+    """A source of hints that always recommends the same turn."""
+
+    def __init__(self, turn: str, player: str) -> None:
+        self._advice = Advice(turn, player, "", 0.0, "points", 0.0)
+        self._asked: list[int] = []
+
+    def ask(self, question: Question) -> None:
+        self._asked.append(question.number)
+
+    def poll(self) -> list[Answer]:
+        return [Answer(number, self._advice) for number in self._asked]
+
+    def close(self) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("name", "position", "turn", "words"),
+    [
+        (
+            "number-drop",
+            "p1 tiles p1=- p2=-",
+            "",
+            "Draw the tiles to slots A to E, and tell the referee their faces.",
+        ),
+        (
+            "number-drop",
+            "p1 drop p1=....2../....1../....1../...11.. p2=...2... slots=I4,I3,O4,X5,T5 roll=1,1,1,2,I to=p2 then=p1",
+            "none",
+            "p1 draws no loop. Please play it for p1, and say: turn p1 none.",
+        ),
+        (
+            "number-drop",
+            "p1 slide p1=...1... slots=I4,L4,O4,T4,S4 roll=1,1,1,2,I to=p1 notches=0,0,0,0,0 players=1",
+            "slide:A",
+            "p1 slides the tile in column A by one notch. Please play it for p1, and say: turn slide:A.",
+        ),
+        ("blockade", "", "stay", "Warm moves nothing. Please play it for warm, and say: turn stay."),
+    ],
+)
+def test_the_program_requests_what_people_can_do(name: str, position: str, turn: str, words: str) -> None:
+    game = load(name)
+    state = game.notation.parse_state(position) if position else rolled(game, game.rules.new())
+    side = "warm" if name == "blockade" else "p1"
+    wish = Opponent(game, OpponentSettings(side), Decided(turn, side)).poll((state,), list)
+    assert wish is not None
+    assert wish.words == words
+    if wish.event is not None:
+        typed = parse_line(game, words.rpartition("say: ")[2].rstrip("."), "Ann")
+        assert isinstance(typed, EnterTurn)
+        assert apply_entry(game, (state,), typed).event.data["turn"] == turn
+
+
+@pytest.mark.parametrize("others_first", [False, True])
+def test_what_to_say_to_keep_another_turn_names_its_player(others_first: bool) -> None:
+    game = load("number-drop")
+    state = game.notation.parse_state("p1 drop p1=...1... p2=...2... slots=I4,I3,O4,X5,T5 roll=1,1,1,2,I to=p1,p2")
+    intended, other = "a1=1,a2=1,a3=1,a4=2", "f1=1,f2=1,f3=1,f4=2"
+    if others_first:
+        state = game.rules.apply(state, game.notation.parse_turn(state, other, "p1"))
+    turn = game.notation.parse_turn(state, other, "p2")
+    after = game.notation.format_state(game.rules.apply(state, turn))
+    step = AcceptedTurn(other, "p2", (after,), turn.places)
+    seen = Verdict(VerdictKind.ACCEPTED, "", 0.0, 0)
+    verdict = other_turn_verdict(game, Intention("p2", intended, ""), state, step, seen)
+    typed = parse_line(game, verdict.sentence.rpartition("say: ")[2].rstrip("."), "Ann")
+    assert isinstance(typed, EnterTurn)
+    recorded = apply_entry(game, (state,), typed).event.data
+    assert (recorded["player"], recorded["turn"]) == ("p2", other)
 
 
 def test_the_program_does_not_wait_for_simultaneous_players() -> None:

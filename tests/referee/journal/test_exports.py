@@ -1,6 +1,7 @@
 """Exports from a journal: a game's record, and the pictures of its evidence."""
 
 import random
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.records.record import UNFINISHED, read, replay, write
+from engine.records.record import UNFINISHED, PositionSet, read, replay, write
 from engine.registry import load
-from engine.values import Announcement
+from engine.values import Announcement, Outcome, Roll
+from referee.commands.entries import start_states
+from referee.commands.values import Announce, EnterRoll, EnterTurn, NewGame
 from referee.errors import FoldError
 from referee.journal import EvidenceLimits, Journal
 from referee.journal.events import STOPPED, Event, EventKind, Evidence, JsonValue
 from referee.journal.exports import event_lines, make_record, write_evidence
+from referee.session.event_records import agreed_start_event, end_event, time_is_up
+from referee.session.execution import IdleSession
 from tests.effort import cases
 
 GAME = load("deblockle")
@@ -47,10 +52,11 @@ def test_a_record_of_the_journal_replays(seed: int, turns: int, corrected: bool,
     for number in range(turns):
         if GAME.rules.outcome(state) is not None:
             break
-        if corrected and number == turns // 2 and number:
-            state = GOLD
-            text = GAME.notation.format_state(state)
-            events.append(Event(EventKind.CORRECTION, {"by": "Ann", "state": text, "why": "a {strange}; lamp\n"}))
+        if corrected and number == turns // 2:
+            agreed = [GOLD] if number else starts
+            state = GOLD if number else state
+            texts: list[JsonValue] = [GAME.notation.format_state(each) for each in agreed]
+            events.append(Event(EventKind.CORRECTION, {"by": "Ann", "state": texts, "why": "a {strange}; lamp\n"}))
         event, state = played(state, chance)
         events.append(event)
         count += 1
@@ -62,6 +68,49 @@ def test_a_record_of_the_journal_replays(seed: int, turns: int, corrected: bool,
     assert again.states[-1] == (state if count else GOLD)
     assert ("Gold", "Ann") in record.tags
     assert ("Teal", 'B"en') in record.tags
+
+
+@pytest.mark.parametrize("starts", [GOLD, TEAL], ids=["gold", "teal"])
+def test_the_record_begins_with_the_player_who_made_the_first_turn_after_a_correction(starts: Any) -> None:
+    both: list[JsonValue] = [GAME.notation.format_state(state) for state in (GOLD, TEAL)]
+    turn, after = played(starts, random.Random(1))
+    events = [
+        NEW_GAME,
+        Event(EventKind.SET_UP, {"state": both}),
+        Event(EventKind.CORRECTION, {"by": "Ann", "state": both}),
+        turn,
+    ]
+    again = replay(read(write(make_record(GAME, list(enumerate(events, 1))))))
+    assert [state.to_move for state in again.states[:-1]] == [starts.to_move] * 2
+    assert again.states[-1] == after
+
+
+def test_a_roll_before_it_is_known_who_starts_is_recorded_for_whoever_plays(new_journal: Callable[[], Journal]) -> None:
+    game, journal = load("blockade"), new_journal()
+    starts = start_states(game, {"starts": "either"})
+    session = IdleSession(journal, lambda: 0.0)
+    session.begin(NewGame("blockade", {"starts": "either"}))
+    journal.append(agreed_start_event(game, starts, "Ann"))
+    session.enter(EnterRoll("4,1", "Ann"))
+    rolled = game.dice_for("4,1").rolled(starts[1], Roll(("4", "1")))
+    turn = game.rules.legal_turns(rolled)[0]
+    session.enter(EnterTurn(game.notation.format_turn(turn), "Ann", turn.player))
+    record = make_record(game, journal.events())
+    assert replay(record).states == (starts[1], rolled, game.rules.apply(rolled, turn))
+    assert not any(isinstance(entry, PositionSet) for entry in record.entries)
+
+
+def test_a_solo_game_lost_on_time_has_no_result(new_journal: Callable[[], Journal]) -> None:
+    journal = new_journal()
+    session = IdleSession(journal, lambda: 0.0)
+    session.begin(NewGame("number-drop", {"players": 1}))
+    session.enter(Announce("resign", "the clock"))
+    journal.append(end_event(Outcome(None, time_is_up("p1")), None))
+    game = load("number-drop")
+    record = make_record(game, journal.events())
+    assert record.result == UNFINISHED
+    assert ("Termination", "p1's time is up") in record.tags
+    assert event_lines(game, journal.events())[-1].sentence == "given up: p1's time is up"
 
 
 def test_a_resigned_game_has_its_result() -> None:

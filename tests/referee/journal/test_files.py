@@ -23,6 +23,7 @@ from referee.errors import (
     JournalUnreadableError,
 )
 from referee.journal import Journal, events
+from referee.journal.backups import back_up, restore
 from referee.journal.database import connect, lock_holder, lock_path
 from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock
 
@@ -167,6 +168,15 @@ def test_a_folder_is_refused_as_a_journal(tmp_path: Path) -> None:
         Journal.open(tmp_path / "nowhere" / "journal.sqlite", wall_clock=ticking_clock())
 
 
+@pytest.mark.parametrize(("target", "said"), [("nowhere/j.sqlite", "cannot write in .*nowhere"), ("link", "link")])
+def test_a_link_that_leads_nowhere_is_refused_as_a_journal(tmp_path: Path, target: str, said: str) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / target)
+    assert lock_holder(link) is None
+    with pytest.raises(JournalReadOnlyError, match=said):
+        Journal.open(link, wall_clock=ticking_clock())
+
+
 def test_reading_leaves_no_files_behind(path: Path) -> None:
     with Journal.open(path, wall_clock=ticking_clock()) as journal:
         journal.append(NEW_GAME)
@@ -196,6 +206,23 @@ def test_a_second_writer_is_told_who_has_the_journal(path: Path) -> None:
             assert len(reader.events()) == 2
     assert lock_holder(path) is None
     Journal.open(path, wall_clock=ticking_clock()).close()
+
+
+@pytest.mark.parametrize("linked_first", [True, False])
+def test_a_journal_reached_through_a_link_has_one_writer_too(path: Path, linked_first: bool) -> None:
+    link = path.with_name("link.sqlite")
+    link.symlink_to(path)
+    Journal.open(path, wall_clock=ticking_clock()).close()
+    copy = path.with_name("copy.sqlite")
+    back_up(path, copy)
+    first, second = (link, path) if linked_first else (path, link)
+    with Journal.open(first, wall_clock=ticking_clock()):
+        with pytest.raises(JournalBusyError, match=f"process {os.getpid()}"):
+            Journal.open(second, wall_clock=ticking_clock())
+        with pytest.raises(JournalBusyError, match=f"process {os.getpid()}"):
+            restore(copy, second, START)
+        assert lock_holder(second) is not None
+    Journal.open(second, wall_clock=ticking_clock()).close()
 
 
 def test_a_lock_file_left_by_a_dead_process_does_not_matter(path: Path) -> None:
@@ -324,7 +351,7 @@ def test_a_journal_that_is_a_link_stays_one_after_a_failed_write(path: Path, tmp
         disk.fails = False
         assert journal.append(TURN) == 2
     assert path.is_symlink()
-    assert [each.name for each in file.parent.iterdir()] == [file.name]
+    assert sorted(each.name for each in file.parent.iterdir()) == [file.name, lock_path(file).name]
 
 
 def test_if_events_cannot_be_written_again_the_journal_stays_unchanged(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from referee.errors import EventError, JournalError
 from referee.journal import EvidenceLimits, GameSummary, Journal, database
 from referee.journal.database import connect, lock_path
-from referee.journal.events import Event, EventKind, JsonValue, encode
+from referee.journal.events import STOPPED, Event, EventKind, JsonValue, encode
 from referee.settings.conversions import evidence_limits
 from referee.settings.sections import JournalSection
 from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock
@@ -69,6 +69,27 @@ def test_a_game_continues_after_its_end_is_taken_back(path: Path) -> None:
             Event(EventKind.TAKE_BACK, {"by": "Ann"}),
         ):
             journal.append(event)
+        assert not journal.games()[0].ended
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        TURN,
+        Event(EventKind.ROLLED, {"roll": "4,1", "state": "s1"}),
+        Event(EventKind.ANNOUNCED, {"announcement": "gold:resign", "state": "s1"}),
+        Event(EventKind.SET_UP, {"state": "s1"}),
+        Event(EventKind.CORRECTION, {"by": "Ann", "state": "s1"}),
+    ],
+    ids=lambda event: event.kind,
+)
+def test_a_stopped_game_that_goes_on_has_not_ended(path: Path, event: Event) -> None:
+    note = Event(EventKind.NOTE, {"sentence": "a remark"})
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        for each in (NEW_GAME, Event(EventKind.END, {"winner": None, "reason": STOPPED}), note):
+            journal.append(each)
+        assert journal.games()[0].ended
+        journal.append(event)
         assert not journal.games()[0].ended
 
 

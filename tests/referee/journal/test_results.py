@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from engine.registry import load
 from engine.values import Outcome
 from referee.clocks.control import read_control
-from referee.commands.values import Announce, EnterRoll, EnterTurn, NewGame
+from referee.commands.values import Announce, EnterRoll, EnterTurn, NewGame, TakeBack
 from referee.journal import Journal
 from referee.journal.events import STOPPED
-from referee.journal.results import PlayedGame, Results, Tally, results_in, results_of
-from referee.session.event_records import end_event
+from referee.journal.results import PlayedGame, Results, Tally, played_game, results_in, results_of
+from referee.session.event_records import end_event, time_is_up
 from referee.session.execution import IdleSession
 
 SIDES = ("p1", "p2", "p3")
@@ -62,6 +62,17 @@ def test_a_shared_victory_is_a_draw_between_the_winners_and_points_rank_the_othe
     assert ("Cem", "Dee") not in without.against
 
 
+def test_whoever_resigned_comes_behind_those_who_lost_at_the_end() -> None:
+    names = {"p1": "Ann", "p2": "Ben", "p3": "Cem", "p4": "Dee"}
+    scores = {"p1": 60, "p2": 50, "p3": 40, "p4": 30}
+    results = results_of([PlayedGame(names, Outcome("p1", "won"), scores, frozenset({"p2", "p3"}))])
+    assert results.against["Dee", "Ben"] == results.against["Dee", "Cem"] == Tally(won=1)
+    assert results.against["Ben", "Cem"] == Tally(won=1)
+    without = results_of([PlayedGame(names, Outcome("p1", "won"), {}, frozenset({"p2"}))])
+    assert without.against["Dee", "Ben"] == Tally(won=1)
+    assert ("Cem", "Dee") not in without.against
+
+
 games = st.lists(
     st.builds(
         PlayedGame,
@@ -72,6 +83,7 @@ games = st.lists(
             st.just(Outcome(None, "together", ("p1", "p3"))),
         ),
         st.fixed_dictionaries(dict.fromkeys(SIDES, st.integers(0, 9))),
+        st.frozensets(st.sampled_from(SIDES)),
     ),
     max_size=8,
 )
@@ -134,9 +146,26 @@ def test_the_games_of_a_journal_are_added_up(evening: Journal) -> None:
     assert results_in(evening, first=3).standings == ()
 
 
-def test_a_solo_game_that_was_given_up_is_no_result(new_journal: Callable[[], Journal]) -> None:
+def test_a_solo_game_that_was_given_up_or_lost_on_time_is_no_result(new_journal: Callable[[], Journal]) -> None:
     journal = new_journal()
     session = IdleSession(journal, lambda: 0.0)
-    session.begin(NewGame("number-drop", {"players": 1}, {"p1": "Ann"}))
-    session.enter(Announce("resign", "Ann"))
-    assert results_in(journal).standings == ()
+    for reason in ("", time_is_up("p1")):
+        session.begin(NewGame("number-drop", {"players": 1}, {"p1": "Ann"}))
+        session.enter(Announce("resign", "Ann"))
+        if reason:
+            journal.append(end_event(Outcome(None, reason), None))
+    results = results_in(journal)
+    assert (results.standings, results.left_out) == ((), (1, 2))
+
+
+def test_a_journal_says_who_resigned(new_journal: Callable[[], Journal]) -> None:
+    journal = new_journal()
+    session = IdleSession(journal, lambda: 0.0)
+    session.begin(NewGame("number-drop", {"players": 3}, {"p1": "Ann", "p2": "Ben", "p3": "Cem"}))
+    for said in ("p2:resign", "p3:resign"):
+        session.enter(Announce(said, "Ann"))
+    session.take_back(TakeBack("Ann"))
+    session.enter(Announce("p1:resign", "Ann"))
+    played = played_game(load("number-drop"), journal.events())
+    assert played is not None
+    assert (played.outcome.winner, played.resigned) == ("p3", {"p1", "p2"})

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
+from common.phrases import counted
 from engine.api import Clock, Hint, HintListener
 from engine.errors import IllegalTurnError
 from engine.games.blockade.advice.evaluation import (
@@ -23,6 +24,7 @@ from engine.games.blockade.advice.evaluation import (
     chance_of_race,
     opponent_of,
     progress_after,
+    progress_of,
 )
 from engine.games.blockade.advice.lookahead import (
     PlayerPieces,
@@ -132,6 +134,7 @@ class _HintSearch:
         self.better = better
         self.opponent: Opponent = opponent_of(state.stacks, self.player)
         self.before = self.opponent.their_steps(0, 0)
+        self.mine_before = [self.opponent.steps(progress_of(state.stacks, colour)) for colour in OWNED[self.player]]
         self.best: Hint[BlockadeTurn] | None = None
         self.seen = Counter((each.stacks, each.to_move) for each in (*earlier, state) if each.roll is not None)
         self.stale: dict[BlockadeTurn, int] = {}
@@ -373,13 +376,16 @@ class _HintSearch:
                     return f"builds {made}, which shuts {colour} out"
             longest = max(range(2), key=lambda which: after[which] - self.before[which])
             longer = after[longest] - self.before[longest]
-            return f"builds {made}" + (f", which walls {rivals[longest]} off by {longer} steps" if longer > 0 else "")
-        nearest = 0 if pair[0].steps <= pair[1].steps else 1
+            if longer <= 0:
+                return f"builds {made}"
+            return f"builds {made}, which walls {rivals[longest]} off by {counted(longer, 'step')}"
+        gaining = [which for which in range(2) if pair[which].steps < self.mine_before[which]]
+        nearest = min(gaining or range(2), key=lambda which: pair[which].steps)
         left = pair[nearest].steps
         if left >= UNREACHABLE:
             return "leaves as few ways open as possible"
         steps = "one step" if left == 1 else f"{left} steps"
-        return f"brings {colours[nearest]} within {steps} of five towers"
+        return f"{'brings' if gaining else 'keeps'} {colours[nearest]} within {steps} of five towers"
 
 
 def _towers(number: int, colour: str) -> str:

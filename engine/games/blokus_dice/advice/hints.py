@@ -92,7 +92,7 @@ class _HintSearch:
         self._finder = finder_of(self._sheet)
         self._colour = colour_in_hand(state, seat)
         self._now = prospect_of(self._sheet, state.sheets[seat])
-        self._only = False
+        self._turns_of_only_shape = 0
         self._wins = False
 
     def run(self, strength: Strength) -> Hint[BlokusTurn]:
@@ -103,10 +103,11 @@ class _HintSearch:
         every = self._candidates(listed)
         winning = [each for each in every if self._is_won_by(each.after)]
         candidates = winning or every
-        self._only, self._wins = len(every) == 1, bool(winning)
+        self._turns_of_only_shape = len(listed) if len(every) == 1 else 0
+        self._wins = bool(winning)
         course = rounds_ahead_of(self._state, self._seat)
-        if self._only:
-            return self._report(candidates[0], 1.0, self._estimate(candidates[0], course))
+        if len(every) == 1:
+            return self._report(candidates[0], _MOST_SURE, self._estimate(candidates[0], course))
         ranked = self._rank(
             candidates, lambda each: quick_value(self._sheet, each.after), self._deadline.share(_PROMISE_SHARE)
         )
@@ -213,7 +214,8 @@ class _HintSearch:
     def _report(self, candidate: _Candidate, sure: float, expected: float | None = None) -> Hint[BlokusTurn]:
         """Make a hint and report it; without ``expected``, use the squares filled so far."""
         turn = turn_of(self._state, candidate.choice, candidate.placement)
-        reason = reason_for(self._sheet, self._now, candidate.after, self._colour, only=self._only, wins=self._wins)
+        only, wins = self._turns_of_only_shape, self._wins
+        reason = reason_for(self._sheet, self._now, candidate.after, self._colour, turns_of_only_shape=only, wins=wins)
         filled = candidate.after.filled.bit_count()
         hint = Hint(
             turn, reason, filled if expected is None else expected, "points", sure, self._state.dice.index(turn.die)
@@ -226,10 +228,13 @@ class _HintSearch:
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
-def reason_for(sheet: Sheet, before: Prospect, after: Prospect, colour: int, *, only: bool, wins: bool) -> str:
+def reason_for(
+    sheet: Sheet, before: Prospect, after: Prospect, colour: int, *, turns_of_only_shape: int, wins: bool
+) -> str:
     """Return the reason for drawing a shape, phrased to follow *That*: ``fills five squares``.
 
-    ``before`` and ``after`` are the sheet before and after it is drawn in ``colour``.
+    ``before`` and ``after`` are the sheet before and after it is drawn in ``colour``. ``turns_of_only_shape`` is the
+    number of turns that draw it if nothing else can be drawn, else 0.
     """
     filled = after.filled.bit_count() - before.filled.bit_count()
     said = f"fills {_many(filled, 'square')}"
@@ -237,8 +242,9 @@ def reason_for(sheet: Sheet, before: Prospect, after: Prospect, colour: int, *, 
         return f"wins: it {said}, and nobody can catch up"
     if after.strikes_left < before.strikes_left:
         said += f" at the cost of a strike ({_many(after.strikes_left, 'strike')} left)"
-    if only:
-        return f"is the only turn there is: it {said}"
+    if turns_of_only_shape:
+        what = "turn there is" if turns_of_only_shape == 1 else "shape you can draw"
+        return f"is the only {what}: it {said}"
     open_now = [open_and_anchors(sheet, own, after.filled)[1].bit_count() for own in after.colours]
     corners = f"keeps {_many(open_now[colour], f'{COLOURS[colour]} corner')} open"
     if all(open_now):

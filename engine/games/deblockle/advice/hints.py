@@ -67,14 +67,17 @@ def hint(
     turns = [turn for turn in legal_turns(state) if turn.player == state.to_move]
     best = _immediate_hint(state, turns)
     tell(best)
-    if best.sure == 1 or len(turns) == 1:
+    if best.sure == 1:
         return best
+    is_only = len(turns) == 1
+    listener: HintListener[DeblockleTurn] = (lambda _: None) if is_only else tell
     position = known_position(state)
     search = _HintSearch(state, deadline, rng, _DEPTH[strength], earlier)
     try:
         search.ahead.prepare(deadline.check)
-        found = search.search_drawn_positions(tell) if position is None else search.search_known(position, tell)
-        best = found or best
+        found = search.search_drawn_positions(listener) if position is None else search.search_known(position, listener)
+        # The only turn needs no search, but its chance of winning does.
+        best = replace(found, reason=best.reason) if found and is_only else found or best
     except DeadlineExceededError:
         pass
     tell(best)
@@ -245,7 +248,10 @@ class _HintSearch:
             return "gets the block ready to leave the board"
         if to_go[after] < to_go[before]:
             return f"brings the block nearer: {to_go[after]} more turns to its goal if nothing is in the way"
-        return "keeps your other blocks well placed"
+        others = len(position[1:][me]) - 1
+        if not others:
+            return "gives your last block the best chance"
+        return f"keeps your other {'block' if others == 1 else 'blocks'} well placed"
 
     def _blocked_by(self, position: Position, following: Position, foe: int) -> int | None:
         """Return the code of an opposing block that could reach its goal's side next and now can't, or ``None``."""

@@ -289,7 +289,8 @@ def reason_of(before: Sheet, candidate: Candidate) -> str:
     """Return the reason for a turn that writes on a sheet or draws a loop."""
     turn = candidate.turn
     if isinstance(turn, SetUpDigit):
-        return "leaves room on both sides"
+        at_edge = GRID.column_of(GRID.index[turn.square]) in (0, GRID.columns - 1)
+        return "leaves all the room on one side" if at_edge else "leaves room on both sides"
     follow = turn if isinstance(turn, Combination) else candidate.follow
     reasons = []
     if follow is not None and follow.squares:

@@ -6,8 +6,9 @@ import pytest
 
 from engine.api import Hint
 from engine.errors import IllegalTurnError
-from engine.games.blockade.advice.evaluation import chance_of_race, progress_of
+from engine.games.blockade.advice.evaluation import chance_of_race, opponent_of, progress_of
 from engine.games.blockade.advice.playouts import MutableBoard
+from engine.games.blockade.board import COLOURS, owner_of
 from engine.games.blockade.state import BlockadeTurn, state_after
 from engine.values import Roll, Strength
 from tests.effort import some
@@ -65,6 +66,45 @@ def test_every_tower_that_a_turn_builds_is_counted():
     board["b4"] = ["red L", "red S", "red S"]
     found = hint(state_of(board, "warm", (2, 5)), Strength.GENTLE)
     assert found.reason.startswith("builds 2 red towers")
+
+
+BESIDE_A_WALL = (
+    "warm roll=1,1 a1:CL+YMM b1:GLMS+KL c1:GLS d1:GLS e1:CL+BMMMMM a2:RLS b2:GLMS+KL c2:YLMS+KL+YM d2:YLM e2:YLSS"
+    " a3:RLS b3:GLMS+KL+GM c3:CL+BS d3:BL e3:YLS a4:RLMS+KL b4:RLS c4:RLS d4:BLS e4:YLS a5:CL+GM b5:BLS c5:BLS d5:BLS"
+    " e5:CL+RMMMM starts=warm"
+)
+
+
+def test_one_step_is_no_plural():
+    found = hint(GAME.notation.parse_state(BESIDE_A_WALL), Strength.GENTLE)
+    assert found.reason == "builds a yellow tower, which walls green off by 1 step"
+
+
+@pytest.mark.parametrize("strength", [Strength.GENTLE, Strength.FAIR])
+def test_a_colour_is_brought_nearer_only_if_it_gains_steps(strength):
+    rng = random.Random(7)
+    state = GAME.rules.new({"starts": "warm"})
+    while state.to_move is not None:
+        state = DICE.rolled(state, Roll((str(rng.randint(1, 6)), str(rng.randint(1, 6)))))
+        found = hint(state, strength, deadline_s=0.3)
+        after = GAME.rules.apply(state, found.turn)
+        word, colour = found.reason.split()[:2]
+        if word in ("brings", "keeps"):
+            gained = steps_of(state, colour) - steps_of(after, colour)
+            assert gained > 0 if word == "brings" else gained <= 0
+        state = after
+
+
+def steps_of(state, colour):
+    """The steps of a colour to five towers."""
+    number = COLOURS.index(colour)
+    return opponent_of(state.stacks, present(owner_of(number))).steps(progress_of(state.stacks, number))
+
+
+def test_a_turn_that_moves_nothing_brings_nothing_nearer():
+    found = hint(GAME.notation.parse_state(WAITING.replace("ROLLER", "warm")), Strength.GENTLE)
+    assert found.turn.moves == ()
+    assert found.reason == "keeps red within 11 steps of five towers"
 
 
 def test_a_hint_comes_even_with_hardly_any_time():

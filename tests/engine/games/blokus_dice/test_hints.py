@@ -93,9 +93,23 @@ def test_the_only_turn_is_given_at_once():
     state = GAME.notation.parse_state("p1 dice=1,1 p1=-:0 p2=-:0 sheet=5x5/0/a1,e1,a5/1/I5/L5/V5/W5/Z5")
     clock = CountingClock(0.001)
     found = GAME.advice.hint(state, 60.0, random.Random(1), clock=clock)
-    assert (GAME.notation.format_turn(found.turn), found.sure) == ("1:1:e5", 1.0)
+    assert GAME.notation.format_turn(found.turn) == "1:1:e5"
     assert found.reason == "is the only turn there is: it fills one square"
     assert clock.now_s < 0.02
+    # The turn is certain, but what the game will bring is the mean of a few playouts.
+    assert 0.9 < found.sure < 1
+
+
+def test_the_only_shape_is_no_only_turn_while_the_die_is_to_be_chosen():
+    state = GAME.notation.parse_state("p1 dice=2,3 p1=-:0 p2=-:0 sheet=5x5/1/a1,e1,a5,d5,e4/1/I5/L5/V5/W5/Z5")
+    assert [GAME.notation.format_turn(turn) for turn in GAME.rules.legal_turns(state)] == [
+        "2:1:e5:strike",
+        "3:1:e5:strike",
+    ]
+    found = hint(state)
+    cost = "at the cost of a strike (no strikes left)"
+    assert found.reason == f"is the only shape you can draw: it fills one square {cost}"
+    assert 0.9 < found.sure < 1
 
 
 # p2 is out with four squares; p1 has three of green and one die shows 1, one could be struck for.

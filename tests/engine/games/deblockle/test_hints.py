@@ -163,10 +163,46 @@ def test_the_only_turn_is_given_at_once():
         return len(GAME.rules.legal_turns(state)) == 1 and not wins_at_once(state, state.to_move)
 
     (state,) = drawn_positions(1, 3, only)
+    search_rules_of(state.options).prepare(lambda: None)
     clock = CountingClock(1.0)
     found = GAME.advice.hint(state, 10.0, random.Random(0), clock=clock)
     assert ([found.turn], found.reason) == (GAME.rules.legal_turns(state), "is the only turn there is")
     assert clock.now_s < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "is_ahead"),
+    [
+        ("gold d1:G.hoops/north=cross b3:T.cross/north=slider g7:T.cross/north=star removed=2,2", True),
+        ("gold d1:G.hoops/north=cross b3:T.cross? g7:T.cross? removed=2,2", True),
+        ("teal b2:G.slider/north=cross d7:T.cross/north=slider removed=3,3", False),
+    ],
+)
+def test_the_chance_of_the_only_turn_comes_from_the_race(text, is_ahead):
+    state = GAME.notation.parse_state(text)
+    assert len(GAME.rules.legal_turns(state)) == 1
+    search_rules_of(state.options).prepare(lambda: None)
+    heard: list[Hint[DeblockleTurn]] = []
+    found = hint(state, better=heard.append)
+    assert {each.reason for each in heard} == {"is the only turn there is"}
+    assert found.expected > 0.7 if is_ahead else found.expected < 0.4
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("teal d4:G.star/north=slider d3:T.stop/north=slider removed=3,3", "gives your last block the best chance"),
+        (
+            "teal e3:G.x/north=hoops a4:G.hoops/north=star c4:T.slider/north=cross e4:T.stop/north=hoops "
+            "e5:G.star/north=cross removed=1,2 side_by_side=false hop_forfeited_when_stuck=true",
+            "keeps your other block well placed",
+        ),
+    ],
+)
+def test_a_turn_without_gain_is_explained_by_the_blocks_left(text, reason):
+    state = GAME.notation.parse_state(text)
+    search_rules_of(state.options).prepare(lambda: None)
+    assert hint(state, strength=Strength.GENTLE).reason == reason
 
 
 def test_a_certain_win_is_taken_although_other_faces_are_hidden():

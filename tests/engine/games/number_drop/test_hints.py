@@ -107,6 +107,14 @@ def test_a_drop_that_ends_the_game_and_loses_it_is_not_taken():
         assert GAME.rules.outcome(GAME.rules.apply(state, found.turn)) is None
 
 
+@pytest.mark.parametrize("column", "abcdefg")
+def test_the_reason_for_the_first_digit_depends_on_its_column(column):
+    state = GAME.notation.parse_state(f"setup p1=- p2=- {TILES} to=p1,p2")
+    turn = GAME.notation.parse_turn(state, f"{column}1=1", "p1")
+    reason = reason_of(state.sheets[0], Candidate(turn, play_turn(state, turn).sheets[0], None, 0.0))
+    assert reason == ("leaves all the room on one side" if column in "ag" else "leaves room on both sides")
+
+
 def test_the_reason_names_the_combination():
     state = GAME.notation.parse_state(f"drop p1=555..../1234567 p2=2...... {TILES} roll=1,2,3,4,O then=p1")
     found = hint(state)
