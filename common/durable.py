@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -10,7 +11,7 @@ def write_durably(path: Path, data: str | bytes, *, private: bool = False) -> No
     """Replace a file atomically; on return it is on the disk. Text is written as UTF-8.
 
     A power cut at any moment leaves either the old file or the new one. Only the owner can read a ``private`` file.
-    Raises OSError, and UnicodeEncodeError for text that isn't valid Unicode.
+    Raises OSError that names the file, and UnicodeEncodeError for text that isn't valid Unicode.
     """
     content = data.encode() if isinstance(data, str) else data
     if path.exists() and not path.is_file():
@@ -30,8 +31,10 @@ def write_durably(path: Path, data: str | bytes, *, private: bool = False) -> No
             file.flush()
             os.fsync(file.fileno())
         draft.replace(target)
-    except OSError:
-        draft.unlink(missing_ok=True)
+    except OSError as error:
+        with suppress(OSError):
+            draft.unlink()
+        error.filename = str(path)
         raise
     sync_folder(target.parent)
 

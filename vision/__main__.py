@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-import cv2
 import numpy as np
 
 from vision.calibration import load_calibration
-from vision.drawing import draw, draw_occlusions
+from vision.drawing import draw, draw_markers, draw_occlusions
 from vision.errors import LayoutError, VisionError
-from vision.frame import Frame, Image
+from vision.frame import Frame
 from vision.images import load_image, write_image
 from vision.layout.pieces import BlockPieces
 from vision.layout.table import default_layout, load_layout
@@ -60,7 +59,7 @@ def main(
         if stage == "markers":
             markers = MarkerDetector(layout.markers.dictionary).plain(picture)
             found: Any = [_marker_json(marker) for marker in markers]
-            drawn = _draw_markers(picture, markers)
+            drawn = draw_markers(picture, markers)
         else:
             located = locate(picture, camera, layout)
             drawn = draw(picture, located, layout, camera)
@@ -113,15 +112,6 @@ def _block_json(block: BlockSighting) -> dict[str, Any]:
             for side, probabilities in block.sides.items()
         },
     }
-
-
-def _draw_markers(picture: Image, markers: tuple[Marker, ...]) -> Image:
-    drawn = np.array(picture, dtype=np.uint8)
-    for marker in markers:
-        cv2.polylines(drawn, [np.round(marker.corners_px).astype(np.int32).reshape(-1, 1, 2)], True, (80, 220, 80), 2)
-        at = (int(marker.corners_px[:, 0].max()) + 4, int(marker.corners_px[:, 1].mean()))
-        cv2.putText(drawn, str(marker.marker_id), at, cv2.FONT_HERSHEY_SIMPLEX, 0.7, (80, 220, 80), 2, cv2.LINE_AA)
-    return drawn
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from vision.geometry import CameraModel, project
 from vision.layout.surfaces import GridSurface, top_mm
 from vision.layout.table import TableLayout
 from vision.locating.location import TableLocation
+from vision.locating.markers import Marker
 from vision.opencv import as_colour
 from vision.surface.occlusion import Occlusion
 from vision.surface.view import RectifiedView
@@ -65,6 +66,16 @@ def draw(image: Image, located: TableLocation, layout: TableLayout, camera: Came
         cv2.polylines(picture, [_whole(marker.corners_px)], True, _MARKER, 2, cv2.LINE_AA)
         error = f"{marker.marker_id}: {located.marker_errors_px[marker.marker_id]:.2f} px"
         write_text(picture, error, marker.corners_px.max(axis=0), _WORDS, _WORDS_SIZE)
+    return picture
+
+
+def draw_markers(image: Image, markers: Sequence[Marker]) -> Image:
+    """Return a copy of the picture with markers outlined and labelled with their ids."""
+    picture = as_colour(image).copy()
+    for marker in markers:
+        cv2.polylines(picture, [_whole(marker.corners_px)], True, _MARKER, 2, cv2.LINE_AA)
+        at = (int(marker.corners_px[:, 0].max()) + 4, int(marker.corners_px[:, 1].mean()))
+        cv2.putText(picture, str(marker.marker_id), at, cv2.FONT_HERSHEY_SIMPLEX, 0.7, _MARKER, 2, cv2.LINE_AA)
     return picture
 
 

@@ -16,6 +16,7 @@ def main() -> None:
 
 
 def _run() -> None:
+    import io
     import os
     import shlex
     import signal
@@ -32,6 +33,9 @@ def _run() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # We report cameras and pictures that can't be opened ourselves, and say what to do.
     os.environ.setdefault("OPENCV_LOG_LEVEL", "FATAL")
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        # File names that are not valid text are printed as they are.
+        sys.stdout.reconfigure(errors="surrogateescape")
     context = CommandContext(program=shlex.quote(os.environ.get(VARIABLE) or "referee"))
     sys.excepthook = partial(report_fault, context)
     # `run` starts Python with Ctrl-C blocked; unblock it now.

@@ -10,7 +10,16 @@ import click
 from common.phrases import counted
 from referee.cli.context import CommandContext, output, print_table, progress_output, say, utc_now
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand, ExampleGroup
-from referee.cli.options import GAME, READABLE_FILE, WRITABLE_FILE, Number, WholeNumber, parse_options, rule_option
+from referee.cli.options import (
+    GAME,
+    READABLE_FILE,
+    WRITABLE_FILE,
+    Number,
+    WholeNumber,
+    parse_options,
+    refuse_overwriting,
+    rule_option,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +27,8 @@ if TYPE_CHECKING:
     from vision.calibration import Calibration
     from vision.frame import Image
 _READ_TIMEOUT_S = 10.0
+_MOST_FAULTS = 2
+"""After that many faults in a row, a camera is given up."""
 
 PAPERS = ("a4", "letter")
 """The papers of ``referee.rendering.printed_sheets``, repeated here so that ``referee --help`` doesn't load OpenCV."""
@@ -43,7 +54,7 @@ _OUT = click.option("--out", type=WRITABLE_FILE, required=True, help="The PDF to
 @click.option("--pictures", type=WholeNumber(5, 100), default=15, show_default=True, help="From a camera: how many.")
 @click.option(
     "--every", "interval_s", type=Number(0.1, 60), default=2.0, show_default=True,
-    help="From a camera: seconds between pictures, to hold the board differently.",
+    help="From a camera or video: seconds between pictures, to hold the board differently.",
 )  # fmt: skip
 @click.option("--anyway", is_flag=True, help="Write the calibration even when it is not good.")
 @click.pass_obj
@@ -69,44 +80,57 @@ def calibrate_command(
       ./run hardware calibrate 0 --pictures 20 --out camera.json
     """
     from vision.calibration import calibrate, parse_board, save_calibration, undistorted_preview
-    from vision.images import write_image
+    from vision.images import IMAGE_SUFFIXES, write_image
 
     spec = parse_board(board)
     for file in (out, preview):
         if file is not None and not file.absolute().parent.is_dir():
             raise click.BadParameter(f"there is no folder {file.absolute().parent} to write {file.name} to")
+    if preview is not None and preview.suffix.lower() not in IMAGE_SUFFIXES:
+        raise click.BadParameter(f"the name of {preview.name} should end in .png or .jpg", param_hint="--preview")
     progress_console = progress_output()
-    images, names = _load(context, sources, pictures, interval_s, progress_console)
+    read, camera = _pictures_or_camera(sources)
+    refuse_overwriting((out, preview), read)
+    images, names = (
+        _read_all(read, progress_console)
+        if camera is None
+        else _take(context, camera, pictures, interval_s, progress_console)
+    )
+    _check_one_size(images, names)
     with progress_console.status("looking for the board and fitting the lens"):
         calibration = calibrate(images, spec, name=name or out.stem)
     _report(output(), calibration, names)
+    if calibration.good or anyway:
+        save_calibration(out, calibration, made_on=utc_now().date())
+        click.echo(f"written: {out}")
     if preview is not None:
         write_image(preview, undistorted_preview(images[0], calibration.camera))
-    if not calibration.good and not anyway:
-        return CHECK_FAILED
-    save_calibration(out, calibration, made_on=utc_now().date())
-    click.echo(f"written: {out}")
     return OK if calibration.good else CHECK_FAILED
 
 
-def _load(
-    context: CommandContext, sources: tuple[str, ...], count: int, interval_s: float, console: Console
-) -> tuple[list[Image], list[str]]:
-    from rich.progress import track
-
+def _pictures_or_camera(sources: tuple[str, ...]) -> tuple[list[Path], str | None]:
+    """Return the picture files that are named, or else one camera or video; raises BadParameter for a mixture."""
     from referee.cli.pictures import pictures_in
-    from vision.errors import VisionError
-    from vision.images import load_image
+    from vision.cameras.files import VIDEO_SUFFIXES
 
-    given = [Path(source) for source in sources]
+    given = [Path(source.removeprefix("images:")) for source in sources]
     missing = [source for source, path in zip(sources, given, strict=True) if not path.exists()]
-    if missing or any(path.is_char_device() for path in given):
+    if missing or any(path.is_char_device() or path.suffix.lower() in VIDEO_SUFFIXES for path in given):
         if len(sources) > 1:
             raise click.BadParameter(
                 f"there is no file or folder {missing[0]!r}" if missing else "give one camera, or pictures"
             )
-        return _take(context, sources[0], count, interval_s, console)
-    paths = list(pictures_in(given))
+        return [], sources[0]
+    return list(pictures_in(given)), None
+
+
+def _read_all(paths: list[Path], console: Console) -> tuple[list[Image], list[str]]:
+    """Read pictures. Unreadable ones are reported and left out; raises VisionError if that leaves none."""
+    from rich.progress import track
+
+    from vision.errors import VisionError
+    from vision.images import load_image
+
     images: list[Image] = []
     names: list[str] = []
     faults: list[VisionError] = []
@@ -126,30 +150,59 @@ def _load(
 def _take(
     context: CommandContext, spec: str, count: int, interval_s: float, console: Console
 ) -> tuple[list[Image], list[str]]:
-    """Take pictures from a camera, ``interval_s`` of its own time apart."""
+    """Take pictures from a camera, ``interval_s`` of its own time apart; from a folder, all that appear.
+
+    A camera's fault is reported, and it is read again. If it fails twice in a row, the pictures so far are returned;
+    without any, raises the CameraError.
+    """
     from rich.progress import Progress
 
     from vision.cameras import open_camera
-    from vision.errors import EndOfFramesError
+    from vision.errors import CameraError, EndOfFramesError, FrameError
 
     asked = context.configuration().settings.camera
+    apart_s = 0.0 if spec.strip().startswith("folder:") else interval_s
     images: list[Image] = []
     last_s: float | None = None
+    faults_in_a_row = 0
     with (
         open_camera(spec, size=(asked.width_px, asked.height_px), frames_per_second=asked.frames_per_second) as camera,
         Progress(console=console, transient=True) as progress,
     ):
         task = progress.add_task("hold the board differently for each picture", total=count)
-        while len(images) < count:
+        while len(images) < count and faults_in_a_row < _MOST_FAULTS:
             try:
                 frame = camera.read(_READ_TIMEOUT_S)
             except EndOfFramesError:
                 break
-            if last_s is None or frame.time_s - last_s >= interval_s:
+            except (CameraError, FrameError) as error:
+                faults_in_a_row += isinstance(error, CameraError)
+                if faults_in_a_row == _MOST_FAULTS and not images:
+                    raise
+                console.print(str(error), markup=False)
+                continue
+            faults_in_a_row = 0
+            if last_s is None or frame.time_s - last_s >= apart_s:
                 last_s = frame.time_s
                 images.append(frame.image)
                 progress.advance(task)
     return images, [f"picture {number}" for number in range(1, len(images) + 1)]
+
+
+def _check_one_size(images: list[Image], names: list[str]) -> None:
+    """Raise CalibrationError that names the first picture of another size than most of them."""
+    from collections import Counter
+
+    from vision.errors import CalibrationError
+
+    sizes = Counter(image.shape[1::-1] for image in images)
+    for image, name in zip(images, names, strict=True):
+        (width, height), (usual_width, usual_height) = image.shape[1::-1], sizes.most_common(1)[0][0]
+        if (width, height) != (usual_width, usual_height):
+            raise CalibrationError(
+                f"{name} is {width} x {height} pixels, and most pictures are {usual_width} x {usual_height}; take all "
+                "with one camera at one setting"
+            )
 
 
 def _report(console: Console, calibration: Calibration, names: list[str]) -> None:
@@ -192,20 +245,32 @@ def print_command() -> None:
 def markers(context: CommandContext, layout: Path | None, paper: str, out: Path) -> None:
     """Print the markers that go around the board.
 
+    Those of a tray or board that moves by itself are on pages of their own.
+
     Examples:
       ./run tools print markers --out markers.pdf
       ./run tools print markers --layout my-table.json --paper letter --out markers.pdf
     """
+    from engine import registry
+    from referee.errors import PrintError
     from referee.rendering.printed_sheets import plan_markers, write_pdf
     from referee.settings.table_layout import layout_for
+    from vision.layout.pieces import Ink
 
     settings = context.configuration({"table.layout": layout}).settings
-    table = layout_for(settings.game.name, settings.table.layout)
-    pages = plan_markers(table.markers, paper)
+    game = registry.load(settings.game.name)
+    parts = layout_for(game.name, settings.table.layout).parts()
+    if game.printed_sheet is not None:
+        parts = tuple(part for part in parts if not isinstance(part.surfaces[0].pieces, Ink))
+        if not parts:
+            raise PrintError(
+                f"markers are printed on the sheets of {game.title}: `./run tools print sheet {game.name}`"
+            )
+    marked = [part for part in parts if part.markers.centres_mm] or parts[:1]
+    pages = [page for part in marked for page in plan_markers(part.markers, paper, part.surfaces[0].name)]
     write_pdf(pages, out, title="Table markers")
-    click.echo(
-        f"{counted(len(table.markers.centres_mm), 'marker')} on {counted(len(pages), 'page')} in {out}. Print at 100 %."
-    )
+    count = sum(len(part.markers.centres_mm) for part in marked)
+    click.echo(f"{counted(count, 'marker')} on {counted(len(pages), 'page')} in {out}. Print at 100 %.")
 
 
 @print_command.command(cls=ExampleCommand)
@@ -254,6 +319,7 @@ def game_sheets(
     from engine import registry
     from referee.rendering.printed_sheets import write_pdf
     from referee.rendering.score_sheets import plan_sheets
+    from referee.settings.conversions import table_options
     from referee.settings.table_layout import layout_for, with_rules
 
     game = registry.load(game_name)
@@ -263,7 +329,7 @@ def game_sheets(
     settings = context.configuration({"table.layout": layout}).settings
     own = settings.game.name == game.name
     count = [] if players is None else [f"players={players}"]
-    given = (settings.game.options if own else {}) | parse_options(game, (*options, *count))
+    given = (table_options(game, settings.game.options) if own else {}) | parse_options(game, (*options, *count))
     table = with_rules(layout_for(game.name, settings.table.layout if own or layout else None), game, given)
     pages = plan_sheets(game.title, game.printed_sheet(given), table, paper)
     write_pdf(pages, out, title=f"{game.title} sheets")

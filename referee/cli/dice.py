@@ -38,7 +38,7 @@ def read_dice(pictures: Sequence[Path], as_json: bool, debug_image: Path | None,
     from vision.readers.dice.drawing import draw_dice
     from vision.readers.dice.faces import FaceSet
     from vision.readers.dice.networks import shipped
-    from vision.readers.dice.photographs import read_photograph
+    from vision.readers.dice.photographs import LARGEST_SIDE_PX, least_edge_px, read_photograph
 
     networks = shipped()
     faces = None if taught is None else FaceSet.load(taught)
@@ -59,7 +59,11 @@ def read_dice(pictures: Sequence[Path], as_json: bool, debug_image: Path | None,
         elif dice:
             _print(path, dice)
         if not dice:
-            click.echo(f"no dice found in {path}; take it from above, with the dice in the light", err=True)
+            why = ""
+            if max(image.shape[:2]) > LARGEST_SIDE_PX:
+                edge = f"a die's edge must be at least {least_edge_px(image)} pixels long"
+                why = f"; it was reduced to {LARGEST_SIDE_PX} pixels, so {edge}"
+            click.echo(f"no dice found in {path}; take it from above, with the dice in the light{why}", err=True)
             ended = max(ended, CHECK_FAILED)
         if debug_image is not None:
             write_image(debug_image, draw_dice(image, dice))

@@ -7,12 +7,13 @@ import inspect
 import signal
 import sys
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import click
+from click.core import augment_usage_errors
 
 from common.phrases import did_you_mean
 from common.program import PROGRAM
@@ -20,7 +21,7 @@ from engine.errors import EngineError
 from firmware_bridge.errors import BridgeError
 from hardware.errors import HardwareError
 from referee.cli.context import CommandContext, context_of, say
-from referee.cli.options import GameName
+from referee.cli.options import READABLE_FILE, WRITABLE_FILE, GameName, refuse_overwriting
 from referee.errors import (
     ConfigError,
     CorrectionError,
@@ -108,6 +109,19 @@ class ExampleCommand(click.Command):
         if self.help is not None:
             # A line with only a backspace tells click not to wrap the following paragraph.
             self.help = inspect.cleandoc(self.help).replace("Examples:\n", "\b\nExamples:\n")
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; raises BadParameter if a file to write is one of those to read."""
+        rest = super().parse_args(ctx, args)
+        if not ctx.resilient_parsing:
+            with augment_usage_errors(ctx):
+                refuse_overwriting(self._files(ctx, WRITABLE_FILE), self._files(ctx, READABLE_FILE))
+        return rest
+
+    def _files(self, ctx: click.Context, kind: click.Path) -> Iterator[Path]:
+        for parameter in (each for each in self.params if each.type is kind):
+            given = ctx.params.get(parameter.name or "") or ()
+            yield from given if isinstance(given, tuple) else (given,)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the games at the end, if the command takes one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -59,6 +59,14 @@ READABLE_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 
 WRITABLE_FILE = click.Path(path_type=Path, dir_okay=False)
 """A file to write, which may not exist yet."""
+
+
+def refuse_overwriting(outputs: Iterable[Path | None], inputs: Iterable[Path]) -> None:
+    """Raise BadParameter if a file to write is one of those to read."""
+    read = list(inputs)
+    for output in outputs:
+        if output is not None and output.is_file() and any(each.exists() and output.samefile(each) for each in read):
+            raise click.BadParameter(f"{output} is a file to read; choose another name for the one to write")
 
 
 class SettingOption(click.Option):

@@ -73,7 +73,7 @@ def bug_report_command(
     Examples:
       ./run tools bug-report
       ./run tools bug-report --show game.jsonl
-      ./run tools bug-report --leave-out said.txt --out report.zip
+      ./run tools bug-report --leave-out doctor.txt --out report.zip
     """
     from common.phrases import counted
     from referee.bug_report.bundle import zipped

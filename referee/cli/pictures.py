@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,14 @@ from referee.cli.options import READABLE_FILE, WRITABLE_FILE, Corners, grid_opti
 if TYPE_CHECKING:
     from engine.api import Game
     from referee.settings.settings import Settings
-    from vision.geometry import CameraModel
+    from vision.frame import Frame, Image
+    from vision.geometry import CameraModel, Pose
     from vision.layout.table import TableLayout
-    from vision.reading import DieReading, PlaceReading, Reading
+    from vision.readers.table_reader import TableReader
+    from vision.reading import Reading
+
+SURE = 0.95
+"""The probability from which a place isn't reported as doubtful."""
 
 
 @click.command(cls=ExampleCommand)
@@ -44,7 +50,9 @@ if TYPE_CHECKING:
 )
 @grid_options(required=False)
 @click.option("--any-way-up", is_flag=True, help="With --tiles: they may lie turned by quarter turns.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs: every probability.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON, for programs: every probability; of dice, the largest."
+)
 @click.option(
     "--debug-image", type=WRITABLE_FILE, help="Write the picture with what was located, read and found over the board."
 )
@@ -134,53 +142,69 @@ def _read_table(
 ) -> int:
     """Print a reading of one picture of the table and return the exit code."""
     from referee.runtime.readers import likeliest_orientation
-    from vision.drawing import draw, draw_occlusions
+    from vision.errors import NotLocatedError
     from vision.frame import Frame
-    from vision.images import load_image, write_image
+    from vision.images import check_frame, load_image, write_image
     from vision.layout.surfaces import GridSurface
-    from vision.locating.location import locate
-    from vision.readers.dice.drawing import draw_roll
     from vision.readers.registry import reader_kind, table_reader
+    from vision.reading_json import reading_to_json
 
     settings = context.configuration(seen_by).settings
     camera = camera_of(settings.camera.calibration)
     game, table = _game_and_table(settings)
     frame = Frame(load_image(image), 0.0, 0, str(image))
+    check_frame(frame.image, camera.size, source=str(image))
     pose, known, is_learned = None, None, False
     if any(isinstance(surface, GridSurface) for surface in table.surfaces):
         kind = reader_kind(table)
         plain = kind.plain(table.board)
         taught = None if settings.table.looks is None else kind.load(settings.table.looks)
-        if taught is not None and table.markers.centres_mm:
-            known = taught
-        else:
-            is_learned = taught is None
-            pose, known = likeliest_orientation(
-                frame,
-                camera,
-                table,
-                lambda view: kind.learn(view, plain, game.players) if taught is None else taught,
-                game.table.appearance(game.rules.new()),
-            )
+        known = plain if taught is None else taught
+        if taught is None or not table.markers.centres_mm:
+            # If the table is not located, the reading says why.
+            with suppress(NotLocatedError):
+                pose, known = likeliest_orientation(
+                    frame,
+                    camera,
+                    table,
+                    lambda view: kind.learn(view, plain, game.players) if taught is None else taught,
+                    game.table.appearance(game.rules.new()),
+                )
+                is_learned = taught is None
     reader = table_reader(camera, table, known, pose)
     reading = reader.read(frame)
     if is_learned and known is not None and set(known.traits[0]) == set(game.players):
         _check_set_up(game, settings, reading)
     if debug_image is not None:
-        located = locate(frame.image, camera, table, previous=pose)
-        stages = reader.stages(frame.image, located.pose)
-        drawn = reader.draw(draw(frame.image, located, table, camera), stages)
-        for seen in stages.values():
-            drawn = draw_occlusions(drawn, seen.rectified, seen.occlusions)
-        trays = {surface.name: surface for surface in table.parts()[0].surfaces}
-        for roll in (roll for roll in reading.rolls if roll.surface in trays):
-            drawn = draw_roll(drawn, roll, trays[roll.surface], camera, located.pose)
-        write_image(debug_image, drawn)
+        write_image(debug_image, _draw_reading(frame, reader, pose, reading))
     if as_json:
         click.echo(json.dumps(reading_to_json(reading, str(image)), indent=2, ensure_ascii=False))
     else:
         show_reading(game, reading)
     return OK if reading.places or reading.rolls else CHECK_FAILED
+
+
+def _draw_reading(frame: Frame, reader: TableReader, previous: Pose | None, reading: Reading) -> Image:
+    """Draw what was located, read and found over the board; where that was not located, the markers seen."""
+    from vision.drawing import draw, draw_markers, draw_occlusions
+    from vision.errors import NotLocatedError
+    from vision.locating.location import locate
+    from vision.locating.markers import MarkerDetector
+    from vision.readers.dice.drawing import draw_roll
+
+    table, camera = reader.layout, reader.camera
+    try:
+        located = locate(frame.image, camera, table, previous=previous)
+    except NotLocatedError:
+        return draw_markers(frame.image, MarkerDetector(table.markers.dictionary).plain(frame.image))
+    stages = reader.stages(frame.image, located.pose)
+    drawn = reader.draw(draw(frame.image, located, table, camera), stages)
+    for seen in stages.values():
+        drawn = draw_occlusions(drawn, seen.rectified, seen.occlusions)
+    trays = {surface.name: surface for surface in table.parts()[0].surfaces}
+    for roll in (roll for roll in reading.rolls if roll.surface in trays):
+        drawn = draw_roll(drawn, roll, trays[roll.surface], camera, located.pose)
+    return drawn
 
 
 def _game_and_table(settings: Settings) -> tuple[Game[Any, Any], TableLayout]:
@@ -202,11 +226,13 @@ def _game_and_table(settings: Settings) -> tuple[Game[Any, Any], TableLayout]:
 def _check_set_up(game: Game[Any, Any], settings: Settings, reading: Reading) -> None:
     """Say that the colours, learned by the players' sides, may be swapped if the picture shows no set-up."""
     from engine.errors import EngineError
+    from referee.judge.explorer import set_up_states
+    from referee.settings.conversions import table_options
 
-    options = settings.game.options if game.name == settings.game.name else {}
+    options = table_options(game, settings.game.options) if game.name == settings.game.name else {}
     shown = {place: seen.best[0] for place, seen in reading.places.items()}
     try:
-        game.table.set_up(shown, options, anywhere=settings.table.anywhere)
+        set_up_states(game, shown, options, anywhere=settings.table.anywhere)
     except EngineError as error:
         say(
             f"The colours of {listed(game.players)} are a guess and may be swapped: without --looks the picture must "
@@ -318,7 +344,8 @@ def enrol_command(
     pictures = []
     for index, path in enumerate(images):
         image = load_image(path)
-        pose = locate(image, camera, table).pose
+        with named_in_errors(path):
+            pose = locate(image, camera, table).pose
         position = known[index if len(known) > 1 else 0]
         pictures.append(EnrolmentPicture(image, camera, pose, position, str(path), table.markers))
     looks = kind.enrol(pictures, table.board)
@@ -348,6 +375,19 @@ def camera_of(calibration: Path | None) -> CameraModel:
     return load_calibration(calibration)
 
 
+@contextmanager
+def named_in_errors(path: Path) -> Iterator[None]:
+    """Put a picture's path before the message of a VisionError about it, unless it begins with the path."""
+    from vision.errors import VisionError
+
+    try:
+        yield
+    except VisionError as error:
+        if str(error).startswith(str(path)):
+            raise
+        raise type(error)(f"{path}: {error}") from error
+
+
 def pictures_in(sources: Sequence[Path]) -> Iterator[Path]:
     """Yield the image files, those in a folder in name order; raises CameraError for a folder without images."""
     from vision.cameras import image_paths
@@ -357,57 +397,3 @@ def pictures_in(sources: Sequence[Path]) -> Iterator[Path]:
             yield from image_paths(source)
         else:
             yield source
-
-
-_DIGITS = 4
-SURE = 0.95
-"""The probability from which a place isn't reported as doubtful."""
-_LEAST_SHOWN = 0.001
-
-
-def reading_to_json(reading: Reading, source: str) -> dict[str, Any]:
-    """Return a reading as JSON values: each place's likeliest look, and all plausible looks, to four digits."""
-    return {
-        "source": source,
-        "places": {place: _place_to_json(seen) for place, seen in reading.places.items()},
-        "hindrances": [
-            {"kind": hindrance.kind, "message": hindrance.message, "places": list(hindrance.places)}
-            for hindrance in reading.hindrances
-        ],
-        "notices": list(reading.notices),
-        "rolls": {roll.surface: [_die_to_json(die) for die in roll.dice] for roll in reading.rolls},
-    }
-
-
-def _die_to_json(die: DieReading) -> dict[str, Any]:
-    value = max(die.faces, key=lambda face: die.faces[face])
-    return {
-        "x_mm": round(die.x_mm, 1),
-        "y_mm": round(die.y_mm, 1),
-        "value": None if die.cocked else value,
-        "probability": round(die.faces[value], _DIGITS),
-        **({"die": die.die} if die.die else {}),
-    }
-
-
-def _place_to_json(seen: PlaceReading) -> dict[str, Any]:
-    if seen.hidden_by is not None:
-        return {"look": None, "hidden_by": seen.hidden_by}
-    look, probability = seen.best
-    place: dict[str, Any] = {
-        "look": look,
-        "probability": round(probability, _DIGITS),
-        "probabilities": {
-            name: round(value, _DIGITS) for name, value in seen.probabilities.items() if value >= _LEAST_SHOWN
-        },
-    }
-    if seen.sides:
-        place["sides"] = {
-            side: {symbol: round(value, _DIGITS) for symbol, value in symbols.items()}
-            for side, symbols in seen.sides.items()
-        }
-    if seen.offset_mm is not None:
-        place["offset_mm"] = [round(length, 2) for length in seen.offset_mm]
-    if seen.turned_deg is not None:
-        place["turned_deg"] = round(seen.turned_deg, 1)
-    return place

@@ -13,7 +13,7 @@ import click
 from common.phrases import counted
 from common.places import EMPTY
 from referee.cli.group import CHECK_FAILED, OK, exit_code_of
-from referee.cli.pictures import SURE, reading_to_json, show_reading
+from referee.cli.pictures import SURE, named_in_errors, show_reading
 
 if TYPE_CHECKING:
     from engine.api import Game
@@ -49,15 +49,14 @@ def read_sheets(
     ended = OK
     for path in pictures:
         try:
-            image = load_image(path)
-            check_frame(image, source=str(path))
-            sheet = photographed_sheet(image, layouts)
-            reader = table_reader(sheet.camera, sheet.layout, _fitting(taught, sheet.layout))
-            reading = reader.read(Frame(image, 0.0, 0, str(path)))
+            with named_in_errors(path):
+                image = load_image(path)
+                check_frame(image, source=str(path))
+                sheet = photographed_sheet(image, layouts)
+                reader = table_reader(sheet.camera, sheet.layout, _fitting(taught, sheet.layout))
+                reading = reader.read(Frame(image, 0.0, 0, str(path)))
         except VisionError as error:
-            # An error about the file itself already names it.
-            said = str(error)
-            click.echo(said if said.startswith(str(path)) else f"{path}: {said}", err=True)
+            click.echo(str(error), err=True)
             ended = max(ended, exit_code_of(error))
             continue
         ended = max(ended, OK if reading.places else CHECK_FAILED)
@@ -75,7 +74,10 @@ def teach_digits(
     from vision.readers.protocols import EnrolmentPicture
 
     images, layouts = [load_image(path) for path in pictures], _layouts(settings, layout)
-    sheets = [photographed_sheet(image, layouts) for image in images]
+    sheets = []
+    for path, image in zip(pictures, images, strict=True):
+        with named_in_errors(path):
+            sheets.append(photographed_sheet(image, layouts))
     board = sheets[0].layout.board
     filled = [
         EnrolmentPicture(image, sheet.camera, sheet.pose, read_copied(text, board), str(path))
@@ -136,6 +138,8 @@ def _fitting(taught: Appearance | None, layout: TableLayout) -> Appearance | Non
 
 
 def _print(game: Game[Any, Any], sheet: str, reading: Reading, path: Path, *, as_json: bool) -> None:
+    from vision.reading_json import reading_to_json
+
     points, why = _points(game, reading)
     if as_json:
         score = {"points": points, "score": None if points is None else sum(points.values())}

@@ -16,6 +16,8 @@ from referee.cli.pictures import SURE
 if TYPE_CHECKING:
     from vision.readers.tiles.symbols import ReadCell
 
+_DIGITS = 4
+
 
 @click.command(cls=ExampleCommand)
 @click.argument("image", type=READABLE_FILE)
@@ -92,7 +94,8 @@ def _show(cells: tuple[tuple[ReadCell, ...], ...], unknown: str, unknown_words: 
 
 def _as_json(cell: ReadCell, unknown: str) -> dict[str, object]:
     symbol = None if cell.symbol == unknown else cell.symbol
-    return {"symbol": symbol, "probability": round(cell.probability, 4)}
+    probabilities = {name: round(chance, _DIGITS) for name, chance in cell.probabilities.items()}
+    return {"symbol": symbol, "probability": round(cell.probability, _DIGITS), "probabilities": probabilities}
 
 
 def _print(cells: tuple[tuple[ReadCell, ...], ...], unknown: str, unknown_words: str) -> None:

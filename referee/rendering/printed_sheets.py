@@ -124,11 +124,21 @@ def _marker_modules(dictionary: str, marker_id: int) -> np.ndarray[tuple[int, in
     return np.asarray(np.asarray(image).reshape(count, count) < 128, dtype=np.int8)
 
 
-def plan_markers(markers: MarkerLayout, paper: str) -> tuple[Page, ...]:
-    """Plan the pages with a layout's markers, each with a white border of one module, a cut line and its number.
+def check_has_markers(markers: MarkerLayout) -> None:
+    """Raise PrintError for a layout without markers."""
+    if not markers.centres_mm:
+        raise PrintError(
+            'the layout has no markers to print; name some in it instead of "markers": "none", or use the layout that '
+            "comes with the game"
+        )
 
-    Raises PrintError when a marker does not fit on the paper.
+
+def plan_markers(markers: MarkerLayout, paper: str, surface: str = "board") -> tuple[Page, ...]:
+    """Plan the pages with a surface's markers, each with a white border of one module, a cut line and its number.
+
+    Raises PrintError when there is no marker, or one does not fit on the paper.
     """
+    check_has_markers(markers)
     width, height = paper_mm(paper)
     border = markers.side_mm / len(_marker_modules(markers.dictionary, min(markers.centres_mm)))
     card = markers.side_mm + 2 * border
@@ -142,6 +152,7 @@ def plan_markers(markers: MarkerLayout, paper: str) -> tuple[Page, ...]:
             f"{width - 2 * MARGIN_MM:.1f} x {room_below_heading - _LABEL_HEIGHT_MM:.1f} mm for it. "
             "Make markers.side smaller"
         )
+    origin = "the board's centre" if surface == "board" else f"the point of the {surface} where x and y are 0"
     ids = sorted(markers.centres_mm)
     per_page = across * down
     pages = []
@@ -156,11 +167,11 @@ def plan_markers(markers: MarkerLayout, paper: str) -> tuple[Page, ...]:
             x, y = markers.centres_mm[marker_id]
             labels.append(Label(left, bottom - 4, f"marker {marker_id}: centre at x {x:g}, y {y:g} mm", 7))
         heading = (
-            f"Table markers, {markers.dictionary}, black square {markers.side_mm:g} mm",
+            f"Table markers for the {surface}, {markers.dictionary}, black square {markers.side_mm:g} mm",
             *INSTRUCTIONS,
             "Cut along the thin lines (keep the white border). Each marker's upper edge here points away from the "
             "first player.",
-            "Glue them flat, centres where the layout says, measured from the board's centre.",
+            f"Glue them flat, centres where the layout says, measured from {origin}.",
         )
         pages.append(
             Page(

@@ -20,6 +20,7 @@ from referee.rendering.printed_sheets import (
     Line,
     Page,
     Rectangle,
+    check_has_markers,
     marker_shape,
     paper_mm,
     ruler,
@@ -87,7 +88,7 @@ class _Drawing:
 def plan_sheets(title: str, printed: PrintedSheet, layout: TableLayout, paper: str) -> tuple[Page, ...]:
     """Plan a page for each player's sheet of a table.
 
-    Raises PrintError where a sheet does not fit on the paper, or its boxes not on the sheet.
+    Raises PrintError for sheets without markers, where one does not fit on the paper, or its boxes not on the sheet.
     """
     parts = layout.parts()
     sheets = [part.surfaces[0] for part in parts]
@@ -100,6 +101,7 @@ def plan_sheets(title: str, printed: PrintedSheet, layout: TableLayout, paper: s
 
 def _page(title: str, printed: PrintedSheet, grid: GridSurface, part: TableLayout, paper: str) -> Page:
     markers = part.markers
+    check_has_markers(markers)
     border = math.ceil(_EDGE_MODULES * markers.side_mm / _MODULES)
     far_x, far_y = (max(abs(centre[axis]) for centre in markers.centres_mm.values()) for axis in (0, 1))
     half_width, half_height = (far + markers.side_mm / 2 + border for far in (far_x, far_y))

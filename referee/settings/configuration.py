@@ -25,7 +25,7 @@ from engine.values import OptionValue
 from hardware.errors import HardwareError
 from hardware.pin_map import NO_OUTPUT
 from referee.errors import ClockError, ConfigError
-from referee.settings.conversions import is_address, pins, sensor_pins, table_options, time_control
+from referee.settings.conversions import is_address, pins, sensor_pins, sheet_path, table_options, time_control
 from referee.settings.network_sections import MqttSection
 from referee.settings.settings import Settings
 from referee.settings.sources import SECTION_SEPARATOR, Source, find_file, nearest_source, read_environment, read_file
@@ -93,13 +93,26 @@ def load(
         sources[name] = source
     bases = {name: file.parent if source.kind == "file" and file else folder for name, source in sources.items()}
     try:
-        settings = Settings.model_validate(values)
+        settings = _with_absolute_sheet(Settings.model_validate(values), bases, folder)
     except ValidationError as error:
         raise ConfigError("\n".join(explain_faults(error, sources, file))) from error
     found = list(problems(settings, sources))
     if found:
         raise ConfigError("\n".join(found))
     return Configuration(settings.with_absolute_paths(bases, folder, environment), file, sources)
+
+
+def _with_absolute_sheet(settings: Settings, bases: Mapping[str, Path], folder: Path) -> Settings:
+    """Return the settings with an absolute path where an option of the game names a sheet's file."""
+    try:
+        game = registry.load(settings.game.name)
+    except EngineError:
+        return settings
+    option = game.sheet_file and game.sheet_file.option
+    path = sheet_path(game, settings.game.options, bases.get(f"game.options.{option}", folder))
+    if option is None or path is None:
+        return settings
+    return settings.changed({"game.options": {**settings.game.options, option: str(path)}})
 
 
 _FLAGS = {
@@ -265,8 +278,9 @@ def _rule_problems(
     for given, location in [*alone, (options, ["game", "options"])]:
         try:
             table_options(game, given)
-        except OptionError as error:
-            yield f"{nearest_source(location, sources) or _DEFAULT}: game.options: {error}"
+        except (OptionError, OSError) as error:
+            why = f"cannot read {error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+            yield f"{nearest_source(location, sources) or _DEFAULT}: game.options: {why}"
             return
 
 

@@ -128,25 +128,30 @@ def evidence_limits(journal: JournalSection) -> EvidenceLimits:
     )
 
 
-def sheet_path(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> Path | None:
+def sheet_path(game: Game[Any, Any], given: Mapping[str, OptionValue], folder: Path | None = None) -> Path | None:
     """Return the file that an option names for a game's sheet, ``None`` without one.
 
-    A value is a file name when it ends with ``.toml`` or such a file exists.
+    A value is a file name when it ends with ``.toml`` or such a file exists; it is relative to ``folder``, or else to
+    the working folder.
     """
     sheet = game.sheet_file
     if sheet is None or sheet.option is None or sheet.option not in given:
         return None
     value = str(given[sheet.option]).strip()
+    path = (folder or Path()) / os.path.expanduser(value)  # noqa: PTH111 - accepts any text
     # Unlike Path.is_file, this accepts a sheet's own text, which may be longer than any file name.
-    return Path(value) if value.lower().endswith(".toml") or os.path.isfile(value) else None  # noqa: PTH113
+    return path if value.lower().endswith(".toml") or os.path.isfile(path) else None  # noqa: PTH113
 
 
-def with_sheet_file(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
+def with_sheet_file(
+    game: Game[Any, Any], given: Mapping[str, OptionValue], folder: Path | None = None
+) -> dict[str, OptionValue]:
     """Return the options with a sheet's content in place of the file name that stands for it.
 
-    Raises OptionError for an invalid file, OSError for one that cannot be read.
+    The name is relative to ``folder``, or else to the working folder. Raises OptionError for an invalid file, OSError
+    for one that cannot be read.
     """
-    options, sheet, path = dict(given), game.sheet_file, sheet_path(game, given)
+    options, sheet, path = dict(given), game.sheet_file, sheet_path(game, given, folder)
     if sheet is not None and path is not None:
         try:
             options.update(sheet.read(read_text(path)))

@@ -118,14 +118,14 @@ def _players_text(table: TableSetup) -> tuple[str, ...]:
 
 
 def _check_players(table: TableSetup, answer: str) -> Outcome:
-    options = {**table.options, "players": answer}
-    players = read_options(table.game.options, options)["players"]
+    players = read_options(table.game.options, {**table.options, "players": answer})["players"]
+    options = {**table.chosen_options, "players": players}
     message = Phrase("%(players)s play", players=players)
-    return Outcome((Finding.ok(Phrase("players"), message),), {"game.options": {**options, "players": players}})
+    return Outcome((Finding.ok(Phrase("players"), message),), {"game.options": options})
 
 
 def _player_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
-    players = str(table.options.get("players", 2))
+    players = str(table.chosen_options.get("players", 2))
     return (AnswerForm(Phrase("This many play"), (Field(Phrase("How many play?"), FieldKind.NUMBER, players),)),)
 
 

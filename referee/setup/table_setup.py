@@ -14,6 +14,7 @@ from engine.values import OptionValue
 from referee.errors import ConfigError
 from referee.judge.belief import Belief
 from referee.session.ports import Reader
+from referee.settings.conversions import with_sheet_file
 from referee.settings.settings import Settings
 from referee.settings.table_layout import layout_for_camera, with_rules
 from referee.web.setting_up.port import AnswerForm, Inspection
@@ -59,10 +60,15 @@ class TableSetup:
     make_sensor_map: MakeMap = _refuse_mapping
 
     @property
-    def options(self) -> Mapping[str, OptionValue]:
-        """The chosen rule options."""
+    def chosen_options(self) -> Mapping[str, OptionValue]:
+        """The rule options as the settings have them: a sheet's file is named."""
         chosen: Mapping[str, OptionValue] = self.values.get("game.options", {})
         return chosen
+
+    @property
+    def options(self) -> Mapping[str, OptionValue]:
+        """The rule options, with the content of a sheet's file; raises OptionError and OSError for a bad one."""
+        return with_sheet_file(self.game, self.chosen_options, self.folder)
 
     @property
     def has_board(self) -> bool:

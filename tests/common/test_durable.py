@@ -50,6 +50,15 @@ def test_a_kill_during_the_write_leaves_the_file_unchanged(tmp_path: Path, where
     assert names(tmp_path) == ["looks.json"]
 
 
+@pytest.mark.parametrize("folder", ["none", "a file"])
+def test_an_error_names_the_file_to_write(tmp_path: Path, folder: str) -> None:
+    (tmp_path / "a file").write_text("")
+    path = tmp_path / folder / "looks.json"
+    with pytest.raises((FileNotFoundError, NotADirectoryError)) as failed:
+        write_durably(path, "after")
+    assert failed.value.filename == str(path)
+
+
 def test_a_full_disk_leaves_the_file_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

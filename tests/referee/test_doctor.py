@@ -92,6 +92,14 @@ def test_wrong_settings_are_a_fault_and_the_other_checks_still_run(tmp_path: Pat
     assert str(tmp_path / "tabletop-referee" / "journal.sqlite") in journal.message, "the usual place of the journal"
 
 
+def test_a_missing_sheet_file_is_a_fault_of_the_settings(tmp_path: Path) -> None:
+    text = '[game]\nname = "blokus-dice"\n[game.options]\nsheet = "ours.toml"\n'
+    findings = list(examine(lambda: configured(tmp_path, text), NOW, machine(tmp_path)))
+    (fault,) = faults(findings)
+    assert fault.subject == "settings"
+    assert f"referee.toml:4: game.options: cannot read {tmp_path}/ours.toml" in fault.message
+
+
 @pytest.mark.parametrize(("version", "level"), [((3, 10, 9), "fault"), ((3, 11, 0), "ok"), ((3, 13, 1), "ok")])
 def test_the_python_version_is_checked(version: tuple[int, ...], level: str) -> None:
     assert check_python(version).severity == level

@@ -1,6 +1,7 @@
 """The commands that read pictures, on pictures of the virtual table."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from importlib import resources
@@ -11,16 +12,19 @@ import numpy as np
 import pytest
 from click.testing import Result
 
+from simulator.enrolment import enrolment_images
 from simulator.play.game import GameOptions
 from simulator.scene.viewpoint import lens
 from simulator.table import VirtualTable, standard_setting
 from tests.commands import Run
 from tests.present import present
 from vision.calibration import Calibration, load_calibration, save_calibration
-from vision.errors import EnrolmentError
-from vision.frame import Image
+from vision.cameras import Camera
+from vision.errors import CameraError, EndOfFramesError, EnrolmentError, FrameError
+from vision.frame import Frame, Image
 from vision.images import load_image
 from vision.layout.table import default_layout
+from vision.opencv import aruco_dictionary
 from vision.readers.blocks.appearance import drawn_appearance, load_appearance, save_appearance
 from vision.readers.blocks.enrolment import BLOCK_POSITIONS
 
@@ -53,7 +57,7 @@ def pictures(tmp_path_factory: pytest.TempPathFactory, board_views: tuple[Image,
     for number in range(3):
         (folder / f"boards/{number}.png").symlink_to(boards[number])
     sets = []
-    for picture in table.enrolment_images():
+    for picture in enrolment_images(table.setting, table.seed):
         sets.append(save(f"set-{picture.colour}.png", picture.image))
         (folder / f"set-{picture.colour}.json").write_text(json.dumps(picture.as_json()))
     set_up = save("set-up.png", next(iter(table.frames())).image)
@@ -73,13 +77,28 @@ def test_calibrate_writes_a_good_calibration_and_a_preview(run: Run, pictures: P
     assert present(cv2.imread(str(tmp_path / "straight.png"))).shape == (360, 640, 3)
 
 
-def test_calibrate_takes_pictures_from_a_camera(run: Run, pictures: Pictures, tmp_path: Path) -> None:
+def test_calibrate_checks_first_that_the_preview_can_be_a_picture(run: Run, pictures: Pictures) -> None:
+    result = run("calibrate", *pictures.boards, "--out", "mine.json", "--preview", "straight.pdf")
+    assert result.exit_code == 2
+    assert "the name of straight.pdf should end in .png or .jpg" in result.output
+    assert "reprojection error" not in result.output
+
+
+def test_calibrate_names_the_picture_of_another_size(run: Run, pictures: Pictures) -> None:
+    cv2.imwrite("tall.png", np.full((640, 360, 3), 90, np.uint8))
+    result = run("calibrate", pictures.boards[0], "tall.png", pictures.boards[1], "--out", "mine.json")
+    assert result.exit_code == 5
+    assert "tall.png is 360 x 640 pixels, and most pictures are 640 x 360" in result.stderr
+
+
+@pytest.mark.parametrize("source", ["film.avi", "video:film.avi"])
+def test_calibrate_takes_pictures_from_a_camera(run: Run, pictures: Pictures, tmp_path: Path, source: str) -> None:
     film = cv2.VideoWriter(str(tmp_path / "film.avi"), cv2.VideoWriter.fourcc(*"MJPG"), 4.0, SMALL.size)
     for board in pictures.boards:
         for _ in range(4):
             film.write(load_image(board))
     film.release()
-    result = run("calibrate", "video:film.avi", "--every", "1", "--pictures", "6", "--out", "mine.json", "--anyway")
+    result = run("calibrate", source, "--every", "1", "--pictures", "6", "--out", "mine.json", "--anyway")
     assert result.exit_code in {0, 1}, result.output
     assert [f"picture {number} " in result.output for number in (1, 6, 7)] == [True, True, False]
     assert load_calibration(tmp_path / "mine.json").reprojection_error_px < 1
@@ -90,8 +109,43 @@ def test_calibrate_takes_one_camera(run: Run) -> None:
     assert (result.exit_code, "give one camera, or pictures" in result.output) == (2, True)
 
 
-def test_calibrate_takes_a_folder(run: Run, pictures: Pictures) -> None:
-    result = run("calibrate", pictures.boards[0].parent / "boards", "--out", "a.json")
+class Faulty(Camera):
+    """Gives pictures, and raises the errors among them."""
+
+    def __init__(self, results: Iterable[Image | Exception]) -> None:
+        super().__init__("faulty")
+        self._results = iter(results)
+
+    def read(self, timeout_s: float) -> Frame:
+        """Give the next picture."""
+        del timeout_s
+        result = next(self._results, EndOfFramesError("no more"))
+        if isinstance(result, Exception):
+            raise result
+        return Frame(result, 0.0, 0, "faulty")
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+def test_calibrate_goes_on_after_a_camera_s_fault(
+    run: Run, pictures: Pictures, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two, three = (load_image(board) for board in pictures.boards[:3])
+    gone, cut_off = CameraError("camera 0 went away"), FrameError("a frame is cut off")
+    results: list[Image | Exception] = [one, gone, cut_off, cut_off, two, gone, three, gone, gone, one]
+    monkeypatch.setattr("vision.cameras.open_camera", lambda *_, **__: Faulty(results))
+    result = run("calibrate", "folder:new", "--out", "a.json")
+    assert result.exit_code == 1
+    assert [f"picture {number} " in result.stdout for number in (3, 4)] == [True, False]
+    assert result.stderr.count("camera 0 went away") == 4
+    monkeypatch.setattr("vision.cameras.open_camera", lambda *_, **__: Faulty([gone, gone]))
+    assert run("calibrate", "0", "--out", "a.json").exit_code == 5
+
+
+@pytest.mark.parametrize("prefix", ["", "images:"])
+def test_calibrate_takes_a_folder(run: Run, pictures: Pictures, prefix: str) -> None:
+    result = run("calibrate", f"{prefix}{pictures.boards[0].parent / 'boards'}", "--out", "a.json")
     assert result.exit_code == 1
     assert [f"{number}.png" in result.output for number in (0, 2, 3)] == [True, True, False]
 
@@ -184,6 +238,57 @@ def test_read_reports_a_picture_without_the_table(run: Run, pictures: Pictures, 
     assert json.loads(result.stdout)["hindrances"][0]["kind"] == "not located"
 
 
+@pytest.mark.parametrize("looks", [(), ("--looks", "looks.json")])
+def test_a_table_that_is_not_located_is_reported_with_the_markers_found(
+    run: Run, pictures: Pictures, tmp_path: Path, looks: tuple[str, ...]
+) -> None:
+    save_appearance(drawn_appearance(("star",), {"gold": np.zeros(3), "teal": np.ones(3)}), tmp_path / "looks.json")
+    plain = np.full((540, 960, 3), 120, dtype=np.uint8)
+    cv2.imwrite("table.png", plain)
+    given = ("read", "table.png", "--calibration", pictures.calibration, *looks, "--debug-image", "seen.png")
+    assert (result := run(*given)).exit_code == 1, result.stderr
+    assert "table not located: none of markers 0 to 3 was seen" in result.stdout
+    assert np.array_equal(present(cv2.imread("seen.png")), plain)
+    cv2.imwrite("marker.png", printed_marker(LAYOUT.markers.dictionary, 40, plain))
+    reading = json.loads(run("read", "marker.png", *given[2:], "--json").stdout)
+    assert reading["hindrances"][0]["kind"] == "not located"
+    assert not np.array_equal(present(cv2.imread("seen.png")), load_image(Path("marker.png"))), "the marker is drawn"
+
+
+def printed_marker(dictionary: str, marker_id: int, on: Image) -> Image:
+    """A picture with a marker printed on it."""
+    picture = on.copy()
+    picture[180:320, 380:520] = 255
+    picture[200:300, 400:500] = cv2.aruco.generateImageMarker(aruco_dictionary(dictionary), marker_id, 100)[..., None]
+    return picture
+
+
+@pytest.mark.parametrize("looks", [(), ("--looks", "looks.json")])
+def test_read_refuses_a_black_picture(run: Run, pictures: Pictures, tmp_path: Path, looks: tuple[str, ...]) -> None:
+    save_appearance(drawn_appearance(("star",), {"gold": np.zeros(3), "teal": np.ones(3)}), tmp_path / "looks.json")
+    cv2.imwrite("black.png", np.zeros((540, 960, 3), dtype=np.uint8))
+    result = run("read", "black.png", "--calibration", pictures.calibration, *looks)
+    assert result.exit_code == 5
+    assert "the picture from black.png is black" in result.stderr
+
+
+def test_a_picture_that_is_read_is_not_overwritten(run: Run, pictures: Pictures, tmp_path: Path) -> None:
+    photo = tmp_path / "photo.png"
+    photo.write_bytes(pictures.set_up.read_bytes())
+    corners = ("--grid", "1x1", "--corners", "1,1 300,1 300,200 1,200")
+    for command in (
+        ("read", "--dice", photo, "--debug-image", "./photo.png"),
+        ("teach", photo, *corners, "--symbols", "a", "--out", "photo.png"),
+        ("enrol", "--dice", photo, "--positions", "1", "--out", "photo.png"),
+        ("calibrate", photo, "--out", "camera.json", "--preview", "photo.png"),
+        ("calibrate", tmp_path, "--out", "photo.png"),
+    ):
+        result = run(*command)
+        assert (result.exit_code, "photo.png is a file to read; choose another name" in result.stderr) == (2, True)
+        assert f"{command[0]} --help" in result.stderr
+    assert photo.read_bytes() == pictures.set_up.read_bytes()
+
+
 def test_read_reports_a_truncated_picture(run: Run, pictures: Pictures, tmp_path: Path) -> None:
     (tmp_path / "half.png").write_bytes(pictures.set_up.read_bytes()[:20000])
     result = run("read", tmp_path / "half.png", "--calibration", pictures.calibration)
@@ -206,6 +311,16 @@ def test_enrol_names_the_square_of_a_wrong_position(run: Run, pictures: Pictures
     )  # fmt: skip
     assert result.exit_code == 5
     assert "a1" in result.output
+
+
+def test_enrol_names_the_picture_without_the_table(run: Run, pictures: Pictures) -> None:
+    cv2.imwrite("bare.png", np.full((540, 960, 3), 120, dtype=np.uint8))
+    result = run(
+        "enrol", pictures.sets[0], "bare.png", "--positions", "a4=gold star", "--calibration", pictures.calibration,
+        "--out", "looks.json",
+    )  # fmt: skip
+    assert result.exit_code == 5
+    assert "error: bare.png: table not located" in result.stderr
 
 
 def test_enrol_reports_the_taught_and_the_missing_looks(run: Run, pictures: Pictures, tmp_path: Path) -> None:

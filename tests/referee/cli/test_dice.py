@@ -73,6 +73,15 @@ def test_unreadable_pictures_are_named_and_the_others_are_read(run: Run, photogr
     assert "30 x 20 pixels; dice need at least" in " ".join(result.stderr.split())
 
 
+def test_dice_that_are_too_small_in_a_large_photo_are_explained(run: Run, tmp_path: Path) -> None:
+    bare = tmp_path / "bare.png"
+    cv2.imwrite(str(bare), np.full((2000, 4000, 3), 120, dtype=np.uint8))
+    told = run("read", "--dice", bare).stderr
+    assert "it was reduced to 1600 pixels, so a die's edge must be at least 30 pixels long" in told
+    cv2.imwrite(str(bare), np.full((200, 400, 3), 120, dtype=np.uint8))
+    assert "reduced" not in run("read", "--dice", bare).stderr
+
+
 def test_several_pictures_are_read_only_with_the_dice_option(run: Run, photograph: Path) -> None:
     result = run("read", str(photograph), str(photograph))
     assert result.exit_code == 2

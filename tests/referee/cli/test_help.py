@@ -57,6 +57,18 @@ def test_an_invalid_number_is_reported_plainly(option: str, said: str, run: Run)
     assert f"'abc' is not a valid {said}." in run("play", "deblockle", option, "abc").stderr
 
 
+def test_a_file_name_that_is_not_utf8_is_printed_as_it_is(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "referee", "print", "charuco", "--out", b"f\xfcr.pdf"],
+        capture_output=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8:strict", "LC_ALL": "C.UTF-8"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert b" is in f\xfcr.pdf. Print at 100 %" in done.stdout
+
+
 def test_warnings_of_libraries_are_not_shown_with_an_error(tmp_path: Path) -> None:
     out = str(tmp_path / "camera.json")
     command = [sys.executable, "-m", "referee", "hardware", "calibrate", "63", "--out", out]

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from click.testing import Result
 
+from common.places import EMPTY
+from engine.registry import load
 from simulator.play.actions import Slack
 from simulator.play.players import HANDLERS
 from simulator.rendering.renderer import Renderer
@@ -47,6 +49,15 @@ def test_colours_learned_from_a_picture_that_is_no_set_up_are_called_a_guess(run
     assert result.exit_code == 0, result.stderr
     assert "The colours of gold and teal are a guess and may be swapped" in result.stderr
     assert not any(line.endswith(" ") for line in result.stdout.splitlines())
+
+
+def test_a_set_up_is_recognised_whoever_starts(run: Run, tmp_path: Path) -> None:
+    game = load("deblockle")
+    start = {place: look for place, look in game.table.appearance(game.rules.new({})).items() if look != EMPTY}
+    (tmp_path / "referee.toml").write_text('[game.options]\nstarts = "either"\n')
+    result = run("pieces", "read", *photograph(tmp_path, "deblockle", start))
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""
 
 
 def test_the_layout_says_which_game_is_read(run: Run, tmp_path: Path) -> None:

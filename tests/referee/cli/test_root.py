@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib import resources
 from pathlib import Path
 
 import cv2
@@ -279,6 +280,53 @@ def test_print_writes_a_pdf(run: Run, tmp_path: Path, sheet: str) -> None:
     result = run("print", sheet, "--out", tmp_path / "sheet.pdf", "--paper", "letter")
     assert result.exit_code == 0, result.stderr
     assert (tmp_path / "sheet.pdf").read_bytes().startswith(b"%PDF-")
+
+
+def own_layout(folder: Path, game: str, **changes: object) -> None:
+    """Write a game's layout with changes, and settings that use it."""
+    file = resources.files("vision.layout").joinpath("games", f"{game}.json")
+    layout = {**json.loads(file.read_text(encoding="utf-8")), **changes}
+    if "sheet" not in layout:
+        layout.pop("sheets", None)
+    (folder / "ours.json").write_text(json.dumps(layout))
+    (folder / "referee.toml").write_text(f'[game]\nname = "{game}"\n[table]\nlayout = "ours.json"\n')
+
+
+@pytest.mark.parametrize(
+    ("game", "sheet"), [("diaballik", ("markers",)), ("number-drop", ("sheet", "number-drop", "--players", "1"))]
+)
+def test_a_layout_without_markers_has_none_to_print(
+    run: Run, tmp_path: Path, game: str, sheet: tuple[str, ...]
+) -> None:
+    own_layout(tmp_path, game, markers="none", sheets=1)
+    result = run("print", *sheet, "--out", "sheet.pdf")
+    assert result.exit_code == 4
+    assert "the layout has no markers to print; " in result.stderr
+
+
+TRAY = {
+    "name": "tray",
+    "tray": {"x": [-60, 60], "y": [-60, 60]},
+    "dice": {"side": 16},
+    "markers": {"dictionary": "DICT_4X4_50", "side": 30, "centres": {"40": [-90, 90], "41": [90, 90]}},
+}
+
+
+def test_the_markers_of_a_tray_that_moves_are_printed_too(run: Run, tmp_path: Path) -> None:
+    own_layout(tmp_path, "diaballik", surfaces=[TRAY])
+    assert "6 markers on 2 pages in all.pdf" in run("print", "markers", "--out", "all.pdf").stdout
+    printed = (tmp_path / "all.pdf").read_bytes()
+    assert b"Table markers for the tray, DICT_4X4_50, black square 30 mm" in printed
+    assert b"marker 41: centre at x 90, y 90 mm" in printed
+
+
+def test_markers_of_printed_sheets_are_not_printed_twice(run: Run, tmp_path: Path) -> None:
+    own_layout(tmp_path, "number-drop", surfaces=[TRAY])
+    assert "2 markers on 1 page" in run("print", "markers", "--out", "tray.pdf").stdout
+    own_layout(tmp_path, "number-drop")
+    result = run("print", "markers", "--out", "none.pdf")
+    assert result.exit_code == 4
+    assert "print sheet number-drop" in result.stderr
 
 
 def test_read_reports_a_missing_or_invalid_calibration(run: Run, tmp_path: Path) -> None:

@@ -115,6 +115,14 @@ def test_a_sheet_file_is_accepted_wherever_options_are(run):
         table_options(game, {"sheet": ours})
 
 
+def test_a_sheet_file_in_the_settings_is_printed(run):
+    ours = written(('"10x10"', '"8x6"'), ("blocked = []", 'blocked = ["b2", "e4"]'))
+    run("print", "sheet", "blokus-dice", "--option", f"sheet={ours}", "--out", "typed.pdf")
+    Path("referee.toml").write_text(f'[game]\nname = "blokus-dice"\n[game.options]\nsheet = "{ours}"\n')
+    run("print", "sheet", "blokus-dice", "--out", "set.pdf")
+    assert Path("set.pdf").read_bytes() == Path("typed.pdf").read_bytes()
+
+
 def parts(*changes: tuple[str, str]) -> str:
     """Write ``parts.json``: Number Drop's default file with these changes."""
     text = present(load("number-drop").sheet_file).text()

@@ -48,6 +48,14 @@ def test_several_photos_are_read_and_one_without_a_sheet_is_named(run: Run, tmp_
         assert said["score"] == sum(said["points"].values())
 
 
+def test_the_photo_of_several_that_can_t_be_learned_from_is_named(run: Run, tmp_path: Path) -> None:
+    write_image(tmp_path / "bare.png", np.full((600, 800, 3), 190, np.uint8))
+    photos = (FOLDER / "number-drop.jpg", "bare.png")
+    refused = run("pieces", "enrol", "--sheet", *photos, "--positions", "copied", "--out", "digits.json")
+    assert refused.exit_code == 5
+    assert refused.stderr.startswith("referee: error: bare.png: no sheet found")
+
+
 def test_a_grey_photo_of_a_written_sheet_is_read(run: Run, tmp_path: Path) -> None:
     grey = as_grey(load_image(FOLDER / "number-drop.jpg"))
     write_image(tmp_path / "grey.png", grey)

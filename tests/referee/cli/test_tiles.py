@@ -47,6 +47,7 @@ def test_tiles_are_read_as_a_grid_and_as_json(run: Run, tiles: Path, tmp_path: P
     cells = json.loads(run(*ask, "--json").stdout)["cells"]
     assert [[cell["symbol"] for cell in row] for row in cells] == [["T", ".", "A"], ["L", None, "K"]]
     assert all(0 < cell["probability"] <= 1 for row in cells for cell in row)
+    assert all(cell["probabilities"][cell["symbol"] or "?"] == cell["probability"] for row in cells for cell in row)
     assert run(*ask, "--any-way-up").exit_code == 0
 
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from common.toml_text import as_toml
+from engine import registry
 from firmware_bridge.protocol.link import SILENT_AFTER_S
 from hardware.pin_map import ANNOUNCING_BUTTONS, BUTTON_ROLES, USUAL_BUTTONS
 from referee.errors import ConfigError
@@ -16,6 +17,7 @@ from referee.settings.sections import Button
 from referee.settings.settings import Settings
 from referee.settings.sources import lines_of_keys
 from referee.settings.written import example
+from tests.present import present
 
 
 @pytest.fixture
@@ -263,6 +265,20 @@ def test_a_file_that_is_no_text_and_a_folder_are_refused(folder: Path) -> None:
         load(None, environment={"HOME": str(folder)}, folder=folder)
     with pytest.raises(ConfigError, match="there is no settings file"):
         load(folder, environment={"HOME": str(folder)}, folder=folder)
+
+
+@pytest.mark.parametrize("options", ['[game.options]\nsheet = "ours.toml"', 'options = { sheet = "ours.toml" }'])
+def test_a_sheet_file_is_looked_for_beside_the_settings(folder: Path, options: str) -> None:
+    file = folder / "elsewhere" / "club.toml"
+    file.parent.mkdir()
+    file.write_text(f'[game]\nname = "blokus-dice"\n{options}\n')
+    with pytest.raises(
+        ConfigError, match=rf"club\.toml:\d: game\.options: cannot read {file.parent}/ours\.toml: No such"
+    ):
+        load(file, environment={}, folder=folder)
+    (file.parent / "ours.toml").write_text(present(registry.load("blokus-dice").sheet_file).text())
+    named = load(file, environment={}, folder=folder).settings.game.options
+    assert named == {"sheet": str(file.parent / "ours.toml")}
 
 
 def test_the_lines_of_keys_are_found_whatever_their_quoting() -> None:

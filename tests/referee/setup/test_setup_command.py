@@ -13,6 +13,7 @@ from engine.registry import load
 from referee.setup.progress import Progress
 from referee.setup.steps import steps_of
 from tests.commands import Run
+from tests.present import present
 
 
 @pytest.fixture
@@ -85,6 +86,18 @@ def test_steps_can_be_skipped_and_revisited(run: Run, tmp_path: Path, camera: st
     assert "Skipped." in said
     assert said.count("Step 3 of 9: Printing") == 2
     assert tomllib.loads((tmp_path / "referee.toml").read_text())["game"]["options"] == {"players": 3}
+
+
+def test_a_sheet_file_in_the_settings_is_printed_and_stays_named(run: Run, tmp_path: Path, camera: str) -> None:
+    folder = tmp_path / "our table"
+    folder.mkdir()
+    (folder / "ours.toml").write_text(present(load("blokus-dice").sheet_file).text().replace('"10x10"', '"8x6"'))
+    Progress(folder, "blokus-dice").keep({"game.name": "blokus-dice", "game.options": {"sheet": "ours.toml"}})
+    said = run("setup", "--folder", folder, "--camera", camera, input="3\nq\n")
+    assert "Step 3 of 9: Printing" in said.output, said.stderr
+    assert (folder / "sheets.pdf").is_file()
+    written = tomllib.loads((folder / "referee.toml").read_text())
+    assert written["game"]["options"] == {"sheet": "ours.toml", "players": 3}
 
 
 def test_existing_settings_are_not_overwritten_unasked(run: Run, tmp_path: Path) -> None:

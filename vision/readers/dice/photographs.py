@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +21,9 @@ PHOTOGRAPH = FindingSettings(leaning=0.02, side_strength=0.3)
 BOX_PER_SIDE = 1.48
 """Side of a box that contains the whole die, in edges. Set by hand."""
 LARGEST_SIDE_PX = 1600
-"""Larger photographs are reduced to this; only dice smaller than a hundredth of the picture are lost."""
+"""The longer side of a photograph; larger ones are reduced to this."""
+READABLE_EDGE_PX = 12.0
+"""Edge from which a die can be read, in pixels of the reduced photograph."""
 SMALLEST_SIDE_PX = 48
 """Minimum side of a picture."""
 SMALLEST_DIE_PX = 10.0
@@ -61,7 +64,7 @@ def read_photograph(
             f"{name} is {width} x {height} pixels; dice need at least {SMALLEST_SIDE_PX} x {SMALLEST_SIDE_PX}; "
             "take a larger picture"
         )
-    scale = min(1.0, LARGEST_SIDE_PX / max(height, width))
+    scale = _scale(image)
     smaller = image
     if scale < 1:
         size = round(width * scale), round(height * scale)
@@ -70,6 +73,17 @@ def read_photograph(
     found = _without_odd_sizes(find_dice(smaller, networks, sides, PHOTOGRAPH))
     dice = [_die_in_picture(die, smaller, scale, faces) for die in found]
     return tuple(sorted(dice, key=lambda die: die.box))
+
+
+def least_edge_px(image: Image) -> int:
+    """Return the shortest edge of a die that can be read, in pixels of the photograph."""
+    return math.ceil(READABLE_EDGE_PX / _scale(image))
+
+
+def _scale(image: Image) -> float:
+    """Return by how much a photograph is reduced: 1 for one that isn't."""
+    longer: int = max(image.shape[:2])
+    return min(1.0, LARGEST_SIDE_PX / longer)
 
 
 def _without_odd_sizes(found: Sequence[FoundDie]) -> list[FoundDie]:
