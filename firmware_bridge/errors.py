@@ -79,8 +79,4 @@ class PacketChecksumError(PacketError):
 
 
 class MessageError(ProtocolError):
-    """A payload that can't be decoded, or a message that can't be encoded; the message names the field."""
-
-
-class UnknownKindError(MessageError):
-    """A kind of packet that this version of the protocol doesn't have."""
+    """A payload that can't be decoded, or a message that can't be encoded; the message names the field or the kind."""

@@ -38,7 +38,7 @@ from referee.wiring.devices import LinkedController
 from referee.wiring.diagnosis import AskWled, Connect, ask_wled, check_wires, connect
 from referee.wiring.plan import WiringPlan
 from vision.calibration import load_calibration
-from vision.cameras.usb_devices import ID_PATTERN, find_camera, ids_of, usb_cameras
+from vision.cameras.usb_devices import ID_PATTERN, find_camera, ids_of, read_attribute, usb_cameras
 from vision.errors import CameraError, VisionError
 from vision.readers.protocols import Appearance
 from vision.readers.registry import load_any, missing_traits, reader_kind
@@ -167,7 +167,7 @@ def check_camera(configuration: Configuration, root: Path) -> Iterator[Finding]:
     ids = ids_of(usb_cameras(root))
     devices = sorted(root.glob("dev/video*"), key=lambda device: (len(device.name), device.name))
     for device in devices:
-        name = _read_text(root / "sys/class/video4linux" / device.name / "name") or "a camera"
+        name = read_attribute(root / "sys/class/video4linux" / device.name / "name") or "a camera"
         if os.access(device, os.R_OK | os.W_OK):
             by_id = ids.get(f"/dev/{device.name}")
             yield Finding.ok("camera", f"/dev/{device.name}: {name}" + (f", always {by_id}" if by_id else ""))
@@ -358,10 +358,3 @@ def _journal_content(path: Path, now: datetime) -> Iterator[Finding]:
     else:
         open_games = sum(not game.ended for game in games)
         yield Finding.ok("journal", f"{path}: {counted(len(games), 'game')}, {open_games} still open; no damage found")
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""

@@ -125,53 +125,40 @@ def enrolment_images(setting: Setting, seed: int = 0, slack: Slack | None = None
     return tuple(pictures)
 
 
-@dataclass(frozen=True)
-class CharucoSheet:
-    """A printed ChArUco board: columns and rows of squares, sizes, dictionary."""
-
-    columns: int = 7
-    rows: int = 5
-    square_mm: float = 30.0
-    marker_mm: float = 22.0
-    dictionary: str = "DICT_5X5_100"
-
-    @property
-    def size_mm(self) -> tuple[float, float]:
-        """Width and height of the squares together."""
-        return (self.columns * self.square_mm, self.rows * self.square_mm)
+_SQUARES = (7, 5)
+"""Columns and rows of the ChArUco sheet."""
+_SQUARE_MM, _MARKER_MM = 30.0, 22.0
+_SHEET_MM = (_SQUARES[0] * _SQUARE_MM, _SQUARES[1] * _SQUARE_MM)
+_SENSOR = Sensor(noise=1.5, defocus_px=0.4)
 
 
-def _sheet_texture(sheet: CharucoSheet) -> Image:
-    dictionary = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, sheet.dictionary))
-    board = cv2.aruco.CharucoBoard((sheet.columns, sheet.rows), sheet.square_mm, sheet.marker_mm, dictionary)
-    width, height = (round(length * _TEXTURE_PX_PER_MM) for length in sheet.size_mm)
+def _sheet_texture() -> Image:
+    dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_5X5_100)
+    board = cv2.aruco.CharucoBoard(_SQUARES, _SQUARE_MM, _MARKER_MM, dictionary)
+    width, height = (round(length * _TEXTURE_PX_PER_MM) for length in _SHEET_MM)
     squares = np.asarray(board.generateImage((width, height), marginSize=0), dtype=np.uint8)
     padded = np.pad(squares, round(_PAPER_MM * _TEXTURE_PX_PER_MM), constant_values=255)
     return np.clip(padded.astype(np.float64) * 0.86 + 18, 0, 255).astype(np.uint8)
 
 
-def charuco_views(
-    camera: CameraModel, count: int, seed: int = 0, sheet: CharucoSheet | None = None, sensor: Sensor | None = None
-) -> tuple[Image, ...]:
+def charuco_views(camera: CameraModel, count: int, seed: int = 0) -> tuple[Image, ...]:
     """Render ``count`` pictures of a ChArUco sheet by a camera, each from a random pose."""
-    paper = sheet or CharucoSheet()
-    optics = sensor or Sensor(noise=1.5, defocus_px=0.4)
-    texture = _sheet_texture(paper)
+    texture = _sheet_texture()
     rng = np.random.default_rng([seed, 22])
-    noise = SensorNoise(camera, optics.noise, seed)
+    noise = SensorNoise(camera, _SENSOR.noise, seed)
     return tuple(
-        through_sensor(_sheet_view(camera, _sheet_pose(camera, paper, rng), paper, texture), optics, noise, frame)
+        through_sensor(_sheet_view(camera, _sheet_pose(camera, rng), texture), _SENSOR, noise, frame)
         for frame in range(count)
     )
 
 
-def _sheet_pose(camera: CameraModel, sheet: CharucoSheet, rng: np.random.Generator) -> Pose:
+def _sheet_pose(camera: CameraModel, rng: np.random.Generator) -> Pose:
     """Return a pose at which most of the sheet is in the picture."""
     width, height = camera.size
-    corners = np.array([[x * sheet.size_mm[0] / 2, y * sheet.size_mm[1] / 2, 0.0] for x in (-1, 1) for y in (-1, 1)])
+    corners = np.array([[x * _SHEET_MM[0] / 2, y * _SHEET_MM[1] / 2, 0.0] for x in (-1, 1) for y in (-1, 1)])
 
     def drawn() -> Pose:
-        distance = float(camera.matrix[0, 0]) / width * sheet.size_mm[0] * float(rng.uniform(1.2, 2.6))
+        distance = float(camera.matrix[0, 0]) / width * _SHEET_MM[0] * float(rng.uniform(1.2, 2.6))
         shift = rng.uniform(-1.0, 1.0, 2) * distance * np.array([width, height]) / float(camera.matrix[0, 0]) * 0.35
         target = (float(shift[0]), float(shift[1]), 0.0)
         tilt, azimuth = float(rng.uniform(5, 40)), float(rng.uniform(-180, 180))
@@ -180,13 +167,13 @@ def _sheet_pose(camera: CameraModel, sheet: CharucoSheet, rng: np.random.Generat
     return first_fitting(camera, corners, _SHEET_MARGIN_PX, (drawn() for _ in range(60)))
 
 
-def _sheet_view(camera: CameraModel, pose: Pose, sheet: CharucoSheet, texture: Image) -> Image:
+def _sheet_view(camera: CameraModel, pose: Pose, texture: Image) -> Image:
     width, height = camera.size
     step = 1.0 / _SAMPLES
     first = (step - 1.0) / 2
     rays = normalised_rays(camera, first, first, (width * _SAMPLES, height * _SAMPLES), step)
     points, hits = on_plane(pose, rays, 0.0)
-    half = np.asarray(sheet.size_mm) / 2 + _PAPER_MM
+    half = np.asarray(_SHEET_MM) / 2 + _PAPER_MM
     columns = ((points[..., 0] + half[0]) * _TEXTURE_PX_PER_MM - 0.5).clip(-2, texture.shape[1] + 1)
     rows = ((half[1] - points[..., 1]) * _TEXTURE_PX_PER_MM - 0.5).clip(-2, texture.shape[0] + 1)
     inside = hits & (np.abs(points) <= half).all(axis=-1)

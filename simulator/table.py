@@ -12,7 +12,7 @@ import numpy as np
 
 from common.closeable import Closeable
 from common.places import occupied
-from simulator.enrolment import EnrolmentImage, SetUpImage, charuco_views, enrolment_images, set_up_image
+from simulator.enrolment import EnrolmentImage, SetUpImage, enrolment_images, set_up_image
 from simulator.play.choreography import Moment
 from simulator.play.game import AnnouncedRoll, GameOptions, Press, VirtualGame
 from simulator.play.ground_truth import FrameTruth, TruthLog
@@ -22,7 +22,7 @@ from simulator.scene.scene import Scene, Sensor, Setting
 from simulator.scene.sheets import extent_mm, lying_sheets
 from simulator.scene.viewpoint import first_fitting, growing_distances, lens, looking_at
 from vision.errors import EndOfFramesError
-from vision.frame import Frame, Image
+from vision.frame import Frame
 from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout, default_layout
@@ -148,20 +148,12 @@ class VirtualTable(PlayedTable, Closeable):
         self._sequence += 1
         return frame
 
-    def enrolment_images(self) -> tuple[EnrolmentImage, ...]:
-        """Return a picture of each block colour's six tops on known squares, by this camera on this table."""
-        return enrolment_images(self._setting, self.seed, self._slack)
-
     def enrolment_pictures(self) -> tuple[EnrolmentImage | SetUpImage, ...]:
         """Render the pictures for enrolment: every top of every block colour, or a set-up of other pieces."""
         if isinstance(self._setting.layout.board.pieces, BlockPieces):
-            return self.enrolment_images()
+            return enrolment_images(self._setting, self.seed, self._slack)
         standing = self._played.set_up_again(np.random.default_rng([self.seed, 21]))
         return (set_up_image(self._setting, standing, self.seed),)
-
-    def charuco_views(self, count: int) -> tuple[Image, ...]:
-        """Render pictures of a calibration board by this camera."""
-        return charuco_views(self._setting.camera, count, self.seed)
 
     def frames(self) -> Iterator[Frame]:
         """Yield every frame until the end."""

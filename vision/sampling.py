@@ -30,6 +30,10 @@ NODE_SPACING_MM = 8
 """The same in mm, for ``PlaneGrid``."""
 SHRINK = 4
 """Factor by which pictures are shrunk before they are compared. Larger: less noise, faster, misses small changes."""
+MAD_TO_SIGMA = 1.4826
+"""Standard deviation of normal noise as a multiple of its median absolute deviation."""
+TONE_CURVE = 2.2
+"""Exponent of a camera's usual tone curve: linear light is the grey level to this power. Close to sRGB's."""
 _LARGEST_MEAN = 5
 """Largest odd factor for which the whole picture is blurred and then thinned out; above it, resizing is faster."""
 

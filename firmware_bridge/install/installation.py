@@ -52,7 +52,6 @@ class InstallResult:
         version: the firmware's version now.
         before: the version before, ``None`` if there was none or it is unknown.
         written: the files that were written.
-        removed: files of another version that were removed.
         kept_main: whether the owner's own main.py was kept under KEPT_MAIN_FILE.
         has_pin_map: whether there is a pin map on the board, this one or an earlier one.
         welcome: the board's description of itself; ``None`` if its pin map makes it use its UART only.
@@ -62,7 +61,6 @@ class InstallResult:
     version: Version
     before: Version | None
     written: tuple[str, ...]
-    removed: tuple[str, ...]
     kept_main: bool
     has_pin_map: bool
     welcome: Welcome | None
@@ -105,7 +103,6 @@ def install(
         version=firmware.version,
         before=None if before is None else before.version,
         written=change.difference.to_write,
-        removed=change.difference.left_over,
         kept_main=change.keeps_main,
         has_pin_map=pins is not None or PIN_MAP_FILE in survey.hashes,
         welcome=welcome,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from firmware_bridge.errors import MessageError, UnknownKindError
+from firmware_bridge.errors import MessageError
 from firmware_bridge.protocol import messages
 from firmware_bridge.protocol.packets import LARGEST_PAYLOAD, Kind
 
@@ -99,14 +99,14 @@ def decode_message(kind: int, payload: bytes) -> messages.Message:
     """Return the message in the payload of a packet.
 
     Raises:
-        UnknownKindError: this version has no message of that kind (``ACKNOWLEDGED`` and ``MISSING`` are not messages).
-        MessageError: the payload is too short or invalid.
+        MessageError: this version has no message of that kind (``ACKNOWLEDGED`` and ``MISSING`` are not messages), or
+            the payload is too short or invalid.
     """
     read = _READERS.get(kind)
     if read is not None:
         return read(FieldReader(Kind(kind).name, payload))
     if kind not in _NUMBERS:
-        raise UnknownKindError(f"a packet of kind 0x{kind:02X}; there is no such message")
+        raise MessageError(f"a packet of kind 0x{kind:02X}; there is no such message")
     known = Kind(kind)
     make, fields = _NUMBERS[known]
     reader = FieldReader(known.name, payload)

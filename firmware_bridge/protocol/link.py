@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from firmware_bridge.errors import MessageError, UnknownKindError
+from firmware_bridge.errors import MessageError
 from firmware_bridge.protocol.codec import decode_message, encode_message
 from firmware_bridge.protocol.delivery import (
     ANSWER_BYTES,
@@ -279,19 +279,14 @@ class HostLink:
             self.last_exchange = exchange or self.last_exchange
             return exchange is not None
         if isinstance(message, ButtonReport) and self.welcome is not None:
-            is_new = self._presses.is_new(self.welcome.boot_id, message.event)
-            self._counts.presses_repeated += not is_new
-            return is_new
+            return self._presses.is_new(self.welcome.boot_id, message.event)
         return True
 
     def _decode(self, packet: Packet) -> list[Message]:
         try:
             return [decode_message(packet.kind, packet.payload)]
-        except UnknownKindError:
-            self._counts.unknown += 1
         except MessageError:
-            self._counts.malformed += 1
-        return []
+            return []
 
     # outgoing packets
 
@@ -310,15 +305,14 @@ class HostLink:
         if gap_since_s is not None and now_s >= gap_since_s + INCOMPLETE_AFTER_S:
             # for example, a device in a session of another host that happens to have the same number
             return self._lose(LossCause.INCOMPLETE)
-        self._counts.timeouts += self._window.time_out(now_s)
+        self._window.time_out(now_s)
         again = self._window.resend(now_s)
         self._counts.resent += len(again)
         packets += [self._sequenced(sent) for sent in again]
         may_be_sent = self._may_be_sent if now_s >= self._lights_due_s else self._is_other_than_lights
         while self._window.has_room and (queued := self._outbox.next(may_be_sent)) is not None:
-            if self.welcome is not None and len(queued.payload) > self.welcome.largest_payload:
-                self._counts.too_long += 1
-            else:
+            # what the device can't take is dropped
+            if self.welcome is None or len(queued.payload) <= self.welcome.largest_payload:
                 packets.append(self._sequenced(self._window.send(queued.kind, queued.payload, now_s)))
         if packets:
             self._heartbeat.sent(now_s)

@@ -1,4 +1,4 @@
-"""The state of a link, why it was lost, and its counters: for the log and ``./run doctor``. Pure."""
+"""The state of a link, why it was lost, and its counters. Pure."""
 
 from __future__ import annotations
 
@@ -17,32 +17,22 @@ class Counts:
         linked: handshakes that were answered.
         sent: packets sent, including repeats.
         resent: sequenced packets sent again.
-        timeouts: times the retransmission timer expired.
         delivered: messages delivered.
         repeated: sequenced packets received again.
         after_gap: sequenced packets that arrived too early and were dropped.
         foreign: packets of another session.
         misdirected: packets that only the host sends, so an echo.
-        unknown: packets of an unknown kind.
-        malformed: packets whose payload can't be decoded.
-        too_long: messages longer than the device accepts, not sent.
-        presses_repeated: repeated button events.
     """
 
     sessions: int = 0
     linked: int = 0
     sent: int = 0
     resent: int = 0
-    timeouts: int = 0
     delivered: int = 0
     repeated: int = 0
     after_gap: int = 0
     foreign: int = 0
     misdirected: int = 0
-    unknown: int = 0
-    malformed: int = 0
-    too_long: int = 0
-    presses_repeated: int = 0
 
 
 @dataclass(frozen=True)

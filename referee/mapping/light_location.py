@@ -15,11 +15,11 @@ import numpy as np
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, back_project, project
 from vision.layout.table import TableLayout
+from vision.sampling import MAD_TO_SIGMA
 
 LEAST_GREY_LEVELS = 4.0
 """Minimum brightening, in grey levels of 255."""
 
-_MAD_TO_SIGMA = 1.4826
 _NOISE_SIGMAS = 8.0
 """How many standard deviations of noise a light must stand out by."""
 _BLUR_SHARE = 0.12
@@ -36,14 +36,11 @@ _OUTSIDE_SHARE = 0.5
 class LightLocation:
     """The result for one light.
 
-    ``place`` is its square, ``None`` for none. ``doubt`` is the reason to ask a person, empty when certain. ``pixel``
-    is the (x, y) of the brightest point, ``grey_levels`` its brightening (of 255).
+    ``place`` is its square, ``None`` for none. ``doubt`` is the reason to ask a person, empty when certain.
     """
 
     place: str | None
     doubt: str = ""
-    pixel: tuple[float, float] | None = None
-    grey_levels: float = 0.0
 
 
 def locate_light(
@@ -63,13 +60,12 @@ def locate_light(
     y, x = np.unravel_index(int(np.argmax(smooth)), smooth.shape)
     peak = float(smooth[y, x])
     if peak < max(LEAST_GREY_LEVELS, _NOISE_SIGMAS * noise):
-        return LightLocation(None, "I see no light that goes on and off", grey_levels=max(0.0, peak))
-    pixel = (float(x), float(y))
-    place, doubt = _place(pixel, camera, pose, layout)
+        return LightLocation(None, "I see no light that goes on and off")
+    place, doubt = _place((float(x), float(y)), camera, pose, layout)
     second_peak = _second_peak(smooth, (int(y), int(x)), square_px)
     if second_peak > _SECOND_PEAK_SHARE * peak:
         doubt = "it shines in two places, or is mirrored"
-    return LightLocation(place, doubt, pixel, peak)
+    return LightLocation(place, doubt)
 
 
 def _change(before: Image, lit: Image, after: Image) -> FloatArray:
@@ -91,7 +87,7 @@ def _noise_of_off(off: Sequence[Image], square_px: float) -> float:
 
 
 def _noise(smooth: FloatArray) -> float:
-    return _MAD_TO_SIGMA * float(np.median(np.abs(smooth - np.median(smooth))))
+    return MAD_TO_SIGMA * float(np.median(np.abs(smooth - np.median(smooth))))
 
 
 def _smooth_median(changes: Sequence[FloatArray], square_px: float) -> FloatArray:

@@ -48,6 +48,9 @@ class HoldSettings:
     """
 
 
+_SETTINGS = HoldSettings()
+
+
 class ExposureHold:
     """Locks a camera once the table is found, and lets it adapt when the light has changed.
 
@@ -55,11 +58,8 @@ class ExposureHold:
     when it is locked stays automatic for good. ``say`` gets messages for people.
     """
 
-    def __init__(
-        self, camera: AdaptingCamera, say: Callable[[str], None], settings: HoldSettings | None = None
-    ) -> None:
+    def __init__(self, camera: AdaptingCamera, say: Callable[[str], None]) -> None:
         self._camera, self._say = camera, say
-        self._settings = settings or HoldSettings()
         self._found_s: float | None = None
         self._held: tuple[float, float] | None = None
         """When the camera was locked, and the picture's brightness then."""
@@ -87,22 +87,22 @@ class ExposureHold:
             return
         if self._found_s is None:
             self._found_s = frame.time_s
-        if frame.time_s - self._found_s >= self._settings.settle_s:
+        if frame.time_s - self._found_s >= _SETTINGS.settle_s:
             self._camera.lock(True)
             self._held, self._changed_s = (frame.time_s, _brightness(frame)), None
 
     def _is_other_light(self, frame: Frame) -> bool:
         assert self._held is not None
         ratio = _brightness(frame) / max(self._held[1], 1.0)
-        return not self._settings.darker < ratio < self._settings.brighter
+        return not _SETTINGS.darker < ratio < _SETTINGS.brighter
 
     def _react(self, now_s: float) -> None:
         assert self._held is not None
         assert self._changed_s is not None
-        if self._changed_s - self._held[0] <= self._settings.check_s:
+        if self._changed_s - self._held[0] <= _SETTINGS.check_s:
             self._can_hold = False
             self._say("This camera can't lock its exposure, so it stays automatic.")
-        elif now_s - self._changed_s >= self._settings.changed_s:
+        elif now_s - self._changed_s >= _SETTINGS.changed_s:
             self._say("The light has changed. The camera adapts to it.")
         else:
             return

@@ -13,7 +13,6 @@ from typing import Any
 
 from serial.tools import list_ports
 
-from common.json_files import read_json_object
 from common.phrases import listed
 from engine.api import Game
 from referee.errors import ConfigError
@@ -223,12 +222,7 @@ def _enrolled_reader(options: WatchOptions, layout: TableLayout, game: Game[Any,
 
 def _loaded_looks(path: Path, layout: TableLayout, game: Game[Any, Any]) -> Appearance:
     """Load looks; raises EnrolmentError, also for looks of other pieces, and for looks that lack pieces of the game."""
-    kind = reader_kind(layout)
-    given = read_json_object(path, "the looks", EnrolmentError, plural=True).get("format")
-    if given != kind.format:
-        expected = repr(kind.format)
-        raise EnrolmentError(f"the looks {path} have format {given!r}; expected {expected}: enrol the piece set again")
-    looks: Appearance = kind.load(path)
+    looks: Appearance = reader_kind(layout).load(path)
     lacking = missing_traits(looks, game.looks)
     if lacking:
         raise EnrolmentError(

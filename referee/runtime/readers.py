@@ -22,10 +22,10 @@ from vision.locating.location import locate
 from vision.readers.protocols import Appearance, SurfaceView
 from vision.readers.registry import reader_kind, table_reader
 from vision.reading import Hindrance, HindranceKind, Reading
+from vision.sampling import MAD_TO_SIGMA
 
 SMALL_WIDTH_PX = 160
 NOISE_SIGMAS = 5.0
-MAD_TO_SIGMA = 1.4826
 
 
 @dataclass(frozen=True)

@@ -146,7 +146,6 @@ APART = 38.0
 """Smallest distance in L*a*b* of colours that people distinguish at a glance."""
 INK_CONTRAST = 30.0
 """Smallest difference in L* between ink and face."""
-_TRIES = 400
 
 FACES: Mapping[str, Colour] = {
     "gold": (0.16, 0.58, 0.82),
@@ -197,31 +196,22 @@ def shows_on(ink: Colour, face: Colour) -> bool:
     return bool(abs(lab(ink)[0] - lab(face)[0]) >= INK_CONTRAST)
 
 
-def varied_pieces(seed: int, faces: tuple[str, ...] = (), inks: tuple[str, ...] = ()) -> tuple[str, BlockLook]:
+def varied_pieces(seed: int) -> tuple[str, BlockLook]:
     """Return a piece set drawn from ``seed`` and its description, such as ``red with white, cream with navy``.
 
-    The first of the two colours is called gold, the second teal, whatever they look like. ``faces`` and ``inks`` narrow
-    the choice. Raises ValueError when nothing among them can be told apart.
+    The first of the two colours is called gold, the second teal, whatever they look like.
     """
     rng = np.random.default_rng([seed, 41])
-    face_names, ink_names = faces or tuple(FACES), inks or tuple(INKS)
-    for _ in range(_TRIES):
-        chosen = [face_names[int(index)] for index in rng.integers(len(face_names), size=2)]
-        if not are_distinguishable(FACES[chosen[0]], FACES[chosen[1]]):
-            continue
-        painted = [_ink_for(face, ink_names, rng) for face in chosen]
-        first, second = painted
-        if first is None or second is None:
-            continue
-        description = ", ".join(f"{face} with {ink}" for face, ink in zip(chosen, painted, strict=True))
-        look = BlockLook(
-            colours={"gold": FACES[chosen[0]], "teal": FACES[chosen[1]]},
-            inks={"gold": INKS[first], "teal": INKS[second]},
-            grain=float(rng.uniform(0.1, 0.5)),
-            symbol_scale=float(rng.uniform(0.88, 1.06)),
-        )
-        return description, look
-    raise ValueError(f"no two of {', '.join(face_names)} can be told apart with inks {', '.join(ink_names)}")
+    faces = _two_faces(rng)
+    inks = [_ink_for(face, rng) for face in faces]
+    description = ", ".join(f"{face} with {ink}" for face, ink in zip(faces, inks, strict=True))
+    look = BlockLook(
+        colours={"gold": FACES[faces[0]], "teal": FACES[faces[1]]},
+        inks={"gold": INKS[inks[0]], "teal": INKS[inks[1]]},
+        grain=float(rng.uniform(0.1, 0.5)),
+        symbol_scale=float(rng.uniform(0.88, 1.06)),
+    )
+    return description, look
 
 
 _OWN_BALL_COLOUR = 0.5
@@ -235,12 +225,10 @@ def varied_discs(seed: int) -> tuple[str, DiscLook]:
     colour or one of their own that shows on it.
     """
     rng = np.random.default_rng([seed, 43])
-    names = tuple(FACES)
-    pairs = ([names[int(index)] for index in rng.integers(len(names), size=2)] for _ in range(_TRIES))
-    chosen = next(pair for pair in pairs if are_distinguishable(FACES[pair[0]], FACES[pair[1]]))
+    chosen = _two_faces(rng)
     descriptions, balls = [], {}
     for player, face in zip(("black", "white"), chosen, strict=True):
-        ink = _ink_for(face, tuple(INKS), rng) if rng.random() < _OWN_BALL_COLOUR else None
+        ink = _ink_for(face, rng) if rng.random() < _OWN_BALL_COLOUR else None
         descriptions.append(face if ink is None else f"{face} with {ink} balls")
         if ink is not None:
             balls[player] = INKS[ink]
@@ -249,7 +237,16 @@ def varied_discs(seed: int) -> tuple[str, DiscLook]:
     return ", ".join(descriptions), look
 
 
-def _ink_for(face: str, inks: tuple[str, ...], rng: np.random.Generator) -> str | None:
-    """Return an ink that shows on the face, or ``None``."""
-    fitting = [ink for ink in inks if shows_on(INKS[ink], FACES[face])]
-    return fitting[int(rng.integers(len(fitting)))] if fitting else None
+def _two_faces(rng: np.random.Generator) -> list[str]:
+    """Return two distinguishable colours of pieces."""
+    names = tuple(FACES)
+    while True:
+        first, second = (names[int(index)] for index in rng.integers(len(names), size=2))
+        if are_distinguishable(FACES[first], FACES[second]):
+            return [first, second]
+
+
+def _ink_for(face: str, rng: np.random.Generator) -> str:
+    """Return an ink that shows on the face."""
+    fitting = [name for name, ink in INKS.items() if shows_on(ink, FACES[face])]
+    return fitting[int(rng.integers(len(fitting)))]

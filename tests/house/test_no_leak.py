@@ -78,9 +78,7 @@ def test_the_table_shows_nothing_of_the_truth() -> None:
     assert not any(isinstance(value, TruthLog | Players) for value in public.values())
     assert set(public) == {
         "calibration",
-        "charuco_views",
         "close",
-        "enrolment_images",
         "fps",
         "frames",
         "show_mood",

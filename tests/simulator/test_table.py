@@ -7,11 +7,12 @@ import cv2
 import numpy as np
 import pytest
 
+from simulator.enrolment import charuco_views, enrolment_images
 from simulator.play.game import GameOptions, Press
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
 from simulator.scene.scene import Setting
-from simulator.scene.viewpoint import lens, looking_at
+from simulator.scene.viewpoint import lens
 from simulator.table import VirtualTable
 from vision.errors import EndOfFramesError
 from vision.geometry import project
@@ -105,7 +106,7 @@ def _beside_a_covered_one(place: str, covered: tuple[str, ...]) -> bool:
 
 
 def test_enrolment_shows_every_top_of_every_colour(clean_setting: Setting) -> None:
-    pictures = VirtualTable(1, setting=clean_setting).enrolment_images()
+    pictures = enrolment_images(clean_setting)
     assert [picture.colour for picture in pictures] == ["gold", "teal"]
     for picture in pictures:
         assert {block.top for block in picture.blocks} == {"star", "stop", "cross", "x", "slider", "hoops"}
@@ -114,12 +115,11 @@ def test_enrolment_shows_every_top_of_every_colour(clean_setting: Setting) -> No
 
 
 def test_calibration_pictures_yield_the_camera() -> None:
-    table = VirtualTable(1, setting=Setting(lens((640, 360)), looking_at()))
-    camera = table.calibration()
+    camera = lens((640, 360))
     dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_5X5_100)
     board = cv2.aruco.CharucoBoard((7, 5), 30.0, 22.0, dictionary)
     objects, pixels = [], []
-    for image in table.charuco_views(6):
+    for image in charuco_views(camera, 6, seed=1):
         corners, ids, _, _ = cv2.aruco.CharucoDetector(board).detectBoard(image)
         assert ids is not None
         chessboard = np.asarray(board.getChessboardCorners())[np.asarray(ids).ravel()]

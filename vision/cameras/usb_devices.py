@@ -61,17 +61,17 @@ def usb_cameras(root: Path) -> tuple[UsbCamera, ...]:
 
 def _camera(entry: Path) -> UsbCamera | None:
     """Return the camera of a device file, ``None`` for one that isn't on USB or delivers no pictures."""
-    if _read(entry / "index") not in ("", "0"):
+    if read_attribute(entry / "index") not in ("", "0"):
         # A camera's further device files deliver metadata.
         return None
     interface = (entry / "device").resolve()
     socket = next((folder for folder in (interface, *interface.parents) if (folder / "idVendor").is_file()), None)
     if socket is None:
         return None
-    maker = f"{_read(socket / 'idVendor')}:{_read(socket / 'idProduct')}".lower()
+    maker = f"{read_attribute(socket / 'idVendor')}:{read_attribute(socket / 'idProduct')}".lower()
     # Characters that separate the parts of an id can't be part of one.
-    serial = re.sub(r"[@\s]+", "_", _read(socket / "serial"))
-    return UsbCamera(f"/dev/{entry.name}", _read(entry / "name") or "a camera", maker, serial, socket.name)
+    serial = re.sub(r"[@\s]+", "_", read_attribute(socket / "serial"))
+    return UsbCamera(f"/dev/{entry.name}", read_attribute(entry / "name") or "a camera", maker, serial, socket.name)
 
 
 def ids_of(cameras: tuple[UsbCamera, ...]) -> dict[str, str]:
@@ -99,7 +99,8 @@ def find_camera(camera_id: str, root: Path = Path("/")) -> str:
     raise CameraError(f"camera {camera_id} is not plugged in; there is {there or 'no USB camera'}")
 
 
-def _read(path: Path) -> str:
+def read_attribute(path: Path) -> str:
+    """Return the text of a file in sysfs; empty if it can't be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:

@@ -19,8 +19,9 @@ import numpy.typing as npt
 from common.phrases import listed
 from vision.errors import LayoutError
 from vision.frame import FloatArray, Image
-from vision.locating.quads import TONE_CURVE, quad_area, refine_quads, undo_tone_curve
+from vision.locating.quads import quad_area, refine_quads, undo_tone_curve
 from vision.opencv import aruco_dictionary, as_grey, detect_markers
+from vision.sampling import TONE_CURVE
 
 _HALVED_FROM_PX = 900
 """Width of a picture, in pixels, from which it is searched at half size too. Larger: fewer pictures are."""
@@ -103,14 +104,16 @@ class OutlineSettings:
     """Minimum lead over every other code and rotation. Higher: the same."""
 
 
+_OUTLINES = OutlineSettings()
+
+
 class MarkerDetector:
     """Detects one dictionary's markers, with methods from fast to thorough.
 
     Raises LayoutError for a dictionary that OpenCV does not have.
     """
 
-    def __init__(self, dictionary: str, outlines: OutlineSettings = OutlineSettings()) -> None:
-        self._outlines = outlines
+    def __init__(self, dictionary: str) -> None:
         self.dictionary = dictionary
         try:
             self._dictionary = aruco_dictionary(dictionary)
@@ -199,15 +202,15 @@ class MarkerDetector:
         similar to one marker, the most similar is returned.
         """
         grey = as_grey(image)
-        rough = _dark_quads(grey, self._outlines)
+        rough = _dark_quads(grey)
         refined = refine_quads(grey, rough)
-        codes = _Codes.of({marker_id: self.pattern(marker_id) for marker_id in ids}, self._outlines.smear_modules)
+        codes = _Codes.of({marker_id: self.pattern(marker_id) for marker_id in ids}, _OUTLINES.smear_modules)
         found: dict[int, tuple[float, Marker]] = {}
         for quads in zip(rough, refined, strict=True):
             for quad in (one for one in quads if one is not None):
                 marker_id, turns, likeness, lead = codes.most_similar(grey, quad)
                 known = found.get(marker_id)
-                if likeness < self._outlines.least_likeness or lead < self._outlines.least_lead:
+                if likeness < _OUTLINES.least_likeness or lead < _OUTLINES.least_lead:
                     continue
                 if known is not None and likeness <= known[0]:
                     continue
@@ -302,12 +305,12 @@ def redetect_markers(grey: Image, expected_px: Mapping[int, FloatArray], finder:
     return found
 
 
-def _dark_quads(grey: Image, settings: OutlineSettings) -> list[FloatArray]:
+def _dark_quads(grey: Image) -> list[FloatArray]:
     """Return convex quads (4, 2), clockwise in the picture, darker than their surroundings; searched at half scale."""
     half = np.asarray(cv2.resize(grey, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA), dtype=np.uint8)
     quads = np.empty((0, 4, 2))
-    for window_px in settings.windows_px:
-        for darker in settings.darker:
+    for window_px in _OUTLINES.windows_px:
+        for darker in _OUTLINES.darker:
             dark = cv2.adaptiveThreshold(
                 half, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, window_px, darker
             )
@@ -315,7 +318,7 @@ def _dark_quads(grey: Image, settings: OutlineSettings) -> list[FloatArray]:
                 hull = cv2.convexHull(contour)
                 if 4 * cv2.contourArea(hull) < _SMALLEST_SIDE_PX**2:
                     continue
-                for tolerance in settings.tolerances:
+                for tolerance in _OUTLINES.tolerances:
                     corners = cv2.approxPolyDP(hull, tolerance * cv2.arcLength(hull, True), True)
                     if len(corners) == 4:
                         quad = (corners.reshape(4, 2).astype(np.float64) + 0.5) * 2 - 0.5

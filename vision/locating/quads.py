@@ -16,9 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import FloatArray, FloatImage, Image
-
-TONE_CURVE = 2.2
-"""Exponent of a camera's usual tone curve: linear light is the grey level to this power. Close to sRGB's."""
+from vision.sampling import TONE_CURVE
 
 
 @dataclass(frozen=True)

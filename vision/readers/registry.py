@@ -8,10 +8,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
-from common.json_files import read_json_object
 from common.phrases import listed, shortened
 from common.places import EMPTY
-from vision.errors import EnrolmentError, LayoutError
+from vision.errors import LayoutError
 from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import NET_SIDES, BlockPieces, DicePieces, DiscPieces, Ink, PyramidPieces
 from vision.layout.surfaces import GridSurface, Surface, Tray
@@ -26,6 +25,7 @@ from vision.readers.discs.appearance import DiscAppearance
 from vision.readers.discs.reader import DiscReader
 from vision.readers.ink import appearance as ink_appearance
 from vision.readers.ink.reader import InkReader
+from vision.readers.looks_file import read_looks
 from vision.readers.protocols import AnyPieceReader, Appearance, EnrolmentPicture, RollReader, SurfaceView
 from vision.readers.stacks import appearance as stack_appearance
 from vision.readers.stacks import enrolment as stack_enrolment
@@ -164,13 +164,8 @@ def reader_kind(layout: TableLayout) -> ReaderKind[Any]:
 
 def load_any(path: Path) -> Appearance:
     """Load an appearance of the kind of pieces that the file names; raises EnrolmentError with what is wrong."""
-    given = read_json_object(path, "the looks", EnrolmentError, plural=True).get("format")
-    kinds = PIECE_READERS.values()
-    kind = next((kind for kind in kinds if kind.format == given), None)
-    if kind is None:
-        expected = listed([repr(kind.format) for kind in kinds], "or")
-        raise EnrolmentError(f"the looks {path} have format {given!r}; expected {expected}: enrol the piece set again")
-    appearance: Appearance = kind.load(path)
+    kinds = {kind.format: kind for kind in PIECE_READERS.values()}
+    appearance: Appearance = kinds[read_looks(path, *kinds)["format"]].load(path)
     return appearance
 
 

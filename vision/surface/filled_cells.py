@@ -54,6 +54,9 @@ class FilledCellSettings:
     """Distance from such a cell, in cells, within which the same coloured region counts as the object."""
 
 
+_SETTINGS = FilledCellSettings()
+
+
 class FilledCells:
     """Examines the coloured regions of one sheet in views through one window.
 
@@ -61,14 +64,7 @@ class FilledCells:
     ``arms_mm`` are the middles of the arms of the grid's corners, (corners, 4, 2); see ``SheetLines``.
     """
 
-    def __init__(
-        self,
-        surface: GridSurface,
-        window: PlaneWindow,
-        arms_mm: npt.NDArray[np.float64],
-        settings: FilledCellSettings = FilledCellSettings(),
-    ) -> None:
-        self._settings = settings
+    def __init__(self, surface: GridSurface, window: PlaneWindow, arms_mm: npt.NDArray[np.float64]) -> None:
         rows, columns = window.shape
         bounds, cell_px = surface.bounds_mm, surface.cell_mm * window.px_per_mm
         left, near = window.to_pixels(bounds.left_mm, bounds.near_mm)
@@ -80,16 +76,16 @@ class FilledCells:
         self.on_grid: BoolImage = np.asarray(on_grid)
         self._count = surface.columns * surface.rows + 1
         off = np.maximum(np.abs(across - column - 0.5)[None, :], np.abs(up - row - 0.5)[:, None])
-        self._inner = np.asarray((off < 0.5 - settings.border_cells) & on_grid)
+        self._inner = np.asarray((off < 0.5 - _SETTINGS.border_cells) & on_grid)
         outside = [np.maximum(-at, at - count) for at, count in ((across, surface.columns), (up, surface.rows))]
         self.beyond: BoolImage = np.asarray(
-            np.maximum(outside[0][None, :], outside[1][:, None]) > settings.outer_border_cells
+            np.maximum(outside[0][None, :], outside[1][:, None]) > _SETTINGS.outer_border_cells
         )
         self._inner |= self.beyond
         self._area = np.maximum(np.bincount(self._cells[self._inner], minlength=self._count), 1)
         self._area[0] = self._area[1]
         self._cell_px = cell_px
-        self._reach_px = round(settings.reach_cells * cell_px)
+        self._reach_px = round(_SETTINGS.reach_cells * cell_px)
         quarters = np.floor(2 * across)[None, :] + 2 * surface.columns * np.floor(2 * up)[:, None] + 1
         self._quarters = np.where(on_grid, quarters, 0).astype(np.int64)
         self._arms, self._beside_arms = _indices_and_labels(arms_mm, _ACROSS * surface.cell_mm / 2, window, self._cells)
@@ -104,17 +100,16 @@ class FilledCells:
         ``ink`` are all pixels of such a colour, ``solid`` those of regions wider than strokes; ``even`` says for each
         corner's arms whether nothing shows there, (corners, 4).
         """
-        settings = self._settings
         share = self._shares(ink)
-        round_corner = even.all(axis=1) & (_shares(ink, self._quarters)[self._far].mean(axis=1) < settings.round)
+        round_corner = even.all(axis=1) & (_shares(ink, self._quarters)[self._far].mean(axis=1) < _SETTINGS.round)
         count, regions = cv2.connectedComponents(solid.astype(np.uint8), connectivity=8)
         pairs = regions[self._inner].astype(np.int64) * self._count + self._cells[self._inner]
         covered = np.bincount(pairs, minlength=count * self._count).reshape(count, self._count) / self._area
-        reached = covered > settings.begun
+        reached = covered > _SETTINGS.begun
         line_hidden = np.zeros_like(reached)
         line_hidden[np.where(even, regions[self._arms], 0)[..., None], self._beside_arms] = True
         line_hidden[:, 0] = True
-        partly = reached & (share < np.where(line_hidden, settings.filled, settings.half))
+        partly = reached & (share < np.where(line_hidden, _SETTINGS.filled, _SETTINGS.half))
         at_corners = np.where(round_corner, regions[self._corners], 0)
         partly[at_corners, self._cells[self._corners]] = True
         found = np.zeros_like(solid)
@@ -132,15 +127,14 @@ class FilledCells:
         ``ink`` are the pixels in one pen's colour, ``solid`` those of its regions wider than strokes, and of what is
         beside the grid.
         """
-        settings = self._settings
         found = np.zeros_like(solid)
         _, regions, measures, _ = cv2.connectedComponentsWithStats(solid.astype(np.uint8), connectivity=8)
         areas = measures[:, cv2.CC_STAT_AREA]
         for number in np.unique(regions[ink & solid]):
-            if areas[number] > settings.coin_cells * self._cell_px**2:
+            if areas[number] > _SETTINGS.coin_cells * self._cell_px**2:
                 region = regions == number
                 _, radius_px = cv2.minEnclosingCircle(cv2.convexHull(np.argwhere(region).astype(np.float32)))
-                if areas[number] > settings.round_share * np.pi * (radius_px + 0.5) ** 2:
+                if areas[number] > _SETTINGS.round_share * np.pi * (radius_px + 0.5) ** 2:
                     found |= region
         return found
 
@@ -150,13 +144,12 @@ class FilledCells:
         """Mark pixels of ink whose hue is far from those of all pens, which are fitted to the sheet's filled cells
         where there are enough; ``usual_deg`` are the hues of the other pens.
         """
-        settings = self._settings
         off = nearest_turn(hue[ink] - usual_deg.astype(np.float32)[:, None])
         inner = self._inner[ink]
         off_inside = off[:, inner]
         nearest, cells = np.abs(off_inside).argmin(axis=0), self._cells[ink][inner]
         total = np.bincount(cells, minlength=self._count)
-        filled = self._shares(ink) > settings.filled
+        filled = self._shares(ink) > _SETTINGS.filled
         filled[0] = False
         far = np.ones(off.shape[1], dtype=np.bool_)
         for number in range(len(usual_deg)):
@@ -164,8 +157,8 @@ class FilledCells:
             pixels = np.bincount(cells[own], minlength=self._count)
             distance = np.bincount(cells[own], off_inside[number, own], minlength=self._count)
             known = filled & (2 * pixels > total)
-            if known.sum() >= settings.known_cells:
-                middle, within = float(np.median(distance[known] / pixels[known])), settings.own_hue_deg
+            if known.sum() >= _SETTINGS.known_cells:
+                middle, within = float(np.median(distance[known] / pixels[known])), _SETTINGS.own_hue_deg
             else:
                 middle, within = 0.0, usual_within_deg
             far &= np.abs(nearest_turn(off[number] - np.float32(middle))) > within

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatImage
 from vision.layout.surfaces import GridSurface
-from vision.sampling import PlaneWindow, median, quantile, sample
+from vision.sampling import MAD_TO_SIGMA, TONE_CURVE, PlaneWindow, median, quantile, sample
 
 FloatRow = npt.NDArray[np.float32]
 IndexRow = npt.NDArray[np.intp]
@@ -57,8 +57,6 @@ class LineSettings:
     """Minimum expected contrast, in multiples of the noise, for a line to count as missing."""
     most_evidence: float = 2.5
     """Maximum log-odds from one part."""
-    gamma: float = 2.2
-    """The camera's tone curve, by which added light reduces the contrast of lines."""
     most_bleached: float = 0.2
     """Share of a part's points that are overexposed above which the part counts as overexposed."""
     white_lines_seen: float = 0.6
@@ -200,7 +198,7 @@ class GridLines:
         blank = blank_dark if is_dark else blank_bright
         blank_judged = blank_open.mean(axis=1) >= _SETTINGS.open_share
         middle = at[:, POINTS // 2]
-        fainter = np.exp(-2.0 / _SETTINGS.gamma * np.maximum(brighter[middle[:, 0], middle[:, 1]], 0.0))
+        fainter = np.exp(-2.0 / TONE_CURVE * np.maximum(brighter[middle[:, 0], middle[:, 1]], 0.0))
         for upright in (False, True):
             own = bare & (parts.upright == upright)
             null = blank[blank_judged & (self._blanks.upright == upright)]
@@ -264,7 +262,7 @@ def _missing_log_odds(
     as it may be there), and the expected contrast for each level of the surroundings.
     """
     blank = float(median(null))
-    noise = max(_SETTINGS.least_noise_levels, 1.4826 * float(median(np.abs(null - blank))))
+    noise = max(_SETTINGS.least_noise_levels, MAD_TO_SIGMA * float(median(np.abs(null - blank))))
     # a large hand hides many lines, so the expected contrast is taken from the better half of them
     usual = float(quantile(stands_out / np.maximum(level, 1.0), _SETTINGS.usual_share))
     expected = np.maximum(usual * level, 1e-3)

@@ -76,6 +76,9 @@ class OcclusionSettings:
     """Number of missing line parts that prove an object of the board's own hue."""
 
 
+_SETTINGS = OcclusionSettings()
+
+
 @dataclass(frozen=True, eq=False)
 class Occlusion:
     """Something that hides part of the surface: a hand (it reaches in over an edge), an object or glare. ``pixels`` are
@@ -115,10 +118,7 @@ class _ViewEvidence:
 class OcclusionDetector:
     """Finds the occlusions of one surface, seen from one camera position."""
 
-    def __init__(
-        self, camera: CameraModel, pose: Pose, plan: SurfacePlan, settings: OcclusionSettings = OcclusionSettings()
-    ) -> None:
-        self._settings = settings
+    def __init__(self, camera: CameraModel, pose: Pose, plan: SurfacePlan) -> None:
         self.sampler = SurfaceSampler(camera, pose, plan.surface, plan.margin_mm)
         self._cell_mm2 = plan.surface.cell_mm**2
         self._lines, self._rim = plan.lines, plan.rim
@@ -136,11 +136,7 @@ class OcclusionDetector:
         glare = np.zeros(evidence.not_bare.shape, dtype=np.bool_)
         for pixels in self._candidates(evidence):
             area = float(pixels.sum()) * COARSER**2
-            least = (
-                self._settings.smallest_reaching_mm2
-                if evidence.rim.is_crossed_by(pixels)
-                else self._settings.smallest_mm2
-            )
+            least = _SETTINGS.smallest_reaching_mm2 if evidence.rim.is_crossed_by(pixels) else _SETTINGS.smallest_mm2
             if area < least or not self._is_object(evidence, pixels):
                 continue
             rows, columns = view.hidden_by_pieces.shape
@@ -160,8 +156,8 @@ class OcclusionDetector:
     def _larger_than_pieces(self, mask: BoolImage) -> BoolImage:
         """Return the regions of a mask that are larger than any piece."""
         wide = np.zeros_like(mask)
-        least = self._settings.wide_cells * self._cell_mm2 / COARSER**2
-        for part in self._regions(mask):
+        least = _SETTINGS.wide_cells * self._cell_mm2 / COARSER**2
+        for part in _regions(mask):
             if part.sum() > least:
                 wide |= part
         return wide
@@ -176,34 +172,18 @@ class OcclusionDetector:
         coarse = cv2.resize(not_bare.astype(np.uint8), self._coarse_shape[::-1], interpolation=cv2.INTER_NEAREST) > 0
         lines = self._lines.detect(grey, not_bare, colours.brighter, colours.bright > ColourSettings.nearly_bleached)
         strange, lit = self._unexplained_by_light(colours, lines, rim)
-        return _ViewEvidence(
-            colours, np.asarray(coarse), colours.bright > self._settings.bleached, strange, lit, lines, rim
-        )
+        return _ViewEvidence(colours, np.asarray(coarse), colours.bright > _SETTINGS.bleached, strange, lit, lines, rim)
 
     def _candidates(self, evidence: _ViewEvidence) -> list[BoolImage]:
         """Return the connected regions of strange pixels and of missing lines."""
         strange = evidence.strange
         bands = np.zeros(strange.shape, dtype=np.uint8)
         for ends in self._lines.parts.ends[evidence.lines.missing] // COARSER:
-            cv2.line(bands, ends[0].tolist(), ends[1].tolist(), 1, round(self._settings.band_mm / COARSER))
+            cv2.line(bands, ends[0].tolist(), ends[1].tolist(), 1, round(_SETTINGS.band_mm / COARSER))
         joined = (strange | ((bands > 0) & ~evidence.not_bare)).astype(np.uint8)
-        joined = np.asarray(
-            cv2.morphologyEx(joined, cv2.MORPH_CLOSE, disc_mm(self._settings.closing_mm)), dtype=np.uint8
-        )
-        found = cv2.morphologyEx(joined, cv2.MORPH_OPEN, disc_mm(self._settings.opening_mm)) > 0
-        return [part for region in self._regions(found) for part in self._without_glare(evidence, region)]
-
-    def _without_glare(self, evidence: _ViewEvidence, region: BoolImage) -> list[BoolImage]:
-        """Return the region; or, if part of it is overexposed, that part and the remaining parts."""
-        bleached = region & evidence.bleached
-        share = float(bleached.sum()) / float(region.sum())
-        if share <= self._settings.least_bleached:
-            return [region]
-        glare = region & (cv2.dilate(bleached.astype(np.uint8), disc_mm(self._settings.glow_mm)) > 0)
-        rest = (
-            cv2.morphologyEx((region & ~glare).astype(np.uint8), cv2.MORPH_OPEN, disc_mm(self._settings.opening_mm)) > 0
-        )
-        return [glare, *self._regions(rest)]
+        joined = np.asarray(cv2.morphologyEx(joined, cv2.MORPH_CLOSE, disc_mm(_SETTINGS.closing_mm)), dtype=np.uint8)
+        found = cv2.morphologyEx(joined, cv2.MORPH_OPEN, disc_mm(_SETTINGS.opening_mm)) > 0
+        return [part for region in _regions(found) for part in _without_glare(evidence, region)]
 
     def _unexplained_by_light(
         self, colours: SurfaceColours, lines: LineEvidence, rim: RimEvidence
@@ -215,27 +195,25 @@ class OcclusionDetector:
         """
         lit = lines.seen[self._nearest]
         relit = np.zeros_like(lit)
-        for part in self._regions(colours.strange):
+        for part in _regions(colours.strange):
             inside = self._inside(part)
             seen = int(lines.seen[inside].sum())
-            if seen >= self._settings.lit_parts and seen > self._settings.lit_share * int(
-                lines.decidable[inside].sum()
-            ):
+            if seen >= _SETTINGS.lit_parts and seen > _SETTINGS.lit_share * int(lines.decidable[inside].sum()):
                 relit |= part
-        strange = colours.strange & ~(lit & (relit | (colours.off_hue < self._settings.strong_hue)))
+        strange = colours.strange & ~(lit & (relit | (colours.off_hue < _SETTINGS.strong_hue)))
         # lines are not visible in overexposed areas
-        strange |= (colours.bright > self._settings.bleached) & ~lit & ~colours.not_bare
+        strange |= (colours.bright > _SETTINGS.bleached) & ~lit & ~colours.not_bare
         # odd pixels belong to an object where lines are missing
-        for part in self._regions(colours.odd & ~lit) if lines.missing.any() else ():
+        for part in _regions(colours.odd & ~lit) if lines.missing.any() else ():
             seen, missing = self._count_parts(lines, part)
-            if missing >= self._settings.fewest_gone and missing > 2 * seen:
+            if missing >= _SETTINGS.fewest_gone and missing > 2 * seen:
                 strange |= part
         # and a finger may reach in between two lines
-        for part in self._regions(colours.odd & ~relit) if rim.entered.any() else ():
+        for part in _regions(colours.odd & ~relit) if rim.entered.any() else ():
             if (
                 rim.is_entered_by(part)
-                and self._count_parts(lines, part)[0] < self._settings.fewest_gone
-                and self._is_sharp(colours, part, self._beside_coarse)
+                and self._count_parts(lines, part)[0] < _SETTINGS.fewest_gone
+                and _is_sharp(colours, part, self._beside_coarse)
             ):
                 strange |= part
         return np.asarray(strange), relit
@@ -260,7 +238,7 @@ class OcclusionDetector:
         seen, missing = self._count_parts(evidence.lines, pixels)
         if float(evidence.bleached[judged].mean()) > 0.5:
             return True
-        if seen > 2 * missing and seen >= self._settings.lit_parts:
+        if seen > 2 * missing and seen >= _SETTINGS.lit_parts:
             return False
         # a rim that is not visible confirms missing lines, but may be due to the table
         missing += evidence.rim.count_missing_at(pixels) if missing else 0
@@ -273,33 +251,33 @@ class OcclusionDetector:
         area_cells = float(judged.sum()) * mm2 / self._cell_mm2
         if relit:
             # coloured light changes hues too: only missing lines count there
-            return missing > self._settings.lit_parts and missing > 2 * seen
-        if float((off_hue > self._settings.strong_hue).mean()) > 0.4:
+            return missing > _SETTINGS.lit_parts and missing > 2 * seen
+        if float((off_hue > _SETTINGS.strong_hue).mean()) > 0.4:
             return True
         if missing >= 2 and missing > seen and weak_cells > 0.4:
             return True
         if (
-            seen < self._settings.fewest_gone
+            seen < _SETTINGS.fewest_gone
             and evidence.rim.is_entered_by(pixels)
-            and self._is_sharp(evidence.colours, pixels, self._beside_coarse)
+            and _is_sharp(evidence.colours, pixels, self._beside_coarse)
         ):
             return True
         # many lines missing at once: an object of the board's own hue
-        return (missing >= self._settings.many_gone and missing > 2 * seen) or (area_cells > 3 and weak_cells > 2)
+        return (missing >= _SETTINGS.many_gone and missing > 2 * seen) or (area_cells > 3 and weak_cells > 2)
 
     def _kind(self, evidence: _ViewEvidence, pixels: BoolImage, area_mm2: float) -> HindranceKind:
         entered = evidence.rim.is_entered_by(pixels)
         # on a white board that still shows its lines, a white arm is not glare
         white = float(evidence.bleached[pixels].mean()) > 0.5 and not (entered and self._is_white_board(evidence))
-        if white or (not entered and self._is_soft_glow(evidence, pixels)):
+        if white or (not entered and _is_soft_glow(evidence, pixels)):
             return HindranceKind.GLARE
         # a region along the rim only, where a slightly wrong pose shows the table, is not a hand
-        deep = float((pixels & self._deep).sum()) > self._settings.least_deep * float(pixels.sum())
-        large = deep and area_mm2 > self._settings.hand_cells * self._cell_mm2
+        deep = float((pixels & self._deep).sum()) > _SETTINGS.least_deep * float(pixels.sum())
+        large = deep and area_mm2 > _SETTINGS.hand_cells * self._cell_mm2
         crossed = entered or (evidence.rim.is_crossed_by(pixels) if large else False)
         if crossed and not entered and not evidence.rim.continues_at(pixels):
             # light that ends on the board may continue beside it too, but not in one piece
-            crossed = self._is_sharp(evidence.colours, pixels, evidence.not_bare | evidence.bleached)
+            crossed = _is_sharp(evidence.colours, pixels, evidence.not_bare | evidence.bleached)
         # an object that large at the rim, which looks like the table, may continue there
         return HindranceKind.OBJECT if crossed is False else HindranceKind.HAND
 
@@ -309,23 +287,35 @@ class OcclusionDetector:
         seen = evidence.lines.seen[self._nearest]
         return bool(white.any() and float(seen[white].mean()) > 0.5)
 
-    def _is_sharp(self, colours: SurfaceColours, pixels: BoolImage, without: BoolImage) -> bool:
-        """Return whether a region has a sharp outline, as light never has."""
-        outlined = sharp_share(colours, pixels, without)
-        return outlined is not None and outlined > self._settings.sharp_share
 
-    def _is_soft_glow(self, evidence: _ViewEvidence, pixels: BoolImage) -> bool:
-        """Return whether a region has no sharp outline and isn't dark: the reflection of a lamp, not a sleeve."""
-        outlined = sharp_share(evidence.colours, pixels, evidence.not_bare | evidence.bleached)
-        dark = float(np.median(evidence.colours.brighter[pixels])) < self._settings.dark
-        return outlined is not None and not dark and outlined < self._settings.soft_share
+def _without_glare(evidence: _ViewEvidence, region: BoolImage) -> list[BoolImage]:
+    """Return the region; or, if part of it is overexposed, that part and the remaining parts."""
+    bleached = region & evidence.bleached
+    share = float(bleached.sum()) / float(region.sum())
+    if share <= _SETTINGS.least_bleached:
+        return [region]
+    glare = region & (cv2.dilate(bleached.astype(np.uint8), disc_mm(_SETTINGS.glow_mm)) > 0)
+    rest = cv2.morphologyEx((region & ~glare).astype(np.uint8), cv2.MORPH_OPEN, disc_mm(_SETTINGS.opening_mm)) > 0
+    return [glare, *_regions(rest)]
 
-    def _regions(self, mask: BoolImage) -> list[BoolImage]:
-        """Return the connected regions of a mask that are not specks."""
-        if not mask.any():
-            return []
-        count, labels, statistics, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
-        least = self._settings.smallest_reaching_mm2 / COARSER**2
-        return [
-            np.asarray(labels == label) for label in range(1, count) if statistics[label, cv2.CC_STAT_AREA] >= least
-        ]
+
+def _is_sharp(colours: SurfaceColours, pixels: BoolImage, without: BoolImage) -> bool:
+    """Return whether a region has a sharp outline, as light never has."""
+    outlined = sharp_share(colours, pixels, without)
+    return outlined is not None and outlined > _SETTINGS.sharp_share
+
+
+def _is_soft_glow(evidence: _ViewEvidence, pixels: BoolImage) -> bool:
+    """Return whether a region has no sharp outline and isn't dark: the reflection of a lamp, not a sleeve."""
+    outlined = sharp_share(evidence.colours, pixels, evidence.not_bare | evidence.bleached)
+    dark = float(np.median(evidence.colours.brighter[pixels])) < _SETTINGS.dark
+    return outlined is not None and not dark and outlined < _SETTINGS.soft_share
+
+
+def _regions(mask: BoolImage) -> list[BoolImage]:
+    """Return the connected regions of a mask that are not specks."""
+    if not mask.any():
+        return []
+    count, labels, statistics, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
+    least = _SETTINGS.smallest_reaching_mm2 / COARSER**2
+    return [np.asarray(labels == label) for label in range(1, count) if statistics[label, cv2.CC_STAT_AREA] >= least]

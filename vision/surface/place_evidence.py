@@ -29,6 +29,9 @@ class PlaceSettings:
     """Distance, in mm, within which a place counts as near glare."""
 
 
+_SETTINGS = PlaceSettings()
+
+
 @dataclass(frozen=True, eq=False)
 class PlaceEvidence:
     """The evidence for one place.
@@ -52,8 +55,7 @@ class PlaceEvidence:
 class PlaceExaminer:
     """Collects the evidence for each place of one surface, seen from one camera position."""
 
-    def __init__(self, sampler: SurfaceSampler, plan: SurfacePlan, settings: PlaceSettings = PlaceSettings()) -> None:
-        self._settings = settings
+    def __init__(self, sampler: SurfaceSampler, plan: SurfacePlan) -> None:
         self._plan = plan
         self._hidden = self._hidden_by_pieces(sampler)
 
@@ -64,7 +66,7 @@ class PlaceExaminer:
         if solid is None:
             return np.zeros((count, 0), dtype=np.intp), np.zeros((count, 0), dtype=np.intp)
         shifts = np.pad(surface.centres_mm - surface.centres_mm[0], ((0, 0), (0, 1)))
-        points = shifts[:, None] + solid.inner_points_mm(self._settings.piece_points)
+        points = shifts[:, None] + solid.inner_points_mm(_SETTINGS.piece_points)
         column, row = sampler.seen_at(points.reshape(-1, 3))
         limits = np.array(self._plan.window.shape) // COARSER - 1
         rows, columns = (
@@ -88,18 +90,17 @@ class PlaceExaminer:
         those that do not look like bare surface, ``by_light`` those for which light may be the reason, ``glare``
         overexposure.
         """
-        settings = self._settings
         around = self._plan.around * lines.judged
         count = around.sum(axis=1)
         seen, missing = around @ lines.seen, around @ lines.missing
         clearness = np.where(count > 0, around @ lines.clearness / np.maximum(count, 1.0), 1.0)
         near = (
-            cv2.dilate(glare.astype(np.uint8), disc_mm(2 * settings.near_glare_mm))
+            cv2.dilate(glare.astype(np.uint8), disc_mm(2 * _SETTINGS.near_glare_mm))
             if glare.any()
             else np.zeros_like(glare)
         )
         row, column = self._plan.middles
-        wide = round(settings.middle_mm / COARSER)
+        wide = round(_SETTINGS.middle_mm / COARSER)
         strange_share, brighter, nearby = (
             np.asarray(cv2.blur(np.asarray(values, dtype=np.float32), (wide, wide)))[row, column]
             for values in (strange, colours.brighter, near)
@@ -107,7 +108,7 @@ class PlaceExaminer:
         off_hue = (colours.off_hue > colours.hue_limit) & ~(not_bare | by_light)
         is_open = (~not_bare[self._hidden]).sum(axis=1)
         off_hue_share = off_hue[self._hidden].sum(axis=1) / np.maximum(
-            is_open, settings.least_open * settings.piece_points**3
+            is_open, _SETTINGS.least_open * _SETTINGS.piece_points**3
         )
         return {
             place: PlaceEvidence(

@@ -61,6 +61,9 @@ class RimSettings:
     """Log brightness above it that light explains."""
 
 
+_SETTINGS = RimSettings()
+
+
 @dataclass(frozen=True, eq=False)
 class RimEvidence:
     """The evidence of each part of the rim, (parts,).
@@ -69,7 +72,7 @@ class RimEvidence:
     ``inside_differs``: the inside differs from the table. ``entered``: something narrow continues from the table over
     the rim, such as an arm or a finger. ``continues``: the inside looks like what is beside it and unlike the table.
     ``inside`` are pixels just inside the rim, as (row, column) at the coarse scale, (parts, points, 2). A condition
-    holds for a region's rim if it holds for ``crossed_parts`` of its parts.
+    holds for a region's rim if it holds for ``RimSettings.crossed_parts`` of its parts.
     """
 
     missing: npt.NDArray[np.bool_]
@@ -78,7 +81,6 @@ class RimEvidence:
     entered: npt.NDArray[np.bool_]
     continues: npt.NDArray[np.bool_]
     inside: npt.NDArray[np.intp]
-    crossed_parts: int
 
     def _parts_touched_by(self, pixels: BoolImage) -> npt.NDArray[np.bool_]:
         hit = pixels[self.inside[..., 0], self.inside[..., 1]]
@@ -92,18 +94,18 @@ class RimEvidence:
 
     def is_entered_by(self, pixels: BoolImage) -> bool:
         """Return whether something narrow enters over the rim where a region touches it."""
-        return int((self._parts_touched_by(pixels) & self.entered).sum()) >= self.crossed_parts
+        return int((self._parts_touched_by(pixels) & self.entered).sum()) >= _SETTINGS.crossed_parts
 
     def continues_at(self, pixels: BoolImage) -> bool:
         """Return whether a region looks the same on both sides of the rim."""
-        return int((self._parts_touched_by(pixels) & self.continues).sum()) >= self.crossed_parts
+        return int((self._parts_touched_by(pixels) & self.continues).sum()) >= _SETTINGS.crossed_parts
 
     def is_crossed_by(self, pixels: BoolImage) -> bool | None:
         """Return whether a region reaches over the rim; ``None`` if undecided; ``False`` if it is not near the rim."""
         touched = self._parts_touched_by(pixels)
         if not touched.any():
             return False
-        if max(int((touched & self.table_differs).sum()), int((touched & self.continues).sum())) >= self.crossed_parts:
+        if max((touched & self.table_differs).sum(), (touched & self.continues).sum()) >= _SETTINGS.crossed_parts:
             return True
         return False if float(self.inside_differs[touched].mean()) > 0.5 else None
 
@@ -111,17 +113,16 @@ class RimEvidence:
 class SurfaceRim:
     """Examines the rim of one surface in views through one window."""
 
-    def __init__(self, surface: GridSurface, window: PlaneWindow, settings: RimSettings = RimSettings()) -> None:
-        self._settings = settings
+    def __init__(self, surface: GridSurface, window: PlaneWindow) -> None:
         half_x, half_y = surface.bounds_mm.right_mm, surface.bounds_mm.far_mm
         inside: list[npt.NDArray[np.intp]] = []
         outside: list[npt.NDArray[np.intp]] = []
         sides = []
         for side, (out_x, out_y) in enumerate(((0, 1), (1, 0), (0, -1), (-1, 0))):
             half = half_y if out_x else half_x
-            count = round(2 * half / settings.part_mm)
-            along = (np.arange(count * settings.points) + 0.5) / (count * settings.points) * 2 * half - half
-            for depths, found in ((-np.array(settings.inside_mm), inside), (np.array(settings.outside_mm), outside)):
+            count = round(2 * half / _SETTINGS.part_mm)
+            along = (np.arange(count * _SETTINGS.points) + 0.5) / (count * _SETTINGS.points) * 2 * half - half
+            for depths, found in ((-np.array(_SETTINGS.inside_mm), inside), (np.array(_SETTINGS.outside_mm), outside)):
                 x = out_x * (half_x + depths[None, :]) + (1 - abs(out_x)) * along[:, None]
                 y = out_y * (half_y + depths[None, :]) + (1 - abs(out_y)) * along[:, None]
                 column, row = window.to_pixels(x, y)
@@ -148,49 +149,45 @@ class SurfaceRim:
                 continue
             table = median(outer[own])
             off = outer - table
-            inside_differs |= own & (self._difference_from_table(inner - table) > self._settings.unlike_table)
-            changed = self._difference_from_table(off)
+            inside_differs |= own & (_difference_from_table(inner - table) > _SETTINGS.unlike_table)
+            changed = _difference_from_table(off)
             from_table = np.linalg.norm(inner - table, axis=1)
-            continues |= (
-                own & (from_table > self._settings.unlike_table) & (step < self._settings.step_gone * from_table)
-            )
-            new = own & (changed > self._settings.unlike_table)
+            continues |= own & (from_table > _SETTINGS.unlike_table) & (step < _SETTINGS.step_gone * from_table)
+            new = own & (changed > _SETTINGS.unlike_table)
             if not new.any():
                 continue
             table_differs |= new
             size = np.linalg.norm(off, axis=1)
-            entered |= self._narrow_runs(new, np.where(decidable, size, 0.0)) & (step < self._settings.continues * size)
+            entered |= _narrow_runs(new, np.where(decidable, size, 0.0)) & (step < _SETTINGS.continues * size)
             usual = float(median(step[own]))
-            if usual > self._settings.least_step:
-                missing |= new & (step < self._settings.step_gone * usual)
-        return RimEvidence(
-            missing, table_differs, inside_differs, entered, continues, self._inside, self._settings.crossed_parts
-        )
+            if usual > _SETTINGS.least_step:
+                missing |= new & (step < _SETTINGS.step_gone * usual)
+        return RimEvidence(missing, table_differs, inside_differs, entered, continues, self._inside)
 
-    def _difference_from_table(self, off: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Return the difference from the table of colours with offsets (parts, 3), as (parts,); a shadow alone does not
-        count.
-        """
-        shade = np.maximum(off[:, 2] - self._settings.brighter_easily, 0.0) + np.maximum(
-            -off[:, 2] - self._settings.shadow_easily, 0.0
-        )
-        return np.asarray(np.hypot(off[:, 0], off[:, 1]) + shade, dtype=np.float32)
 
-    def _narrow_runs(self, marked: npt.NDArray[np.bool_], off: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
-        """Return runs of marked parts, (parts,), that are at most as long as an arm is wide and begin and end abruptly.
+def _difference_from_table(off: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Return the difference from the table of colours with offsets (parts, 3), as (parts,); a shadow alone does not
+    count.
+    """
+    shade = np.maximum(off[:, 2] - _SETTINGS.brighter_easily, 0.0) + np.maximum(
+        -off[:, 2] - _SETTINGS.shadow_easily, 0.0
+    )
+    return np.asarray(np.hypot(off[:, 0], off[:, 1]) + shade, dtype=np.float32)
 
-        ``off`` is each part's difference from the table; the reflection of a lamp fades in and out.
-        """
-        edges = np.diff(np.concatenate([[0], marked.astype(np.int8), [0]]))
-        arms = np.zeros_like(marked)
-        for start, end in zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True):
-            most = float(off[start:end].max())
-            before = float(off[start - 2]) if start >= 2 else 0.0
-            after = float(off[end + 1]) if end + 1 < len(off) else 0.0
-            arms[start:end] = (
-                end - start <= self._settings.longest_run and max(before, after) < self._settings.abrupt * most
-            )
-        return arms
+
+def _narrow_runs(marked: npt.NDArray[np.bool_], off: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
+    """Return runs of marked parts, (parts,), that are at most as long as an arm is wide and begin and end abruptly.
+
+    ``off`` is each part's difference from the table; the reflection of a lamp fades in and out.
+    """
+    edges = np.diff(np.concatenate([[0], marked.astype(np.int8), [0]]))
+    arms = np.zeros_like(marked)
+    for start, end in zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True):
+        most = float(off[start:end].max())
+        before = float(off[start - 2]) if start >= 2 else 0.0
+        after = float(off[end + 1]) if end + 1 < len(off) else 0.0
+        arms[start:end] = end - start <= _SETTINGS.longest_run and max(before, after) < _SETTINGS.abrupt * most
+    return arms
 
 
 def _means(

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from vision.frame import BoolImage, FloatImage
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
-from vision.sampling import PixelMap, PlaneWindow, median, sample
+from vision.sampling import MAD_TO_SIGMA, PixelMap, PlaneWindow, median, sample
 
 _ACROSS_CELLS = (-0.23, -0.17, -0.06, -0.04, -0.02, 0.0, 0.02, 0.04, 0.06, 0.17, 0.23)
 """Offsets, in cells, at which the light across an arm is measured; the outer two on each side are paper."""
@@ -63,6 +63,9 @@ class SheetLineSettings:
     """
 
 
+_SETTINGS = SheetLineSettings()
+
+
 @dataclass(frozen=True, eq=False)
 class ArmEvidence:
     """What shows of each corner's arms, (corners, 4): nothing that is darker, nothing at all. Both are false where the
@@ -76,10 +79,7 @@ class ArmEvidence:
 class SheetLines:
     """Examines the grid lines of one sheet in views through one window."""
 
-    def __init__(
-        self, surface: GridSurface, window: PlaneWindow, settings: SheetLineSettings = SheetLineSettings()
-    ) -> None:
-        self._settings = settings
+    def __init__(self, surface: GridSurface, window: PlaneWindow) -> None:
         self._shape = window.shape
         self._is_filled = isinstance(surface.pieces, Ink) and bool(surface.pieces.colours)
         bounds, cell = surface.bounds_mm, surface.cell_mm
@@ -99,7 +99,7 @@ class SheetLines:
         self._around = around[judged] / around[judged].sum(axis=1, keepdims=True)
         columns, rows = window.to_pixels(*np.concatenate([corners_mm, cells_mm[judged]]).T)
         self._rows, self._columns = np.round(rows).astype(np.intp), np.round(columns).astype(np.intp)
-        self._reach_px = round(settings.reach_cells * cell * window.px_per_mm)
+        self._reach_px = round(_SETTINGS.reach_cells * cell * window.px_per_mm)
 
     @property
     def arms_mm(self) -> npt.NDArray[np.float64]:
@@ -108,25 +108,24 @@ class SheetLines:
 
     def examine(self, light: FloatImage) -> ArmEvidence:
         """Examine all arms in the view's linear light, (rows, columns, 3)."""
-        settings = self._settings
         # NumPy's mean over a short axis takes many times as long
         mean = (light[..., 0] + light[..., 1] + light[..., 2]) / np.float32(3)
-        logs = np.log(mean + np.float32(settings.floor))
+        logs = np.log(mean + np.float32(_SETTINGS.floor))
         contrast, spread = _across(logs, self._arms)
         blank, _ = _across(logs, self._blanks)
         missing, even = np.zeros(contrast.shape, dtype=np.bool_), np.zeros(contrast.shape, dtype=np.bool_)
         for way, between in ((slice(0, 2), blank[:, 0]), (slice(2, 4), blank[:, 1])):
             none = float(np.median(between))
-            noise = 1.4826 * float(np.median(np.abs(between - none)))
+            noise = MAD_TO_SIGMA * float(np.median(np.abs(between - none)))
             lines = contrast[:, way]
             if self._is_filled:
                 # where only one side is coloured, there is a step and no line
-                lines = lines[lines > none - settings.step * noise]
-            expected = float(np.median(lines)) if lines.size > settings.least_clear * contrast[:, way].size else none
-            if expected - none < settings.clear_of_noise * noise:
+                lines = lines[lines > none - _SETTINGS.step * noise]
+            expected = float(np.median(lines)) if lines.size > _SETTINGS.least_clear * contrast[:, way].size else none
+            if expected - none < _SETTINGS.clear_of_noise * noise:
                 return ArmEvidence(np.zeros_like(missing), np.zeros_like(even))
-            even[:, way] = spread[:, way] < settings.even * (expected - none)
-            missing[:, way] = even[:, way] & (contrast[:, way] < none + settings.gone * (expected - none))
+            even[:, way] = spread[:, way] < _SETTINGS.even * (expected - none)
+            missing[:, way] = even[:, way] & (contrast[:, way] < none + _SETTINGS.gone * (expected - none))
         return ArmEvidence(missing, even)
 
     def mark_covered(self, lines: ArmEvidence, light: FloatImage, without: BoolImage) -> BoolImage:
@@ -136,9 +135,9 @@ class SheetLines:
         outside the picture.
         """
         pixels = np.zeros(self._shape, dtype=np.bool_)
-        bright = light[self._rows, self._columns].min(axis=1) > self._settings.most_light
+        bright = light[self._rows, self._columns].min(axis=1) > _SETTINGS.most_light
         judged = ~(bright | without[self._rows, self._columns])
-        cells = self._around @ lines.missing.ravel() >= self._settings.around_cell
+        cells = self._around @ lines.missing.ravel() >= _SETTINGS.around_cell
         for number in np.flatnonzero(np.concatenate([lines.missing.all(axis=1), cells]) & judged):
             row, column = self._rows[number], self._columns[number]
             pixels[

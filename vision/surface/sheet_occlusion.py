@@ -69,6 +69,9 @@ class SheetOcclusionSettings:
     """Maximum distance of such hues from 0 degrees."""
 
 
+_SETTINGS = SheetOcclusionSettings()
+
+
 @dataclass(frozen=True, eq=False)
 class SheetPlan:
     """What a sheet's views have in common, wherever the camera is: its lines, its cells, its pens' usual hues in
@@ -85,7 +88,7 @@ class SheetPlan:
     edge_px: int
 
     @classmethod
-    def of(cls, surface: GridSurface, settings: SheetOcclusionSettings = SheetOcclusionSettings()) -> SheetPlan:
+    def of(cls, surface: GridSurface) -> SheetPlan:
         """Prepare a sheet."""
         ink = Ink.on(surface)
         margin_mm = ink.margin_mm(surface)
@@ -98,22 +101,14 @@ class SheetPlan:
         beside_y = (y < width_px) | (y >= rows - width_px)
         margin = np.asarray(beside_x ^ beside_y)
         cells = FilledCells(surface, window, lines.arms_mm)
-        edge_px = round(settings.edge_cells * surface.cell_mm)
+        edge_px = round(_SETTINGS.edge_cells * surface.cell_mm)
         return cls(surface, margin_mm, margin, lines, cells, usual_hues(ink.colours), edge_px)
 
 
 class SheetOcclusionDetector:
     """Finds the occlusions of one sheet, seen from one camera position."""
 
-    def __init__(
-        self,
-        camera: CameraModel,
-        pose: Pose,
-        plan: SheetPlan,
-        shape: PaperShape | None = None,
-        settings: SheetOcclusionSettings = SheetOcclusionSettings(),
-    ) -> None:
-        self._settings = settings
+    def __init__(self, camera: CameraModel, pose: Pose, plan: SheetPlan, shape: PaperShape | None = None) -> None:
         self.sampler = SurfaceSampler(camera, pose, plan.surface, plan.margin_mm, shape)
         self._cell_px, self._edge_px = plan.surface.cell_mm, plan.edge_px
         self._pens_deg, self._margin = plan.pens_deg, plan.margin
@@ -121,26 +116,26 @@ class SheetOcclusionDetector:
 
     def detect(self, view: RectifiedView) -> SurfaceEvidence:
         """Find what covers the sheet."""
-        density, odd = self._densities_and_marks(view)
+        density, odd = _densities_and_marks(view)
         hue, off_pens_deg, saturation = self._hues(density)
         ink = saturation > 1.0
-        filled = ink & (off_pens_deg < self._settings.pen_hue_deg)
+        filled = ink & (off_pens_deg < _SETTINGS.pen_hue_deg)
         found: list[Occlusion] = []
         reaching = [
             pixels
-            for pixels in self._wide_regions(odd & ~(ink & (off_pens_deg < self._settings.reaching_hue_deg)))
-            if (pixels & self._margin & self._cells.beyond).sum() > self._settings.reaching_mm2
+            for pixels in _wide_regions(odd & ~(ink & (off_pens_deg < _SETTINGS.reaching_hue_deg)))
+            if (pixels & self._margin & self._cells.beyond).sum() > _SETTINGS.reaching_mm2
         ]
-        least_cells = self._settings.grey_cells if len(self._pens_deg) else self._settings.lying_cells
+        least_cells = _SETTINGS.grey_cells if len(self._pens_deg) else _SETTINGS.lying_cells
         lying = [
             pixels
-            for pixels in self._wide_regions(odd & ~filled)
+            for pixels in _wide_regions(odd & ~filled)
             if float((pixels & self._cells.on_grid).sum()) > least_cells * self._cell_px**2
         ]
-        coloured = filled & (saturation > self._settings.lit_saturation)
+        coloured = filled & (saturation > _SETTINGS.lit_saturation)
         if lying:
             # its lit side may be nearly as colourful as ink
-            whole = self._wide_regions(odd & ~coloured)
+            whole = _wide_regions(odd & ~coloured)
             lying = [pixels for pixels in whole if any((pixels & one).any() for one in lying)]
         lines = self._lines.examine(view.light)
         objects = self._lines.mark_covered(lines, view.light, coloured | view.outside)
@@ -154,7 +149,7 @@ class SheetOcclusionDetector:
             if not touching:
                 found.append(_occlusion(HindranceKind.OBJECT, pixels, self._edge_px))
         for pixels in reaching:
-            beside = not (pixels & self._cells.on_grid).any() and pixels.sum() < self._settings.beside_grid_mm2
+            beside = not (pixels & self._cells.on_grid).any() and pixels.sum() < _SETTINGS.beside_grid_mm2
             found.append(_occlusion(HindranceKind.OBJECT if beside else HindranceKind.HAND, pixels))
         found.sort(key=lambda occlusion: -occlusion.area_mm2)
         return SurfaceEvidence(tuple(found), {})
@@ -168,51 +163,52 @@ class SheetOcclusionDetector:
         if not len(self._pens_deg):
             return np.zeros_like(odd)
         ink = np.asarray(odd & filled)
-        found = self._cells.mark_objects(ink, self._wider_than_strokes(odd & (filled | self._margin)), even)
+        found = self._cells.mark_objects(ink, _wider_than_strokes(odd & (filled | self._margin)), even)
         for own in _by_pen(hue, ink, self._pens_deg):
-            solid = self._wider_than_strokes(own | (odd & self._margin))
+            solid = _wider_than_strokes(own | (odd & self._margin))
             found |= self._cells.mark_coins(own, solid) | self._cells.mark_objects(own, solid, even)
-        foreign = self._cells.mark_foreign_hues(hue, ink, self._pens_deg, self._settings.pen_hue_deg)
-        for pixels in self._wide_regions(foreign):
-            if float(pixels.sum()) > self._settings.off_hue_cells * self._cell_px**2:
+        foreign = self._cells.mark_foreign_hues(hue, ink, self._pens_deg, _SETTINGS.pen_hue_deg)
+        for pixels in _wide_regions(foreign):
+            if float(pixels.sum()) > _SETTINGS.off_hue_cells * self._cell_px**2:
                 found |= pixels
         return found
-
-    def _densities_and_marks(self, view: RectifiedView) -> tuple[FloatImage, BoolImage]:
-        """Return densities on the sheet, and a mask of pixels that are neither paper nor shadow."""
-        settings = self._settings
-        light = np.asarray(cv2.GaussianBlur(view.light, (0, 0), 1.0), dtype=np.float32)
-        density = densities_on(light, fit_bare_paper(light), settings.floor)
-        least = min_channel(density)
-        odd = (max_channel(density) - least > settings.coloured) | (least > settings.dark)
-        return density, np.asarray(odd & ~view.outside)
-
-    def _wide_regions(self, odd: BoolImage) -> list[BoolImage]:
-        """Return the connected regions of a mask that are wider than strokes."""
-        return _regions(self._wider_than_strokes(odd))
-
-    def _wider_than_strokes(self, odd: BoolImage) -> BoolImage:
-        side = 2 * round(self._settings.stroke_mm / 2) + 1
-        disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))
-        return np.asarray(cv2.morphologyEx(odd.astype(np.uint8), cv2.MORPH_OPEN, disc) > 0)
 
     def _hues(self, density: FloatImage) -> tuple[FloatImage, FloatImage, FloatImage]:
         """Return the hue of each pixel and its distance from the nearest pen's hue, in degrees, and its saturation as a
         multiple of the least one of ink; all are 0 where no pen can have been.
         """
-        settings = self._settings
         hue, off, saturation = (np.zeros(self._margin.shape, dtype=np.float32) for _ in range(3))
         if not len(self._pens_deg):
             return hue, off, saturation
         least = min_channel(density)
         # a colour is at most so many times as strong as its channels differ
-        inked = (max_channel(density) - least > settings.least_strength / np.sqrt(2.0)) & ~self._margin
+        inked = (max_channel(density) - least > _SETTINGS.least_strength / np.sqrt(2.0)) & ~self._margin
         own, strength = hues(density[inked])
         hue[inked] = own
         off[inked] = reduce(np.minimum, (np.abs(nearest_turn(own - np.float32(pen))) for pen in self._pens_deg))
-        lowest = np.where(np.abs(own) < settings.warm_deg, settings.warm_saturation, settings.least_saturation)
-        saturation[inked] = strength / np.maximum(settings.least_strength, lowest * least[inked])
+        lowest = np.where(np.abs(own) < _SETTINGS.warm_deg, _SETTINGS.warm_saturation, _SETTINGS.least_saturation)
+        saturation[inked] = strength / np.maximum(_SETTINGS.least_strength, lowest * least[inked])
         return hue, off, saturation
+
+
+def _densities_and_marks(view: RectifiedView) -> tuple[FloatImage, BoolImage]:
+    """Return densities on the sheet, and a mask of pixels that are neither paper nor shadow."""
+    light = np.asarray(cv2.GaussianBlur(view.light, (0, 0), 1.0), dtype=np.float32)
+    density = densities_on(light, fit_bare_paper(light), _SETTINGS.floor)
+    least = min_channel(density)
+    odd = (max_channel(density) - least > _SETTINGS.coloured) | (least > _SETTINGS.dark)
+    return density, np.asarray(odd & ~view.outside)
+
+
+def _wide_regions(odd: BoolImage) -> list[BoolImage]:
+    """Return the connected regions of a mask that are wider than strokes."""
+    return _regions(_wider_than_strokes(odd))
+
+
+def _wider_than_strokes(odd: BoolImage) -> BoolImage:
+    side = 2 * round(_SETTINGS.stroke_mm / 2) + 1
+    disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))
+    return np.asarray(cv2.morphologyEx(odd.astype(np.uint8), cv2.MORPH_OPEN, disc) > 0)
 
 
 def _by_pen(hue: FloatImage, ink: BoolImage, pens_deg: FloatArray) -> list[BoolImage]:

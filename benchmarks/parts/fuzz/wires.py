@@ -7,7 +7,7 @@ from functools import cache
 from random import Random
 
 from benchmarks.parts.fuzz.run import Parser
-from firmware_bridge.errors import MessageError, UnknownKindError
+from firmware_bridge.errors import MessageError
 from firmware_bridge.firmware.core.device import Device
 from firmware_bridge.firmware.core.pin_map import PinMap, read_pin_map
 from firmware_bridge.install.console import InstallError, read_hexadecimal, read_survey
@@ -125,7 +125,7 @@ def _foreign_output(data: bytes) -> None:
 
 
 PARSERS = (
-    Parser("serial message", lambda: _packets(_FROM_DEVICE + _FROM_HOST), _decode, (MessageError, UnknownKindError)),
+    Parser("serial message", lambda: _packets(_FROM_DEVICE + _FROM_HOST), _decode, (MessageError,)),
     Parser("serial line, host", lambda: _packets(_FROM_DEVICE), _host),
     # A board restarts on a Leave message.
     Parser("serial line, board", lambda: _packets(_FROM_HOST), _device, (BoardRestartedError,)),

@@ -104,15 +104,8 @@ def test_drawn_piece_sets_are_distinguishable(seed: int) -> None:
         assert shows_on(INKS[ink], FACES[face])
 
 
-def test_indistinguishable_pieces_are_refused() -> None:
-    with pytest.raises(ValueError, match="can be told apart"):
-        varied_pieces(1, faces=("white", "cream"), inks=("black",))
-    with pytest.raises(ValueError, match="can be told apart"):
-        varied_pieces(1, faces=("black", "white"), inks=("white",))
-
-
 def test_a_face_is_painted_in_its_own_ink() -> None:
-    look = varied_pieces(3, faces=("white", "navy"))[1]
+    look = varied_pieces(3)[1]
     stop = {name: face_texture(look, name, "stop", 0)[48, 48].astype(float) / 255 for name in look.colours}
     for name, middle in stop.items():
         assert np.allclose(middle, look.inks[name], atol=0.08)

@@ -7,7 +7,6 @@ the same light, so the ratio hardly depends on lamp, exposure or white balance.
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,13 +15,12 @@ from typing import Any
 import cv2
 import numpy as np
 
-from common.durable import write_durably
-from common.json_files import read_json_object
 from vision.errors import EnrolmentError, FrameError
 from vision.frame import FloatArray, finite_vector
 from vision.images import decode_photo
 from vision.opencv import as_grey
 from vision.readers.blocks.symbols import Mask, drawn_masks
+from vision.readers.looks_file import read_looks, write_looks
 
 APPEARANCE_FORMAT = "tabletop-referee looks 1"
 RATIO_FLOOR = 0.04
@@ -86,7 +84,6 @@ def appearance_to_json(looks: BlockAppearance) -> dict[str, Any]:
             raise EnrolmentError(f"the mask of {symbol!r} cannot be written as PNG")
         masks[symbol] = base64.b64encode(png.tobytes()).decode("ascii")
     return {
-        "format": APPEARANCE_FORMAT,
         "colours": {name: [round(float(v), 4) for v in ratio] for name, ratio in looks.colours.items()},
         "masks": masks,
     }
@@ -94,10 +91,6 @@ def appearance_to_json(looks: BlockAppearance) -> dict[str, Any]:
 
 def appearance_from_json(data: Mapping[str, Any]) -> BlockAppearance:
     """Convert from JSON values; raises EnrolmentError with what is wrong."""
-    if data.get("format") != APPEARANCE_FORMAT:
-        raise EnrolmentError(
-            f"these looks have format {data.get('format')!r}; expected {APPEARANCE_FORMAT!r}: enrol the piece set again"
-        )
     try:
         colours = {str(name): finite_vector(ratio, 3) for name, ratio in data["colours"].items()}
         masks = {str(symbol): _mask(base64.b64decode(text, validate=True)) for symbol, text in data["masks"].items()}
@@ -108,12 +101,12 @@ def appearance_from_json(data: Mapping[str, Any]) -> BlockAppearance:
 
 def save_appearance(looks: BlockAppearance, path: Path) -> None:
     """Write an appearance to a file, atomically; raises OSError."""
-    write_durably(path, json.dumps(appearance_to_json(looks), indent=1) + "\n")
+    write_looks(path, APPEARANCE_FORMAT, appearance_to_json(looks))
 
 
 def load_appearance(path: Path) -> BlockAppearance:
     """Read an appearance from a file; raises EnrolmentError."""
-    return appearance_from_json(read_json_object(path, "the looks", EnrolmentError, plural=True))
+    return appearance_from_json(read_looks(path, APPEARANCE_FORMAT))
 
 
 def _mask(png: bytes) -> Mask:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 import cv2
 import numpy as np
@@ -190,15 +191,13 @@ def _spread_seeds(ratios: FloatImage, count: int) -> list[FloatImage]:
 
 
 def _check_apart(colours: Mapping[str, FloatArray]) -> None:
-    names = list(colours)
-    for index, first in enumerate(names):
-        for second in names[index + 1 :]:
-            apart = float(np.sqrt(np.mean((colours[first] - colours[second]) ** 2)))
-            if apart < SAME_COLOUR_SPREAD:
-                raise EnrolmentError(
-                    f"{first} and {second} look nearly the same to the camera (they differ by {apart:.2f} log units; "
-                    f"{SAME_COLOUR_SPREAD} are needed): use blocks of other colours or better light"
-                )
+    for first, second in combinations(colours, 2):
+        apart = float(np.sqrt(np.mean((colours[first] - colours[second]) ** 2)))
+        if apart < SAME_COLOUR_SPREAD:
+            raise EnrolmentError(
+                f"{first} and {second} look nearly the same to the camera (they differ by {apart:.2f} log units; "
+                f"{SAME_COLOUR_SPREAD} are needed): use blocks of other colours or better light"
+            )
 
 
 def _around(light: FloatImage, window: PlaneWindow, surface: Surface, place: str) -> tuple[FloatImage, PlaneWindow]:

@@ -128,6 +128,9 @@ class BlockSettings:
     """Share of faces that are misread whatever the fit. Higher: less certain."""
 
 
+_SETTINGS = BlockSettings()
+
+
 @dataclass(frozen=True, eq=False)
 class BlockSighting:
     """A block detected on a place: its face, its solid, the distance from each colour, log-odds that it is there, and
@@ -140,7 +143,6 @@ class BlockSighting:
     colour_distance: Mapping[str, float]
     log_odds: float
     sides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    settings: BlockSettings = field(default=BlockSettings(), repr=False)
 
     @property
     def colour(self) -> str | None:
@@ -150,15 +152,15 @@ class BlockSighting:
     @property
     def is_clear(self) -> bool:
         """Whether it is certainly there and its face is clearly seen."""
-        return self.log_odds > 0 and self.face.correlation > self.settings.clear_fit
+        return self.log_odds > 0 and self.face.correlation > _SETTINGS.clear_fit
 
     def look_probabilities(self) -> dict[str, float]:
         """Return the probability of each combination of colour and symbol, from their fits."""
         if not self.colour_distance:
             return {}
-        symbols = softmax(self.face.scores, self.settings.symbol_temperature, self.settings.odd_one_out)
+        symbols = softmax(self.face.scores, _SETTINGS.symbol_temperature, _SETTINGS.odd_one_out)
         squares = {name: -0.5 * distance**2 for name, distance in self.colour_distance.items()}
-        colours = softmax(squares, 1.0, self.settings.odd_one_out)
+        colours = softmax(squares, 1.0, _SETTINGS.odd_one_out)
         return {
             look_name(colour, symbol): colours[colour] * symbols[symbol] for colour in colours for symbol in symbols
         }
@@ -172,17 +174,14 @@ def top_window(surface: Surface, px_per_mm: float) -> PlaneWindow:
 class BlockReader:
     """Reads the blocks of one set on one surface; caches what depends only on the set and the pose."""
 
-    def __init__(
-        self, surface: Surface, appearance: BlockAppearance, settings: BlockSettings = BlockSettings()
-    ) -> None:
-        self._settings = settings
+    def __init__(self, surface: Surface, appearance: BlockAppearance) -> None:
         self._surface = surface
         self._pieces = BlockPieces.on(surface)
         self._appearance = appearance
         self._rough = RoughFinder(appearance, self._pieces.side_mm)
         self._close = CloseFitter(appearance, self._pieces.side_mm)
         self._sides = SideReader(appearance)
-        self._metric = ColourMetric(appearance.colours, self._settings.colour_spread)
+        self._metric = ColourMetric(appearance.colours, _SETTINGS.colour_spread)
         self._grid = functools.lru_cache(maxsize=1)(self._grid_of)
 
     @property
@@ -220,7 +219,7 @@ class BlockReader:
                 block = self._make_sighting(place, fits[place], solids[place], seen)
             else:
                 block = None if place in looked_at else previous.get(place)
-            if block is None or block.log_odds < self._settings.least_log_odds:
+            if block is None or block.log_odds < _SETTINGS.least_log_odds:
                 continue
             rival = next((other for other in found.values() if self._overlap(other.solid, block.solid)), None)
             if rival is not None:
@@ -240,13 +239,13 @@ class BlockReader:
             return {}
         grid = self._grid(camera, pose)
         sights, colours = [], []
-        for sight in self._rough.find(image, grid, self._surface, places, self._settings.rough_fit):
+        for sight in self._rough.find(image, grid, self._surface, places, _SETTINGS.rough_fit):
             distances = self._metric.distances(sight.face, sight.ink)
             colour = min(distances, key=lambda name: distances[name], default=None)
             if (
                 colour is None
-                or sight.fit > self._settings.clearly_a_face
-                or distances[colour] < self._settings.far_from_any_colour
+                or sight.fit > _SETTINGS.clearly_a_face
+                or distances[colour] < _SETTINGS.far_from_any_colour
             ):
                 sights.append(sight)
                 colours.append(colour)
@@ -254,7 +253,7 @@ class BlockReader:
         return {
             sight.place: fit
             for sight, fit in zip(sights, fits, strict=True)
-            if fit is not None and fit.correlation > self._settings.close_fit
+            if fit is not None and fit.correlation > _SETTINGS.close_fit
         }
 
     def _grid_of(self, camera: CameraModel, pose: Pose) -> PlaneGrid:
@@ -268,28 +267,26 @@ class BlockReader:
 
     def _overlap(self, first: CubeSolid, second: CubeSolid) -> bool:
         apart = math.hypot(first.x_mm - second.x_mm, first.y_mm - second.y_mm)
-        return apart < self._settings.overlap_share * self._pieces.side_mm
+        return apart < _SETTINGS.overlap_share * self._pieces.side_mm
 
     def _make_sighting(self, place: str, fit: FaceFit, solid: CubeSolid, seen: Sequence[SideView]) -> BlockSighting:
         distances = self._metric.distances(fit.face, fit.ink)
-        log_odds = self._settings.fit_slope * (fit.correlation - self._settings.fit_middle)
+        log_odds = _SETTINGS.fit_slope * (fit.correlation - _SETTINGS.fit_middle)
         colour = min(distances, key=lambda name: distances[name], default=None)
         if colour is not None:
-            beyond = max(0.0, distances[colour] - self._settings.colour_easy)
-            log_odds -= min(self._settings.colour_cost_limit, self._settings.colour_cost * beyond**2)
+            beyond = max(0.0, distances[colour] - _SETTINGS.colour_easy)
+            log_odds -= min(_SETTINGS.colour_cost_limit, _SETTINGS.colour_cost * beyond**2)
         x, y = self._surface.centre_mm(place)
         off = float(np.hypot(fit.x_mm - x, fit.y_mm - y))
-        log_odds -= self._settings.offset_cost_per_mm * max(0.0, off - self._settings.offset_easy_mm)
+        log_odds -= _SETTINGS.offset_cost_per_mm * max(0.0, off - _SETTINGS.offset_easy_mm)
         views = [(view, side_fit) for view in seen if (side_fit := self._sides.fit(view, colour)) is not None]
         below = support(views)
         log_odds += below
-        unsupported = _ramp(below, self._settings.well_supported, self._settings.sure_support)
-        if place in self._surface.printed and fit.symbol == STAR and fit.edges < self._settings.sure_edges:
-            log_odds -= unsupported * _printed_star_cost(
-                self._settings, fit.edges, None if colour is None else distances[colour]
-            )
+        unsupported = _ramp(below, _SETTINGS.well_supported, _SETTINGS.sure_support)
+        if place in self._surface.printed and fit.symbol == STAR and fit.edges < _SETTINGS.sure_edges:
+            log_odds -= unsupported * _printed_star_cost(fit.edges, None if colour is None else distances[colour])
         if colour is not None:
-            log_odds -= unsupported * _flat_thing_cost(self._settings, fit.edges, distances[colour])
+            log_odds -= unsupported * _flat_thing_cost(fit.edges, distances[colour])
         net = self._pieces.net
         possible = neighbours_in_net(net, fit.symbol) if net else self._appearance.symbols
         sides: dict[str, Mapping[str, float]] = {}
@@ -297,28 +294,28 @@ class BlockReader:
             probabilities = side_probabilities(view, side_fit.fits, possible)
             if probabilities is not None:
                 sides[view.side] = probabilities
-        return BlockSighting(place, fit, solid, distances, log_odds, sides, self._settings)
+        return BlockSighting(place, fit, solid, distances, log_odds, sides)
 
 
-def _printed_star_cost(settings: BlockSettings, edges: float, colour_distance: float | None) -> float:
+def _printed_star_cost(edges: float, colour_distance: float | None) -> float:
     """Return the cost, in log-odds, of looking like the star printed on the board.
 
     A printed star has no edges around it, and the board seldom has a block's colour.
     """
-    faint = _ramp(edges, settings.sure_edges, settings.no_edges)
-    odd = 1.0 if colour_distance is None else _ramp(colour_distance, settings.own_colour, settings.another_colour)
-    return settings.printed_star_cost * max(faint, odd)
+    faint = _ramp(edges, _SETTINGS.sure_edges, _SETTINGS.no_edges)
+    odd = 1.0 if colour_distance is None else _ramp(colour_distance, _SETTINGS.own_colour, _SETTINGS.another_colour)
+    return _SETTINGS.printed_star_cost * max(faint, odd)
 
 
-def _flat_thing_cost(settings: BlockSettings, edges: float, colour_distance: float) -> float:
+def _flat_thing_cost(edges: float, colour_distance: float) -> float:
     """Return the cost, in log-odds, of looking like a flat object on the bare board.
 
     A light coin looks like the stop symbol on a pale block, but has no square edges around it, and the board's colour
     differs from the block's.
     """
-    faint = _ramp(edges, settings.faint_edges, settings.faintest_edges)
-    odd = _ramp(colour_distance, settings.odd_colour, settings.oddest_colour)
-    return settings.flat_thing_cost * faint * odd
+    faint = _ramp(edges, _SETTINGS.faint_edges, _SETTINGS.faintest_edges)
+    odd = _ramp(colour_distance, _SETTINGS.odd_colour, _SETTINGS.oddest_colour)
+    return _SETTINGS.flat_thing_cost * faint * odd
 
 
 def _ramp(value: float, zero_at: float, one_at: float) -> float:

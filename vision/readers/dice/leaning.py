@@ -120,20 +120,20 @@ def network_odds(image: Image, places: Sequence[Place], slants: Sequence[Slant],
     return [float(odds) for odds in np.mean(runs, axis=0)]
 
 
-def leaning_gain(image: Image, place: Place, slant: Slant, settings: OutlineSettings = _OUTLINE) -> float | None:
+def leaning_gain(image: Image, place: Place, slant: Slant) -> float | None:
     """Return how much better a leaning cube fits a die's outline than a flat one: the log of the ratio of the errors.
 
     ``None`` where the outline of a single die can't be separated from the table.
     """
-    outline = _outline(_square_around(image, place, slant), settings)
+    outline = _outline(_square_around(image, place, slant))
     if outline is None:
         return None
     directions = _unit_directions()
     reach = ((outline - (SQUARE_PX - 1) / 2) @ directions.T).max(axis=0) / _EDGE_PX + 0.5 / _EDGE_PX
-    flat, leaning = (_fit_error(reach, _support_distances(turns, slant), settings) for turns in _orientations())
-    if flat > settings.most:
+    flat, leaning = (_fit_error(reach, _support_distances(turns, slant)) for turns in _orientations())
+    if flat > _OUTLINE.most:
         return None
-    return math.log(max(flat, settings.least) / max(leaning, settings.least))
+    return math.log(max(flat, _OUTLINE.least) / max(leaning, _OUTLINE.least))
 
 
 def _square_around(image: Image, place: Place, slant: Slant) -> Image:
@@ -155,18 +155,18 @@ def _table_and_body() -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     return np.flatnonzero((away > 23) & (away < 31)), np.flatnonzero(away < 8)
 
 
-def _outline(square: Image, settings: OutlineSettings) -> FloatArray | None:
+def _outline(square: Image) -> FloatArray | None:
     """Return the convex outline (n, 2), in pixels, of what differs from the table; ``None`` if it is unclear."""
     soft = cv2.GaussianBlur(square, (0, 0), 0.7)
     lab = np.asarray(cv2.cvtColor(soft.astype(np.float32) / 255, cv2.COLOR_BGR2Lab), dtype=np.float32)
     around, inside = _table_and_body()
     light, green_red, blue_yellow = np.moveaxis(lab - median(lab.reshape(-1, 3)[around]), 2, 0)
-    light = np.where(light < 0, settings.darker, 1.0) * light
+    light = np.where(light < 0, _OUTLINE.darker, 1.0) * light
     # hue separates a die from its shadow better than lightness
     differs = np.sqrt(0.5 * light**2 + 2 * green_red**2 + 2 * blue_yellow**2, dtype=np.float32)
     body = float(np.quantile(differs.ravel()[inside], 0.6))
-    least = settings.of_body * body
-    if least < settings.of_noise * float(median(differs.ravel()[around])):
+    least = _OUTLINE.of_body * body
+    if least < _OUTLINE.of_noise * float(median(differs.ravel()[around])):
         return None
     mask = (differs > least).astype(np.uint8)
     mask = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8)), dtype=np.uint8)
@@ -222,19 +222,19 @@ def _support_distances(turns: FloatArray, slant: Slant) -> FloatArray:
     return np.asarray(((1 - _ROUNDING) * cube + _ROUNDING * np.linalg.norm(in_space, axis=1)) / 2, dtype=np.float64)
 
 
-def _fit_error(reach: npt.NDArray[np.float64], cubes: npt.NDArray[np.float64], settings: OutlineSettings) -> float:
+def _fit_error(reach: npt.NDArray[np.float64], cubes: npt.NDArray[np.float64]) -> float:
     """Return the error of the best cube, in edges, with size and position fitted by least squares.
 
     Size and position are independent: in opposite directions, they act alike and oppositely.
     """
     directions = _unit_directions()
-    stiff_size, stiff_shift = (_NOISE / settings.size) ** 2, (_NOISE / settings.shift) ** 2
+    stiff_size, stiff_shift = (_NOISE / _OUTLINE.size) ** 2, (_NOISE / _OUTLINE.shift) ** 2
     shift = directions.T @ reach / (_DIRECTIONS / 2 + stiff_shift)
     both = np.hstack([cubes, cubes])
     size = (both @ reach + stiff_size) / (np.sum(both * both, axis=1) + stiff_size)
     off = np.abs(reach - directions @ shift - size[:, None] * both)
-    np.minimum(off, settings.outlier, out=off)
+    np.minimum(off, _OUTLINE.outlier, out=off)
     wrong = np.einsum("nk,nk->n", off, off) / _DIRECTIONS
-    moved = ((size - 1) / settings.size) ** 2 + float(shift @ shift) / settings.shift**2
+    moved = ((size - 1) / _OUTLINE.size) ** 2 + float(shift @ shift) / _OUTLINE.shift**2
     # being off by the full tolerance costs as much as being off by a seventieth of an edge all around
     return float(np.sqrt((wrong + _TOLERANCE_COST * moved).min()))

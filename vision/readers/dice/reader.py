@@ -39,18 +39,14 @@ class TraySettings:
     """Maximum movement, in mm, of a die at rest, above the finder's noise. Larger: slow dice count as at rest too."""
 
 
+_SETTINGS = TraySettings()
+
+
 class DiceReader:
     """Reads the dice of one tray; implements ``vision.readers.protocols.RollReader``."""
 
-    def __init__(
-        self,
-        surface: Surface,
-        networks: Networks | None = None,
-        settings: TraySettings | None = None,
-        faces: FaceSet | None = None,
-        printed: PrintedFaces | None = None,
-    ) -> None:
-        """Read dice with pips, with learned ``faces``, or with the printed faces of a known set.
+    def __init__(self, surface: Surface, networks: Networks | None = None, printed: PrintedFaces | None = None) -> None:
+        """Read dice with pips, with learned faces, or with the printed faces of a known set.
 
         The layout may name a file of learned faces, or list the printed ones. Raises LayoutError where the surface has
         other pieces, for an unknown printed face or colour, or for too many dice that are told apart; EnrolmentError
@@ -60,24 +56,21 @@ class DiceReader:
         self._pieces = DicePieces.on(surface)
         check_printed(self._pieces.printed)
         _check_colours(self._pieces.colours)
-        if faces is None and self._pieces.faces is not None:
-            faces = FaceSet.load(self._pieces.faces)
-        self._faces = faces
+        self._faces = None if self._pieces.faces is None else FaceSet.load(self._pieces.faces)
         self._networks = networks or shipped()
         self._printed = (printed or shipped_faces()) if self._pieces.printed else None
-        self._settings = settings or TraySettings()
         middle = (self._pieces.smallest_mm + self._pieces.largest_mm) / 2
-        bounds = surface.bounds_mm.grown(self._settings.beside_mm + self._pieces.largest_mm / 2)
-        self._window = PlaneWindow.over(bounds, surface.height_mm + middle, self._settings.px_per_mm)
+        bounds = surface.bounds_mm.grown(_SETTINGS.beside_mm + self._pieces.largest_mm / 2)
+        self._window = PlaneWindow.over(bounds, surface.height_mm + middle, _SETTINGS.px_per_mm)
         self._seen_from: tuple[Pose, PixelMap] | None = None
 
     def read(self, view: SurfaceView, previous: RollReading | None) -> RollReading:
         """Read every die in the tray, from left to right."""
         flat = sample(view.image, self._map(view))
-        scale = self._settings.px_per_mm
+        scale = _SETTINGS.px_per_mm
         sides = self._pieces.smallest_mm * scale, self._pieces.largest_mm * scale
         camera_mm = view.pose.camera_position_mm
-        tray = self._surface.bounds_mm.grown(self._settings.beside_mm)
+        tray = self._surface.bounds_mm.grown(_SETTINGS.beside_mm)
         found = find_dice(
             flat,
             self._networks,
@@ -102,13 +95,13 @@ class DiceReader:
         if self._printed is None or not found:
             return [(die, die.values()) for die in found]
         likeliest = sorted(found, key=lambda die: -die.strength)[: len(sets)]
-        scale = self._settings.px_per_mm
+        scale = _SETTINGS.px_per_mm
         chances = self._printed.chances(flat, [(die.x_px, die.y_px, self._edge_mm(die) * scale) for die in likeliest])
         return zip(likeliest, face_probabilities(chances, sets), strict=True)
 
     def _edge_mm(self, die: Candidate | FoundDie) -> float:
         """Return the length of a die's edge, limited to the layout's range."""
-        return min(max(die.side_px / self._settings.px_per_mm, self._pieces.smallest_mm), self._pieces.largest_mm)
+        return min(max(die.side_px / _SETTINGS.px_per_mm, self._pieces.smallest_mm), self._pieces.largest_mm)
 
     def _map(self, view: SurfaceView) -> PixelMap:
         if self._seen_from is None or self._seen_from[0] is not view.pose:
@@ -117,7 +110,7 @@ class DiceReader:
 
     def _on_plane(self, x_px: float, y_px: float) -> tuple[float, float]:
         """Convert pixels of the flattened picture to millimetres in its plane."""
-        scale, window = self._settings.px_per_mm, self._window
+        scale, window = _SETTINGS.px_per_mm, self._window
         return window.left_mm + (x_px + 0.5) / scale, window.far_mm - (y_px + 0.5) / scale
 
     def _slant(self, x_px: float, y_px: float, camera_mm: FloatArray) -> tuple[float, float]:
@@ -128,7 +121,7 @@ class DiceReader:
 
     def _position_mm(self, die: Candidate | FoundDie, camera_mm: FloatArray) -> tuple[float, float]:
         """Return a die's position: on the ray of its upper side, at the height given by its size."""
-        scale, window = self._settings.px_per_mm, self._window
+        scale, window = _SETTINGS.px_per_mm, self._window
         x, y = self._on_plane(die.x_px, die.y_px)
         away = float(camera_mm[2]) - window.height_mm
         base = self._surface.height_mm
@@ -154,7 +147,7 @@ class DiceReader:
         distances_mm = (
             [] if previous is None else [math.hypot(x_mm - one.x_mm, y_mm - one.y_mm) for one in previous.dice]
         )
-        is_at_rest = previous is None or min(distances_mm, default=math.inf) < self._settings.rest_mm
+        is_at_rest = previous is None or min(distances_mm, default=math.inf) < _SETTINGS.rest_mm
         return DieReading(
             x_mm,
             y_mm,

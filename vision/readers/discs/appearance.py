@@ -6,19 +6,16 @@ against green, and brightness. So it hardly depends on lamp, exposure or white b
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import cv2
 import numpy as np
 
-from common.durable import write_durably
-from common.json_files import read_json_object
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray, FloatImage, finite_vector
+from vision.readers.looks_file import read_looks, write_looks
 
 APPEARANCE_FORMAT = "tabletop-referee discs 1"
 DARK_FLOOR = 0.012
@@ -84,20 +81,12 @@ def save_appearance(looks: DiscAppearance, path: Path) -> None:
         player: {name: [round(float(value), 4) for value in getattr(colours, name)] for name in ("disc", "ball")}
         for player, colours in looks.players.items()
     }
-    write_durably(path, json.dumps({"format": APPEARANCE_FORMAT, "players": players}, indent=1) + "\n")
+    write_looks(path, APPEARANCE_FORMAT, {"players": players})
 
 
 def load_appearance(path: Path) -> DiscAppearance:
     """Read an appearance from a file; raises EnrolmentError with what is wrong."""
-    return appearance_from_json(read_json_object(path, "the looks", EnrolmentError, plural=True))
-
-
-def appearance_from_json(data: Mapping[str, Any]) -> DiscAppearance:
-    """Convert from JSON values; raises EnrolmentError with what is wrong."""
-    if data.get("format") != APPEARANCE_FORMAT:
-        raise EnrolmentError(
-            f"these looks have format {data.get('format')!r}; expected {APPEARANCE_FORMAT!r}: enrol the piece set again"
-        )
+    data = read_looks(path, APPEARANCE_FORMAT)
     try:
         return DiscAppearance(
             {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -130,11 +131,9 @@ def _is_turned(view: SurfaceView, surface: GridSurface) -> bool:
 
 
 def _check_apart(players: Mapping[str, DiscColours]) -> None:
-    known = list(players.items())
-    for index, (player, colours) in enumerate(known):
-        for other, others in known[index + 1 :]:
-            if (np.abs(colours.disc - others.disc) < SAME_COLOUR_LOGS).all():
-                raise EnrolmentError(
-                    f"the pieces of {player} and {other} look the same in colour: check the positions, or use a set "
-                    "whose colours differ more"
-                )
+    for player, other in combinations(players, 2):
+        if (np.abs(players[player].disc - players[other].disc) < SAME_COLOUR_LOGS).all():
+            raise EnrolmentError(
+                f"the pieces of {player} and {other} look the same in colour: check the positions, or use a set "
+                "whose colours differ more"
+            )

@@ -60,14 +60,16 @@ class ColourSettings:
     """Mean light added by such a reflection, relative to paper. Higher: expects stronger reflections."""
 
 
+_SETTINGS = ColourSettings()
+
+
 class ColourClassifier:
     """Measures the distance of colours from each player's, in standard deviations."""
 
-    def __init__(self, colours: Mapping[str, FloatArray], settings: ColourSettings = ColourSettings()) -> None:
-        self._settings = settings
+    def __init__(self, colours: Mapping[str, FloatArray]) -> None:
         self._players = tuple(colours)
-        count = round(settings.light_most / settings.light_step)
-        self._lights = np.arange(-count, count + 1) * settings.light_step
+        count = round(_SETTINGS.light_most / _SETTINGS.light_step)
+        self._lights = np.arange(-count, count + 1) * _SETTINGS.light_step
         # linear light of each player's colour under each correction, relative to paper: (lights, players, 3)
         self._shares = np.array(
             [
@@ -77,7 +79,7 @@ class ColourClassifier:
         ).reshape(len(self._lights), len(self._players), 3)
         # evenly spaced in the logarithm, so that the density of each step is proportional to its value
         self._gloss = np.geomspace(0.02, 1.2, 16)
-        density = self._gloss * np.exp(-self._gloss / settings.gloss)
+        density = self._gloss * np.exp(-self._gloss / _SETTINGS.gloss)
         self._gloss_weights = density / density.sum()
 
     def distances(self, colours: Sequence[FloatArray], paper: FloatArray, light: float) -> list[dict[str, float]]:
@@ -97,14 +99,14 @@ class ColourClassifier:
         """
         if not self._players or not colours:
             return [{} for _ in colours]
-        share = self._settings.glossy if glossy is None else glossy
+        share = _SETTINGS.glossy if glossy is None else glossy
         matt, shiny = self._densities(colours, paper, light)
         logs = np.log((1 - share) * matt + share * shiny)
         return [dict(zip(self._players, map(float, row), strict=True)) for row in logs]
 
     def glossy_share(self, colours: Sequence[FloatArray], paper: FloatArray, light: float) -> float:
         """Return the share of discs that reflect a lamp, by these discs of one picture: at least the usual share."""
-        usual, weight = self._settings.glossy, self._settings.glossy_weight
+        usual, weight = _SETTINGS.glossy, _SETTINGS.glossy_weight
         if not self._players or not colours:
             return usual
         matt, shiny = (one.sum(axis=1) for one in self._densities(colours, paper, light))
@@ -118,8 +120,8 @@ class ColourClassifier:
         own = np.maximum(self._shares[int(np.argmin(np.abs(self._lights - light)))], 0.0)
         levels = np.concatenate([[0.0], self._gloss])
         expected = np.minimum(own + levels[:, None, None], 1 / np.maximum(paper, 1e-3)) + DARK_FLOOR
-        off = self._deviations(np.asarray(colours), colour_of_shares(expected))
-        freedom = self._settings.freedom
+        off = _deviations(np.asarray(colours), colour_of_shares(expected))
+        freedom = _SETTINGS.freedom
         student = (1 + (off**2).sum(axis=-1) / freedom) ** (-(freedom + 1) / 2)
         return student[0], np.tensordot(self._gloss_weights, student[1:], axes=1)
 
@@ -131,24 +133,25 @@ class ColourClassifier:
         """Return the same, and the sum of the squared distances of the discs and of the light from what is usual."""
         if not self._players or not colours:
             return 0.0, 0.0
-        nearest = np.minimum(self._distances_by_light(colours, paper).min(axis=2), self._settings.far)
-        costs = (nearest**2).sum(axis=1) + (self._lights / self._settings.light_spread) ** 2
+        nearest = np.minimum(self._distances_by_light(colours, paper).min(axis=2), _SETTINGS.far)
+        costs = (nearest**2).sum(axis=1) + (self._lights / _SETTINGS.light_spread) ** 2
         return float(self._lights[int(costs.argmin())]), float(costs.min())
 
     def _distances_by_light(self, colours: Sequence[FloatArray], paper: FloatArray) -> FloatArray:
         """Return distances, (lights, colours, players); saturated channels are clamped."""
         full = 1 / np.maximum(paper, 1e-3)
         expected = np.minimum(np.maximum(self._shares, 0.0), full) + DARK_FLOOR
-        return np.asarray(np.linalg.norm(self._deviations(np.asarray(colours), colour_of_shares(expected)), axis=-1))
+        return np.asarray(np.linalg.norm(_deviations(np.asarray(colours), colour_of_shares(expected)), axis=-1))
 
-    def _deviations(self, colours: FloatArray, expected: FloatArray) -> FloatArray:
-        """Return deviations, in standard deviations, of colours (n, 3) from (cases, players, 3): (cases, n, players,
-        3).
-        """
-        spreads = np.empty_like(expected)
-        spreads[..., :2] = np.hypot(self._settings.hue_spread, self._settings.saturation_spread * expected[..., :2])
-        spreads[..., 2] = self._settings.brightness_spread
-        return np.asarray((colours[None, :, None] - expected[:, None]) / spreads[:, None])
+
+def _deviations(colours: FloatArray, expected: FloatArray) -> FloatArray:
+    """Return deviations, in standard deviations, of colours (n, 3) from (cases, players, 3): (cases, n, players,
+    3).
+    """
+    spreads = np.empty_like(expected)
+    spreads[..., :2] = np.hypot(_SETTINGS.hue_spread, _SETTINGS.saturation_spread * expected[..., :2])
+    spreads[..., 2] = _SETTINGS.brightness_spread
+    return np.asarray((colours[None, :, None] - expected[:, None]) / spreads[:, None])
 
 
 USUAL_PAPER = 0.6

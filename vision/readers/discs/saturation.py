@@ -13,6 +13,7 @@ import numpy as np
 from vision.frame import FloatArray
 from vision.readers.discs.appearance import DARK_FLOOR, DiscAppearance, DiscColours, colour_of_shares, shares_of
 from vision.readers.discs.lighting import ColourClassifier
+from vision.sampling import TONE_CURVE
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,9 @@ class SaturationSettings:
     """
 
 
+_SETTINGS = SaturationSettings()
+
+
 @dataclass(frozen=True, eq=False)
 class PictureLight:
     """The piece set as a picture shows it: its colours, what tells them apart, the log of the light on the discs
@@ -41,23 +45,18 @@ class PictureLight:
     glossy: float | None = None
 
 
-def light_of(
-    learned: PictureLight,
-    colours: Sequence[FloatArray],
-    paper: FloatArray,
-    settings: SaturationSettings = SaturationSettings(),
-) -> PictureLight:
+def light_of(learned: PictureLight, colours: Sequence[FloatArray], paper: FloatArray) -> PictureLight:
     """Return the light, and the learned colours at the saturation, that explain the colours (3,) of some discs best.
 
     ``paper`` (3,) is the linear light of white paper, ``learned`` the piece set as it was learned.
     """
     level, cost = learned.classifier.light_and_cost(colours, paper)
     best = PictureLight(learned.looks, learned.classifier, level)
-    for factor in settings.factors if cost > settings.misfit * len(colours) else ():
+    for factor in _SETTINGS.factors if cost > _SETTINGS.misfit * len(colours) else ():
         looks = with_saturation(learned.looks, paper, factor)
         classifier = ColourClassifier({player: own.disc for player, own in looks.players.items()})
         level, unlike = classifier.light_and_cost(colours, paper)
-        unlike += (np.log(factor) / settings.spread) ** 2
+        unlike += (np.log(factor) / _SETTINGS.spread) ** 2
         if unlike < cost:
             best, cost = PictureLight(looks, classifier, level), unlike
     return replace(best, glossy=best.classifier.glossy_share(colours, paper, best.level))
@@ -78,12 +77,10 @@ def with_saturation(looks: DiscAppearance, paper: FloatArray, factor: float) -> 
 
 _LUMA = np.array([0.114, 0.587, 0.299])
 """Weights of blue, green and red levels in grey (ITU-R BT.601)."""
-_TONE_CURVE = 2.2
-"""The exponent that turns grey levels into linear light, close to the sRGB curve."""
 
 
 def _saturated(light: FloatArray, factor: float) -> FloatArray:
     """Return linear light (3,), blue-green-red, with its levels' distance from grey multiplied."""
-    levels = np.maximum(light, 0.0) ** (1 / _TONE_CURVE)
+    levels = np.maximum(light, 0.0) ** (1 / TONE_CURVE)
     grey = levels @ _LUMA
-    return np.asarray(np.clip(grey + factor * (levels - grey), 0.0, 1.0) ** _TONE_CURVE)
+    return np.asarray(np.clip(grey + factor * (levels - grey), 0.0, 1.0) ** TONE_CURVE)

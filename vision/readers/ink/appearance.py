@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from common.durable import write_durably
-from common.json_files import read_json_object
 from vision.errors import EnrolmentError
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface, Surface
@@ -20,6 +16,7 @@ from vision.readers.ink.handwriting import Handwriting, taught_cells
 from vision.readers.ink.network import shipped
 from vision.readers.ink.paper import flat_map, flat_picture, ink_on
 from vision.readers.ink.signs import CROSS, DIGITS, SIGNS, cell_of
+from vision.readers.looks_file import read_looks, write_looks
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 from vision.surface.bent_paper import paper_shape
 
@@ -148,19 +145,12 @@ def learn_handwriting(pictures: Sequence[EnrolmentPicture], surface: Surface) ->
 def save_appearance(looks: InkAppearance, path: Path) -> None:
     """Write an appearance to a file, atomically; raises OSError."""
     taught = {} if looks.handwriting is None else {"handwriting": looks.handwriting.to_json()}
-    write_durably(path, json.dumps({"format": APPEARANCE_FORMAT, "pens": list(looks.pens), **taught}) + "\n")
+    write_looks(path, APPEARANCE_FORMAT, {"pens": list(looks.pens), **taught})
 
 
 def load_appearance(path: Path) -> InkAppearance:
     """Read an appearance from a file; raises EnrolmentError with what is wrong."""
-    return _from_json(read_json_object(path, "the looks", EnrolmentError, plural=True))
-
-
-def _from_json(data: Mapping[str, Any]) -> InkAppearance:
-    if data.get("format") != APPEARANCE_FORMAT:
-        raise EnrolmentError(
-            f"these looks have format {data.get('format')!r}; expected {APPEARANCE_FORMAT!r}: ink needs no looks at all"
-        )
+    data = read_looks(path, APPEARANCE_FORMAT)
     pens = data.get("pens")
     if not isinstance(pens, list) or not all(isinstance(pen, str) for pen in pens):
         raise EnrolmentError(f"these looks have pens {pens!r}; expected a list of colours")

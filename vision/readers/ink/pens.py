@@ -49,23 +49,26 @@ class PenSettings:
     """Share of cells that are misread whatever their hue."""
 
 
-def densities(flat: Image, rows: int, columns: int, settings: PenSettings) -> FloatArray:
+_SETTINGS = PenSettings()
+
+
+def densities(flat: Image, rows: int, columns: int) -> FloatArray:
     """Return the mean density of the ink in each cell of a flat picture, (rows, columns, 3), blue-green-red.
 
     The part common to all channels is removed: it is shadow.
     """
-    smooth = np.asarray(cv2.GaussianBlur(linear_light(flat), (0, 0), settings.blur_px), dtype=np.float32)
-    density = densities_on(smooth, fit_bare_paper(smooth), settings.dark_floor)
-    shadow = _means(min_channel(density)[..., None], rows, columns, settings)
-    return _means(density, rows, columns, settings) - shadow
+    smooth = np.asarray(cv2.GaussianBlur(linear_light(flat), (0, 0), _SETTINGS.blur_px), dtype=np.float32)
+    density = densities_on(smooth, fit_bare_paper(smooth), _SETTINGS.dark_floor)
+    shadow = _means(min_channel(density)[..., None], rows, columns)
+    return _means(density, rows, columns) - shadow
 
 
-def _means(values: FloatImage, rows: int, columns: int, settings: PenSettings) -> FloatArray:
+def _means(values: FloatImage, rows: int, columns: int) -> FloatArray:
     """Return the weighted mean in each cell of values at each pixel (height, width, n), (rows, columns, n)."""
     margin = round(MARGIN_CELLS * CELL_PX)
     inner = values[margin : margin + rows * CELL_PX, margin : margin + columns * CELL_PX]
     at = (np.arange(CELL_PX) + 0.5) / CELL_PX - 0.5
-    along = np.exp(-0.5 * (at / settings.window) ** 2)
+    along = np.exp(-0.5 * (at / _SETTINGS.window) ** 2)
     along /= along.sum()
     # first down, then across: products of matrices take a fraction of the time of one sum over both
     down = along @ inner.reshape(rows, CELL_PX, -1).astype(np.float64)
@@ -82,30 +85,28 @@ class PenReading:
     pens: FloatArray
 
 
-def read_pens(
-    flat: Image, rows: int, columns: int, usual_deg: FloatArray, settings: PenSettings = PenSettings()
-) -> PenReading:
+def read_pens(flat: Image, rows: int, columns: int, usual_deg: FloatArray) -> PenReading:
     """Read the cells of a flat picture; the pens' hues are fitted to this picture."""
-    hue, strength = hues(densities(flat, rows, columns, settings))
-    filled = settings.slope * np.log(np.maximum(strength, 1e-3) / settings.filled)
-    filled = np.clip(filled, settings.bare_log_odds, settings.most)
+    hue, strength = hues(densities(flat, rows, columns))
+    filled = _SETTINGS.slope * np.log(np.maximum(strength, 1e-3) / _SETTINGS.filled)
+    filled = np.clip(filled, _SETTINGS.bare_log_odds, _SETTINGS.most)
     there = 1 / (1 + np.exp(-filled.ravel()))
     fitted = usual_deg.copy()
-    for _ in range(settings.rounds):
+    for _ in range(_SETTINGS.rounds):
         nearest = np.abs(nearest_turn(hue.ravel()[:, None] - fitted)).argmin(axis=1)
         shares = np.eye(len(fitted))[nearest] * there[:, None]
         off = nearest_turn(hue.ravel()[:, None] - usual_deg)
-        weight = (settings.hue_spread_deg / settings.usual_spread_deg) ** 2
+        weight = (_SETTINGS.hue_spread_deg / _SETTINGS.usual_spread_deg) ** 2
         fitted = usual_deg + (shares * off).sum(axis=0) / (shares.sum(axis=0) + weight)
-    pens = _pen_shares(hue.ravel(), fitted, settings).reshape(rows, columns, len(usual_deg))
+    pens = _pen_shares(hue.ravel(), fitted).reshape(rows, columns, len(usual_deg))
     return PenReading(filled, pens)
 
 
-def _pen_shares(hue: FloatArray, pens: FloatArray, settings: PenSettings) -> FloatArray:
+def _pen_shares(hue: FloatArray, pens: FloatArray) -> FloatArray:
     """Return the probability of each pen for each hue, (n, pens)."""
-    off = nearest_turn(hue[:, None] - pens) / settings.hue_spread_deg
-    scores = -np.log1p(off**2 / settings.freedom) * (settings.freedom + 1) / 2
+    off = nearest_turn(hue[:, None] - pens) / _SETTINGS.hue_spread_deg
+    scores = -np.log1p(off**2 / _SETTINGS.freedom) * (_SETTINGS.freedom + 1) / 2
     weights = np.exp(scores - scores.max(axis=1, keepdims=True))
     weights /= weights.sum(axis=1, keepdims=True)
-    spare = settings.odd_one_out
+    spare = _SETTINGS.odd_one_out
     return np.asarray((1 - spare) * weights + spare / len(pens))

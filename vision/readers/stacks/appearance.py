@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
-from common.durable import write_durably
-from common.json_files import read_json_object
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray, finite_vector
+from vision.readers.looks_file import read_looks, write_looks
+from vision.sampling import TONE_CURVE
 
 Stack = tuple[tuple[str, str], ...]
 """Size (S, M or L) and colour of each pyramid, from below."""
@@ -52,7 +50,7 @@ def hues_of(levels: FloatArray) -> FloatArray:
 
     A hue is the log of blue over green and of red over green, in linear light; grey is (0, 0).
     """
-    light = np.log(np.power(np.clip(levels, 0.0, 255.0) / 255.0, 2.2) + LIGHT_FLOOR)
+    light = np.log(np.power(np.clip(levels, 0.0, 255.0) / 255.0, TONE_CURVE) + LIGHT_FLOOR)
     return np.asarray(light[..., [0, 2]] - light[..., 1:2], dtype=np.float64)
 
 
@@ -88,21 +86,12 @@ def plain_appearance() -> PyramidAppearance:
 def save_appearance(looks: PyramidAppearance, path: Path) -> None:
     """Write the appearance to a file, completely or not at all; raises OSError."""
     colours = {name: [round(float(value), 4) for value in hue] for name, hue in looks.colours.items()}
-    data = {"format": APPEARANCE_FORMAT, "colours": colours, "set_up": dict(looks.set_up)}
-    write_durably(path, json.dumps(data, indent=1) + "\n")
+    write_looks(path, APPEARANCE_FORMAT, {"colours": colours, "set_up": dict(looks.set_up)})
 
 
 def load_appearance(path: Path) -> PyramidAppearance:
     """Read an appearance from a file; raises EnrolmentError with the reason if it is invalid."""
-    return appearance_from_json(read_json_object(path, "the looks", EnrolmentError, plural=True))
-
-
-def appearance_from_json(data: Mapping[str, Any]) -> PyramidAppearance:
-    """Read an appearance from parsed JSON; raises EnrolmentError with the reason if it is invalid."""
-    if data.get("format") != APPEARANCE_FORMAT:
-        raise EnrolmentError(
-            f"these looks have format {data.get('format')!r}; expected {APPEARANCE_FORMAT!r}: enrol the piece set again"
-        )
+    data = read_looks(path, APPEARANCE_FORMAT)
     try:
         colours = {str(name): finite_vector(hue, 2) for name, hue in data["colours"].items()}
         set_up = {

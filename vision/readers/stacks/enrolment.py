@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 
@@ -128,12 +129,10 @@ def _likeness(hue: FloatArray, other: FloatArray) -> float:
 
 
 def _check_apart(colours: Mapping[str, FloatArray]) -> None:
-    names = list(colours)
-    for index, first in enumerate(names):
-        for second in names[index + 1 :]:
-            apart = float(np.linalg.norm(colours[first] - colours[second]))
-            if apart < SAME_HUE:
-                raise EnrolmentError(
-                    f"{first} and {second} look nearly the same to the camera (their hues differ by {apart:.2f} log "
-                    f"units; {SAME_HUE} are needed): use other colours or better light"
-                )
+    for first, second in combinations(colours, 2):
+        apart = float(np.linalg.norm(colours[first] - colours[second]))
+        if apart < SAME_HUE:
+            raise EnrolmentError(
+                f"{first} and {second} look nearly the same to the camera (their hues differ by {apart:.2f} log "
+                f"units; {SAME_HUE} are needed): use other colours or better light"
+            )

@@ -102,6 +102,9 @@ class StackSettings:
     """
 
 
+_SETTINGS = StackSettings()
+
+
 @dataclass(frozen=True, eq=False)
 class Top:
     """The top of a stack: its size, the number of pieces between it and the large one, its tip in mm, and the levels of
@@ -150,10 +153,7 @@ class StackSighting:
 class StackReader:
     """Reads the stacks of one set of pyramids on one surface."""
 
-    def __init__(
-        self, surface: Surface, appearance: PyramidAppearance, settings: StackSettings = StackSettings()
-    ) -> None:
-        self._settings = settings
+    def __init__(self, surface: Surface, appearance: PyramidAppearance) -> None:
         self._surface = surface
         self._pieces = PyramidPieces.on(surface)
         self._appearance = appearance
@@ -201,9 +201,9 @@ class StackReader:
         set_up = [self._appearance.set_up.get(place, ()) for place in order]
         tops = [*levels[tips.log_odds > 0], *(one.top.levels for one in kept.values() if one.log_odds > 0)]
         hues = tint_of(hues_of(np.array(tops).reshape(-1, 3)), self._hues).without(hues_of(levels))
-        scores = self._settings.sides_weight * tips.kinds[:, :KINDS, None] + self._colour_scores(hues, set_up)
-        scores[..., BLACK_COLUMN] += self._darkness(levels)[:, None]
-        most = self._settings.most_log_odds
+        scores = _SETTINGS.sides_weight * tips.kinds[:, :KINDS, None] + self._colour_scores(hues, set_up)
+        scores[..., BLACK_COLUMN] += _darkness(levels)[:, None]
+        most = _SETTINGS.most_log_odds
         log_odds = np.clip(tips.log_odds, -most, most).tolist()
         seen: dict[str, StackSighting] = {}
         for number, place in enumerate(order):
@@ -225,21 +225,8 @@ class StackReader:
         return self._crops[2]
 
     def _chooser(self, crops: StackCrops) -> TipChooser:
-        weights = TipWeights(self._settings.spot_weight, self._settings.sides_weight)
+        weights = TipWeights(_SETTINGS.spot_weight, _SETTINGS.sides_weight)
         return TipChooser(crops, self._network, self._usual_tip_mm, weights)
-
-    def _heights(self, off: FloatArray, size: str, kinds: FloatArray) -> FloatArray:
-        """Return the probability of each number of pieces on the large one, from its tip's position relative to the
-        base and from the steps on the sides.
-        """
-        settings = self._settings
-        counts = np.arange(1, MOST_PIECES + 1)
-        variances = settings.foot_spread_mm**2 + counts * settings.piece_spread_mm**2
-        first = kind_of(size, 1)
-        scores = settings.steps_weight * kinds[first : first + MOST_PIECES]
-        scores = scores - (off**2).sum(axis=1) / (2 * variances) - np.log(variances)
-        shares = np.exp(scores - np.logaddexp.reduce(scores))
-        return np.asarray((1 - settings.odd_height) * shares + settings.odd_height / len(shares))
 
     def _sighting(
         self,
@@ -254,13 +241,12 @@ class StackReader:
         """Return a sighting given the foot's x and y in mm and angle in radians, the tip's pixel in the crop, the
         log-probabilities of the kinds of tops, and all scores (KINDS, colours).
         """
-        settings = self._settings
         # a look's other heights use the same pixels, so they are no further evidence for it
         best = scores.reshape(len(PYRAMID_SIZES), MOST_PIECES + 1, -1).max(axis=1)
         weights = np.exp(best[self._look_sizes, self._look_colours] - scores.max())
         weights /= weights.sum()
         of_colour = np.bincount(self._look_colours, weights) / np.bincount(self._look_colours)
-        odd, odd_size = settings.odd_one_out, settings.odd_size
+        odd, odd_size = _SETTINGS.odd_one_out, _SETTINGS.odd_size
         weights *= 1 - odd - odd_size
         weights += odd_size * of_colour[self._look_colours] + odd / len(weights)
         number, pieces = divmod(int(scores.max(axis=1).argmax()), MOST_PIECES + 1)
@@ -285,7 +271,7 @@ class StackReader:
         if size == "L":
             # its height says too little
             return sighting
-        heights = self._heights(tips_mm[1:, :2] - foot[:2], size, kinds)
+        heights = _heights(tips_mm[1:, :2] - foot[:2], size, kinds)
         counts = range(2, MOST_PIECES + 2)
         return replace(
             sighting,
@@ -302,13 +288,6 @@ class StackReader:
         by_hue -= by_hue.max(axis=1, keepdims=True)
         return np.stack([hue + self._set_up_scores(stack) for hue, stack in zip(by_hue, set_up, strict=True)])
 
-    def _darkness(self, levels: FloatArray) -> FloatArray:
-        """Return the log-odds of black over other colours by the brightest channel of tops' levels (n, 3), (n,)."""
-        settings = self._settings
-        brightest = np.maximum(levels.max(axis=1), 1.0)
-        odds = settings.dark_slope * np.log(settings.dark_level / brightest)
-        return np.asarray(np.clip(odds, -settings.dark_most, settings.dark_most))
-
     def _set_up_scores(self, set_up: Stack) -> FloatArray:
         """Return the part of these scores due to the rules and one place's set-up, (KINDS, colours)."""
         if set_up not in self._by_set_up:
@@ -316,7 +295,7 @@ class StackReader:
         return self._by_set_up[set_up]
 
     def _new_set_up_scores(self, set_up: Stack) -> FloatArray:
-        settings, colours = self._settings, [*self._appearance.colours, *NEUTRALS]
+        colours = [*self._appearance.colours, *NEUTRALS]
         lowest = set_up[0][1] if set_up else None
         possible = possible_tops(set_up)
         scores = np.full((KINDS, len(colours)), -np.inf)
@@ -327,12 +306,32 @@ class StackReader:
                 for number, colour in enumerate(colours):
                     if colour == BLACK:
                         if not bare:
-                            kind[number] = settings.black_large if size == "L" else settings.black_other
+                            kind[number] = _SETTINGS.black_large if size == "L" else _SETTINGS.black_other
                             if pieces < CAPPED_FROM or lowest == CLEAR:
-                                kind[number] += settings.strange_black
+                                kind[number] += _SETTINGS.strange_black
                     elif bare or (size != "L" and colour != CLEAR):
                         strange = lowest not in (None, colour) and (lowest != CLEAR or bare)
-                        kind[number] = settings.strange_colour if strange else 0.0
+                        kind[number] = _SETTINGS.strange_colour if strange else 0.0
                 if set_up and (size, pieces) == (set_up[-1][0], len(set_up) - 1):
-                    kind += settings.as_set_up
+                    kind += _SETTINGS.as_set_up
         return scores
+
+
+def _heights(off: FloatArray, size: str, kinds: FloatArray) -> FloatArray:
+    """Return the probability of each number of pieces on the large one, from its tip's position relative to the
+    base and from the steps on the sides.
+    """
+    counts = np.arange(1, MOST_PIECES + 1)
+    variances = _SETTINGS.foot_spread_mm**2 + counts * _SETTINGS.piece_spread_mm**2
+    first = kind_of(size, 1)
+    scores = _SETTINGS.steps_weight * kinds[first : first + MOST_PIECES]
+    scores = scores - (off**2).sum(axis=1) / (2 * variances) - np.log(variances)
+    shares = np.exp(scores - np.logaddexp.reduce(scores))
+    return np.asarray((1 - _SETTINGS.odd_height) * shares + _SETTINGS.odd_height / len(shares))
+
+
+def _darkness(levels: FloatArray) -> FloatArray:
+    """Return the log-odds of black over other colours by the brightest channel of tops' levels (n, 3), (n,)."""
+    brightest = np.maximum(levels.max(axis=1), 1.0)
+    odds = _SETTINGS.dark_slope * np.log(_SETTINGS.dark_level / brightest)
+    return np.asarray(np.clip(odds, -_SETTINGS.dark_most, _SETTINGS.dark_most))

@@ -28,13 +28,16 @@ class HueSettings:
     """Standard deviation of the strength, in log units. Larger: other colours pass for strong ones more easily."""
 
 
-def hue_costs(hues: FloatArray, known: FloatArray, settings: HueSettings = HueSettings()) -> FloatArray:
+_SETTINGS = HueSettings()
+
+
+def hue_costs(hues: FloatArray, known: FloatArray) -> FloatArray:
     """Return the cost of each hue (..., n, 2) being each known one (k, 2), as negative log-likelihood, (..., n, k).
 
     It is Gaussian near a known hue; farther off it has a heavy tail, so that odd hues count little.
     """
-    squares = ((hues[..., None, :] - known) ** 2).sum(axis=-1) / (2 * settings.spread**2)
-    return np.asarray(settings.usual_cost * np.log1p(squares / settings.usual_cost), dtype=np.float64)
+    squares = ((hues[..., None, :] - known) ** 2).sum(axis=-1) / (2 * _SETTINGS.spread**2)
+    return np.asarray(_SETTINGS.usual_cost * np.log1p(squares / _SETTINGS.usual_cost), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,19 +52,19 @@ class Tint:
         return np.asarray((hues - self.shift) / self.strength, dtype=np.float64)
 
 
-def tint_of(hues: FloatArray, known: FloatArray, settings: HueSettings = HueSettings()) -> Tint:
+def tint_of(hues: FloatArray, known: FloatArray) -> Tint:
     """Return the tint with which all hues of a picture (n, 2) are most like known ones (k, 2)."""
-    strengths = np.array(settings.strengths)[:, None, None]
+    strengths = np.array(_SETTINGS.strengths)[:, None, None]
     shifts = np.zeros((len(strengths), 1, 2))
     for _ in range(_ROUNDS):
-        costs = hue_costs((hues - shifts) / strengths, known, settings)
+        costs = hue_costs((hues - shifts) / strengths, known)
         nearest = known[costs.argmin(axis=-1)]
-        weights = np.exp(-costs.min(axis=-1, keepdims=True) / settings.usual_cost)
-        prior = (strengths * settings.spread / settings.tint_spread) ** 2
+        weights = np.exp(-costs.min(axis=-1, keepdims=True) / _SETTINGS.usual_cost)
+        prior = (strengths * _SETTINGS.spread / _SETTINGS.tint_spread) ** 2
         shifts = (weights * (hues - strengths * nearest)).sum(axis=1, keepdims=True)
         shifts /= weights.sum(axis=1, keepdims=True) + prior
-    total = hue_costs((hues - shifts) / strengths, known, settings).min(axis=-1).sum(axis=1)
-    total += (np.log(strengths[:, 0, 0]) / settings.strength_spread) ** 2 / 2
-    total += (shifts[:, 0] ** 2).sum(axis=1) / (2 * settings.tint_spread**2)
+    total = hue_costs((hues - shifts) / strengths, known).min(axis=-1).sum(axis=1)
+    total += (np.log(strengths[:, 0, 0]) / _SETTINGS.strength_spread) ** 2 / 2
+    total += (shifts[:, 0] ** 2).sum(axis=1) / (2 * _SETTINGS.tint_spread**2)
     best = int(total.argmin())
-    return Tint(settings.strengths[best], shifts[best, 0])
+    return Tint(_SETTINGS.strengths[best], shifts[best, 0])

@@ -182,15 +182,14 @@ def test_odds_are_computed_from_face_colour_place_and_sides(
 
 
 def test_odds_of_a_printed_star_fall_with_fainter_edges_and_odder_colours() -> None:
-    settings = block_reader.BlockSettings()
     cost = block_reader._printed_star_cost
-    assert [cost(settings, edges, 0.0) for edges in (1.5, 1.6, 1.9, 2.2, 3.0)] == pytest.approx([7, 7, 3.5, 0, 0])
-    assert [cost(settings, 3.0, off) for off in (0.5, 0.7, 1.1, 1.5, 2.0)] == pytest.approx([0, 0, 3.5, 7, 7])
-    assert cost(settings, 1.9, 1.3) == pytest.approx(7 * 0.75)
-    assert cost(settings, 3.0, None) == 7.0
+    assert [cost(edges, 0.0) for edges in (1.5, 1.6, 1.9, 2.2, 3.0)] == pytest.approx([7, 7, 3.5, 0, 0])
+    assert [cost(3.0, off) for off in (0.5, 0.7, 1.1, 1.5, 2.0)] == pytest.approx([0, 0, 3.5, 7, 7])
+    assert cost(1.9, 1.3) == pytest.approx(7 * 0.75)
+    assert cost(3.0, None) == 7.0
     flat = block_reader._flat_thing_cost
-    assert [flat(settings, edges, 3.0) for edges in (1.0, 1.4, 1.55, 1.7, 2.0)] == pytest.approx([12, 12, 6, 0, 0])
-    assert [flat(settings, 1.0, off) for off in (1.0, 1.7, 1.95, 2.2, 3.0)] == pytest.approx([0, 0, 6, 12, 12])
+    assert [flat(edges, 3.0) for edges in (1.0, 1.4, 1.55, 1.7, 2.0)] == pytest.approx([12, 12, 6, 0, 0])
+    assert [flat(1.0, off) for off in (1.0, 1.7, 1.95, 2.2, 3.0)] == pytest.approx([0, 0, 6, 12, 12])
 
 
 def test_visible_sides_are_reported(seen: dict[str, BlockSighting]) -> None:

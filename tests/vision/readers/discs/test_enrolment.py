@@ -15,7 +15,6 @@ from vision.errors import EnrolmentError
 from vision.readers.discs.appearance import (
     DARK_FLOOR,
     DiscAppearance,
-    appearance_from_json,
     colour_of_shares,
     load_appearance,
     look_name,
@@ -143,6 +142,7 @@ def test_looks_are_kept_in_a_file(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_an_invalid_file_of_looks_is_refused(data: dict[str, object], says: str) -> None:
+def test_an_invalid_file_of_looks_is_refused(data: dict[str, object], says: str, tmp_path: Path) -> None:
+    (tmp_path / "looks.json").write_text(json.dumps(data), encoding="utf-8")
     with pytest.raises(EnrolmentError, match=says):
-        appearance_from_json(data)
+        load_appearance(tmp_path / "looks.json")

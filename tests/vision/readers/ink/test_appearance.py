@@ -32,7 +32,7 @@ def test_looks_are_saved_and_loaded(game: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("said", "says"),
-    [({"format": "blocks"}, "ink needs no looks"), ({"format": "tabletop-referee ink 1", "pens": "red"}, "list of")],
+    [({"format": "blocks"}, "have format 'blocks'"), ({"format": "tabletop-referee ink 1", "pens": "red"}, "list of")],
 )
 def test_other_files_are_refused(said: dict[str, str], says: str, tmp_path: Path) -> None:
     (tmp_path / "looks.json").write_text(json.dumps(said), encoding="utf-8")

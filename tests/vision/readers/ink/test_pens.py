@@ -62,8 +62,8 @@ def test_a_squares_ink_is_the_same_however_the_sheet_is_turned() -> None:
     fill(sheet, 1, 0, INKS["red"])
     hatch(sheet, 2, 4, INKS["blue"])
     tick(sheet, 5, 1, INKS["green"])
-    along = densities(sheet, SIDE, SIDE, PenSettings())
-    across = densities(np.ascontiguousarray(sheet.swapaxes(0, 1)), SIDE, SIDE, PenSettings())
+    along = densities(sheet, SIDE, SIDE)
+    across = densities(np.ascontiguousarray(sheet.swapaxes(0, 1)), SIDE, SIDE)
     assert across.swapaxes(0, 1) == pytest.approx(along, abs=3e-3)
     most = along.max(axis=2)
     assert np.argwhere(most >= np.sort(most, axis=None)[-3]).tolist() == [[1, 0], [2, 4], [5, 1]]
@@ -89,7 +89,7 @@ def test_probabilities_of_pens_sum_to_one_and_none_is_certain() -> None:
     sheet = bare()
     fill(sheet, 1, 2, INKS["blue"])
     settings = PenSettings()
-    seen = read_pens(sheet, SIDE, SIDE, usual_hues(PENS), settings)
+    seen = read_pens(sheet, SIDE, SIDE, usual_hues(PENS))
     assert np.allclose(seen.pens.sum(axis=2), 1)
     assert seen.pens[1, 2].min() >= settings.odd_one_out / len(PENS)
     assert seen.pens[1, 2].max() > 0.9
@@ -147,7 +147,7 @@ def test_pens_are_fitted_to_the_hues_of_their_cells() -> None:
     """A cell-by-cell reference: odds grow with the logarithm of the ink, and a pen's hue follows its cells."""
     sheet, usual = of_many_strengths(), usual_hues(PENS)
     seen = read_pens(sheet, SIDE, SIDE, usual)
-    found, strength = hues(densities(sheet, SIDE, SIDE, PenSettings()))
+    found, strength = hues(densities(sheet, SIDE, SIDE))
     hue = dict(np.ndenumerate(found))
     filled = {
         cell: min(12.0, max(-9.0, 5.0 * math.log(max(value, 1e-3) / 0.1))) for cell, value in np.ndenumerate(strength)
@@ -178,7 +178,7 @@ def test_ink_in_the_middle_of_a_cell_counts_more_than_at_its_border() -> None:
         x, y = corner(2, 2)
         middle = CELL_PX // 2
         sheet[y + middle - 1 : y + middle + 1, x + middle + off_px - 1 : x + middle + off_px + 1] = INKS["green"]
-        found.append(densities(sheet, SIDE, SIDE, PenSettings())[2, 2].max())
+        found.append(densities(sheet, SIDE, SIDE)[2, 2].max())
     shares = [value / found[0] for value in found[1:]]
     # Smoothing widens the dot, and so the distribution, a little.
     wide = math.sqrt(0.2**2 + (1.2 / CELL_PX) ** 2)

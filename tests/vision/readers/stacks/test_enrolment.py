@@ -15,8 +15,8 @@ from vision.errors import EnrolmentError
 from vision.readers.registry import load_any
 from vision.readers.stacks.appearance import (
     PyramidAppearance,
-    appearance_from_json,
     hues_of,
+    load_appearance,
     plain_appearance,
     save_appearance,
 )
@@ -90,9 +90,10 @@ def test_looks_are_kept_in_a_file(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_foreign_file_is_refused(data: dict[str, object], says: str) -> None:
+def test_a_foreign_file_is_refused(data: dict[str, object], says: str, tmp_path: Path) -> None:
+    (tmp_path / "looks.json").write_text(json.dumps(data), encoding="utf-8")
     with pytest.raises(EnrolmentError, match=says):
-        appearance_from_json(data)
+        load_appearance(tmp_path / "looks.json")
 
 
 def test_grey_has_no_hue() -> None:
