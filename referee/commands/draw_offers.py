@@ -29,7 +29,8 @@ def is_draw_possible(game: Game[Any, Any], belief: Sequence[Any]) -> bool:
 
 def offer_of(command: Announce) -> OfferDraw | None:
     """Convert the announcement of a draw to an offer; ``None`` for other announcements and for agreed draws."""
-    is_draw = command.text.strip().lower() in (DRAW, f"{EVERYONE}:{DRAW}")
+    said = ":".join(part.strip() for part in command.text.lower().split(":"))
+    is_draw = said in (DRAW, f"{EVERYONE}:{DRAW}")
     return OfferDraw(command.by, command.player) if is_draw and not command.is_agreed else None
 
 

@@ -15,8 +15,8 @@ from referee.journal.journal import utc_text
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.topics import ShownClock, ShownOutcome, ShownVerdict, Side, TableEvent, TableState
-from referee.session.feed import Snapshot
-from referee.session.signals import outcome_sentence, waiting_signal
+from referee.session.feed import Snapshot, next_words
+from referee.session.signals import outcome_sentence
 
 _FOR_A_PERSON = frozenset({VerdictKind.ILLEGAL, VerdictKind.AMBIGUOUS, VerdictKind.CANNOT_SEE})
 
@@ -40,7 +40,7 @@ def table_state(
         sides=sides,
         whose_turn=" and ".join(side.name for side in sides if side.to_move),
         score_words=", ".join(scored),
-        next=_next(game, snapshot),
+        next=next_words(game, snapshot),
         words=snapshot.words or snapshot.signal.words,
         verdict=None if verdict is None else _verdict(verdict, snapshot),
         needs_person=bool(snapshot.trouble) or (verdict is not None and verdict.kind in _FOR_A_PERSON),
@@ -96,16 +96,6 @@ def _sides(game: Game[Any, Any], snapshot: Snapshot) -> tuple[Side, ...]:
         )
         for player in playing
     )
-
-
-def _next(game: Game[Any, Any], snapshot: Snapshot) -> str:
-    if snapshot.outcome is not None:
-        return outcome_sentence(snapshot.outcome)
-    if snapshot.intention is not None:
-        return snapshot.intention.words
-    if not snapshot.states:
-        return snapshot.words or snapshot.signal.words
-    return waiting_signal(game, snapshot.states[0]).words
 
 
 def _verdict(verdict: Verdict, snapshot: Snapshot) -> ShownVerdict:

@@ -238,7 +238,6 @@ class Announcer(Generic[StateT, TurnT]):
             # Before the set-up, a remark about something else must not replace what the players have to do.
             words=shown.words if belief.states else shown.signal.words,
             evidence=shown.evidence,
-            set_aside=frozenset(belief.set_aside),
             names=self._log.names,
             turns=len(self._log.turns),
             last_turn=self._log.turns[-1] if self._log.turns else "",

@@ -13,7 +13,7 @@ from referee.clocks.fold import COMPLETE_S
 from referee.commands.entries import AppliedCorrection
 from referee.commands.values import Correct, NewGame
 from referee.journal import Folded, fold
-from referee.journal.events import STATE_CHANGING, Event, EventKind, JsonValue
+from referee.journal.events import REQUEST, STATE_CHANGING, Event, EventKind, JsonValue
 from referee.journal.fold import read_step
 from referee.judge.verdict import AcceptedRoll, AcceptedStep, Verdict, VerdictKind
 
@@ -120,9 +120,17 @@ def verdict_event(verdict: Verdict) -> Event | None:
             return None
 
 
+_OF_A_REMARK = frozenset({"sentence", REQUEST})
+
+
 def note_event(sentence: str, time_s: float | None) -> Event:
     """Make the event for a remark, which changes no state."""
     return Event(EventKind.NOTE, {"sentence": sentence}, time_s)
+
+
+def is_change(event: Event) -> bool:
+    """Whether a command from somebody who has not seen this event is refused: not for the clock's events or remarks."""
+    return event.kind != EventKind.CLOCK and not (event.kind == EventKind.NOTE and event.data.keys() <= _OF_A_REMARK)
 
 
 def restored_sentence(said: str, by: str) -> str:

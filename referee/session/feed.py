@@ -6,27 +6,29 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.values import Appearance, Outcome, Place, Player
+from common.phrases import capitalized
+from engine.api import Game
+from engine.values import Appearance, Outcome, Player
 from hardware.lights.signals import Signal
 from referee.clocks.clock import ClockFace
 from referee.hints.opponent import Intention
 from referee.judge.verdict import Verdict
 from referee.session.ports import Display
+from referee.session.signals import outcome_sentence, waiting_signal
 
 
 @dataclass(frozen=True)
 class Snapshot:
     """Everything that a screen, a panel of lights or a page needs to show the game.
 
-    ``event_number`` is the journal's newest event other than the clock's. ``states`` are all possible states, none
-    before the set-up; ``appearance``, ``to_move``, ``scores`` and ``outcome`` belong to the first of them. ``verdict``
-    is the current verdict, ``words`` its full text (before the set-up, what the players have to do), and ``evidence``
-    the number of the event that holds its pictures.
-    ``set_aside`` are places ignored for now. ``names`` maps players to their names, if they gave any; ``turns`` counts
-    the turns played, ``last_turn`` is the last one. ``hint`` is the hint that ``signal`` lights, ``trouble`` a
-    technical problem. ``time_s`` is the frame's time. ``clock`` is ``None`` in a game without one. ``intention`` is the
-    turn that the players are asked to play for the program. ``without_hints`` means that hints were ruled out when the
-    game began. ``offer`` is the player with an open draw offer.
+    ``event_number`` is the journal's newest event other than the clock's and remarks. ``states`` are all possible
+    states, none before the set-up; ``appearance``, ``to_move``, ``scores`` and ``outcome`` belong to the first of them.
+    ``verdict`` is the current verdict, ``words`` its full text (before the set-up, what the players have to do), and
+    ``evidence`` the number of the event that holds its pictures. ``names`` maps players to their names, if they gave
+    any; ``turns`` counts the turns played, ``last_turn`` is the last one. ``hint`` is the hint that ``signal`` lights,
+    ``trouble`` a technical problem. ``time_s`` is the frame's time. ``clock`` is ``None`` in a game without one.
+    ``intention`` is the turn that the players are asked to play for the program. ``without_hints`` means that hints
+    were ruled out when the game began. ``offer`` is the player with an open draw offer.
     """
 
     game: str
@@ -42,7 +44,6 @@ class Snapshot:
     verdict: Verdict | None = None
     words: str = ""
     evidence: int | None = None
-    set_aside: frozenset[Place] = frozenset()
     names: Mapping[Player, str] = field(default_factory=dict)
     turns: int = 0
     last_turn: str = ""
@@ -52,6 +53,22 @@ class Snapshot:
     intention: Intention | None = None
     without_hints: bool = False
     offer: Player | None = None
+
+
+def next_words(game: Game[Any, Any], snapshot: Snapshot) -> str:
+    """Say what comes next: tiles to draw, a roll, a turn, the program's turn or the set-up; or how the game ended."""
+    if snapshot.outcome is not None:
+        return outcome_sentence(snapshot.outcome)
+    if snapshot.intention is not None:
+        return snapshot.intention.words
+    if not snapshot.states:
+        return snapshot.words or snapshot.signal.words
+    state = snapshot.states[0]
+    if to_draw := game.to_draw(state):
+        return f"{capitalized(to_draw)}."
+    if game.awaits_roll(state):
+        return "Waiting for the roll."
+    return waiting_signal(game, state).words
 
 
 Subscriber = Callable[[Snapshot], object]

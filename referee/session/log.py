@@ -50,7 +50,7 @@ class GameLog(Generic[StateT, TurnT]):
         self.last_event = 0
         """The number of the newest event."""
         self.last_change = 0
-        """The number of the newest event other than the clock's."""
+        """The number of the newest event other than the clock's and remarks."""
         self.names: Mapping[Player, str] = {}
         """The names of the players who gave one."""
         self.without_hints = False
@@ -122,7 +122,7 @@ class GameLog(Generic[StateT, TurnT]):
         self.offer = open_offer_in(recorded)
         folded = self._refold()
         self.last_event = folded.last_event
-        self.last_change = max(number for number, event in recorded if event.kind != EventKind.CLOCK)
+        self.last_change = max(number for number, event in recorded if event_records.is_change(event))
         return folded
 
     def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
@@ -130,7 +130,7 @@ class GameLog(Generic[StateT, TurnT]):
         if self.request_id:
             event = replace(event, data={**event.data, REQUEST: self.request_id})
         self.last_event = self._journal.append(event, evidence)
-        if event.kind != EventKind.CLOCK:
+        if event_records.is_change(event):
             self.last_change = self.last_event
         if event.kind == EventKind.NEW_GAME:
             self.number = self._journal.latest_game() or 0

@@ -88,7 +88,8 @@ class ClockDocument(Document):
 class TableDocument(Document):
     """Everything a screen shows about the table.
 
-    ``version`` counts up while the referee runs; ``event_number`` is the journal's newest event other than the clock's.
+    ``version`` counts up while the referee runs; ``event_number`` is the journal's newest event other than the clock's
+    and remarks.
     ``board`` is an SVG element. ``mood``, ``words`` and ``sound`` are for lights, display and buzzer. A sound is brief,
     so a client should play it only if it also received the previous version. ``scores`` are lines that explain the
     score. ``awaits_turn`` means that ``next`` only says whose turn it is. ``draw_offer`` is the side with an open draw

@@ -11,8 +11,8 @@ from engine.api import Game
 from hardware.lights.signals import Signal, most_urgent_lights
 from referee.clocks.clock import ClockFace
 from referee.judge.verdict import Verdict
-from referee.session.feed import Snapshot
-from referee.session.signals import looking_signal, outcome_sentence, waiting_signal
+from referee.session.feed import Snapshot, next_words
+from referee.session.signals import looking_signal, outcome_sentence
 from referee.session.table_port import TablePort, VersionedSnapshot
 from referee.web.documents import (
     ClockDocument,
@@ -91,7 +91,7 @@ def table_document(
         players=_players(game, snapshot, say),
         turns=snapshot.turns,
         last_turn=_last_turn(snapshot, say),
-        next=say(_next(game, snapshot)),
+        next=say(next_words(game, snapshot)),
         awaits_turn=awaits_turn and snapshot.intention is None,
         verdict=None if snapshot.verdict is None else _verdict(game, snapshot.verdict, snapshot, say),
         outcome=None if snapshot.outcome is None else say(outcome_sentence(snapshot.outcome)),
@@ -118,19 +118,6 @@ def _clock(face: ClockFace) -> ClockDocument:
         paused=face.paused,
         fallen=face.fallen,
     )
-
-
-def _next(game: Game[Any, Any], snapshot: Snapshot) -> str:
-    """Say what happens next: whose turn it is, or which turn to play for the program."""
-    if snapshot.intention is not None:
-        return snapshot.intention.words
-    if snapshot.states and snapshot.outcome is None and (to_draw := game.to_draw(snapshot.states[0])):
-        return f"{capitalized(to_draw)}."
-    if snapshot.states and snapshot.outcome is None and game.awaits_roll(snapshot.states[0]):
-        return "Waiting for the roll."
-    if not snapshot.states:
-        return snapshot.words or snapshot.signal.words
-    return waiting_signal(game, snapshot.states[0]).words
 
 
 def _players(game: Game[Any, Any], snapshot: Snapshot, say: Say) -> tuple[PlayerDocument, ...]:

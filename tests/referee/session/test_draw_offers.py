@@ -84,7 +84,7 @@ def test_an_accepted_offer_ends_the_game_and_can_be_taken_back(session: tuple[An
     assert carry_out(table, AnswerDraw("Ben", accepts=True)).refused
 
 
-@pytest.mark.parametrize("text", ["draw", "all:draw", " Draw "])
+@pytest.mark.parametrize("text", ["draw", "all:draw", " Draw ", "ALL : draw"])
 def test_an_announced_draw_is_an_offer_until_the_other_player_agrees(session: tuple[Any, Journal], text: str) -> None:
     table, journal = session
     assert carry_out(table, Announce(text, "Ann")).words == "Black offers a draw."

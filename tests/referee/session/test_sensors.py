@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from referee.commands.values import Correct, EnterTurn
+from referee.commands.queue import Submitted
+from referee.commands.values import Correct, EnterTurn, Reply
 from referee.journal import Journal, fold
 from referee.judge.verdict import VerdictKind
 from referee.session.settings import ServiceSettings, TurnEnd
@@ -49,6 +50,18 @@ def test_the_usual_start_is_assumed_and_reported(deblockle: Any, journal: Journa
     table = begun(deblockle, journal, BUTTON)
     assert any("usual start" in said for said in table.said)
     assert table.kinds() == ["new game", "set up", "note"]
+
+
+def test_a_remark_after_the_set_up_refuses_no_command_of_those_who_saw_the_set_up(
+    deblockle: Any, journal: Journal
+) -> None:
+    table = begun(deblockle, journal, BUTTON)
+    (set_up,) = [number for number, event in journal.events() if event.kind == "set up"]
+    assert table.kinds()[-1] == "note"
+    turn = deblockle.notation.format_turn(unique_turn(deblockle, table.service.belief[0]))
+    replies: list[Reply | None] = []
+    table.service.carry_out(Submitted(EnterTurn(turn, "Ann"), replies.append, seen=set_up))
+    assert [reply and reply.refused for reply in replies] == [False]
 
 
 def test_a_question_is_answered_by_typing_the_turn_and_the_game_goes_on(deblockle: Any, journal: Journal) -> None:
