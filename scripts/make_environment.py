@@ -30,6 +30,7 @@ CANNOT_WRITE = 73
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _FULL_WORDS = ("No space left on device", "Disk quota exceeded")
 _READ_ONLY_WORDS = "Read-only file system"
+_DENIED_WORDS = "Permission denied"
 _CLOCK_WORDS = ("certificate is not yet valid", "certificate has expired")
 _NETWORK_WORDS = (
     "Failed to establish a new connection",
@@ -118,6 +119,8 @@ def explain_pip(output: str, project: Path) -> SetUpError:
         return _disk_full(project)
     if _READ_ONLY_WORDS in output:
         return _read_only(project)
+    if f"{_DENIED_WORDS}: '{project}" in output:
+        return _denied(project)
     if any(words in output for words in _CLOCK_WORDS):
         return SetUpError(
             NO_NETWORK,
@@ -152,6 +155,8 @@ def explain_os_error(error: OSError, project: Path) -> SetUpError:
         return _disk_full(project)
     if error.errno == errno.EROFS:
         return _read_only(project)
+    if error.errno in {errno.EACCES, errno.EPERM} and str(error.filename or project).startswith(str(project)):
+        return _denied(project)
     return SetUpError(CANNOT_WRITE, f"cannot use {error.filename or project}: {error.strerror or error}")
 
 
@@ -166,6 +171,14 @@ def _read_only(project: Path) -> SetUpError:
         CANNOT_WRITE,
         f"the packages cannot be installed, because {project} is read-only, as it is for a service; "
         "type ./run there once as the folder's owner",
+    )
+
+
+def _denied(project: Path) -> SetUpError:
+    return SetUpError(
+        CANNOT_WRITE,
+        f"the packages cannot be installed, because you may not write in {project}; type ./run there once as its owner "
+        f"(shown by: ls -ld {project})",
     )
 
 
@@ -283,6 +296,10 @@ def make(venv: Path, lock: Path, stream: TextIO) -> None:
         with one_at_a_time(project, stream):
             if is_made(venv, lock):
                 return
+            if venv.is_symlink() or (venv.exists() and not venv.is_dir()):
+                raise SetUpError(
+                    CANNOT_WRITE, f"{venv} is a {'link' if venv.is_symlink() else 'file'}; remove it and run this again"
+                )
             for left in (*project.glob(f"{venv.name}-new-*"), *project.glob(f"{venv.name}-old-*")):
                 # One that root made stays.
                 shutil.rmtree(left, ignore_errors=True)

@@ -19,6 +19,7 @@ from urllib.parse import unquote, urlsplit
 import click
 import pytest
 
+from engine.records import record
 from engine.registry import games, load
 from referee.cli.root import root
 from tests.commands import COMMANDS
@@ -293,6 +294,12 @@ def test_examples_parse(page: Path) -> None:
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in imported:
                     given = {keyword.arg: None for keyword in node.keywords if keyword.arg}
                     inspect.signature(imported[node.func.id]).bind_partial(*node.args, **given)
+
+
+def test_the_record_that_is_shown_is_a_legal_game() -> None:
+    text = (ROOT / "docs/records.md").read_text(encoding="utf-8").split("```text\n")[1].split("```")[0]
+    without_digests = re.sub(r" \{[0-9 ]*[0-9a-f]{16}\}", "", text)
+    assert record.replay(record.read(without_digests)).states
 
 
 @every_page

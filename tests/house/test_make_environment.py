@@ -39,6 +39,8 @@ def making() -> Iterator[ModuleType]:
         ),
         ("OSError: [Errno 122] Disk quota exceeded: 'x'\n", 73, "disk is full"),
         ("Error: [Errno 30] Read-only file system: '/the/project/.venv-new-5429'\n", 73, "type ./run there once as"),
+        ("Error: [Errno 13] Permission denied: '/the/project/.venv-new-1'\n", 73, "type ./run there once as its owner"),
+        ("Error: [Errno 13] Permission denied: '/elsewhere/x'\n", 70, "/elsewhere/x"),
         (
             "WARNING: Retrying (Retry(total=4)) after connection broken by 'NewConnectionError('<x>: Failed to "
             "establish a new connection: [Errno -3] Temporary failure in name resolution')': /simple/click/\n"
@@ -78,7 +80,8 @@ def test_pips_failures_become_one_sentence(making, said, code, words):
         (errno.ENOSPC, "disk is full"),
         (errno.EDQUOT, "disk is full"),
         (errno.EROFS, "/p is read-only, as it is for a service; type ./run there once"),
-        (errno.EACCES, "cannot use /p/x: Permission denied"),
+        (errno.EACCES, "you may not write in /p; type ./run there once as its owner"),
+        (errno.ENOTDIR, "cannot use /p/x: Not a directory"),
     ],
 )
 def test_errors_of_the_file_system_become_one_sentence(making, number, words):
@@ -119,6 +122,21 @@ def test_an_older_environment_that_cannot_be_removed_does_not_stop_the_next_one(
     monkeypatch.setattr(making, "build", lambda new, *_: new.mkdir())
     making.make(tmp_path / ".venv", tmp_path / "lock", io.StringIO())
     assert (tmp_path / ".venv").is_dir()
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling link", "file"])
+def test_something_else_in_the_environments_place_is_refused(making, tmp_path, kind):
+    (tmp_path / "lock").write_text("new\n", encoding="utf-8")
+    (tmp_path / "other").mkdir()
+    venv = tmp_path / ".venv"
+    if kind == "file":
+        venv.touch()
+    else:
+        venv.symlink_to(tmp_path / ("other" if kind == "link" else "missing"))
+    with pytest.raises(making.SetUpError, match=f"is a {kind.split()[-1]}; remove it") as refused:
+        making.make(venv, tmp_path / "lock", io.StringIO())
+    assert refused.value.exit_code == 73
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".venv", "lock", "other"]
 
 
 def test_what_root_has_made_belongs_to_the_folders_owner(making, tmp_path, monkeypatch):
