@@ -26,7 +26,14 @@ from firmware_bridge.errors import (
     WrongDeviceError,
 )
 from firmware_bridge.ports.port import Port
-from firmware_bridge.ports.selection import WantedBoard, ask_which_port, candidates, similar_ports
+from firmware_bridge.ports.selection import (
+    WantedBoard,
+    ask_which_port,
+    candidates,
+    is_same_board,
+    returned_ports,
+    similar_ports,
+)
 from firmware_bridge.ports.serial_ports import SerialPort, port_holders, serial_ports
 from firmware_bridge.protocol.delivery import SerialLine
 from firmware_bridge.protocol.link import HostLink
@@ -36,6 +43,8 @@ from firmware_bridge.protocol.status import LinkStatistics
 _FIRST_ATTEMPTS = 3
 _LATER_ATTEMPTS = 4
 _BLOCKED_S = 3.0
+# how often to look for the board among the ports while another device is not to be opened again
+_LOOKING_S = 2.0
 # maximum time for the board to acknowledge the last packets when closing
 _CLOSING_S = 0.5
 _BITS_A_BYTE = 10
@@ -76,6 +85,7 @@ class ConnectionThread:
         self._conversation = BoardConversation(self._link, random_session)
         self._outages = OutageTracker()
         self._known: SerialPort | None = None
+        self._tried: SerialPort | None = None
         self._listed: tuple[SerialPort, ...] = ()
         self._lookalikes: frozenset[str] = frozenset()
         self._state = ConnectionState.FINDING
@@ -102,6 +112,7 @@ class ConnectionThread:
 
     def _choose(self) -> SerialPort:
         self._enter(ConnectionState.FINDING)
+        self._tried = None
         self._listed = serial_ports(self._list_ports)
         found = candidates(self._wanted, self._listed, self._known, self._lookalikes)
         return found[0] if len(found) == 1 else self._only_one_answering(found)
@@ -144,6 +155,7 @@ class ConnectionThread:
         attempts: int,
         is_over: Callable[[BoardConversation], bool],
     ) -> None:
+        self._tried = port
         opened = self._open_port(port.device, self._wanted.baud)
         try:
             conversation.opened(
@@ -256,13 +268,23 @@ class ConnectionThread:
         if self._mailbox.is_closing:
             return
         self._state = ConnectionState.FINDING
-        if isinstance(error, WrongDeviceError) and not isinstance(error, SilentDeviceError):
-            # another device has the name by which the board was known: the settings decide again
-            self._known, self._lookalikes = None, frozenset()
+        if isinstance(error, WrongDeviceError):
+            missed = self._missed_board()
+            if missed is not None:
+                error = type(error)(f"the board that was on {missed.device} is unplugged; {error}")
+            elif not isinstance(error, SilentDeviceError):
+                # another device has the name by which the board was known: the settings decide again
+                self._known, self._lookalikes = None, frozenset()
         events = self._conversation.take_events()
         if not self._conversation.has_left:
             self._say_once(self._outages.failed(error, self._clock()))
         self._publish(events)
+
+    def _missed_board(self) -> SerialPort | None:
+        """Return the port of the board that answered before, if another one was tried in its place."""
+        if self._known is None or self._tried is None or is_same_board(self._tried, self._known):
+            return None
+        return self._known
 
     def _say_once(self, sentence: str | None) -> None:
         if sentence is not None:
@@ -288,10 +310,16 @@ class ConnectionThread:
         while not self._mailbox.is_closing:
             if self._conversation.has_left:
                 self._poll.wait(None)
-            elif self._clock() < self._outages.retry_at_s:
-                self._poll.wait(self._outages.retry_at_s)
-            else:
+            elif self._clock() >= self._outages.retry_at_s or self._is_back():
                 return
+            else:
+                looking_s = None if self._missed_board() is None else self._clock() + _LOOKING_S
+                self._poll.wait(earliest((self._outages.retry_at_s, looking_s)))
+
+    def _is_back(self) -> bool:
+        """Return whether the board is among the ports again, after another device was tried; opens nothing."""
+        missed = self._missed_board()
+        return missed is not None and bool(returned_ports(serial_ports(self._list_ports), missed, self._lookalikes))
 
 
 def line_of(name: str, baud: int) -> SerialLine:

@@ -16,7 +16,15 @@ from firmware_bridge.install.access import (
     only_port,
 )
 from firmware_bridge.install.console import BareBoard, Survey
-from firmware_bridge.install.installation import OLDEST_MICROPYTHON, Progress, installed_manifest, speaks_usb
+from firmware_bridge.install.installation import (
+    OLDEST_MICROPYTHON,
+    REFUSAL,
+    REFUSAL_REMEDY,
+    Progress,
+    installed_manifest,
+    refuses_pins,
+    speaks_usb,
+)
 from firmware_bridge.install.manifest import (
     FAULT_FILES,
     PIN_MAP_FILE,
@@ -84,7 +92,7 @@ def check(
         finally:
             board.reset()
     if survey.has_firmware and is_on_usb:
-        findings.append(_running_finding(await_restart(port, wanted.baud, environment)))
+        findings.append(running_finding(await_restart(port, wanted.baud, environment), pins))
     return BoardCheck(port, tuple(findings))
 
 
@@ -109,7 +117,7 @@ def _check_running(reached: ReachedBoard, firmware: Firmware, pins: PinMap | Non
         yield _compare_pin_maps(
             welcome.pin_map_checksum, None if pins is None else pins.crc32, has=welcome.pin_map_checksum != 0
         )
-        yield _running_finding(welcome)
+        yield running_finding(welcome, pins)
     elif isinstance(reached.why_not, VersionError | NoFirmwareError):
         yield Finding.fault("firmware", str(reached.why_not))
     else:
@@ -175,10 +183,13 @@ def _compare_pin_maps(there: str | int | None, wanted: str | int | None, *, has:
     return Finding.ok("pin map", "the board has yours")
 
 
-def _running_finding(welcome: Welcome | None) -> Finding:
+def running_finding(welcome: Welcome | None, pins: PinMap | None) -> Finding:
+    """Find whether the firmware answers, and whether it uses the pins of its pin map."""
     if welcome is None:
         message = "its firmware does not answer"
         return Finding.fault("board", message, "unplug it and plug it in again; if that doesn't help, install again")
+    if pins is not None and refuses_pins(welcome, pins):
+        return Finding.fault("board", f"it {REFUSAL}", REFUSAL_REMEDY)
     return Finding.ok("board", f"{welcome.board} answers: {equipment(welcome)}")
 
 

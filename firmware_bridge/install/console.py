@@ -88,6 +88,16 @@ for path in {paths!r}:
     if name in os.listdir(folder or '/'):
         os.remove('/' + path)
 """
+_RENAME_FREELY = """
+import os
+stem, _, suffix = {to!r}.rpartition('.')
+name, number = {to!r}, 1
+while name in os.listdir('/'):
+    number += 1
+    name = stem + '_' + str(number) + '.' + suffix
+os.rename('/' + {path!r}, '/' + name)
+print(name)
+"""
 _MAKE_FOLDERS = """
 import os
 for path in {paths!r}:
@@ -210,9 +220,10 @@ class BareBoard(Closeable):
         """Replace files by their new versions."""
         self._run(_SWAP.format(paths=tuple(paths), suffix=NEW_SUFFIX))
 
-    def rename(self, path: str, to: str) -> None:
-        """Rename a file."""
-        self._run(f"import os\nos.rename({'/' + path!r}, {'/' + to!r})")
+    def rename_freely(self, path: str, to: str) -> str:
+        """Rename a file to ``to``, or to ``to`` with a number if that exists; returns the new name."""
+        answer = self._run(_RENAME_FREELY.format(path=path, to=to))
+        return self._parse(lambda name: name.decode("ascii").strip(), answer)
 
     def remove(self, paths: Iterable[str]) -> None:
         """Remove files; missing ones are ignored."""

@@ -7,6 +7,7 @@ interrupted has no manifest: `./run hardware firmware check` reports it, and ins
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -34,7 +35,11 @@ from firmware_bridge.protocol.messages import Welcome
 
 OLDEST_MICROPYTHON = (1, 22)
 KEPT_MAIN_FILE = "main_before_referee.py"
-"""Name for the owner's own main.py once the firmware's has replaced it."""
+"""Name for the owner's own main.py once the firmware's has replaced it; with a number if there is such a file."""
+_OUR_IMPORT = re.compile(rb"^\s*from firmware\.board\.", re.MULTILINE)
+"""What the main.py of every version has."""
+REFUSAL = "can't use this pin map, so it uses none of its pins"
+REFUSAL_REMEDY = "a pin may be missing on this module, or be taken by its memory: choose another, then install again"
 
 # allowance for the file system's own data: a block for each new file would be too much to require of a small board
 _SPARE_BYTES = 16 * 1024
@@ -52,7 +57,7 @@ class InstallResult:
         version: the firmware's version now.
         before: the version before, ``None`` if there was none or it is unknown.
         written: the files that were written.
-        kept_main: whether the owner's own main.py was kept under KEPT_MAIN_FILE.
+        kept_main: the name under which the owner's own main.py was kept, ``None`` if there was none.
         has_pin_map: whether there is a pin map on the board, this one or an earlier one.
         welcome: the board's description of itself; ``None`` if its pin map makes it use its UART only.
     """
@@ -61,7 +66,7 @@ class InstallResult:
     version: Version
     before: Version | None
     written: tuple[str, ...]
-    kept_main: bool
+    kept_main: str | None
     has_pin_map: bool
     welcome: Welcome | None
 
@@ -89,7 +94,7 @@ def install(
             check_machine(survey, port, pins)
             before = installed_manifest(board, survey)
             change = _FileUpdate(firmware, pins, survey, before)
-            change.make(board, progress)
+            kept_main = change.make(board, progress)
             is_on_usb = pins.link is None if pins is not None else speaks_usb(board, survey)
             progress("starting the firmware", 0, 0)
         finally:
@@ -97,13 +102,13 @@ def install(
             board.reset()
     welcome = None
     if is_on_usb:
-        welcome = _check_welcome(await_restart(port, wanted.baud, environment), port, firmware, pins)
+        welcome = check_welcome(await_restart(port, wanted.baud, environment), port, firmware, pins)
     return InstallResult(
         port=port,
         version=firmware.version,
         before=None if before is None else before.version,
         written=change.difference.to_write,
-        kept_main=change.keeps_main,
+        kept_main=kept_main,
         has_pin_map=pins is not None or PIN_MAP_FILE in survey.hashes,
         welcome=welcome,
     )
@@ -158,27 +163,46 @@ class _FileUpdate:
         wanted = Manifest(firmware.version, hashes)
         self.difference: Difference = difference(wanted, survey.hashes, before)
         self._hashes = hashes
-        previous = None if before is None else before.files.get(MAIN_FILE)
-        is_ours = survey.has_firmware or survey.hashes.get(MAIN_FILE) == previous
-        self.keeps_main = MAIN_FILE in self.difference.altered and not is_ours
+        self._before = before
 
-    def make(self, board: BareBoard, progress: Progress) -> None:
-        """Make the changes, and verify them."""
+    def make(self, board: BareBoard, progress: Progress) -> str | None:
+        """Make the changes, and verify them; returns the new name of the owner's main.py, if there was one."""
         to_write = self.difference.to_write
         is_manifest_due = self._survey.hashes.get(MANIFEST_FILE) != sha256(self._manifest)
         if not to_write and not self.difference.left_over and not is_manifest_due:
-            return
-        self._check_room(to_write)
-        self._write_new(board, to_write, progress)
+            return None
+        # an interrupted installation may have left new files, of this version or of another
+        there = self._survey.hashes
+        complete = {path for path in to_write if there.get(path + NEW_SUFFIX) == self._hashes[path]}
+        new = {path for path in self.difference.left_over if path.endswith(NEW_SUFFIX)}
+        stale = new - {path + NEW_SUFFIX for path in complete}
+        if stale:
+            board.remove(stale)
+            self._survey = board.survey()
+        to_send = tuple(path for path in to_write if path not in complete)
+        self._check_room(to_send)
+        try:
+            self._write_new(board, to_send, progress)
+        except BoardFullError:
+            board.remove(path + NEW_SUFFIX for path in to_write)
+            raise
+        progress("checking what was written", 0, 0)
+        self._check(board, {path: self._hashes[path] for path in to_write}, NEW_SUFFIX)
         progress("putting the files in their places", 0, 0)
-        rewritten = {path + NEW_SUFFIX for path in to_write}
-        board.remove((MANIFEST_FILE, *(path for path in self.difference.left_over if path not in rewritten)))
-        if self.keeps_main:
-            board.rename(MAIN_FILE, KEPT_MAIN_FILE)
+        is_main_ours = MAIN_FILE not in self.difference.altered or self._is_main_ours(board)
+        board.remove((MANIFEST_FILE, *(path for path in self.difference.left_over if path not in new)))
+        kept_main = None if is_main_ours else board.rename_freely(MAIN_FILE, KEPT_MAIN_FILE)
         board.swap(to_write)
         self._check(board, self._hashes, "")
         board.write_new(MANIFEST_FILE, self._manifest, lambda _: None)
         board.swap((MANIFEST_FILE,))
+        return kept_main
+
+    def _is_main_ours(self, board: BareBoard) -> bool:
+        """Return whether the board's main.py is one of ours; without a manifest its text tells."""
+        if self._before is not None:
+            return self._survey.hashes[MAIN_FILE] == self._before.files.get(MAIN_FILE)
+        return _OUR_IMPORT.search(board.read(MAIN_FILE)) is not None
 
     def _write_new(self, board: BareBoard, paths: tuple[str, ...], progress: Progress) -> None:
         board.make_folders({str(folder) for path in paths for folder in PurePosixPath(path).parents if folder.name})
@@ -192,8 +216,6 @@ class _FileUpdate:
                 progress(f"writing {path}", done, total)
 
             board.write_new(path, self._data[path], report)
-        progress("checking what was written", 0, 0)
-        self._check(board, {path: self._hashes[path] for path in paths}, NEW_SUFFIX)
 
     @staticmethod
     def _check(board: BareBoard, hashes: Mapping[str, str], suffix: str) -> None:
@@ -214,7 +236,8 @@ class _FileUpdate:
             )
 
 
-def _check_welcome(welcome: Welcome | None, port: SerialPort, firmware: Firmware, pins: PinMap | None) -> Welcome:
+def check_welcome(welcome: Welcome | None, port: SerialPort, firmware: Firmware, pins: PinMap | None) -> Welcome:
+    """Return what the board says of itself; raises InstallError if that is not what was put on it."""
     if welcome is None:
         raise InstallError(
             f"the firmware is on the board on {port.device}, but it does not answer; unplug it and plug it in again, "
@@ -230,4 +253,16 @@ def _check_welcome(welcome: Welcome | None, port: SerialPort, firmware: Firmware
             f"the board on {port.device} does not use the pin map that was put on it; unplug it and plug it in again, "
             f"then run `./run hardware firmware check`"
         )
+    if pins is not None and refuses_pins(welcome, pins):
+        raise InstallError(f"the board on {port.device} {REFUSAL}; {REFUSAL_REMEDY}")
     return welcome
+
+
+def refuses_pins(welcome: Welcome, pins: PinMap) -> bool:
+    """Return whether the board has this pin map and could not use it: with one unusable pin it uses none."""
+    there = (welcome.lights, welcome.switches, welcome.buttons)
+    return welcome.pin_map_checksum == pins.crc32 and there != (
+        pins.light_count,
+        pins.switch_count,
+        len(pins.buttons),
+    )

@@ -191,9 +191,9 @@ count = 64
 # The order in which a light takes its colours; "GRB" for nearly all strips. If red and green are swapped, "RGB".
 order = "GRB"
 
-# The strip is dimmed so that it never draws more than this. USB can give 500 mA; with a supply of its own, enter
+# The strip is dimmed so that it never draws more than this. From USB at most 400 mA; with a supply of its own, enter
 # four fifths of what that can give.
-current_limit_ma = 500
+current_limit_ma = 400
 
 # 1.0 is full.
 brightness = 0.6

@@ -115,7 +115,7 @@ def _lights(top: _Section, pins: _Pins) -> LightStrip | None:
         pin=pins.take(section, "pin", "the lights"),
         count=section.number("count", 1, MOST_LIGHTS, None),
         order=section.choice("order", COLOUR_ORDERS, "GRB"),
-        current_limit_ma=section.number("current_limit_ma", 50, 60_000, 500),
+        current_limit_ma=section.number("current_limit_ma", 50, 60_000, 400),
         brightness=section.fraction("brightness", 1.0),
     )
 

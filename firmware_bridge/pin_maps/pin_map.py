@@ -40,7 +40,7 @@ class LightStrip:
     pin: int
     count: int
     order: str = "GRB"
-    current_limit_ma: int = 500
+    current_limit_ma: int = 400
     brightness: float = 1.0
 
 

@@ -72,7 +72,7 @@ def candidates(
         PortMissingError: it is on none of them; names those there are.
         PortAmbiguousError: several match the specification.
     """
-    again = () if known is None or known.vendor_id is None else _same_board_ports(wanted, ports, known, lookalikes)
+    again = () if known is None else _same_board_ports(wanted, ports, known, lookalikes)
     if again:
         return again
     if wanted.port is not None:
@@ -94,14 +94,32 @@ def similar_ports(board: SerialPort, ports: Sequence[SerialPort]) -> frozenset[s
 
     Many serial converters have no serial number: the one beside the board's may be a 3D printer's.
     """
-    return frozenset(port.device for port in ports if port.device != board.device and _is_same_board(port, board))
+    return frozenset(port.device for port in ports if port.device != board.device and is_same_board(port, board))
+
+
+def returned_ports(
+    ports: Sequence[SerialPort], known: SerialPort, lookalikes: Collection[str]
+) -> tuple[SerialPort, ...]:
+    """Return the ports with the USB numbers of ``known``, without the ``lookalikes``; none if it has no numbers."""
+    if known.vendor_id is None:
+        return ()
+    return tuple(port for port in ports if is_same_board(port, known) and port.device not in lookalikes)
+
+
+def is_same_board(port: SerialPort, known: SerialPort) -> bool:
+    """Return whether both ports have the same USB numbers."""
+    return (port.vendor_id, port.product_id, port.serial_number) == (
+        known.vendor_id,
+        known.product_id,
+        known.serial_number,
+    )
 
 
 def _same_board_ports(
     wanted: WantedBoard, ports: Sequence[SerialPort], known: SerialPort, lookalikes: Collection[str]
 ) -> tuple[SerialPort, ...]:
     """Return the ports where the board of ``known`` may be now; none if it is gone, so that a spare one may be used."""
-    alike = tuple(port for port in ports if _is_same_board(port, known) and port.device not in lookalikes)
+    alike = returned_ports(ports, known, lookalikes)
     for name in (known.device, wanted.port):
         if any(port.device == name for port in alike):
             return tuple(port for port in alike if port.device == name)
@@ -110,14 +128,6 @@ def _same_board_ports(
     raise PortAmbiguousError(
         f"the board that was on {known.device} is gone, and {len(alike)} are like it: {_list_ports(alike)}; "
         f"{ask_which_port(alike)}"
-    )
-
-
-def _is_same_board(port: SerialPort, known: SerialPort) -> bool:
-    return (port.vendor_id, port.product_id, port.serial_number) == (
-        known.vendor_id,
-        known.product_id,
-        known.serial_number,
     )
 
 

@@ -53,7 +53,7 @@ def install(context: CommandContext, port: str | None, pins: Path | None) -> Non
       ./run hardware firmware install --port /dev/ttyACM0
     """
     from firmware_bridge.install.check import equipment
-    from firmware_bridge.install.installation import KEPT_MAIN_FILE, install
+    from firmware_bridge.install.installation import install
     from firmware_bridge.install.manifest import version_text
 
     wanted, pin_map = _select_board(context, port, pins)
@@ -66,8 +66,8 @@ def install(context: CommandContext, port: str | None, pins: Path | None) -> Non
         files = counted(len(done.written), "file")
         before = f" (before: {version_text(done.before)})" if done.before not in (None, done.version) else ""
         click.echo(f"Firmware {version}{before} is on the board on {done.port.device}: {files} written and checked.")
-    if done.kept_main:
-        click.echo(f"The board's own main.py is kept there as {KEPT_MAIN_FILE}.")
+    if done.kept_main is not None:
+        click.echo(f"The board's own main.py is kept there as {done.kept_main}.")
     if done.welcome is None:
         say("By its pin map the board speaks on its UART: `./run hardware firmware check --quick --port` that port.")
     else:

@@ -72,22 +72,27 @@ def setup_command(
       ./run setup --page-address 0.0.0.0
     """
     from engine import registry
-    from referee.settings.sources import FILE_NAME
+    from referee.settings.sources import FILE_NAME, absolute_source
     from referee.setup.progress import Progress, SetUpRun
     from referee.setup.shared_camera import SharedCamera
     from referee.setup.steps import steps_of
     from referee.setup.table_setup import TableSetup
 
+    if context.config_path is not None:
+        raise click.UsageError("setup writes the settings of a folder; give --folder FOLDER instead of --config.")
     options = chosen_page(page, page_port, page_address)
+    camera = None if camera is None else absolute_source(camera, Path.cwd())
     folder = folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
     kept = None if is_new else Progress.load(folder, game_name)
-    if kept is None:
+    is_chosen_on_page = kept is None and options is not None and not game_name
+    if kept is None and not is_chosen_on_page:
         if (folder / FILE_NAME).is_file():
             click.confirm(f"{folder / FILE_NAME} is there already. Write it anew?", abort=True)
-        kept = None if options and not game_name else Progress(folder, game_name or _pick_game())
+        kept = Progress(folder, game_name or _pick_game())
     if options is not None:
-        return _on_page(kept, folder, paper, camera, options, context.environment)
+        environment = context.environment
+        return _on_page(kept, folder, paper, camera, options, environment, is_new=is_new and is_chosen_on_page)
     assert kept is not None
     game = registry.load(kept.game)
     asked = present_settings(context.environment, folder).camera
@@ -95,16 +100,19 @@ def setup_command(
         table = TableSetup(game, folder, shared_camera.look, utc_now().date(), paper, dict(kept.values))
         table.make_light_map = partial(_map_lights, shared_camera, console=output(), ask=input)
         table.make_sensor_map = partial(_map_switches, console=output(), typed=_read_lines_until)
-        is_whole = _walk(SetUpRun(steps_of(game), table, kept), camera)
+        run = SetUpRun(steps_of(game), table, kept)
+        is_whole = _walk(run, camera)
     place = "" if folder == Path.cwd() else f" --folder {shlex.quote(str(folder))}"
     if not is_whole:
         say(f"`./run setup{place}` goes on here.")
         return CHECK_FAILED
-    if "camera.calibration" not in kept.values:
+    ending = run.ending(context.environment, Path.cwd())
+    if not ending.is_ready:
         say(f"{game.title} is not ready: a table needs a calibrated camera. `./run setup{place} --new` begins again.")
         return CHECK_FAILED
-    where = "" if folder == Path.cwd() else f"--config {shlex.quote(str(folder / FILE_NAME))} "
-    say(f"{game.title} is ready; the settings are in {folder / FILE_NAME}. Play: ./run {where}watch")
+    say(f"{game.title} is ready; the settings are in {folder / FILE_NAME}. Play: {ending.watch}")
+    if ending.overriding:
+        say(f"These variables come before the settings: {', '.join(ending.overriding)}")
     return OK
 
 
@@ -118,13 +126,15 @@ def page_key(environment: Mapping[str, str], folder: Path) -> Path:
 
 
 def present_settings(environment: Mapping[str, str], folder: Path) -> Settings:
-    """Return the settings that `watch` would use in this folder; the default ones if the file has faults."""
+    """Return the settings of this folder, or else those found without one; the default ones if they have faults."""
     from referee.errors import ConfigError
     from referee.settings.configuration import load
     from referee.settings.settings import Settings
+    from referee.settings.sources import FILE_NAME
 
+    file = folder / FILE_NAME
     try:
-        return load(None, environment=environment, folder=folder).settings
+        return load(file if file.is_file() else None, environment=environment, folder=folder).settings
     except ConfigError:
         # The set-up will replace the file.
         return Settings().with_absolute_paths({}, folder, environment)
@@ -137,6 +147,8 @@ def _on_page(
     camera: str | None,
     options: PageOptions,
     environment: Mapping[str, str],
+    *,
+    is_new: bool,
 ) -> int:
     """Serve the set-up until Ctrl-C; returns whether it is complete."""
     from rich.text import Text
@@ -156,8 +168,8 @@ def _on_page(
                 lambda settings, path: _map_switches(settings, path, dialogue.console, lambda _: dialogue.lines()),
             )
 
-        surroundings = SetUpEnvironment(folder, shared_camera, utc_now().date(), paper, makers, click.echo)
-        setting_up = SetUpPage(surroundings, kept, camera)
+        surroundings = SetUpEnvironment(folder, shared_camera, utc_now().date(), paper, makers, click.echo, environment)
+        setting_up = SetUpPage(surroundings, kept, camera, is_new=is_new)
         with (
             open_site(
                 lambda access: create_set_up(setting_up, access),
@@ -251,14 +263,17 @@ def _read_lines_until(over: threading.Event) -> Iterator[str]:
 
 
 def _walk(run: SetUpRun, camera: str | None) -> bool:
-    """Go through the unfinished steps; returns whether none is left."""
+    """Go through the unfinished steps; returns whether none is left. ``camera`` answers its step once."""
     while (step := run.step) is not None:
         click.echo(f"\nStep {run.number(step)} of {len(run.steps)}: {step.title}")
         if why := step.unneeded(run.table):
             say(f"  {why} Skipped.")
             run.skip(step)
             continue
-        answer = _complete(step, run, camera if step.name == "camera" else None)
+        given = None
+        if step.name == "camera":
+            given, camera = camera, None
+        answer = _complete(step, run, given)
         if answer == "q":
             return False
         if answer == "b":

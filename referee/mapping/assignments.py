@@ -44,8 +44,8 @@ class AssignmentBySquare(_SensorAssignment):
     passed: list[str] = field(default_factory=list)
 
     HELP = (
-        "Put a piece on the square that is asked for, alone on the board or beside those before. Enter alone: skip "
-        "it. b: back to the square before. f: finish here."
+        "Put a piece on the square that is asked for, alone on the board; with diodes, those before may stay. Enter "
+        "alone: skip it. b: back to the square before. f: finish here."
     )
 
     @property

@@ -127,6 +127,7 @@ def assign_switches(
     say(assignment.HELP)
     prompt = ""
     is_there: bool | None = None
+    doubted: list[int] = []
     while not assignment.is_over:
         report = switches()
         was_there, is_there = is_there, _is_readable(report, is_there)
@@ -134,6 +135,11 @@ def assign_switches(
             _say_if_any(say, _initially_closed(report))
         elif was_there is not None and was_there != is_there:
             say("The board answers again." if is_there else "The board does not answer; I wait for it.")
+        if not doubted and (doubted := _rectangle(report)):
+            say(
+                f"Switches {', '.join(map(str, doubted))} can't be told apart (no diodes): take the other pieces off, "
+                "so that only this one is on the board."
+            )
         for closed in _new_closings(report):
             _say_if_any(say, assignment.process_closings(closed))
         try:
@@ -161,6 +167,12 @@ def _initially_closed(report: SwitchReport | None) -> str:
     if not closed:
         return ""
     return f"Closed already: {shortened(closed)}. Take every piece off the board; a switch that stays closed is stuck."
+
+
+def _rectangle(report: SwitchReport | None) -> list[int]:
+    """Return the doubtful switches of a matrix without diodes: at least the corners of a rectangle, but not all."""
+    doubtful = [] if report is None else [number for number, is_doubtful in enumerate(report.doubtful) if is_doubtful]
+    return doubtful if report is not None and 4 <= len(doubtful) < len(report.doubtful) else []
 
 
 def _new_closings(report: SwitchReport | None) -> list[list[int]]:

@@ -20,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from common.durable import write_durably
 from common.json_files import parse_json
-from common.phrases import listed
+from common.phrases import listed, shortened
 from engine.values import Place
 from referee.errors import ConfigError, CorrectionError
 from referee.sensing.values import PlaceChange, SensorSettings
@@ -56,7 +56,8 @@ class HealthSettings:
     ``chatter_changes``, ``chatter_s``
         a sensor that changes this often within this many seconds chatters. More changes, or a shorter time: fewer do.
     ``doubtful_s``
-        a sensor that can't be read for this long, in seconds, is switched off. Longer: later.
+        a sensor that can't be read for this long, in seconds, is switched off, and used again once it has been readable
+        for as long. Longer: later.
     ``agreements``
         the changes in a row that a switched-off sensor must get right to be used again. Higher: later.
     """
@@ -111,6 +112,7 @@ class SensorHealth:
     _truth: Mapping[Place, bool] = field(default_factory=dict, init=False)
     _latest: dict[Place, deque[float]] = field(default_factory=dict, init=False)
     _doubtful_since_s: dict[Place, float] = field(default_factory=dict, init=False)
+    _readable_since_s: dict[Place, float] = field(default_factory=dict, init=False)
 
     @property
     def out(self) -> frozenset[Place]:
@@ -154,13 +156,37 @@ class SensorHealth:
                 times = f"{self.health.chatter_changes} times within {self.health.chatter_s:.0f} seconds"
                 words += self._disable(change.place, SensorFault.CHATTERING, f"has changed {times}")
                 latest.clear()
-        unsure = set(doubtful)
-        self._doubtful_since_s = {place: self._doubtful_since_s.get(place, now_s) for place in unsure}
-        for place in sorted(unsure):
-            if now_s - self._doubtful_since_s[place] >= self.health.doubtful_s:
-                why = f"could not be read for {self.health.doubtful_s:.0f} seconds"
-                words += self._disable(place, SensorFault.DOUBTFUL, why)
+        words += self._note_doubts(frozenset(doubtful), now_s)
         return tuple(words)
+
+    def _note_doubts(self, doubtful: frozenset[Place], now_s: float) -> list[str]:
+        """Switch off the sensors that have been doubtful for long, and use those again that are readable for long."""
+        readable = {place for place, record in self._records.items() if record.out is SensorFault.DOUBTFUL} - doubtful
+        self._doubtful_since_s = {place: self._doubtful_since_s.get(place, now_s) for place in doubtful}
+        self._readable_since_s = {place: self._readable_since_s.get(place, now_s) for place in readable}
+        doubtful_s = f"{self.health.doubtful_s:.0f}"
+        words: list[str] = []
+        lost = sorted(self._lasting(self._doubtful_since_s, now_s) - self.out)
+        for place in lost:
+            words = self._disable(place, SensorFault.DOUBTFUL, f"could not be read for {doubtful_s} seconds")
+        if len(lost) > 1:
+            places = shortened(lost)
+            words = [
+                f"The sensors under {places} could not be read for {doubtful_s} seconds; I go on without them. {_SHOWS}"
+            ]
+        back = sorted(self._lasting(self._readable_since_s, now_s))
+        self._records |= {place: self._new_record(place) for place in back}
+        places = shortened(back)
+        if len(back) == 1:
+            words.append(f"The sensor under {places} has been readable for {doubtful_s} seconds; it is used again.")
+        elif back:
+            words.append(
+                f"The sensors under {places} have been readable for {doubtful_s} seconds; they are used again."
+            )
+        return words
+
+    def _lasting(self, since_s: Mapping[Place, float], now_s: float) -> frozenset[Place]:
+        return frozenset(place for place, time_s in since_s.items() if now_s - time_s >= self.health.doubtful_s)
 
     def put_back(self, place: Place) -> str:
         """Use a sensor again at a person's request; returns the reply. Raises CorrectionError if it wasn't off."""

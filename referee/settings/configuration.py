@@ -28,7 +28,15 @@ from referee.errors import ClockError, ConfigError
 from referee.settings.conversions import is_address, pins, sensor_pins, sheet_path, table_options, time_control
 from referee.settings.network_sections import MqttSection
 from referee.settings.settings import Settings
-from referee.settings.sources import SECTION_SEPARATOR, Source, find_file, nearest_source, read_environment, read_file
+from referee.settings.sources import (
+    SECTION_SEPARATOR,
+    Source,
+    absolute_source,
+    find_file,
+    nearest_source,
+    read_environment,
+    read_file,
+)
 from referee.settings.written import allowed_text
 
 __all__ = ["Configuration", "Settings", "load"]
@@ -99,6 +107,8 @@ def load(
     found = list(problems(settings, sources))
     if found:
         raise ConfigError("\n".join(found))
+    if (base := bases.get("camera.source", folder)) != folder:
+        settings = settings.changed({"camera.source": absolute_source(settings.camera.source, base)})
     return Configuration(settings.with_absolute_paths(bases, folder, environment), file, sources)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from referee.errors import ConfigError
 from referee.settings.network_sections import MqttSection, PageSection
 from referee.settings.sections import (
     JOURNAL_FILE,
@@ -23,7 +24,7 @@ from referee.settings.sections import (
     TableSection,
     TurnSection,
 )
-from referee.settings.sources import SECTION_SEPARATOR, user_folder
+from referee.settings.sources import SECTION_SEPARATOR, expanded, user_folder
 
 _JOURNAL_PATH = f"journal{SECTION_SEPARATOR}path"
 
@@ -58,9 +59,15 @@ class Settings(Section):
     def with_absolute_paths(self, bases: Mapping[str, Path], folder: Path, environment: Mapping[str, str]) -> Settings:
         """Return the settings with absolute paths: relative ones start from ``bases`` (by setting), ``~`` is expanded.
 
-        Without a path in the settings, the journal is in the user's data folder.
+        Without a path in the settings, the journal is in the user's data folder. Raises ConfigError for a path that
+        can't be one.
         """
-        placed = {name: bases.get(name, folder) / path.expanduser() for name, path in self.paths().items()}
+        placed: dict[str, Path] = {}
+        for name, path in self.paths().items():
+            try:
+                placed[name] = bases.get(name, folder) / expanded(path)
+            except ConfigError as error:
+                raise ConfigError(f"{name}: {error}") from error
         if _JOURNAL_PATH not in bases:
             placed[_JOURNAL_PATH] = user_folder(environment, "XDG_DATA_HOME", ".local/share") / JOURNAL_FILE
         return self.changed(placed)

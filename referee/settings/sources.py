@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from common.phrases import nearest
+from common.phrases import Phrase, nearest
 from common.program import VARIABLE as PROGRAM_VARIABLE
 from common.toml_text import parse_toml
 from referee.errors import ConfigError
@@ -59,11 +59,40 @@ def user_folder(environment: Mapping[str, str], variable: str, fallback: str) ->
     return (Path(base) if Path(base).is_absolute() else home / fallback) / FOLDER_NAME
 
 
+def expanded(name: str | Path) -> Path:
+    """Return a file's name with its ``~`` expanded; raises ConfigError for what can't be the name of a file."""
+    try:
+        path = Path(name).expanduser()
+    except (RuntimeError, ValueError):
+        path = None
+    if path is None or "\0" in str(path):
+        raise ConfigError(Phrase("%(file)s can't be the name of a file", file=repr(str(name))))
+    return path
+
+
+def absolute_source(spec: str, folder: Path) -> str:
+    """Return a camera whose files are named absolutely; relative names start from ``folder``. Raises ConfigError.
+
+    Text that names neither a camera nor a file is returned as it is.
+    """
+    if spec.strip().isdigit():
+        return spec
+    from vision.cameras import source_path
+
+    named = source_path(spec)
+    if named is None:
+        return spec
+    kind, colon, rest = spec.strip().partition(":")
+    prefix = f"{kind}:" if colon and rest and Path(rest) == named else ""
+    path = folder / expanded(named)
+    return f"{prefix}{path}" if prefix or path.exists() else spec
+
+
 def find_file(path: Path | None, environment: Mapping[str, str], folder: Path) -> Path | None:
     """Find the settings file; raises ConfigError when one was named that is not there."""
     for named, by in ((path, "--config"), (environment.get(FILE_VARIABLE), f"${FILE_VARIABLE}")):
         if named:
-            file = folder / Path(named).expanduser()
+            file = folder / expanded(named)
             if not file.is_file():
                 raise ConfigError(
                     f"there is no settings file {file} (named by {by}); `./run tools config --example` prints one"

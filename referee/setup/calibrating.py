@@ -178,16 +178,17 @@ class BoardPictures:
     def of(cls, table: TableSetup) -> BoardPictures:
         """Load a table's pictures, also after a restart; raises VisionError if one can't be read."""
         known = table.pictures
-        if isinstance(known, BoardPictures):
+        width, height = size = tuple(int(table.values.get(f"camera.{side}_px", 0)) for side in ("width", "height"))
+        if isinstance(known, BoardPictures) and (0 in size or known.guide.size == size):
             return known
-        width, height = (int(table.values.get(f"camera.{side}_px", 0)) for side in ("width", "height"))
         found = cls(table.folder / PICTURES_FOLDER, PoseGuide((width, height)))
         found.folder.mkdir(exist_ok=True)
         for path in image_paths(found.folder):
             image = load_image(path)
-            found.guide.learn_size(image)
-            found.guide.kept.append(find_board(image, BOARD))
             found.newest += 1
+            found.guide.learn_size(image)
+            if (image.shape[1], image.shape[0]) == found.guide.size:
+                found.guide.kept.append(find_board(image, BOARD))
         table.pictures = found
         return found
 
@@ -212,10 +213,11 @@ class BoardPictures:
         return Finding.ok(_PICTURE, Phrase("picture %(number)d is kept", number=len(self.guide.kept)))
 
     def start_over(self) -> None:
-        """Delete all pictures."""
+        """Delete all pictures, and forget their size."""
         for path in image_paths(self.folder):
             path.unlink()
         self.guide.kept.clear()
+        self.guide.size = (0, 0)
         self.newest = 0
 
     def inspect(self, frame: Frame) -> Inspection:
@@ -264,7 +266,7 @@ _INSTRUCTIONS = (
 
 
 def _check_calibration(table: TableSetup, answer: str) -> Outcome:
-    given = (table.folder / Path(answer).expanduser()) if answer else None
+    given = table.file(answer) if answer else None
     if given is not None and given.is_file():
         return _use_calibration(table, given, answer)
     images: list[Image]

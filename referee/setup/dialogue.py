@@ -24,6 +24,8 @@ class PageDialogue:
         self._lock = threading.Lock()
         self._lines: deque[str] = deque(maxlen=_MOST_LINES)
         self._question = ""
+        self._number = 0
+        self._takes_lines = False
         self._answers: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
     def write(self, text: str) -> int:
@@ -39,6 +41,7 @@ class PageDialogue:
         """Ask and wait for the answer; raises EOFError once the dialogue is closed."""
         with self._lock:
             self._question = question
+            self._number += 1
         try:
             answer = self._answers.get()
         finally:
@@ -49,19 +52,24 @@ class PageDialogue:
         return answer
 
     def lines(self) -> Iterator[str]:
-        """Yield answers that no question asked for, until the dialogue is closed."""
-        while (answer := self._answers.get()) is not None:
-            yield answer
+        """Return the answers that no question asked for, until the dialogue is closed."""
+        self._takes_lines = True
+        return iter(self._answers.get, None)
 
-    def answer(self, text: str) -> None:
-        """Answer the open question, or send a line without one."""
-        self._answers.put(text)
+    def answer(self, text: str, number: str) -> None:
+        """Answer the question of this number, or send a line if lines are taken; any other answer is dropped."""
+        with self._lock:
+            if number == str(self._number) and (self._question or self._takes_lines):
+                # A second answer to the same question must not answer the next one.
+                self._number += 1
+                self._question = ""
+                self._answers.put(text)
 
     def close(self) -> None:
         """Close the dialogue: nobody answers any more."""
         self._answers.put(None)
 
     def shown(self) -> Dialogue:
-        """Return the latest messages, newest last, and the open question."""
+        """Return the latest messages, newest last, and the open question with its number."""
         with self._lock:
-            return Dialogue(tuple(self._lines), self._question)
+            return Dialogue(tuple(self._lines), self._question, str(self._number))

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import cv2
@@ -13,17 +14,20 @@ import numpy as np
 
 from common.durable import write_durably
 from common.findings import Finding
+from common.json_files import read_json_object
 from common.phrases import Phrase
 from referee.errors import ConfigError
 from referee.rendering.overlay import Overlay
+from referee.settings.table_layout import with_rules
 from referee.setup.table_setup import Outcome, Step, TableSetup
 from referee.setup.views import draw_markers, table_findings
 from referee.web.setting_up.port import AnswerForm, Field, FieldKind, Inspection, Point
-from vision.errors import VisionError
+from vision.errors import LayoutError, VisionError
 from vision.frame import FloatArray, Frame
 from vision.geometry import CameraModel, Pose, back_project, project
+from vision.layout.markers import NO_MARKERS
 from vision.layout.surfaces import GridSurface
-from vision.layout.table import TableLayout
+from vision.layout.table import TableLayout, layout_from_json
 from vision.locating.location import locate
 from vision.locating.markers import Marker, MarkerDetector
 from vision.opencv import as_grey, planar_poses
@@ -57,28 +61,69 @@ def _check_table(table: TableSetup, answer: str) -> Outcome:
     frame = table.picture()
     if not table.has_board:
         return Outcome(tuple(table_findings(frame, table.camera, table.layout)))
-    layout, measured = _measure(table, answer, frame)
-    write_durably(table.folder / LAYOUT_FILE, json.dumps(layout, indent=2) + "\n")
-    table.values["table.layout"] = LAYOUT_FILE
-    findings = (*measured, *table_findings(frame, table.camera, table.layout))
-    return Outcome(findings, {"table.layout": LAYOUT_FILE})
+    if (own := _own_file(table, answer)) is not None:
+        used = Finding.ok(Phrase("layout"), Phrase("%(file)s is used", file=own.name))
+        findings = (used, *table_findings(frame, table.camera, table.layout_from(own)))
+        return Outcome(findings, {"table.layout": answer})
+    data, measured = _measure(table, answer, frame)
+    layout = _layout_of(table, data)
+    bare = _is_bare(answer)
+    findings = (*measured, *table_findings(frame, table.camera, layout.without_markers() if bare else layout))
+    outcome = Outcome(findings, {"table.layout": LAYOUT_FILE, "table.markers": NO_MARKERS if bare else None})
+    if outcome.is_done:
+        write_durably(table.folder / LAYOUT_FILE, json.dumps(data, indent=2) + "\n")
+    return outcome
 
 
-def _own_layout_data(table: TableSetup) -> dict[str, Any]:
-    """Return the content of the game's own layout file."""
+def _own_file(table: TableSetup, answer: str) -> Path | None:
+    """Return the layout file that an answer names; ``None`` for other answers."""
+    path = table.file(answer) if answer else None
+    return path if path is not None and path.is_file() else None
+
+
+def _is_bare(answer: str) -> bool:
+    """Return whether an answer says that the board has no markers."""
+    return answer.split()[:1] == [NO_MARKERS]
+
+
+def _layout_of(table: TableSetup, data: dict[str, Any]) -> TableLayout:
+    return with_rules(layout_from_json(data), table.game, table.options)
+
+
+def _present_data(table: TableSetup) -> dict[str, Any]:
+    """Return the content of the layout in use; raises LayoutError for an invalid one, and ConfigError."""
+    own = table.values.get("table.layout")
+    if own is None:
+        return _shipped_data(table)
+    # This refuses the layout of another game or board.
+    table.layout_from(table.file(own))
+    return read_json_object(table.file(own), "the layout", LayoutError)
+
+
+def _shipped_data(table: TableSetup) -> dict[str, Any]:
+    """Return the content of the layout file that comes with the game."""
     text = resources.files("vision.layout").joinpath("games", f"{table.game.name}.json").read_text(encoding="utf-8")
     layout: dict[str, Any] = json.loads(text)
     return layout
 
 
 def _measure(table: TableSetup, answer: str, frame: Frame) -> tuple[dict[str, Any], tuple[Finding, ...]]:
-    """Return the layout for an answer, and the findings of measuring it; raises ConfigError."""
-    layout = _own_layout_data(table)
+    """Return the layout for an answer, and the findings of measuring it; raises ConfigError and LayoutError.
+
+    What an answer does not measure stays as it was.
+    """
+    layout, shipped = _present_data(table), _shipped_data(table)
+    if not isinstance(layout.get("markers"), dict):
+        layout["markers"] = shipped["markers"]
     findings: tuple[Finding, ...] = ()
     words = answer.split()
     if not words:
-        layout["board"]["top_z"] = layout["markers"]["z"] = PAPER_MM
+        layout["board"] |= {"cell": shipped["board"]["cell"], "top_z": PAPER_MM}
+        layout["markers"] = {**shipped["markers"], "z": PAPER_MM}
         return layout, findings
+    bare = _is_bare(answer)
+    if bare:
+        words = [*words[1:], "0", "0"]
     try:
         typed = [float(word.replace(",", ".")) for word in words[:2]]
         if len(words) == 6:
@@ -90,21 +135,27 @@ def _measure(table: TableSetup, answer: str, frame: Frame) -> tuple[dict[str, An
         cell, height, across, along = typed
     except ValueError:
         raise ConfigError(
-            Phrase("got %(answer)s; expected four lengths in mm, such as 40 10 350 350", answer=repr(answer))
+            Phrase(
+                "got %(answer)s; expected four lengths in mm, such as 40 10 350 350; two for a board without markers, "
+                "such as none 40 10; or a layout file",
+                answer=repr(answer),
+            )
         ) from None
-    layout["board"] |= {"cell": cell, "top_z": height}
     if corners:
-        centres, findings = markers_by_corners(frame, table.camera, _resize_board(table, cell, height), corners)
+        resized = _resize_board(_layout_of(table, layout), cell, height)
+        centres, findings = markers_by_corners(frame, table.camera, resized, corners)
     else:
         x, y = across / 2, along / 2
         centres = {0: (-x, y), 1: (x, y), 2: (x, -y), 3: (-x, -y)}
+    layout["board"] |= {"cell": cell, "top_z": height}
+    if bare:
+        return layout, findings
     layout["markers"]["centres"] = {str(number): list(centre) for number, centre in sorted(centres.items())}
     return layout, findings
 
 
-def _resize_board(table: TableSetup, cell_mm: float, height_mm: float) -> TableLayout:
+def _resize_board(layout: TableLayout, cell_mm: float, height_mm: float) -> TableLayout:
     """Return the layout with a board of another size."""
-    layout = table.usual_layout
     board = replace(layout.board, cell_mm=cell_mm, height_mm=height_mm)
     return replace(layout, surfaces=(board, *layout.surfaces[1:]))
 
@@ -177,6 +228,8 @@ def _forms(table: TableSetup) -> tuple[AnswerForm, ...]:
         AnswerForm(Phrase("It's the board I printed")),
         AnswerForm(Phrase("Measure it by its corners"), (cell, height), corners),
         AnswerForm(Phrase("Use these measures"), (cell, height, across, along)),
+        AnswerForm(Phrase("It has no markers"), (cell, height), answer=NO_MARKERS),
+        AnswerForm(Phrase("Use this layout"), (Field(Phrase("A layout you have")),)),
     )
 
 
@@ -210,7 +263,8 @@ TABLE_STEP = Step(
     "table",
     Phrase("The table"),
     _instructions,
-    "Enter for what you printed, or in mm: a square, the height, marker 0 to 1, marker 1 to 2, such as 40 10 350 350",
+    "Enter for what you printed, or in mm: a square, the height, marker 0 to 1, marker 1 to 2, such as 40 10 350 350; "
+    "without markers: none, a square, the height, such as none 40 10; or a layout file",
     _check_table,
     live=True,
     forms=_forms,

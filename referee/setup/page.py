@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -29,13 +29,17 @@ MOST_PIXELS = 50_000_000
 """The most pixels of an uploaded photo: more than any phone takes."""
 _PHOTO_FILE = "photo.png"
 _GAME = "game"
+_ANEW = "anew"
 _MAPS = ("light-map", "switch-map")
 """The steps that run a dialogue with a person."""
 
 
 @dataclass
 class SetUpEnvironment:
-    """What a set-up needs: the folder, the camera, the date, the paper size, the map makers, and the log function."""
+    """What a set-up needs: the folder, the camera, the date, the paper size, the map makers, and the log function.
+
+    ``variables`` are the environment variables, ``working_folder`` is where the person types commands.
+    """
 
     folder: Path
     camera: SharedCamera
@@ -43,6 +47,8 @@ class SetUpEnvironment:
     paper: str
     makers: Callable[[PageDialogue], tuple[MakeMap, MakeMap]]
     say: Callable[[str], object]
+    variables: Mapping[str, str] = field(default_factory=dict)
+    working_folder: Path = field(default_factory=Path.cwd)
 
 
 @dataclass
@@ -60,12 +66,16 @@ class SetUpPage:
     """Sets up a table from the page; ``SetUpPort`` describes the methods.
 
     ``kept`` is the progress of an earlier run; without it, the game is chosen on the page. ``camera`` is the
-    initial camera.
+    initial camera. With ``is_new``, the chosen game begins with the first step.
     """
 
-    def __init__(self, environment: SetUpEnvironment, kept: Progress | None, camera: str | None = None) -> None:
+    def __init__(
+        self, environment: SetUpEnvironment, kept: Progress | None, camera: str | None = None, *, is_new: bool = False
+    ) -> None:
         self._environment = environment
         self._camera = camera
+        self._is_new = is_new
+        self._to_confirm = ""
         self._lock = threading.RLock()
         self._shown = _CurrentStep()
         self._dialogue: PageDialogue | None = None
@@ -226,11 +236,11 @@ class SetUpPage:
                 BoardPictures.of(self._table).start_over()
                 self._shown = _CurrentStep(now.name, self._shown.instructions)
 
-    def say(self, step: str, words: str) -> None:
-        """Answer the question of the current dialogue."""
+    def say(self, step: str, words: str, number: str) -> None:
+        """Answer the current dialogue's question of this number."""
         with self._lock:
             if self._if_current(step) is not None and self._dialogue is not None:
-                self._dialogue.answer(words)
+                self._dialogue.answer(words, number)
 
     def skip(self, step: str) -> None:
         """Skip the step."""
@@ -329,21 +339,35 @@ class SetUpPage:
         self._worker = threading.Thread(target=work, name="map", daemon=True)
         self._worker.start()
 
-    def _choose(self, name: str) -> None:
+    def _choose(self, text: str) -> None:
+        """Begin or go on with a game; settings that are there are replaced only if the answer says so."""
+        name, _, confirmed = text.partition(" ")
+        self._to_confirm = ""
         if name not in registry.games():
             fault = Finding.fault(Phrase("game"), Phrase("there is no game %(name)s", name=repr(name)))
             self._shown = _CurrentStep(findings=(fault,))
             return
-        kept = Progress.load(self._environment.folder, name) or Progress(self._environment.folder, name)
-        self._run = self._new_run(kept)
+        folder = self._environment.folder
+        kept = None if self._is_new else Progress.load(folder, name)
+        if kept is None and (folder / FILE_NAME).is_file() and confirmed != _ANEW:
+            there = Phrase("%(file)s is there already, for another game or an earlier set-up", file=FILE_NAME)
+            self._shown = _CurrentStep(findings=(Finding.note(Phrase("settings"), there),))
+            self._to_confirm = name
+            return
+        self._is_new = False
+        self._run = self._new_run(kept or Progress(folder, name))
         self._shown = _CurrentStep()
 
     def _choice_of_game(self) -> StepView:
         names = tuple((name, registry.load(name).title) for name in registry.games())
         game = Field(Phrase("Game"), FieldKind.CHOICE, "deblockle", names)
         instructions = (Phrase("Each step is checked before the next. The settings are kept; you can go on later."),)
-        form = AnswerForm(Phrase("Set up this game"), (game,))
-        return StepView(_GAME, Phrase("The game"), instructions, (form,), self._shown.findings)
+        forms = [AnswerForm(Phrase("Set up this game"), (game,))]
+        if self._to_confirm:
+            title = registry.load(self._to_confirm).title
+            anew = AnswerForm(Phrase("Write it anew for %(game)s", game=title), answer=f"{self._to_confirm} {_ANEW}")
+            forms.insert(0, anew)
+        return StepView(_GAME, Phrase("The game"), instructions, tuple(forms), self._shown.findings)
 
     def _titles(self) -> tuple[tuple[str, StepState], ...]:
         run = self._run
@@ -358,9 +382,18 @@ class SetUpPage:
         )
 
     def _end(self, run: SetUpRun) -> StepView:
-        instructions = (
-            Phrase("%(game)s is ready.", game=run.table.game.title),
-            Phrase("The settings are in %(file)s.", file=str(self._environment.folder / FILE_NAME)),
-            Phrase("Begin a game at the terminal: %(command)s", command="./run watch --page"),
-        )
-        return StepView("", Phrase("All is set up"), instructions, findings=self._shown.findings, steps=self._titles())
+        environment, game = self._environment, run.table.game.title
+        ending = run.ending(environment.variables, environment.working_folder)
+        instructions = [
+            Phrase("%(game)s is ready.", game=game),
+            Phrase("The settings are in %(file)s.", file=str(environment.folder / FILE_NAME)),
+            Phrase("Begin a game at the terminal: %(command)s", command=f"{ending.watch} --page"),
+        ]
+        title = Phrase("All is set up")
+        if not ending.is_ready:
+            title = Phrase("Not all is set up")
+            instructions = [Phrase("%(game)s is not ready: a table needs a calibrated camera. Go back.", game=game)]
+        elif ending.overriding:
+            names = ", ".join(ending.overriding)
+            instructions.append(Phrase("These variables come before the settings: %(names)s", names=names))
+        return StepView("", title, tuple(instructions), findings=self._shown.findings, steps=self._titles())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import Any
 from common.durable import write_durably
 from common.json_files import read_json_object
 from referee.errors import ConfigError
-from referee.settings.sources import FILE_NAME, read_file
+from referee.settings.configuration import load
+from referee.settings.sources import FILE_NAME, find_file, read_file
 from referee.settings.written import written
 from referee.setup.steps import check_step
 from referee.setup.table_setup import Outcome, Step, TableSetup
@@ -58,6 +60,18 @@ class Progress:
         write_durably(self.folder / PROGRESS_FILE, json.dumps({"game": self.game, "done": self.done}) + "\n")
 
 
+@dataclass(frozen=True)
+class Ending:
+    """Whether a table that was set up can be watched, and how.
+
+    ``watch`` is the command. ``overriding`` are the environment variables that override settings of the table's file.
+    """
+
+    is_ready: bool
+    watch: str
+    overriding: tuple[str, ...]
+
+
 @dataclass
 class SetUpRun:
     """A table, its steps and their progress. Every step is saved as soon as it is done."""
@@ -102,3 +116,21 @@ class SetUpRun:
             again = {each.name for each in self.steps[self.number(before[-1]) - 1 :]}
             self.kept.done = [name for name in self.kept.done if name not in again]
             self.kept.keep(self.table.values)
+
+    def ending(self, environment: Mapping[str, str], folder: Path) -> Ending:
+        """Return how the set-up ended for a person who types commands in the working ``folder``."""
+        file, values = self.table.folder / FILE_NAME, self.table.values
+        try:
+            is_found = find_file(None, environment, folder) == file
+        except ConfigError:
+            is_found = False
+        try:
+            sources = load(file, environment=environment, folder=folder).sources
+        except ConfigError:
+            # The command itself says what is wrong.
+            sources = {}
+        overriding = sorted(
+            f"${sources[name].detail}" for name in values if name in sources and sources[name].kind == "environment"
+        )
+        named = "" if is_found else f"--config {shlex.quote(str(file))} "
+        return Ending("camera.calibration" in values, f"./run {named}watch", tuple(overriding))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from common.findings import Finding
@@ -30,6 +29,7 @@ from referee.rendering.printed_sheets import Page, plan_charuco, plan_markers, w
 from referee.rendering.score_sheets import plan_sheets
 from referee.runtime.readers import LearningReader
 from referee.session.ports import Reader
+from referee.settings.sources import absolute_source
 from referee.setup.calibrating import BOARD, CALIBRATION_STEP
 from referee.setup.measuring import TABLE_STEP, watch_table
 from referee.setup.table_setup import Outcome, Step, TableSetup
@@ -42,7 +42,7 @@ from vision.images import load_image
 from vision.layout.pieces import PyramidPieces
 from vision.layout.table import TableLayout
 from vision.locating.location import locate
-from vision.readers.protocols import EnrolmentPicture
+from vision.readers.protocols import Appearance, EnrolmentPicture
 from vision.readers.registry import reader_kind, table_reader
 from vision.reading import Reading
 
@@ -72,7 +72,7 @@ def check_step(step: Step, table: TableSetup, answer: str) -> Outcome:
     except FAULTS as error:
         return Outcome((fault_of(step, error),))
     if outcome.is_done:
-        table.values |= {key: value for key, value in outcome.values.items() if value is not None}
+        table.values = {key: value for key, value in {**table.values, **outcome.values}.items() if value is not None}
     return outcome
 
 
@@ -93,14 +93,9 @@ _PLACE_CAMERA = (
 
 
 def _check_camera(table: TableSetup, source: str) -> Outcome:
-    (frame,) = table.look(source, 1, 0.0)
+    (frame,) = table.look(absolute_source(source, table.folder), 1, 0.0)
     height, width = frame.image.shape[:2]
-    given = {
-        "game.name": table.game.name,
-        "camera.source": source,
-        "camera.width_px": width,
-        "camera.height_px": height,
-    }
+    given = {"camera.source": source, "camera.width_px": width, "camera.height_px": height}
     return Outcome(tuple(picture_findings(frame)), given)
 
 
@@ -189,26 +184,27 @@ def _set_up(table: TableSetup) -> tuple[str, ...]:
 
 
 def _check_set_up(table: TableSetup, answer: str) -> Outcome:
-    game, layout, looks = table.game, table.layout, {}
-    frame = _picture_for(table, answer)
-    if table.has_board:
-        table.reader = _learning_reader(table, layout, frame)
-        looks = {"table.looks": LOOKS_FILE}
-    reading = _read(table, frame)
+    game, layout, frame = table.game, table.layout, _picture_for(table, answer)
+    learned: list[Appearance] = []
+    reader = _learning_reader(table, layout, frame, learned) if table.has_board else _plain_reader(table)
+    reading = reader.read(frame)
     options = {**table.options, **_start_options(game)}
     belief, ruling = begin(JudgeContext.of(game), Belief(), [reading], options, trigger=Trigger.DECLARED)
     verdict = ruling.verdict
     if verdict.kind is not VerdictKind.SET_UP:
         return Outcome((*_hindrances(reading), Finding.fault(_SET_UP, verdict.sentence)))
-    table.belief = belief
+    for looks in learned[-1:]:
+        reader_kind(layout).save(looks, table.folder / LOOKS_FILE)
+    table.belief, table.reader = belief, reader if table.has_board else None
     return Outcome(
-        (Finding.ok(_SET_UP, verdict.sentence), *(Finding.note(_SET_UP, note) for note in ruling.notes)), looks
+        (Finding.ok(_SET_UP, verdict.sentence), *(Finding.note(_SET_UP, note) for note in ruling.notes)),
+        {"table.looks": LOOKS_FILE} if table.has_board else {},
     )
 
 
 def _picture_for(table: TableSetup, answer: str) -> Frame:
     """Return the picture from the named file, or one from the camera."""
-    return Frame(load_image(table.folder / Path(answer).expanduser()), 0.0, 0, answer) if answer else table.picture()
+    return Frame(load_image(table.file(answer)), 0.0, 0, answer) if answer else table.picture()
 
 
 def _start_options(game: Game[Any, Any]) -> Mapping[str, OptionValue]:
@@ -217,19 +213,19 @@ def _start_options(game: Game[Any, Any]) -> Mapping[str, OptionValue]:
     return {STARTS_OPTION: game.players[0]} if by_roll else {}
 
 
-def _learning_reader(table: TableSetup, layout: TableLayout, frame: Frame) -> Reader:
-    """Return a reader that learns the pieces from the start position and saves their looks in the folder.
+def _learning_reader(table: TableSetup, layout: TableLayout, frame: Frame, learned: list[Appearance]) -> Reader:
+    """Return a reader that learns the pieces from the start position and appends their looks to ``learned``.
 
     Stacks are enrolled, because the start position determines their hidden pieces. Raises EnrolmentError and
     NotLocatedError.
     """
-    game, camera, kind, path = table.game, table.camera, reader_kind(layout), table.folder / LOOKS_FILE
+    game, camera, kind = table.game, table.camera, reader_kind(layout)
     if not isinstance(layout.board.pieces, PyramidPieces) or not isinstance(game.notation, WritesSquares):
         expected = usual_appearance(game, table.options)
-        return LearningReader(camera, layout, game.players, lambda looks: kind.save(looks, path), expected=expected)
+        return LearningReader(camera, layout, game.players, learned.append, expected=expected)
     colours = {CLEAR, *(look.split()[0] for look in game.looks if " " in look)}
     names = {LETTERS.get(name, name[0].upper()): name for name in colours}
-    squares = game.notation.squares(game.rules.new(table.options))
+    squares = game.notation.squares(game.rules.new({**table.options, **_start_options(game)}))
     stacks = {
         place: " ".join(f"{size}:{names[part[0]]}" for part in stack.split("+") for size in part[1:])
         for place, stack in squares.items()
@@ -239,13 +235,13 @@ def _learning_reader(table: TableSetup, layout: TableLayout, frame: Frame) -> Re
     pose = locate(frame.image, camera, layout).pose
     picture = EnrolmentPicture(frame.image, camera, pose, position, "the set-up", layout.markers)
     looks = kind.enrol([picture], layout.board)
-    kind.save(looks, path)
+    learned.append(looks)
     return table_reader(camera, layout, looks)
 
 
-def _read(table: TableSetup, frame: Frame) -> Reading:
-    reader = table.reader or table_reader(table.camera, table.layout, None)
-    return reader.read(frame)
+def _plain_reader(table: TableSetup) -> Reader:
+    """Return a reader of sheets, which needs no looks."""
+    return table_reader(table.camera, table.layout, None)
 
 
 def _hindrances(reading: Reading) -> tuple[Finding, ...]:
@@ -298,7 +294,7 @@ def _check_turn(table: TableSetup, answer: str) -> Outcome:
         dice = game.dice_for(answer)
         states = tuple(dice.rolled(state, dice.parse_roll(state, answer)) for state in belief.states)
         belief = replace(belief, states=states, states_ignoring_sides=states)
-    reading = _read(table, table.picture())
+    reading = (table.reader or _plain_reader(table)).read(table.picture())
     _, ruling = judge(JudgeContext.of(game), belief, [reading], Trigger.DECLARED)
     last = ruling.verdicts[-1]
     if not ruling.steps and not last.candidates:

@@ -16,6 +16,7 @@ from referee.judge.belief import Belief
 from referee.session.ports import Reader
 from referee.settings.conversions import with_sheet_file
 from referee.settings.settings import Settings
+from referee.settings.sources import absolute_source, expanded
 from referee.settings.table_layout import layout_for_camera, with_rules
 from referee.web.setting_up.port import AnswerForm, Inspection
 from vision.calibration import load_calibration
@@ -43,8 +44,9 @@ def _refuse_mapping(settings: Settings, path: Path) -> bool:
 class TableSetup:
     """The table that is being set up: its game, its folder, the camera, and the results so far.
 
-    ``values`` are settings by ``section.key``, as in the settings file, with paths relative to the folder. ``belief``
-    is set once the start position was seen, ``pictures`` once a calibration picture was taken.
+    ``values`` are settings by ``section.key``, as in the settings file, with paths relative to the folder; the game is
+    always among them. ``belief`` is set once the start position was seen, ``pictures`` once a calibration picture was
+    taken.
     """
 
     game: Game[Any, Any]
@@ -58,6 +60,10 @@ class TableSetup:
     pictures: object = None
     make_light_map: MakeMap = _refuse_mapping
     make_sensor_map: MakeMap = _refuse_mapping
+
+    def __post_init__(self) -> None:
+        """Name the game in the settings, whichever steps are skipped."""
+        self.values["game.name"] = self.game.name
 
     @property
     def chosen_options(self) -> Mapping[str, OptionValue]:
@@ -77,15 +83,14 @@ class TableSetup:
 
     @property
     def camera(self) -> CameraModel:
-        """The calibrated camera; raises CalibrationError."""
-        return load_calibration(self.folder / str(self.values.get("camera.calibration", "camera.json")))
+        """The calibrated camera; raises CalibrationError and ConfigError."""
+        return load_calibration(self.file(str(self.values.get("camera.calibration", "camera.json"))))
 
     @property
     def layout(self) -> TableLayout:
-        """The measured table; raises LayoutError."""
+        """The measured table; raises LayoutError and ConfigError."""
         own = self.values.get("table.layout")
-        layout = layout_for_camera(self.game.name, None if own is None else self.folder / own)
-        return with_rules(layout, self.game, self.options)
+        return self.layout_from(None if own is None else self.file(own))
 
     @property
     def usual_layout(self) -> TableLayout:
@@ -94,8 +99,17 @@ class TableSetup:
 
     @property
     def source(self) -> str:
-        """The camera in use; the first one until another is chosen."""
-        return str(self.values.get("camera.source", FIRST_CAMERA))
+        """The camera in use; the first one until another is chosen. Raises ConfigError for an impossible file."""
+        return absolute_source(str(self.values.get("camera.source", FIRST_CAMERA)), self.folder)
+
+    def file(self, name: str) -> Path:
+        """Return the path of a file that an answer or the settings name; raises ConfigError."""
+        return self.folder / expanded(name)
+
+    def layout_from(self, path: Path | None) -> TableLayout:
+        """Return the table as a layout file has it, or the game's own without one; raises LayoutError."""
+        layout = layout_for_camera(self.game.name, path, str(self.values.get("table.markers", "layout")))
+        return with_rules(layout, self.game, self.options)
 
     def picture(self) -> Frame:
         """Take one picture; raises CameraError."""
@@ -104,7 +118,7 @@ class TableSetup:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The findings of a check, and the settings that result from it."""
+    """The findings of a check, and the settings that result from it; ``None`` removes one."""
 
     findings: tuple[Finding, ...]
     values: Mapping[str, object] = field(default_factory=dict)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -26,11 +25,15 @@ _EMPTY_BOARD = Phrase("Take everything off the board.")
 
 
 def settings_with(values: Mapping[str, Any]) -> Settings:
-    """Return settings with these values by ``section.key``; raises ConfigError for an invalid one."""
+    """Return settings with these values by ``section.key``, ``None`` for an absent one.
+
+    Raises ConfigError for an invalid one.
+    """
     sections: dict[str, dict[str, Any]] = {}
     for name, value in values.items():
         section, _, key = name.partition(".")
-        sections.setdefault(section, {})[key] = value
+        if value is not None:
+            sections.setdefault(section, {})[key] = value
     try:
         return Settings.model_validate(sections)
     except ValidationError as error:
@@ -48,7 +51,7 @@ _ABOUT_LIGHTS = (
 def _check_lights(table: TableSetup, answer: str) -> Outcome:
     words, given = _split_answer(answer, "lights")
     drivers = [word for word in " ".join(words).replace(",", " ").split() if word]
-    given["lights.drivers"] = drivers
+    given = {**_without_wiring(table, "lights"), **given, "lights.drivers": drivers}
     return _check_wiring(table, given, ", ".join(drivers), making="light map")
 
 
@@ -61,21 +64,38 @@ _ABOUT_SWITCHES = (
 
 def _check_switches(table: TableSetup, answer: str) -> Outcome:
     words, given = _split_answer(answer, "sensors")
-    given |= {"sensors.source": " ".join(words), "sensors.eyes": "camera"}
+    given = {
+        **_without_wiring(table, "sensors"),
+        **given,
+        "sensors.source": " ".join(words),
+        "sensors.eyes": "camera",
+    }
     return _check_wiring(table, given, " ".join(words), making="sensor map")
+
+
+_WIRED = re.compile(r"\w+_pins?|wled_\w+")
+
+
+def _without_wiring(table: TableSetup, section: str) -> dict[str, Any]:
+    """Return the section's pins and WLED settings as absent, since an answer names all that it needs."""
+    given = (name for name in table.values if name.startswith(f"{section}."))
+    return {name: None for name in given if _WIRED.fullmatch(name.removeprefix(f"{section}."))}
 
 
 _WORD = re.compile(r"""(?:\[[^\]]*\]|\{[^}]*\}|"[^"]*"|'[^']*'|\S)+""")
 
 
 def _split_answer(answer: str, section: str) -> tuple[list[str], dict[str, Any]]:
-    """Split ``board port=/dev/ttyACM0`` into words and settings of a section, at spaces outside brackets and quotes."""
+    """Split ``gpio buzzer_pin=4`` into words and settings of a section, at spaces outside brackets and quotes.
+
+    Settings of the microcontroller are named whole, such as ``board.port=/dev/ttyACM0``.
+    """
     words: list[str] = []
     given: dict[str, Any] = {}
     for word in _WORD.findall(answer):
         name, equals, text = word.partition("=")
         if equals:
-            given[f"{section}.{name}"] = _value(text)
+            given[name if name.startswith("board.") else f"{section}.{name}"] = _value(text)
         else:
             words.append(word)
     return words, given
@@ -103,7 +123,8 @@ _WIRING = Phrase("wiring")
 
 
 def _settings(table: TableSetup, given: Mapping[str, object]) -> Settings:
-    return settings_with({**table.values, **given}).with_absolute_paths({}, table.folder, {})
+    values = {**table.values, "camera.source": table.source, **given}
+    return settings_with(values).with_absolute_paths({}, table.folder, {})
 
 
 def _unneeded_light_map(table: TableSetup) -> str:
@@ -139,7 +160,7 @@ def _check_switch_map(table: TableSetup, answer: str) -> Outcome:
 
 def _check_map(table: TableSetup, answer: str, name: str, make: MakeMap, given: Mapping[str, object]) -> Outcome:
     """Use the named map, or make one. It must fit the game and the wired devices."""
-    path = table.folder / (Path(answer).expanduser() if answer else name)
+    path = table.file(answer or name)
     if not answer and not make(_settings(table, {}), path):
         return Outcome(
             (Finding.fault(Phrase("map"), Phrase("nothing was found"), Phrase("check the wiring, or skip this step")),)

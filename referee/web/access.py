@@ -177,8 +177,11 @@ class Access:
     def pair(self, code: str, name: str, wanted: Role, client: str) -> tuple[Session, str]:
         """Pair a device and return its session and token. ``wanted`` may be a lesser role than the code allows.
 
-        Raises HTTPException for a wrong code, for too many attempts, and if the device can't be saved.
+        Raises HTTPException for a wrong code, for too many attempts, if only this machine can connect, and if the
+        device can't be saved.
         """
+        if not self.policy.is_open:
+            raise HTTPException(403, "The page is open to this machine alone, so nothing needs to be paired.")
         if not (self._tries.take(client) and self._all_tries.take()):
             raise HTTPException(429, "Too many tries. Wait a minute, then type the code again.")
         digits = "".join(character for character in code if character in string.digits)
@@ -210,8 +213,13 @@ class Access:
             raise HTTPException(403, "This page is out of date. Load it again, then repeat what you did.")
 
     def still_holds(self, session: Session) -> bool:
-        """Whether a session is still valid: its device may have been unpaired since."""
-        return session.id == _AT_THE_MACHINE or self._find_device(session.id) is not None
+        """Whether a session is still valid: its device may have been unpaired since. If not, it counts as seen now."""
+        if session.id == _AT_THE_MACHINE:
+            return True
+        if self._find_device(session.id) is None:
+            return False
+        self.devices.note_seen(session.id)
+        return True
 
     def _read(self, token: str, *, is_bearer: bool = False) -> Session | None:
         try:

@@ -43,7 +43,7 @@ from referee.web.entering import (
     tapped_document,
     turns_document,
 )
-from referee.web.guard import CSRF_FIELD, form_fields
+from referee.web.guard import CSRF_FIELD, form_fields, save_seen_times_if_due
 from referee.web.history import History, ResultsDocument
 from referee.web.languages import language_of, sentences
 from referee.web.owner.devices import DEVICE_CHANGE, DevicesDocument, change_device, devices_document
@@ -112,10 +112,10 @@ class Api:
             Endpoint("/api/events", self._events, Role.LOOK, "The same after every change", "text/event-stream"),
             Endpoint("/api/history", self._events_of, Role.LOOK, "A game's events", HistoryDocument, game),
             Endpoint(
-                "/api/history/{number:int}", self._position, Role.LOOK, "The table after an event", PositionDocument
+                "/api/history/{number:number}", self._position, Role.LOOK, "The table after an event", PositionDocument
             ),
             Endpoint(
-                "/api/evidence/{number:int}/{name}", self._evidence, Role.LOOK, "A picture of an event", "image/png"
+                "/api/evidence/{number:number}/{name}", self._evidence, Role.LOOK, "A picture of an event", "image/png"
             ),
             Endpoint("/api/games", self._games, Role.LOOK, "The journal's games", GamesDocument),
             Endpoint(
@@ -170,6 +170,7 @@ class Api:
                 "Tell the referee something",
                 ReplyDocument,
                 takes=COMMAND_MESSAGES,
+                whom="For devices paired to play; agreed draw, new game, restore sensor and resume need own.",
             ),
             Endpoint(
                 "/api/pair",
@@ -207,6 +208,7 @@ class Api:
                     is_over, looks = False, looks + 1
                 if is_over or not self._access.still_holds(session):
                     return
+                await save_seen_times_if_due(self._access)
                 if newer is not None:
                     rendered = self._documents.of(newer, language)
                     yield rendered.event
@@ -220,12 +222,12 @@ class Api:
         return _json(await run_in_threadpool(self._history.of_game, number, language_of(request)))
 
     async def _position(self, request: Request) -> Response:
-        number = min(int(request.path_params["number"]), _LARGEST)
+        number = request.path_params["number"]
         return _json(await run_in_threadpool(self._history.position, number, language_of(request)))
 
     async def _evidence(self, request: Request) -> Response:
-        number = min(int(request.path_params["number"]), _LARGEST)
-        content, media_type = await run_in_threadpool(self._history.picture, number, request.path_params["name"])
+        number, name = request.path_params["number"], request.path_params["name"]
+        content, media_type = await run_in_threadpool(self._history.picture, number, name)
         return Response(content, media_type=media_type)
 
     async def _games(self, _: Request) -> Response:
@@ -236,8 +238,8 @@ class Api:
 
     async def _record(self, request: Request) -> Response:
         number = _number(request, "game")
-        text = await run_in_threadpool(self._history.record, number)
-        name = f"{self._port.game.name}{'' if number is None else f'-{number}'}.txt"
+        game, text = await run_in_threadpool(self._history.record, number)
+        name = f"{game}{'' if number is None else f'-{number}'}.txt"
         return Response(
             text, media_type="text/plain", headers={"Content-Disposition": f'attachment; filename="{name}"'}
         )

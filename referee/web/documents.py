@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from engine.api import Game
 
@@ -140,9 +140,10 @@ class HistoryDocument(Document):
 
 
 class PositionDocument(Document):
-    """The table after an event, and the numbers of the game's events before and after that one."""
+    """The table after an event; the numbers of the game's first event, and of those before and after this one."""
 
     event: EventDocument
+    first: int
     before: int | None
     after: int | None
     table: TableDocument
@@ -208,7 +209,9 @@ class PairingRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     code: Annotated[str, Field(max_length=40)]
-    name: Annotated[str, Field(max_length=40, pattern=r"^[^\x00-\x1f\x7f]*$")] = ""
+    name: Annotated[
+        str, Field(max_length=40, pattern=r"^[^\x00-\x1f\x7f]*$"), AfterValidator(lambda name: " ".join(name.split()))
+    ] = ""
     role: Literal["look", "play", "own"] = "own"
 
 

@@ -24,7 +24,7 @@ class Endpoint:
 
     ``gives`` is the response's model, or its media type if it isn't JSON. ``query`` describes optional integer
     parameters, ``texts`` optional text parameters. ``takes`` validates the body of a POST. ``by_code`` marks a route
-    that needs a pairing code instead of a session.
+    that needs a pairing code instead of a session. ``whom`` says who may use a route if that depends on the body.
     """
 
     path: str
@@ -36,6 +36,7 @@ class Endpoint:
     texts: Mapping[str, str] = field(default_factory=dict)
     takes: TypeAdapter[Any] | None = None
     by_code: bool = False
+    whom: str = ""
 
     @property
     def method(self) -> str:
@@ -74,7 +75,7 @@ def openapi(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
 
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
     parameters: list[dict[str, Any]] = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "integer" if kind == "int" else "string"}}
+        {"name": name, "in": "path", "required": True, "schema": {"type": "integer" if kind == "number" else "string"}}
         for name, kind in re.findall(r"\{(\w+)(?::(\w+))?\}", endpoint.path)
     ]
     parameters += [
@@ -82,9 +83,10 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         for named, schema in ((endpoint.query, {"type": "integer", "minimum": 0}), (endpoint.texts, {"type": "string"}))
         for name, said in named.items()
     ]
+    whom = f"For devices paired to {endpoint.role.name.lower()}." if endpoint.role else "For everybody."
     operation: dict[str, Any] = {
         "summary": endpoint.summary,
-        "description": f"For devices paired to {endpoint.role.name.lower()}." if endpoint.role else "For everybody.",
+        "description": endpoint.whom or whom,
         "parameters": parameters,
         "responses": {
             "200": {"description": "Done.", "content": _content(endpoint.gives)},

@@ -10,6 +10,7 @@ from common.phrases import capitalized
 from engine.api import Game, NamesDice
 from engine.errors import EngineError
 from engine.showing import silent_turns
+from engine.support.players import DRAW, RESIGN, describe_announcement, format_announcement
 from engine.tapping import Tapped, tapped
 from referee.session.feed import Snapshot
 from referee.web.documents import Document, Say
@@ -21,18 +22,22 @@ _MOST_COUNTED = 20_000
 
 
 class TypedTurnDocument(Document):
-    """A turn that may be typed: its notation, and its description."""
+    """A turn or announcement that may be typed: its notation, and its description."""
 
     text: str
     words: str
 
 
 class TurnsDocument(Document):
-    """The first legal turns with the requested prefix, and how many more there are; none if they can't be listed."""
+    """The first legal turns with the requested prefix, and how many more there are; none if they can't be listed.
+
+    ``announcements`` may be made now. Resigning and draws are left out: they have a page of their own.
+    """
 
     event_number: int
     turns: tuple[TypedTurnDocument, ...]
     more: int
+    announcements: tuple[TypedTurnDocument, ...]
 
 
 class ChoiceDocument(Document):
@@ -86,7 +91,20 @@ def turns_document(game: Game[Any, Any], snapshot: Snapshot, begins: str = "", s
         TypedTurnDocument(text=text, words=say(game.notation.describe(turn)))
         for text, turn in islice(fitting, MOST_TURNS)
     ]
-    return TurnsDocument(event_number=snapshot.event_number, turns=tuple(shown), more=sum(1 for _ in fitting))
+    return TurnsDocument(
+        event_number=snapshot.event_number,
+        turns=tuple(shown),
+        more=sum(1 for _ in fitting),
+        announcements=tuple(_announcements(game, snapshot, say)),
+    )
+
+
+def _announcements(game: Game[Any, Any], snapshot: Snapshot, say: Say) -> Iterator[TypedTurnDocument]:
+    if not snapshot.states or snapshot.outcome is not None:
+        return
+    for each in game.rules.announcements(snapshot.states[0]):
+        if each.kind not in (RESIGN, DRAW):
+            yield TypedTurnDocument(text=format_announcement(each), words=say(describe_announcement(each)))
 
 
 def _normalized(text: str) -> str:

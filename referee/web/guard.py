@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.concurrency import run_in_threadpool
+from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.datastructures import Headers, MutableHeaders, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -46,6 +47,14 @@ HEADERS: Mapping[str, str] = MappingProxyType(
         "X-Frame-Options": "DENY",
     }
 )
+
+
+class _NumberConvertor(IntegerConvertor):
+    regex = "[0-9]{1,18}"
+
+
+register_url_convertor("number", _NumberConvertor())
+"""The type ``number`` of a route's parameters: an integer that SQLite can store."""
 
 
 class Guarded(Route):
@@ -143,10 +152,7 @@ class Guard:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                complete = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    complete[name] = value
-                complete.setdefault("Cache-Control", "no-store")
+                add_security_headers(MutableHeaders(scope=message))
             await send(message)
 
         try:
@@ -163,8 +169,13 @@ class Guard:
         else:
             scope["state"]["session"] = session
             await self._app(scope, receive, send_with_headers)
-            if self._access.devices.is_due:
-                await run_in_threadpool(self._access.devices.save_seen_times)
+            await save_seen_times_if_due(self._access)
+
+
+def add_security_headers(headers: MutableHeaders) -> None:
+    """Add the security headers to a response's; only a response that says so may be cached."""
+    headers.update(HEADERS)
+    headers.setdefault("Cache-Control", "no-store")
 
 
 def refuse_strangers(policy: AccessPolicy, headers: Headers) -> None:
@@ -179,6 +190,12 @@ def refuse_strangers(policy: AccessPolicy, headers: Headers) -> None:
     is_foreign = site in {"cross-site", "same-site"} and mode != "navigate"
     if is_foreign or (origin is not None and origin not in own):
         raise HTTPException(403, "Another site's page asked for this. Only the referee's own page may.")
+
+
+async def save_seen_times_if_due(access: Access) -> None:
+    """Save from time to time when devices were seen."""
+    if access.devices.is_due:
+        await run_in_threadpool(access.devices.save_seen_times)
 
 
 async def _whole_body(request: Request, most_bytes: int) -> bytes:

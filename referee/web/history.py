@@ -145,6 +145,7 @@ class History:
         versioned = VersionedSnapshot(event_number, _snapshot(game, number, events[0][1], folded))
         return PositionDocument(
             event=history.events[index],
+            first=numbers[0],
             before=numbers[index - 1] if index else None,
             after=numbers[index + 1] if index + 1 < len(numbers) else None,
             table=table_document(game, versioned, hints_allowed=False, say=sentences(language)),
@@ -190,12 +191,12 @@ class History:
         with self._open_journal() as journal:
             return results_document(results_in(journal, first))
 
-    def record(self, number: int | None) -> str:
-        """Return a game as the text of a game record."""
+    def record(self, number: int | None) -> tuple[str, str]:
+        """Return a kept game's kind, such as ``diaballik``, and its text as a game record."""
         with self._open_journal() as journal:
             game, events = events_of_game(journal, number)
             try:
-                return record.write(make_record(game, events))
+                return game.name, record.write(make_record(game, events))
             except FoldError as error:
                 raise HTTPException(404, f"There is no record of it: {error}.") from error
 

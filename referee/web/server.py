@@ -34,7 +34,7 @@ from referee.web.access import Access, AccessPolicy, Role, host_names_of, load_o
 from referee.web.api import Api, PageServices
 from referee.web.devices import PairedDevices, devices_path
 from referee.web.documents import RefusalDocument
-from referee.web.guard import NO_UPLOADS, Guard
+from referee.web.guard import NO_UPLOADS, Guard, add_security_headers
 from referee.web.languages import language_of, sentences
 from referee.web.options import PageOptions
 from referee.web.owner.views import OwnerPages
@@ -97,7 +97,11 @@ def _handle_refusal(request: Request, error: Exception) -> Response:
 
 def _handle_failure(request: Request, _: Exception) -> Response:
     """Answer an internal error without details; the referee's terminal shows them."""
-    return refusal(request, HTTPException(500, "Something went wrong with the page; the game goes on. Load it again."))
+    error = HTTPException(500, "Something went wrong with the page; the game goes on. Load it again.")
+    response = refusal(request, error)
+    # Starlette sends this response outside of Guard.
+    add_security_headers(response.headers)
+    return response
 
 
 def listen(address: str, port: int | None) -> socket.socket:

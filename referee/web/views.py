@@ -14,7 +14,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from engine.support.players import DRAW, RESIGN, describe_announcement, format_announcement
+from engine.registry import load
+from engine.support.players import RESIGN
 from engine.values import Announcement
 from hardware.lights.signals import ROLE_STYLES
 from referee.clocks.clock import clock_text
@@ -51,7 +52,7 @@ class Pages:
         return (
             Guarded("/", self._table, Role.LOOK, name="table"),
             Guarded("/history", self._history, Role.LOOK),
-            Guarded("/history/{number:int}", self._position, Role.LOOK),
+            Guarded("/history/{number:number}", self._position, Role.LOOK),
             Guarded("/correct", self._correct, Role.LOOK),
             Guarded("/enter", self._enter, Role.LOOK),
             Guarded("/new", self._new, Role.LOOK),
@@ -83,19 +84,21 @@ class Pages:
         left = {} if document.clock is None else document.clock.remaining_s
         words |= {"clocks": {player: clock_text(seconds) for player, seconds in left.items()}}
         words |= {"next": following, "sentence": sentence, "remedy": remedy, "offer": _offer(document, request)}
+        words |= {"hints_allowed": self._services.port.hints_allowed}
         return self._render(request, "table", words)
 
     async def _history(self, request: Request) -> Response:
         history = await run_in_threadpool(
             self._services.history.of_game, _number(request, "game"), language_of(request)
         )
-        return self._render(request, "history", {"history": history})
+        return self._render(request, "history", {"history": history, "game": load(history.game)})
 
     async def _position(self, request: Request) -> Response:
-        number = min(int(request.path_params["number"]), 2**63 - 1)
-        position = await run_in_threadpool(self._services.history.position, number, language_of(request))
-        pictures = [(name, picture_words(name, language_of(request))) for name in position.event.evidence]
-        return self._render(request, "position", {"position": position, "pictures": pictures})
+        number, language = request.path_params["number"], language_of(request)
+        position = await run_in_threadpool(self._services.history.position, number, language)
+        pictures = [(name, picture_words(name, language)) for name in position.event.evidence]
+        game = load(position.table.game.name)
+        return self._render(request, "position", {"position": position, "pictures": pictures, "game": game})
 
     async def _correct(self, request: Request) -> Response:
         document, newest = self._document(request), self._services.port.snapshots.newest
@@ -107,8 +110,7 @@ class Pages:
         typed = None
         if newest is not None:
             typed = await run_in_threadpool(turns_document, self._game, newest.snapshot, say=sentences(language))
-        words = {"document": self._document(request), "typed": typed, "announcements": self._announcements()}
-        return self._render(request, "enter", words)
+        return self._render(request, "enter", {"document": self._document(request), "typed": typed})
 
     async def _new(self, request: Request) -> Response:
         port = self._services.port
@@ -142,13 +144,13 @@ class Pages:
         return self._render(request, "results", {"results": results, "first": first})
 
     async def _pair(self, request: Request) -> Response:
-        return self._render(request, "pair", {})
+        return self._render(request, "pair", {"lesser": (Role.PLAY, Role.LOOK)})
 
     async def _offline(self, request: Request) -> Response:
         gettext = translations(language_of(request)).gettext
         heading = gettext("The referee can't be reached")
         words = gettext("Is it switched on, and is this device in the same network?")
-        return self._render(request, "words", {"heading": heading, "words": words})
+        return self._render(request, "words", {"heading": heading, "words": words, "may_pair": False})
 
     async def _do(self, request: Request) -> Response:
         """Carry out a command sent by a form, and show its reply on the page it came from."""
@@ -182,17 +184,6 @@ class Pages:
         names = next((event.evidence for event in events if event.number == number), ())
         return [(number, name, picture_words(name, language)) for name in names]
 
-    def _announcements(self) -> list[tuple[str, str]]:
-        """List what may be announced, each with its notation and its description."""
-        newest = self._services.port.snapshots.newest
-        if newest is None or not newest.snapshot.states:
-            return []
-        # Resigning and draws have a page of their own.
-        said = self._game.rules.announcements(newest.snapshot.states[0])
-        return [
-            (format_announcement(each), describe_announcement(each)) for each in said if each.kind not in (RESIGN, DRAW)
-        ]
-
     def _render(self, request: Request, view: str, words: Mapping[str, Any]) -> Response:
         return page(request, view, {"game": self._game, **words})
 
@@ -209,9 +200,8 @@ def refusal(request: Request, error: HTTPException) -> Response:
         return RedirectResponse("/pair", 303)
     gettext = translations(language_of(request)).gettext
     heading = gettext("That was refused") if request.method == "POST" else gettext("That can't be shown")
-    return page(
-        request, "words", {"game": {"title": _TITLE}, "heading": heading, "words": error.detail}, error.status_code
-    )
+    words = {"heading": heading, "words": error.detail, "may_pair": error.status_code == 403}
+    return page(request, "words", {"game": {"title": _TITLE}, **words}, error.status_code)
 
 
 def page(
@@ -271,15 +261,23 @@ def parse_command_form(fields: Mapping[str, Sequence[str]]) -> dict[str, Any]:
             continue
         group, dot, key = name.partition(".")
         if dot:
-            command.setdefault(group, {})[key] = values[-1]
+            _group_in(command, group)[key] = values[-1]
         else:
             command[name] = list(values) if name == "places" else values[-1]
     if command.get("command") == "correct":
         for row in ("", "_2"):
             place, look = command.pop(f"place{row}", None), command.pop(f"look{row}", None)
-            if place and look:
-                command.setdefault("looks", {})[place] = look
+            if isinstance(place, str) and look:
+                _group_in(command, "looks")[place] = look
     return command
+
+
+def _group_in(command: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return a group of a command's fields. A field of the same name makes way for it."""
+    if not isinstance(command.get(name), dict):
+        command[name] = {}
+    group: dict[str, Any] = command[name]
+    return group
 
 
 def _next(document: TableDocument, language: str) -> str:

@@ -7,6 +7,7 @@ it.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -35,6 +36,8 @@ from referee.wiring.plan import SwitchSource, WiringPlan
 from referee.wiring.sensor_map import by_place
 
 _ERROR_LEVEL = 40
+# far more than come between two frames; without sensors in use, nobody takes them
+_MOST_CHANGES = 256
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class Controller:
         self._described: Welcome | None = None
         self._presses: list[ButtonRole] = []
         self._report: SensorsReported | None = None
-        self._moved: list[SwitchChanged] = []
+        self._moved: deque[SwitchChanged] = deque(maxlen=_MOST_CHANGES)
 
     def use(self, plan: WiringPlan) -> None:
         """Switch to another plan, with maps made since."""
@@ -109,7 +112,8 @@ class Controller:
     def _take_report(self) -> SensorsReported | None:
         if self._report is None:
             return None
-        moved, self._moved = tuple(self._moved), []
+        moved = tuple(self._moved)
+        self._moved.clear()
         # the board reports every change immediately, so its last report was valid when it was last heard
         heard_s = self._connection.last_heard_s
         time_s = self._report.time_s if heard_s is None else max(self._report.time_s, heard_s)

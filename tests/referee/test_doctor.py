@@ -199,6 +199,11 @@ def test_valid_files_of_the_table_are_ok(tmp_path: Path) -> None:
     assert "does not show what teal pieces look like" in lacking.message
 
 
+def test_handwriting_needs_no_looks(tmp_path: Path) -> None:
+    found = {each.subject: each for each in check_table(configured(tmp_path, '[game]\nname = "number-drop"\n'))}
+    assert (found["looks"].severity, found["looks"].message) == ("ok", "handwriting is read without looks")
+
+
 def test_missing_or_damaged_files_of_the_table_are_faults(tmp_path: Path) -> None:
     (tmp_path / "looks.json").write_text(json.dumps({"format": "no"}))
     (tmp_path / "layout.json").write_text("{}")

@@ -77,7 +77,7 @@ def _handle_store_failure(request: Request, error: Exception) -> Response:
 
 
 async def _pair(request: Request) -> Response:
-    return render_page(request, "pair", {})
+    return render_page(request, "pair", {"lesser": (Role.LOOK,)})
 
 
 def render_page(request: Request, view: str, words: Mapping[str, Any]) -> Response:

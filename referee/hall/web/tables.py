@@ -49,7 +49,7 @@ class TablePages:
             Guarded("/changes", self._changes, Role.LOOK),
             Guarded("/results", self._results, Role.LOOK),
             Guarded("/tables/{seat}", self._seat, Role.LOOK),
-            Guarded("/tables/{seat}/pictures/{number:int}/{name}", self._picture, Role.LOOK),
+            Guarded("/tables/{seat}/pictures/{number:number}/{name}", self._picture, Role.LOOK),
             Guarded("/tables/{seat}/rule", self._rule, Role.OWN, methods=["POST"]),
             Guarded("/tables/{seat}/withdraw", self._withdraw, Role.OWN, methods=["POST"]),
         )
@@ -130,7 +130,7 @@ class TablePages:
         return render_page(request, "seat", words)
 
     async def _picture(self, request: Request) -> Response:
-        seat, number = self._found(request), int(request.path_params["number"])
+        seat, number = self._found(request), request.path_params["number"]
         content = self._hall.picture(seat.id, number, request.path_params["name"])
         if content is None:
             raise HTTPException(404, "The table has not sent this picture yet. Load the page again.")

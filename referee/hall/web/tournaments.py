@@ -43,7 +43,7 @@ class TournamentPages:
 
     def routes(self) -> Sequence[Guarded]:
         """Return their routes."""
-        one = "/tournaments/{number:int}"
+        one = "/tournaments/{number:number}"
         return (
             Guarded("/tournaments", self._list, Role.LOOK),
             Guarded("/tournaments", self._begin, Role.OWN, methods=["POST"]),
@@ -229,7 +229,7 @@ class TournamentPages:
         return {name: values[-1] for name, values in (await form_fields(request)).items()}
 
     async def _kept(self, request: Request) -> StoredTournament:
-        number = min(int(request.path_params["number"]), 2**63 - 1)
+        number = request.path_params["number"]
         try:
             return await run_in_threadpool(self._director.get, number)
         except TournamentError as error:

@@ -39,7 +39,7 @@ class OwnerPages:
             Guarded("/doctor", self._examine, Role.OWN, methods=["POST"]),
             Guarded("/bug-report", self._report, Role.OWN),
             Guarded("/bug-report", self._save, Role.OWN, methods=["POST"]),
-            Guarded("/bug-report/{bundle}/{number:int}", self._picture, Role.OWN),
+            Guarded("/bug-report/{bundle}/{number:number}", self._picture, Role.OWN),
         )
 
     async def _devices(self, request: Request) -> Response:

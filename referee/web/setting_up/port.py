@@ -60,11 +60,12 @@ class StepState(enum.Enum):
 class Dialogue:
     """Messages and a question during a long operation, such as finding each light.
 
-    ``question`` is empty if there is none.
+    ``question`` is empty if there is none; an answer names its ``number``.
     """
 
     lines: tuple[str, ...] = ()
     question: str = ""
+    number: str = ""
 
 
 @dataclass(frozen=True)
@@ -144,8 +145,8 @@ class SetUpPort(Protocol):
     def start_over(self, step: str) -> None:
         """Discard the collected pictures."""
 
-    def say(self, step: str, words: str) -> None:
-        """Answer the question of the current dialogue."""
+    def say(self, step: str, words: str, number: str) -> None:
+        """Answer the current dialogue's question of this number."""
 
     def skip(self, step: str) -> None:
         """Skip the step."""

@@ -45,7 +45,7 @@ class SetUpPages:
             "look": lambda step, fields: port.look_at(step, answer_of(fields)),
             "take": lambda step, fields: port.take(step, by_itself="by_itself" in fields),
             "start over": lambda step, _: port.start_over(step),
-            "say": lambda step, fields: port.say(step, fields.get("text", [""])[-1]),
+            "say": lambda step, fields: port.say(step, fields.get("text", [""])[-1], fields.get("number", [""])[-1]),
             "skip": lambda step, _: port.skip(step),
             "back": lambda step, _: port.back(step),
         }

@@ -5,18 +5,18 @@ export function followCamera() {
   const camera = document.getElementById("camera");
   const picture = camera.querySelector("img");
   const overlay = document.getElementById("overlay");
+  let timer;
   const load = () => {
+    clearTimeout(timer);
     if (!camera.open || document.hidden) return;
     picture.src = `/api/camera.jpg?overlay=${Number(overlay.checked)}&at=${Date.now()}`;
   };
-  picture.addEventListener("load", () => {
-    picture.hidden = false;
-    setTimeout(load, EVERY_MS);
-  });
-  picture.addEventListener("error", () => {
-    picture.hidden = true;
-    setTimeout(load, EVERY_MS);
-  });
+  for (const event of ["load", "error"])
+    picture.addEventListener(event, () => {
+      picture.hidden = event === "error";
+      clearTimeout(timer);
+      timer = setTimeout(load, EVERY_MS);
+    });
   camera.addEventListener("toggle", load);
   overlay.addEventListener("change", load);
   document.addEventListener("visibilitychange", load);

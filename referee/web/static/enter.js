@@ -1,4 +1,4 @@
-// The table beside the form while somebody types, and the turns that begin with what was typed, kept up to date.
+// The table beside the form while somebody types, the turns that begin with what was typed, and what may be announced.
 import { onTable } from "./live.js";
 import { draw } from "./table.js";
 import { word } from "./words.js";
@@ -7,7 +7,15 @@ export function offerTurns() {
   const board = document.getElementById("board");
   const typed = document.querySelector("[list=turns]");
   const more = document.getElementById("more");
+  const announcing = document.getElementById("announcing");
   let asked = 0;
+
+  const offerAnnouncements = (announcements) => {
+    const choice = announcing.elements.text;
+    const chosen = choice.value;
+    choice.replaceChildren(...announcements.map(({ text, words }) => new Option(words, text, false, text === chosen)));
+    announcing.hidden = !announcements.length;
+  };
 
   const offer = async () => {
     const number = ++asked;
@@ -19,6 +27,7 @@ export function offerTurns() {
     if (!typed.value) typed.placeholder = offered.turns[0]?.text ?? "";
     more.textContent = offered.more === 1 ? word("one more turn", { count: 1 }) : word("more turns", { count: offered.more });
     more.hidden = !offered.more;
+    if (announcing) offerAnnouncements(offered.announcements);
   };
   typed.addEventListener("input", offer);
   onTable((table, before) => {

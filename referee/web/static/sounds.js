@@ -14,8 +14,9 @@ const TONE_S = 0.14;
 let audio = null;
 
 export function playSounds() {
-  // A browser lets a page sound only after somebody has touched it.
-  addEventListener("pointerdown", () => setting("sounds") && (audio ??= new AudioContext()).resume());
+  // A browser lets a page sound only after somebody has used it. The click that switches sounds on counts too.
+  for (const event of ["pointerdown", "keydown", "click", "change"])
+    addEventListener(event, () => setting("sounds") && (audio ??= new AudioContext()).resume());
   onTable((table, before) => {
     const tones = TONES[table.sound];
     const isNext = before !== null && table.version === before.version + 1;

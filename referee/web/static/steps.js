@@ -45,6 +45,8 @@ export function stepThrough() {
     if (keep) history.pushState(number, "", `/history/${number}`);
     if (timer !== null) timer = links.after.hasAttribute("href") ? setTimeout(() => step("after"), pace.value * 1000) : stop();
   };
+  // From the newest event the replay goes back to the first.
+  const replayOn = () => step("after") || show(Number(steps.dataset.first), true);
   const step = (way) => links[way].hasAttribute("href") && show(Number(links[way].pathname.split("/").pop()), true);
   const stop = () => {
     clearTimeout(timer);
@@ -73,6 +75,6 @@ export function stepThrough() {
   replay.addEventListener("click", () => {
     if (timer !== null) return stop();
     replay.textContent = words.stop;
-    timer = setTimeout(() => step("after"), 0);
+    timer = setTimeout(replayOn, 0);
   });
 }

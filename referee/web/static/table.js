@@ -134,7 +134,8 @@ export function showTable() {
     showOffer(table);
     showPlayers(table.players);
     for (const field of document.querySelectorAll("[data-newest-event]")) field.value = table.event_number;
-    for (const part of document.querySelectorAll("[data-while=playing]")) part.hidden = table.outcome !== null;
+    for (const part of document.querySelectorAll("[data-while=playing]"))
+      part.hidden = table.outcome !== null || ("hints" in part.dataset && !table.game.hints_allowed);
     say(document.getElementById("last"), table.last_turn ? word("last turn", { turn: table.last_turn.text }) : "");
     document.getElementById("scores").replaceChildren(
       ...table.scores.map((line) => Object.assign(document.createElement("li"), { textContent: line })),

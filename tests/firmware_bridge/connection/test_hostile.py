@@ -135,6 +135,28 @@ def test_a_board_whose_name_another_device_has_is_found_by_the_settings(
     assert linked.port.device == second
 
 
+def test_a_board_is_back_soon_after_another_one_beside_it_was_tried(
+    board: Any, make_terminal: Any, ports: Any, record: Any, connect: Connect, said: Any, until: Until
+) -> None:
+    connection = connect()
+    until(connection, has(Linked))
+    first = board.name
+    other = make_terminal(lambda _: b"echo:busy: processing\n")
+    ports.records = [record(other.name, serial_number="E662")]
+    board.plug_in_again()
+
+    def is_wrong() -> bool:
+        return connection.outage is not None and isinstance(connection.outage.error, WrongDeviceError)
+
+    assert connection.wait_for(is_wrong, GUARD_S)
+    gone_s = time.monotonic()
+    ports.records.append(record(board.name))
+    (linked,) = [event for event in until(connection, has(Linked)) if isinstance(event, Linked)]
+    assert linked.port.device == board.name
+    assert time.monotonic() - gone_s < 30.0
+    assert said.sentences[1].startswith(f"the board that was on {first} is unplugged; {other.name} is a 3D printer")
+
+
 def test_on_a_uart_the_link_allows_for_its_rate(board: Any, ports: Any, record: Any, said: Any, until: Until) -> None:
     ports.records = [record("/dev/ttyUSB9", vid=0x1A86, pid=0x7523, serial_number=None)]
     with BoardConnection(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,13 +26,14 @@ from firmware_bridge.install.access import (
     only_port,
     same_board,
 )
-from firmware_bridge.install.check import compare_versions
+from firmware_bridge.install.check import compare_versions, running_finding
 from firmware_bridge.install.console import BareBoard, InstallError, Survey
-from firmware_bridge.install.installation import check_machine, install
+from firmware_bridge.install.installation import check_machine, check_welcome, install
 from firmware_bridge.install.manifest import MAIN_FILE, STAY_FILE, Firmware
 from firmware_bridge.pin_maps.pin_map import PinMap
 from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.ports.serial_ports import SerialPort
+from firmware_bridge.protocol.messages import Welcome
 from tests.firmware_bridge.install.conftest import InterpreterBoard
 
 PICO = SerialPort("/dev/ttyACM0", "Board CDC", 0x2E8A, 0x0005, "E6614103E72B8F2A")
@@ -163,3 +165,19 @@ def test_versions_are_compared_by_their_numbers() -> None:
     assert compare_versions((1, 0, 0), (1, 0, 0)).severity == "ok"
     assert "older than this program's 1.10.0" in compare_versions((1, 9, 0), (1, 10, 0)).message
     assert "newer than this program's 1.9.0" in compare_versions((1, 10, 0), (1, 9, 0)).message
+
+
+def test_a_board_that_drives_no_pin_of_its_pin_map_is_not_good(firmware: Firmware, pins: PinMap) -> None:
+    """The firmware uses no pin at all if the board refuses one of them."""
+    counts = (pins.light_count, pins.switch_count, len(pins.buttons))
+    good = Welcome(1, firmware.version, 5, 0, 1024, 8, *counts, 2, pins.crc32, 0, "Pico")
+    assert check_welcome(good, PICO, firmware, pins) is good
+    assert running_finding(good, pins).severity == "ok"
+    refusing = replace(good, lights=0, switches=0, buttons=0)
+    with pytest.raises(
+        InstallError, match=r"^the board on /dev/ttyACM0 can't use this pin map, so it uses none of its"
+    ):
+        check_welcome(refusing, PICO, firmware, pins)
+    assert running_finding(refusing, pins).severity == "fault"
+    assert running_finding(refusing, replace(pins, name="Another")).severity == "ok"
+    assert running_finding(refusing, None).severity == "ok"

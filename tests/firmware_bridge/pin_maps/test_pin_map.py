@@ -33,11 +33,20 @@ def faults(text: str) -> list[str]:
     return [line.removeprefix("pins.toml: ") for line in lines]
 
 
+def test_a_strip_draws_no_more_than_usb_can_give_unless_the_pin_map_says_so() -> None:
+    without = read_on_board(b'{"format":1,"board":"pico","name":"","link":"usb","lights":{"pin":28,"count":2}}')
+    assert (without.faults, without.limit_ma) == ([], 400)
+    for board in BOARDS:
+        lights = parsed(example_pin_map(board)).lights
+        assert lights is not None
+        assert lights.current_limit_ma == 400
+
+
 def test_a_strip_alone_is_a_pin_map() -> None:
     made = parsed('board = "pico"\n[lights]\npin = 28\ncount = 25\n')
     assert made.lights is not None
     assert (made.lights.pin, made.lights.count, made.lights.order) == (28, 25, "GRB")
-    assert made.lights.current_limit_ma == 500
+    assert made.lights.current_limit_ma == 400
     assert (made.light_count, made.switch_count, made.button_roles) == (25, 0, ())
     assert made.name == "Raspberry Pi Pico"
     assert made.link is None

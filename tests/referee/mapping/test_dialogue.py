@@ -191,6 +191,19 @@ def test_two_switches_that_close_together_are_asked_about_again() -> None:
     assert walk.found == {}
 
 
+def test_without_diodes_the_other_pieces_are_asked_to_leave_once() -> None:
+    def doubted(*doubtful: int) -> SensorsReported:
+        return SensorsReported(9.0, (False,) * 9, tuple(switch in doubtful for switch in range(9)), ())
+
+    walk = AssignmentBySquare(9, PLACES)
+    said = walked(walk, [doubted(), doubted(2), *[doubted(0, 1, 3, 4)] * 3], [None] * 4)
+    assert said[1:] == [
+        "Put a piece on a1.",
+        "Switches 0, 1, 3, 4 can't be told apart (no diodes): take the other pieces off, so that only this one is on "
+        "the board.",
+    ]
+
+
 def test_the_assignment_waits_for_a_disconnected_board() -> None:
     walk = AssignmentBySquare(4, PLACES)
     starting = replace(report(set()), doubtful=(True,) * 4)

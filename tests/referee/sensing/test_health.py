@@ -156,6 +156,33 @@ def test_a_sensor_doubtful_for_long_is_named_once() -> None:
     assert "could not be read for 60 seconds" in said[0]
 
 
+def test_sensors_that_are_doubtful_together_are_named_together_and_used_again_once_they_are_readable() -> None:
+    health = SensorHealth()
+    said: list[str] = []
+    for second in range(0, 80, 10):
+        said += health.listen((), {"a1", "b1", "c1"}, float(second))
+    assert said == [
+        "The sensors under a1, b1, c1 could not be read for 60 seconds; I go on without them. "
+        "`./run hardware sensors` shows them."
+    ]
+    assert health.out == {"a1", "b1", "c1"}
+    said = []
+    # A moment's doubt starts the minute anew.
+    for second in range(80, 200, 10):
+        said += health.listen((), {"b1"} if second == 110 else (), float(second))
+    assert said == [
+        "The sensors under a1, c1 have been readable for 60 seconds; they are used again.",
+        "The sensor under b1 has been readable for 60 seconds; it is used again.",
+    ]
+    assert health.out == frozenset()
+
+
+def test_a_sensor_that_is_off_for_another_reason_stays_off_though_it_is_readable() -> None:
+    health = health_with_a_stuck_sensor()
+    assert not [said for second in range(0, 200, 10) for said in health.listen((), (), float(second))]
+    assert health.out == {"a1"}
+
+
 def test_the_kept_state_is_read_back() -> None:
     health = SensorHealth()
     row = dict.fromkeys(("a1", "b1", "c1", "d1"), True)

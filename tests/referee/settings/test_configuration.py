@@ -131,6 +131,36 @@ def test_paths_in_the_file_are_relative_to_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("images:pics", "images:{}/pics"),
+        ("folder:./pics", "folder:{}/pics"),
+        ("game.mp4", "{}/game.mp4"),
+        ("~/game.mp4", "~/game.mp4"),
+        ("usb:0", "usb:0"),
+        ("1", "1"),
+    ],
+)
+def test_pictures_of_the_camera_are_relative_to_the_file(folder: Path, source: str, found: str) -> None:
+    (folder / "settings").mkdir()
+    (folder / "settings/game.mp4").touch()
+    (folder / "settings/mine.toml").write_text(f'[camera]\nsource = "{source}"\n')
+    settings = load(folder / "settings/mine.toml", environment={}, folder=folder).settings
+    assert settings.camera.source == found.format(folder / "settings")
+    (folder / "mine.toml").write_text("")
+    given = load(folder / "mine.toml", environment={"REFEREE_CAMERA_SOURCE": source}, folder=folder).settings
+    assert given.camera.source == source
+
+
+@pytest.mark.parametrize("name", ["~nobody-here/x.toml", "a\\u0000b"])
+def test_impossible_file_names_are_faults_of_the_settings(folder: Path, name: str) -> None:
+    with pytest.raises(ConfigError, match=r"^camera\.calibration: .* can't be the name of a file"):
+        load_text(folder, f'[camera]\ncalibration = "{name}"\n')
+    with pytest.raises(ConfigError, match="can't be the name of a file"):
+        load(None, environment={"REFEREE_CONFIG": "~nobody-here/x.toml"}, folder=folder)
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         (

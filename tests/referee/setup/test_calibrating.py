@@ -124,3 +124,26 @@ def test_the_missing_pose_is_drawn(tmp_path: Path, board_views: tuple[Image, ...
     assert inspection.picture is not None
     assert (inspection.picture != board_views[0]).any()
     assert inspection.findings[1].message == "4 of 4 corners of the picture and 4 of 4 tilts are missing"
+
+
+def test_pictures_of_another_size_do_not_count(tmp_path: Path, board_views: tuple[Image, ...]) -> None:
+    table = table_in(tmp_path, board_views[0])
+    BoardPictures.of(table).take(Frame(board_views[0], 0.0, 0), by_itself=False)
+    table.values |= {"camera.width_px": 800, "camera.height_px": 480}
+    pictures = BoardPictures.of(table)
+    assert (pictures.guide.size, pictures.guide.kept, pictures.newest) == ((800, 480), [], 1)
+    pictures.start_over()
+    assert BoardPictures.of(table).guide.size == (800, 480)
+
+
+def test_a_calibration_at_home_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, board_views: tuple[Image, ...]
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home/lens.json").write_bytes(CALIBRATION.read_bytes())
+    table = table_in(tmp_path, board_views[0])
+    size = load_calibration(CALIBRATION).size
+    table.values |= {"camera.width_px": size[0], "camera.height_px": size[1]}
+    assert check_step(CALIBRATION_STEP, table, "~/lens.json").is_done
+    assert table.camera.size == size

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import date
+from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -93,3 +95,52 @@ def test_a_marker_out_of_sight_is_named(seen: tuple[Setting, Frame]) -> None:
     grey = Frame(np.full_like(frame.image, 120), 0.0, 0)
     with pytest.raises(ValueError, match="not seen: 0, 1, 2, 3"):
         markers_by_corners(grey, setting.camera, setting.layout, corners_px(setting).tolist())
+
+
+def test_measures_that_fail_change_nothing(seen: tuple[Setting, Frame], tmp_path: Path) -> None:
+    table = table_of(tmp_path, *seen)
+    (tmp_path / "layout.json").write_text("measured before")
+    for answer in ("0 10 350 350", "40 10 200 200"):
+        assert not check_step(TABLE_STEP, table, answer).is_done
+    assert (tmp_path / "layout.json").read_text() == "measured before"
+    assert "table.layout" not in table.values
+
+
+def own_layout() -> dict[str, Any]:
+    """The shipped layout with smaller blocks."""
+    text = resources.files("vision.layout").joinpath("games", "deblockle.json").read_text(encoding="utf-8")
+    layout: dict[str, Any] = json.loads(text)
+    layout["block"]["side"] = 28
+    return layout
+
+
+def test_an_own_layout_can_be_named_and_is_kept(seen: tuple[Setting, Frame], tmp_path: Path) -> None:
+    table = table_of(tmp_path, *seen)
+    (tmp_path / "ours.json").write_text(json.dumps(own_layout()))
+    outcome = check_step(TABLE_STEP, table, "ours.json")
+    assert outcome.is_done, outcome
+    assert table.values["table.layout"] == "ours.json"
+    assert not (tmp_path / "layout.json").exists()
+
+
+def test_what_is_not_measured_comes_from_the_own_layout(seen: tuple[Setting, Frame], tmp_path: Path) -> None:
+    setting, frame = seen
+    table = table_of(tmp_path, setting, frame)
+    (tmp_path / "ours.json").write_text(json.dumps(own_layout()))
+    board, (x, y) = setting.layout.board, setting.layout.markers.centres_mm[1]
+    for answer in (f"{board.cell_mm:g} {board.height_mm:g} {2 * x:g} {2 * y:g}", ""):
+        table.values["table.layout"] = "ours.json"
+        check_step(TABLE_STEP, table, answer)
+        assert table.values["table.layout"] == "layout.json"
+        assert json.loads((tmp_path / "layout.json").read_text())["block"]["side"] == 28
+
+
+def test_a_board_without_markers_is_measured_by_its_squares(seen: tuple[Setting, Frame], tmp_path: Path) -> None:
+    setting, frame = seen
+    table, board = table_of(tmp_path, setting, frame), setting.layout.board
+    outcome = check_step(TABLE_STEP, table, f"none {board.cell_mm:g} {board.height_mm:g}")
+    assert outcome.is_done, outcome
+    assert table.values["table.markers"] == "none"
+    assert not table.layout.markers.centres_mm
+    assert check_step(TABLE_STEP, table, f"{board.cell_mm:g} {board.height_mm:g} 350 350").is_done
+    assert "table.markers" not in table.values

@@ -20,7 +20,7 @@ from referee.setup.page import SetUpEnvironment, SetUpPage
 from referee.setup.progress import Progress
 from referee.setup.shared_camera import SharedCamera
 from referee.setup.table_setup import PICTURES_FOLDER, MakeMap
-from referee.web.setting_up.port import StepState
+from referee.web.setting_up.port import StepState, StepView
 from vision.frame import Image
 
 WAIT_S = 20.0
@@ -46,12 +46,14 @@ def no_maps(_: PageDialogue) -> tuple[MakeMap, MakeMap]:
     raise AssertionError("nothing is mapped here")
 
 
-def page_in(folder: Path, kept: Progress | None = None, camera: str | None = None, **more: object) -> SetUpPage:
+def page_in(
+    folder: Path, kept: Progress | None = None, camera: str | None = None, *, is_new: bool = False, **more: object
+) -> SetUpPage:
     said: list[str] = []
     environment = SetUpEnvironment(folder, SharedCamera(patience_s=0.1), date(2026, 5, 1), "a4", no_maps, said.append)
     for name, value in more.items():
         setattr(environment, name, value)
-    return SetUpPage(environment, kept, camera)
+    return SetUpPage(environment, kept, camera, is_new=is_new)
 
 
 def done_until(step: str, folder: Path, camera: str, **values: object) -> Progress:
@@ -162,7 +164,8 @@ def test_lights_are_mapped_by_questions_on_the_phone(tmp_path: Path, camera: str
     page.skip("light-map")
     page.back("light-map")
     assert page.view().name == "light-map"
-    page.say("light-map", "a1")
+    page.say("light-map", "a2", "0")
+    page.say("light-map", "a1", dialogue.number)
     wait_for(lambda: page.view().name != "light-map")
     assert (page.view().name, page.view().dialogue) == ("switches", None)
     assert (tmp_path / "lights.toml").is_file()
@@ -195,9 +198,99 @@ def test_the_end_is_shown_and_going_back_is_possible(tmp_path: Path, camera: str
     page = page_in(tmp_path, kept)
     assert page.is_over
     view = page.view()
-    assert (view.name, view.instructions[0]) == ("", "Deblockle is ready.")
+    assert (view.name, view.instructions[0]) == (
+        "",
+        "Deblockle is not ready: a table needs a calibrated camera. Go back.",
+    )
+    assert len(view.instructions) == 1
     page.back("")
     assert not page.is_over
+
+
+def test_the_end_gives_the_command_for_a_table_in_another_folder(tmp_path: Path, camera: str) -> None:
+    folder = tmp_path / "our table"
+    folder.mkdir()
+    kept = done_until("pieces", folder, camera, **{"camera.calibration": "camera.json"})
+    kept.done += ["pieces", "turn"]
+    kept.keep(kept.values)
+    view = page_in(folder, kept, working_folder=tmp_path, variables={"REFEREE_CAMERA_SOURCE": "1"}).view()
+    assert view.instructions[0] == "Deblockle is ready."
+    assert f"./run --config '{folder / 'referee.toml'}' watch --page" in view.instructions[2]
+    assert "$REFEREE_CAMERA_SOURCE" in view.instructions[3]
+    view = page_in(folder, kept, working_folder=folder).view()
+    assert view.instructions[2:] == ("Begin a game at the terminal: ./run watch --page",)
+
+
+def test_settings_of_another_game_are_replaced_only_if_confirmed(tmp_path: Path, camera: str) -> None:
+    Progress(tmp_path, "deblockle", ["camera"]).keep({"game.name": "deblockle", "lights.brightness": 0.5})
+    before = (tmp_path / "referee.toml").read_text()
+    page = page_in(tmp_path)
+    page.answer("game", "blockade")
+    view = page.view()
+    assert (page.title, view.name) == ("", "game")
+    assert "referee.toml is there already" in view.findings[0].message
+    page.answer("game", view.forms[0].answer)
+    assert (page.title, page.view().name) == ("Blockade", "camera")
+    assert (tmp_path / "referee.toml").read_text() == before
+    page.back("camera")
+    page.answer("game", "deblockle")
+    assert (page.title, page.view().name) == ("Deblockle", "print")
+
+
+def test_a_new_set_up_of_the_same_game_begins_with_the_first_step(tmp_path: Path, camera: str) -> None:
+    Progress(tmp_path, "deblockle", ["camera"]).keep({"game.name": "deblockle", "camera.source": camera})
+    page = page_in(tmp_path, is_new=True)
+    page.answer("game", "deblockle")
+    assert page.view().name == "game"
+    page.answer("game", page.view().forms[0].answer)
+    assert page.view().name == "camera"
+
+
+def test_a_second_answer_to_a_question_does_not_answer_the_next_one(tmp_path: Path, camera: str) -> None:
+    answers: list[str] = []
+
+    def makers(dialogue: PageDialogue) -> tuple[MakeMap, MakeMap]:
+        def maps(settings: Settings, path: Path) -> bool:
+            answers.extend(dialogue.ask(f"Light {number}?") for number in range(2))
+            return False
+
+        return maps, maps
+
+    strip = {"lights.drivers": ["wled-network"], "lights.wled_host": "wled.local", "lights.strip_lights": 49}
+    page = page_in(tmp_path, done_until("light-map", tmp_path, camera, **strip), makers=makers)
+    page.answer("light-map", "")
+    first = number_of_question(page, "Light 0?")
+    for _ in range(2):
+        page.say("light-map", "c3", first)
+    page.say("light-map", "d4", number_of_question(page, "Light 1?"))
+    wait_for(lambda: page.view().dialogue is None)
+    assert answers == ["c3", "d4"]
+
+
+def number_of_question(page: SetUpPage, question: str) -> str:
+    """Wait for a question, and return its number."""
+
+    def shown(view: StepView) -> bool:
+        return view.dialogue is not None and view.dialogue.question == question
+
+    wait_for(lambda: shown(page.view()))
+    dialogue = page.view().dialogue
+    assert dialogue is not None
+    return dialogue.number
+
+
+def test_pictures_of_another_camera_can_be_taken_after_going_back(tmp_path: Path, camera: str) -> None:
+    page = page_in(tmp_path, done_until("calibration", tmp_path, camera))
+    page.inspect(again=True)
+    larger = tmp_path / "larger"
+    larger.mkdir()
+    cv2.imwrite(str(larger / "1.png"), grey((800, 480)))
+    page.back("calibration")
+    page.back("print")
+    page.answer("camera", f"folder:{larger}")
+    page.skip("print")
+    page.take("calibration", by_itself=False)
+    assert "corners of the board are seen" in page.inspect(again=True).findings[0].message
 
 
 def wait_for(holds: Callable[[], bool]) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from engine.registry import load
+from referee.settings.configuration import load as configured
 from referee.setup.progress import Progress
 from referee.setup.steps import steps_of
 from tests.commands import Run
@@ -156,3 +157,47 @@ def test_settings_of_lights_and_switches_can_be_answered_with_them(run: Run, tmp
         "strip_lights": 49,
         "light_map": "mine.toml",
     }
+
+
+def test_the_game_is_written_even_if_the_camera_is_skipped(run: Run, tmp_path: Path) -> None:
+    run("setup", "diaballik", input="s\n100\nq\n")
+    assert tomllib.loads((tmp_path / "referee.toml").read_text())["game"] == {"name": "diaballik"}
+
+
+def test_a_file_of_settings_is_refused_since_a_folder_is_set_up(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("")
+    said = run("--config", "mine.toml", "setup", "deblockle", input="q\n")
+    assert said.exit_code == 2
+    assert "give --folder FOLDER instead of --config" in said.stderr
+
+
+def test_the_end_names_the_settings_that_would_come_first(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "other.toml").write_text('[game]\nname = "blockade"\n')
+    steps = [step.name for step in steps_of(load("deblockle"))]
+    Progress(tmp_path, "deblockle", steps).keep({"camera.source": "0", "camera.calibration": "lens.json"})
+    assert "Play: referee watch" in run("setup").output
+    said = run("setup", env={"REFEREE_CONFIG": "other.toml", "REFEREE_CAMERA_SOURCE": "1", "REFEREE_TURN_REST_S": "3"})
+    assert f"Play: referee --config {tmp_path / 'referee.toml'} watch" in said.output
+    assert "These variables come before the settings: $REFEREE_CAMERA_SOURCE\n" in said.output
+
+
+def test_a_camera_that_was_given_is_asked_for_when_going_back(run: Run, camera: str) -> None:
+    said = run("setup", "deblockle", "--camera", camera, input="b\nq\n").output
+    assert "Which camera? 0 is the first" in said
+
+
+def test_pictures_are_found_from_the_settings_folder_too(run: Run, tmp_path: Path, camera: str) -> None:
+    assert camera
+    run("setup", "deblockle", "--camera", "images:seen", "--folder", "given", input="q\n")
+    run("setup", "deblockle", "--folder", "typed", input="images:../seen\nq\n")
+    for folder in (tmp_path / "given", tmp_path / "typed"):
+        settings = configured(folder / "referee.toml", environment={}, folder=tmp_path).settings
+        assert settings.camera.source in {f"images:{tmp_path / 'seen'}", f"images:{folder / '../seen'}"}
+
+
+@pytest.mark.parametrize("name", ["~nobody-here/camera.json", "a\0b.json"])
+def test_impossible_file_names_are_asked_for_again(run: Run, tmp_path: Path, camera: str, name: str) -> None:
+    Progress(tmp_path, "deblockle", ["camera", "print"]).keep({"camera.source": camera})
+    said = run("setup", input=f"{name}\nq\n")
+    assert "can't be the name of a file" in said.output
+    assert "goes on here" in said.output

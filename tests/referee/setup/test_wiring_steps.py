@@ -49,6 +49,7 @@ def test_lights_and_switches_are_mapped_if_wired(table: TableSetup) -> None:
         outcome = check_step(STEPS[name], table, answer)
         assert outcome.is_done, outcome
     assert table.values == {
+        "game.name": "deblockle",
         "lights.drivers": ["board", "gpio"],
         "lights.buzzer_pin": 4,
         "lights.light_map": "lights.toml",
@@ -106,7 +107,7 @@ def test_values_may_contain_spaces(table: TableSetup) -> None:
 def test_pins_that_no_command_would_accept_are_refused(table: TableSetup, step: str, answer: str, message: str) -> None:
     findings = check_step(STEPS[step], table, answer).findings
     assert any(message in finding.message for finding in findings), findings
-    assert table.values == {}
+    assert table.values == {"game.name": "deblockle"}
 
 
 @pytest.mark.parametrize(
@@ -124,3 +125,33 @@ def test_pins_that_no_command_would_accept_are_refused(table: TableSetup, step: 
 def test_a_misspelt_answer_is_explained(table: TableSetup, step: str, answer: str, message: str) -> None:
     (finding,) = check_step(STEPS[step], table, answer).findings
     assert finding.message.startswith(message)
+
+
+def test_a_corrected_answer_replaces_pins_and_keeps_the_rest(table: TableSetup) -> None:
+    table.values |= {"lights.bell": True, "sensors.false_open": 0.05}
+    answers = (
+        ("lights", "wled-network wled_host=wled.local strip_lights=49"),
+        ("lights", "gpio place_pins={d2=5,d6=6}"),
+        ("lights", "gpio column_pins={a=5,b=6} row_pins={1=12,2=13}"),
+        ("switches", "pins row_pins=[16,20] column_pins=[21]"),
+        ("switches", "pins switch_pins=[16,20]"),
+        ("lights", "terminal"),
+    )
+    for name, answer in answers:
+        outcome = check_step(STEPS[name], table, answer)
+        assert outcome.is_done, outcome
+    assert table.values == {
+        "game.name": "deblockle",
+        "lights.bell": True,
+        "lights.drivers": ["terminal"],
+        "lights.strip_lights": 49,
+        "sensors.false_open": 0.05,
+        "sensors.source": "pins",
+        "sensors.eyes": "camera",
+        "sensors.switch_pins": [16, 20],
+    }
+
+
+def test_the_microcontroller_s_port_can_be_answered(table: TableSetup) -> None:
+    assert check_step(STEPS["switches"], table, "board board.port=/dev/ttyACM0").is_done
+    assert table.values["board.port"] == "/dev/ttyACM0"

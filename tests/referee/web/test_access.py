@@ -9,7 +9,10 @@ import stat
 from pathlib import Path
 
 import pytest
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Mount, Route
+from starlette.testclient import TestClient
 
 from referee.web.access import (
     PAIRING_FROM_ONE,
@@ -25,7 +28,7 @@ from referee.web.access import (
 )
 from referee.web.devices import PairedDevices
 from referee.web.guard import HEADERS, MOST_BODY_BYTES, Guarded
-from referee.web.server import create_app
+from referee.web.server import create_app, create_guarded_app
 from tests.effort import some
 from tests.referee.web.page_table import CODES, HOST, HOUSE, access_of, client_of, paired, port_of
 
@@ -145,10 +148,31 @@ def test_every_response_has_the_security_headers(route: Guarded, method: str) ->
     assert answer.headers["cache-control"] == "no-store"
 
 
+def test_an_internal_error_has_the_security_headers_too() -> None:
+    async def fail(_: Request) -> Response:
+        raise RuntimeError("a fault")
+
+    app = create_guarded_app([Guarded("/", fail, Role.LOOK)], access_of())
+    answer = TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False).get("/")
+    assert (answer.status_code, answer.json()["refused"]) == (500, True)
+    assert {name: answer.headers.get(name) for name in HEADERS} == dict(HEADERS)
+    assert answer.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize("path", ["/history/{}", "/api/history/{}", "/api/evidence/{}/x", "/bug-report/x/{}"])
+def test_a_number_with_thousands_of_digits_is_not_found(path: str) -> None:
+    assert client_of(port_of()).get(path.format("9" * 5000)).status_code == 404
+
+
 @pytest.mark.parametrize("host", ["localhost:8000", "127.0.0.1:8000", "[::1]:8000", "LOCALHOST", "127.8.9.1"])
 def test_the_machine_itself_needs_no_code(host: str) -> None:
     reply = client_of(port_of()).get("/api/session", headers={"Host": host})
     assert (reply.json()["role"], reply.json()["name"]) == ("own", "Ann")
+
+
+def test_pairing_at_the_machine_itself_is_refused_with_the_reason() -> None:
+    refused = client_of(port_of()).post("/api/pair", json={"code": "12345678"})
+    assert (refused.status_code, "nothing needs to be paired" in refused.json()["words"]) == (403, True)
 
 
 @pytest.mark.parametrize("host", ["tablepi.local:8000", "TablePi", "192.168.1.5:8000", "[fe80::1]:8000", "localhost"])
@@ -195,6 +219,12 @@ def test_pairing_by_form_leads_to_the_table() -> None:
     assert client.get("/").status_code == 200
 
 
+def test_a_device_is_called_by_its_name_without_stray_spaces() -> None:
+    client = client_of(port_of(), access_of(HOUSE))
+    client.post("/api/pair", json={"code": CODES[Role.PLAY], "name": " Anna  B "})
+    assert client.get("/api/session").json()["name"] == "Anna B"
+
+
 def test_codes_cannot_be_guessed_by_trial() -> None:
     client = client_of(port_of(), access_of(HOUSE))
     tries = [client.post("/api/pair", json={"code": f"{number:08d}"}).status_code for number in range(8)]
@@ -205,10 +235,6 @@ def test_codes_cannot_be_guessed_by_trial() -> None:
 @pytest.mark.parametrize("code", ["", "٣٠٠٠٠٠٠٠", "x" * 40, "30000001", "3000000"])
 def test_a_wrong_code_is_refused(code: str) -> None:
     assert client_of(port_of(), access_of(HOUSE)).post("/api/pair", json={"code": code}).status_code == 403
-
-
-def test_a_page_for_this_machine_alone_refuses_pairing() -> None:
-    assert client_of(port_of()).post("/api/pair", json={"code": ""}).status_code == 403
 
 
 def test_too_many_commands_are_refused() -> None:

@@ -15,7 +15,7 @@ from engine.registry import load
 from hardware.pin_map import ButtonRole
 from referee.clocks.clock import ClockFace
 from referee.clocks.control import ClockMode, TimeControl
-from referee.commands.messages import COMMAND_MESSAGES
+from referee.commands.messages import COMMAND_MESSAGES, AnyCommandMessage
 from referee.commands.queue import Submitted
 from referee.commands.values import (
     Announce,
@@ -249,6 +249,14 @@ def test_the_description_names_every_endpoint_and_every_command() -> None:
     assert "take back" in schema["discriminator"]["mapping"]
     named = set(described["components"]["schemas"])
     assert {reference.rpartition("/")[2] for reference in _references(described)} <= named
+
+
+def test_the_description_names_the_commands_that_only_the_owner_may_give() -> None:
+    described = client_of(port_of()).get("/api/openapi.json").json()["paths"]["/api/commands"]["post"]["description"]
+    messages = get_args(get_args(AnyCommandMessage)[0])
+    names = {get_args(each.model_fields["command"].annotation)[0]: each.needs for each in messages}
+    assert {name for name in names if name in described} == {name for name, needs in names.items() if needs is Role.OWN}
+    assert described.startswith("For devices paired to play;")
 
 
 def _references(value: Any) -> set[str]:

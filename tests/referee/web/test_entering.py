@@ -49,6 +49,22 @@ def test_the_api_lists_the_turns_that_begin_with_a_text() -> None:
     assert words["a1-a2 d1*e1"] == "Schwarz zieht a1 nach a2 und spielt den Ball von d1 nach e1."
 
 
+def test_a_claim_is_listed_once_it_is_possible() -> None:
+    port = port_of()
+    client = client_of(port)
+    port.snapshots(snapshot_of(port.game))
+    assert client.get("/api/turns").json()["announcements"] == []
+    form = client.get("/enter").text.partition('id="announcing"')[2].partition("</form>")[0]
+    assert ("hidden" in form.partition(">")[0], '<select name="text"></select>' in form) == (True, True)
+    wall = port.game.notation.parse_state("......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb")
+    port.snapshots(replace(snapshot_of(port.game), states=(wall,)))
+    (claim,) = client.get("/api/turns", headers={"Accept-Language": "de"}).json()["announcements"]
+    assert claim["text"] == "black:anti-play"
+    assert claim["words"].startswith("Schwarz ")
+    form = client.get("/enter").text.partition('id="announcing"')[2].partition("</form>")[0]
+    assert ("hidden" in form.partition(">")[0], '<option value="black:anti-play">' in form) == (False, True)
+
+
 def test_a_finished_game_and_a_game_on_sheets_list_no_turns() -> None:
     game = load("diaballik")
     over = replace(snapshot_of(game), outcome=Outcome("black", "white resigned"))

@@ -106,6 +106,22 @@ def test_an_older_games_positions_lead_back_to_its_own_events(tmp_path: Path) ->
     assert re.search(r"\d\d\.\d\d\.\d{4}, \d\d:\d\d", client.get("/games", headers=german).text)
 
 
+def test_an_older_game_of_another_kind_keeps_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        session = IdleSession(journal, lambda: 0.0)
+        session.begin(NewGame("number-drop"))
+        session.enter(Announce("p1:resign", "Ann"))
+        session.begin(NewGame("diaballik"))
+    client = client_of(port_of(journal=path))
+    saved = client.get("/api/record?game=1").headers["content-disposition"]
+    assert saved == 'attachment; filename="number-drop-1.txt"'
+    for view in ("/history?game=1", "/history/1"):
+        assert "– Number Drop</title>" in client.get(view).text
+    # Its sheets can be scrolled by keys.
+    assert 'id="board" class="drawn" tabindex="0"' in client.get("/history/1").text
+
+
 def test_an_evenings_results_are_added_up_by_name(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     with Journal.open(path, wall_clock=wall_clock) as journal:

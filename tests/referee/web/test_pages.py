@@ -19,7 +19,7 @@ from referee.web.entering import TurnsDocument
 from referee.web.languages import LANGUAGES, TEMPLATES
 from referee.web.options import PageOptions
 from referee.web.views import parse_command_form
-from tests.referee.web.page_table import HOUSE, access_of, client_of, paired, port_of, snapshot_of, working
+from tests.referee.web.page_table import CODES, HOUSE, access_of, client_of, paired, port_of, snapshot_of, working
 
 ROOT = Path(__file__).parents[3]
 STATIC = TEMPLATES.with_name("static")
@@ -170,7 +170,7 @@ def test_the_entry_view_offers_no_announcement_that_ends_the_game() -> None:
 def test_the_entry_view_says_how_many_more_turns_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     client = client_of(table_of())
     for more, words in ((1, "There is 1 more turn."), (2, "There are 2 more turns.")):
-        document = TurnsDocument(event_number=1, turns=(), more=more)
+        document = TurnsDocument(event_number=1, turns=(), more=more, announcements=())
         monkeypatch.setattr(views, "turns_document", lambda *_, answer=document, **__: answer)
         assert f">{words} Keep typing" in client.get("/enter").text
 
@@ -183,16 +183,61 @@ def test_a_command_without_the_pages_token_is_refused() -> None:
     assert "<h1>That can&#39;t be shown</h1>" in client.get("/nowhere", headers=HTML).text
 
 
-def test_a_viewer_who_may_only_look_gets_no_buttons() -> None:
-    client = client_of(table_of(), access_of(HOUSE))
-    assert client.get("/", headers=HTML).headers["location"] == "/pair"
+@pytest.mark.parametrize("view", ["/", "/enter", "/correct"])
+@pytest.mark.parametrize("name", ["diaballik", "blockade"])
+def test_a_viewer_who_may_only_look_gets_no_buttons(name: str, view: str) -> None:
+    client = client_of(table_of(name), access_of(HOUSE))
+    assert client.get(view, headers=HTML).headers["location"] == "/pair"
     paired(client, Role.LOOK)
-    assert "<button" not in re.sub(r"<footer.*", "", client.get("/", headers=HTML).text, flags=re.S)
+    assert "<button" not in re.sub(r"<footer.*", "", client.get(view, headers=HTML).text, flags=re.S)
+
+
+def test_a_device_can_be_paired_to_less_than_its_code_allows_and_later_to_more() -> None:
+    client = client_of(table_of(), access_of(HOUSE))
+    form = client.get("/pair").text.partition("<form")[2].partition("</form>")[0]
+    assert re.findall(r'<option value="(\w+)"', form) == ["own", "play", "look"]
+    client.post("/api/pair", data={"code": CODES[Role.OWN], "name": "", "role": "look"})
+    assert client.get("/api/session").json()["role"] == "look"
+    for view, status in (("/new", 200), ("/ending", 403)):
+        page = client.get(view, headers=HTML)
+        assert (page.status_code, 'href="/pair"' in page.text) == (status, True)
+    client.post("/api/pair", data={"code": CODES[Role.OWN], "name": "", "role": "own"})
+    for view in ("/new", "/nowhere", "/offline"):
+        assert 'href="/pair"' not in client.get(view, headers=HTML).text
+
+
+def test_the_hint_button_is_ready_for_a_game_with_hints() -> None:
+    port = port_of()
+    client = client_of(port)
+    for without_hints in (True, False):
+        port.snapshots(snapshot_of(port.game, without_hints=without_hints))
+        (opening,) = re.findall(r'<div data-while="playing" data-hints([^>]*)>', client.get("/").text)
+        assert ("hidden" in opening) == without_hints
 
 
 def test_empty_fields_are_no_part_of_a_command() -> None:
     fields = {"command": ["overrule"], "places": ["a1", "b1"], "why": [""]}
     assert parse_command_form(fields) == {"command": "overrule", "places": ["a1", "b1"]}
+
+
+@pytest.mark.parametrize(
+    ("fields", "command"),
+    [
+        ({"players": ["x"], "players.gold": ["y"]}, {"players": {"gold": "y"}}),
+        (
+            {"command": ["correct"], "looks": ["a"], "place": ["c3"], "look": ["empty"]},
+            {"command": "correct", "looks": {"c3": "empty"}},
+        ),
+        (
+            {"command": ["correct"], "place.x": ["c3"], "look": ["empty"]},
+            {"command": "correct"},
+        ),
+    ],
+)
+def test_fields_that_contradict_each_other_still_make_a_command(
+    fields: dict[str, list[str]], command: dict[str, Any]
+) -> None:
+    assert parse_command_form(fields) == command
 
 
 def test_the_browser_proposes_the_language_and_a_person_can_choose_another() -> None:

@@ -67,8 +67,8 @@ class RecordingSetUp:
     def start_over(self, step: str) -> None:
         self.actions.append(("start over", step))
 
-    def say(self, step: str, words: str) -> None:
-        self.actions.append(("say", step, words))
+    def say(self, step: str, words: str, number: str) -> None:
+        self.actions.append(("say", step, words, number))
 
     def skip(self, step: str) -> None:
         self.actions.append(("skip", step))
@@ -91,7 +91,7 @@ def test_each_action_is_passed_on_with_its_step_and_leads_back_to_the_page() -> 
     port = RecordingSetUp()
     client = client_of(port)
     csrf = csrf_in(client)
-    more = {"part": ["<0>"], "optional": [" ", "a=1"], "x": ["10.5"], "y": ["20"], "text": ["b"]}
+    more = {"part": ["<0>"], "optional": [" ", "a=1"], "x": ["10.5"], "y": ["20"], "text": ["b"], "number": ["3"]}
     for action in ACTIONS:
         reply = client.post("/do", data={"csrf": csrf, "do": action, "step": "table", **more})
         assert (reply.status_code, reply.headers["location"]) == (303, "/")
@@ -101,7 +101,7 @@ def test_each_action_is_passed_on_with_its_step_and_leads_back_to_the_page() -> 
         ("look", "table", answer),
         ("take", "table", "False"),
         ("start over", "table"),
-        ("say", "table", "b"),
+        ("say", "table", "b", "3"),
         ("skip", "table"),
         ("back", "table"),
     ]

@@ -184,6 +184,17 @@ def test_switches_are_reported_by_number_for_mapping(connection: ScriptedConnect
     assert said == []
 
 
+def test_of_changes_that_nobody_asks_for_only_the_newest_are_kept(
+    connection: ScriptedConnection, board: Controller
+) -> None:
+    for number in range(1000):
+        connection.events = [report(number % 2 == 0, changes=[SwitchChanged(0, number % 2 == 0, float(number))])]
+        board.presses()
+    kept = board.switches()
+    assert kept is not None
+    assert [change.time_s for change in kept.changes] == [float(number) for number in range(744, 1000)]
+
+
 def test_a_pin_map_changed_since_mapping_is_reported_until_the_board_is_another(
     connection: ScriptedConnection, board: Controller, said: list[str]
 ) -> None:

@@ -56,7 +56,7 @@ def test_a_bare_board_gets_the_firmware_and_keeps_its_owners_files(
 
     done = install(board.wanted, firmware, pins, board.around, progress)
     assert done.written == tuple(sorted((*firmware.files, PIN_MAP_FILE)))
-    assert (done.before, done.kept_main, done.has_pin_map) == (None, True, True)
+    assert (done.before, done.kept_main, done.has_pin_map) == (None, KEPT_MAIN_FILE, True)
     assert written == sorted(written)
     assert written[-1][0] == written[-1][1] == sum(map(len, firmware.files.values())) + len(pins.device_json())
     kept = {KEPT_MAIN_FILE: OWNERS["main.py"], "boot.py": OWNERS["boot.py"], "notes/mine.txt": b"mine"}
@@ -77,6 +77,26 @@ def test_the_owners_main_is_kept_though_a_manifest_of_a_removed_firmware_is_left
     board = new_board({"main.py": OWNERS["main.py"], MANIFEST_FILE: firmware.manifest.to_json()})
     assert install(board.wanted, firmware, pins, board.around, lambda *_: None).kept_main
     assert board.files()[KEPT_MAIN_FILE] == OWNERS["main.py"]
+
+
+@pytest.mark.parametrize("left_out", [frozenset(), frozenset({MANIFEST_FILE})])
+def test_the_owners_main_is_kept_beside_files_of_the_firmware_and_an_earlier_main(
+    new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes], left_out: frozenset[str]
+) -> None:
+    files = {path: data for path, data in all_files.items() if path not in left_out}
+    board = new_board({**files, "main.py": OWNERS["main.py"], KEPT_MAIN_FILE: b"print('first')\n"})
+    assert install(board.wanted, firmware, pins, board.around, unseen).kept_main == "main_before_referee_2.py"
+    kept = {KEPT_MAIN_FILE: b"print('first')\n", "main_before_referee_2.py": OWNERS["main.py"]}
+    assert board.files() == {**all_files, **kept}
+
+
+def test_another_versions_main_is_replaced_after_a_cut(
+    new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
+) -> None:
+    older = {path: data for path, data in all_files.items() if path != MANIFEST_FILE}
+    board = new_board({**older, "main.py": b"# older\n" + all_files["main.py"]})
+    assert install(board.wanted, firmware, pins, board.around, unseen).kept_main is None
+    assert board.files() == all_files
 
 
 def test_files_already_there_are_not_written_again(
@@ -214,9 +234,28 @@ def test_a_full_board_keeps_its_firmware(
     with pytest.raises(BoardFullError, match=r"is full: it could not take firmware/.*remove files of yours"):
         install(board.wanted, larger, pins, board.around, unseen)
     board.wait_until_it_runs()
+    assert board.files() == all_files
     board.order("quota", bytes=None)
-    assert {path: data for path, data in board.files().items() if not path.endswith(".new")} == all_files
     assert checked(board, firmware, pins).is_good
+
+
+def test_files_of_a_cut_installation_take_no_room_from_the_next(
+    new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
+) -> None:
+    whole = {f"{path}.new": data for path, data in all_files.items() if path.startswith("firmware/core/")}
+    others = {"firmware/core/gone.py.new": b"#" * 5000, "firmware/board/start.py.new": b"#" * 5000, "main.py.new": b"#"}
+    board = new_board({**whole, **others})
+    written = dict[str, int]()
+
+    def progress(what: str, done: int, total: int) -> None:
+        if total:
+            written[what.removeprefix("writing ")] = total
+
+    done = install(board.wanted, firmware, pins, board.around, progress)
+    assert done.written == tuple(sorted((*firmware.files, PIN_MAP_FILE)))
+    rest = {path: data for path, data in all_files.items() if f"{path}.new" not in whole and path != MANIFEST_FILE}
+    assert written == dict.fromkeys(rest, sum(map(len, rest.values())))
+    assert board.files() == all_files
 
 
 def test_a_pulled_cable_is_reported(

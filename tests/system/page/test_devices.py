@@ -24,7 +24,7 @@ def test_an_unpaired_phone_is_sent_to_the_pairing_page(tmp_path: Path, visit: An
         phones = {}
         for role, name in ((Role.OWN, "Ann"), (Role.PLAY, "Ben")):
             phone = visit(page.address, java_script_enabled=role is Role.PLAY, is_paired=False)
-            phone.get_by_label("Code").fill(page.codes[role])
+            phone.get_by_label("Code", exact=True).fill(page.codes[role])
             phone.get_by_label("Your name").fill(name)
             phone.get_by_role("button", name="Pair").click()
             expect(phone.locator("#next")).to_have_text("Black to play.")

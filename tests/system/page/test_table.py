@@ -11,7 +11,7 @@ import pytest
 
 from engine.registry import games
 from engine.values import EMPTY, OptionValue
-from referee.commands.values import EnterTurn
+from referee.commands.values import Correct, EnterTurn, NewGame
 from referee.judge.verdict import Verdict, VerdictKind
 from tests.system.page.served import page_of, served, session
 
@@ -86,6 +86,20 @@ def test_typing_shows_the_current_table_and_its_turns(diaballik: Any, visit: Any
     legal = {game.notation.format_turn(turn) for turn in game.rules.legal_turns(newest.snapshot.states[0])}
     assert {option.get_attribute("value") for option in typing.locator("#turns option").all()[:5]} <= legal
     expect(typing.get_by_label("Turn", exact=True)).to_have_attribute("placeholder", offered.get_attribute("value"))
+    claim = typing.get_by_label("Announcement")
+    expect(claim).to_be_hidden()
+    assert not running.tell(Correct("Ann", position="......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb")).refused
+    expect(claim).to_have_value("black:anti-play")
+
+
+def test_the_hint_button_follows_a_new_game(diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    page = visit(address)
+    button = page.get_by_role("button", name="Give a hint")
+    expect(button).to_be_visible()
+    for without_hints in (True, False):
+        assert not running.tell(NewGame("diaballik", without_hints=without_hints)).refused
+        expect(button).to_be_visible(visible=not without_hints)
 
 
 def test_an_illegal_turn_is_shown_with_its_rule_remedy_and_pictures(diaballik: Any, visit: Any) -> None:
@@ -178,8 +192,13 @@ def test_history_is_stepped_through_and_replayed(diaballik: Any, visit: Any) -> 
     steps.get_by_role("button", name="Replay").click()
     expect(steps).to_have_attribute("data-number", "4")
     expect(steps.get_by_role("button", name="Replay")).to_be_visible()
+    # From the newest event it begins again.
+    steps.locator("input").fill("5")
+    steps.get_by_role("button", name="Replay").click()
+    expect(steps).to_have_attribute("data-number", "1")
+    steps.get_by_role("button", name="Stop").click()
     page.go_back()
-    expect(steps).to_have_attribute("data-number", "3")
+    expect(steps).to_have_attribute("data-number", "4")
 
 
 def test_a_reply_is_shown_until_the_next_event(diaballik: Any, visit: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import re
@@ -10,10 +11,13 @@ import threading
 from pathlib import Path
 
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
 
 from referee.errors import PageError
 from referee.web import api
 from referee.web.access import Role
+from referee.web.api import PageServices
 from referee.web.devices import MOST_DEVICES, PairedDevices
 from referee.web.options import PageOptions
 from referee.web.server import open_page
@@ -165,6 +169,29 @@ def test_an_unpaired_devices_stream_ends(tmp_path: Path, monkeypatch: pytest.Mon
         connection.request("GET", "/api/table", headers=bearer)
         assert connection.getresponse().status == 401
         connection.close()
+
+
+def test_a_device_is_seen_as_long_as_it_follows_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, now_s = tmp_path / "devices", [0.0]
+    access = access_of(HOUSE, devices=PairedDevices(path, lambda: now_s[0]))
+    port = port_of()
+    port.snapshots(snapshot_of(port.game))
+    session, _ = access.pair(CODES[Role.LOOK], "wall", Role.OWN, "")
+    (changes,) = [
+        each.answer for each in api.Api(PageServices.of(port, access)).endpoints if each.path == "/api/events"
+    ]
+    request = Request({"type": "http", "headers": [], "state": {"session": session}, "app": Starlette()})
+
+    async def follow() -> None:
+        stream = aiter((await changes(request)).body_iterator)
+        await anext(stream)
+        now_s[0] = 1000.0
+        port.snapshots(snapshot_of(port.game, 2))
+        await anext(stream)
+        await stream.aclose()
+
+    asyncio.run(follow())
+    assert [device.seen_s for device in listed(path).all()] == [1000.0]
 
 
 def test_the_terminal_lists_and_unpairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
