@@ -293,7 +293,7 @@ _REMEDY = "remove the file, and every sensor is used again"
 
 def health_file(journal: Path) -> Path:
     """Return the path of the file beside a journal."""
-    return journal.with_suffix(".sensors.json")
+    return journal.with_name(f"{journal.name}.sensors.json")
 
 
 def load_health(path: Path | None, settings: SensorSettings | None = None) -> SensorHealth:

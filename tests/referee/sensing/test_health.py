@@ -280,6 +280,10 @@ def test_an_unreadable_file_is_named(tmp_path: Path, text: str, message: str) ->
         load_health(path)
 
 
+def test_every_journal_has_a_record_of_its_own() -> None:
+    assert health_file(Path("club.db")) != health_file(Path("club.sqlite"))
+
+
 def test_without_a_journal_no_health_is_kept() -> None:
     keeper = HealthFile(SensorHealth(), None, print)
     keeper.health.take_data(health_with_a_stuck_sensor().as_data())
