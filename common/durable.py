@@ -11,7 +11,7 @@ def write_durably(path: Path, data: str | bytes, *, private: bool = False) -> No
     """Replace a file atomically; on return it is on the disk. Text is written as UTF-8.
 
     A power cut at any moment leaves either the old file or the new one. Only the owner can read a ``private`` file.
-    Raises OSError that names the file, and UnicodeEncodeError for text that isn't valid Unicode.
+    Raises an OSError that names the file, and UnicodeEncodeError for text that isn't valid Unicode.
     """
     content = data.encode() if isinstance(data, str) else data
     if path.exists() and not path.is_file():

@@ -307,19 +307,27 @@ class ConnectionThread:
         """Wait for the next attempt or, once the board has left, for the end."""
         if self._conversation.has_left:
             self._enter(ConnectionState.RELEASED)
+        missed = self._missed_board()
+        look_at_s = None if missed is None else self._clock() + _LOOKING_S
         while not self._mailbox.is_closing:
             if self._conversation.has_left:
                 self._poll.wait(None)
-            elif self._clock() >= self._outages.retry_at_s or self._is_back():
+            elif self._clock() >= self._outages.retry_at_s:
                 return
+            elif missed is not None and look_at_s is not None and self._clock() >= look_at_s:
+                if self._is_back(missed):
+                    return
+                look_at_s = self._clock() + _LOOKING_S
             else:
-                looking_s = None if self._missed_board() is None else self._clock() + _LOOKING_S
-                self._poll.wait(earliest((self._outages.retry_at_s, looking_s)))
+                self._poll.wait(earliest((self._outages.retry_at_s, look_at_s)))
 
-    def _is_back(self) -> bool:
-        """Return whether the board is among the ports again, after another device was tried; opens nothing."""
-        missed = self._missed_board()
-        return missed is not None and bool(returned_ports(serial_ports(self._list_ports), missed, self._lookalikes))
+    def _is_back(self, missed: SerialPort) -> bool:
+        """Return whether the board is among the ports again; opens nothing."""
+        try:
+            return bool(returned_ports(serial_ports(self._list_ports), missed, self._lookalikes))
+        except BridgeError:
+            # The ports change just now; the next look may succeed.
+            return False
 
 
 def line_of(name: str, baud: int) -> SerialLine:

@@ -69,6 +69,16 @@ import binascii
 with open({path!r}, 'rb') as file:
     print(binascii.hexlify(file.read()).decode())
 """
+_HAS_LINE = """
+found = False
+with open({path!r}, 'rb') as file:
+    while not found:
+        line = file.readline(256)
+        if not line:
+            break
+        found = line.strip().startswith({start!r})
+print(int(found))
+"""
 # rename replaces the other file at once on littlefs; FAT refuses while there is one
 _SWAP = """
 import os
@@ -198,6 +208,10 @@ class BareBoard(Closeable):
     def read(self, path: str) -> bytes:
         """Read a small file."""
         return self._parse(read_hexadecimal, self._run(_READ.format(path="/" + path)))
+
+    def has_line(self, path: str, start: bytes) -> bool:
+        """Return whether a line of a file of any size starts with this text, apart from spaces."""
+        return self._parse(int, self._run(_HAS_LINE.format(path="/" + path, start=start))) == 1
 
     def make_folders(self, paths: Iterable[str]) -> None:
         """Make missing folders, outer ones first."""

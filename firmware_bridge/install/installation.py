@@ -7,7 +7,6 @@ interrupted has no manifest: `./run hardware firmware check` reports it, and ins
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -36,8 +35,8 @@ from firmware_bridge.protocol.messages import Welcome
 OLDEST_MICROPYTHON = (1, 22)
 KEPT_MAIN_FILE = "main_before_referee.py"
 """Name for the owner's own main.py once the firmware's has replaced it; with a number if there is such a file."""
-_OUR_IMPORT = re.compile(rb"^\s*from firmware\.board\.", re.MULTILINE)
-"""What the main.py of every version has."""
+_OUR_IMPORT = b"from firmware.board."
+"""What a line of every version's main.py starts with."""
 REFUSAL = "can't use this pin map, so it uses none of its pins"
 REFUSAL_REMEDY = "a pin may be missing on this module, or be taken by its memory: choose another, then install again"
 
@@ -202,7 +201,7 @@ class _FileUpdate:
         """Return whether the board's main.py is one of ours; without a manifest its text tells."""
         if self._before is not None:
             return self._survey.hashes[MAIN_FILE] == self._before.files.get(MAIN_FILE)
-        return _OUR_IMPORT.search(board.read(MAIN_FILE)) is not None
+        return board.has_line(MAIN_FILE, _OUR_IMPORT)
 
     def _write_new(self, board: BareBoard, paths: tuple[str, ...], progress: Progress) -> None:
         board.make_folders({str(folder) for path in paths for folder in PurePosixPath(path).parents if folder.name})
@@ -260,9 +259,6 @@ def check_welcome(welcome: Welcome | None, port: SerialPort, firmware: Firmware,
 
 def refuses_pins(welcome: Welcome, pins: PinMap) -> bool:
     """Return whether the board has this pin map and could not use it: with one unusable pin it uses none."""
-    there = (welcome.lights, welcome.switches, welcome.buttons)
-    return welcome.pin_map_checksum == pins.crc32 and there != (
-        pins.light_count,
-        pins.switch_count,
-        len(pins.buttons),
-    )
+    there = (welcome.lights, welcome.switches, welcome.buttons, welcome.buzzer > 0)
+    wanted = (pins.light_count, pins.switch_count, len(pins.buttons), pins.buzzer is not None)
+    return welcome.pin_map_checksum == pins.crc32 and there != wanted

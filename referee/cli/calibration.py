@@ -80,6 +80,7 @@ def calibrate_command(
       ./run hardware calibrate 0 --pictures 20 --out camera.json
     """
     from vision.calibration import calibrate, parse_board, save_calibration, undistorted_preview
+    from vision.cameras import source_path
     from vision.images import IMAGE_SUFFIXES, write_image
 
     spec = parse_board(board)
@@ -90,7 +91,8 @@ def calibrate_command(
         raise click.BadParameter(f"the name of {preview.name} should end in .png or .jpg", param_hint="--preview")
     progress_console = progress_output()
     read, camera = _pictures_or_camera(sources)
-    refuse_overwriting((out, preview), read)
+    video = None if camera is None else source_path(camera)
+    refuse_overwriting((out, preview), read if video is None else [video])
     images, names = (
         _read_all(read, progress_console)
         if camera is None

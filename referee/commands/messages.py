@@ -37,7 +37,7 @@ class CommandMessage(BaseModel):
 
     A command that repeats an earlier ``request_id`` isn't carried out again; it gets the same reply. ``seen`` is the
     newest event number that the sender saw; the command is refused if the journal has newer events than that, other
-    than the clock's.
+    than the clock's and remarks.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

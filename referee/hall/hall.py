@@ -323,7 +323,7 @@ class Hall:
         return {copy: after for copy, after in gaps.items() if copy[0] not in self.copies.full}
 
     def _withdraw_begun(self, begun: TableEvent) -> None:
-        """No longer have a table begin a game that has begun there otherwise."""
+        """Withdraw orders to begin a game that its table has begun without them."""
         names = set(map(str, begun.data["players"].values()))
         for ruling in self.rulings.waiting():
             is_of_game = ruling.seat == begun.table and set(ruling.players) == names

@@ -75,7 +75,7 @@ class Rulings:
         return ruling
 
     def record_answer(self, answer: Answer) -> bool:
-        """Store a table's answer, durably on return; returns whether a ruling had none.
+        """Store a table's answer, durably on return; returns whether it is the first answer to one of the rulings.
 
         An answer to a ruling that was withdrawn counts too: the table may have had it already.
         """

@@ -137,8 +137,8 @@ def assign_switches(
             say("The board answers again." if is_there else "The board does not answer; I wait for it.")
         if not doubted and (doubted := _rectangle(report)):
             say(
-                f"Switches {', '.join(map(str, doubted))} can't be told apart (no diodes): take the other pieces off, "
-                "so that only this one is on the board."
+                f"Switches {', '.join(map(str, doubted))} can't be read now. Without diodes, take the other pieces "
+                "off, so that only this one is on the board. With diodes, look for a loose wire."
             )
         for closed in _new_closings(report):
             _say_if_any(say, assignment.process_closings(closed))
@@ -170,7 +170,7 @@ def _initially_closed(report: SwitchReport | None) -> str:
 
 
 def _rectangle(report: SwitchReport | None) -> list[int]:
-    """Return the doubtful switches of a matrix without diodes: at least the corners of a rectangle, but not all."""
+    """Return the doubtful switches if they may be a ghost: at least the corners of a rectangle, but not all."""
     doubtful = [] if report is None else [number for number, is_doubtful in enumerate(report.doubtful) if is_doubtful]
     return doubtful if report is not None and 4 <= len(doubtful) < len(report.doubtful) else []
 

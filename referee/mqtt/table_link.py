@@ -228,7 +228,7 @@ class TableLink:
                 reply = await self._reply(client, fields, message)
             except CommandError as error:
                 if error.fault is CommandFault.UNANSWERED:
-                    # It is still queued, so there is no result yet; repeating it returns the result.
+                    # It is queued or waits for the table, so there is no result yet; repeating it returns the result.
                     return
                 reply = self._reply_document(str(error), refused=True)
             except ValueError as error:

@@ -28,7 +28,7 @@ How a hall reads a table:
 3. An arbiter's command goes to ``command/own`` with a ``request_id`` of its own. Once an ``Answer`` with that
    ``request_id`` arrives, the command is in the journal. Without an answer it is sent again, with the same id; the
    table carries it out once, even after a restart. An announcement that waits until the table is at rest has no answer
-   before that. Retained messages, and those sent while the table was away, are not carried out.
+   before that, if it has an id. Retained messages, and those sent while the table was away, are not carried out.
 
 A command may name a response topic below ``PREFIX/answers/`` and correlation data (properties of MQTT 5): the answer
 goes there and carries them. A table refuses other response topics, so that nobody makes it write to other devices.

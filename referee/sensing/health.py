@@ -37,6 +37,8 @@ class SensorFault(enum.StrEnum):
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _SHOWS = "`./run hardware sensors` shows them."
+_MOST_SILENCE_S = 15.0
+"""Time without any report, in seconds, after which it is not known what could be read meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,7 @@ class SensorHealth:
     _latest: dict[Place, deque[float]] = field(default_factory=dict, init=False)
     _doubtful_since_s: dict[Place, float] = field(default_factory=dict, init=False)
     _readable_since_s: dict[Place, float] = field(default_factory=dict, init=False)
+    _listened_s: float = field(default=0.0, init=False)
 
     @property
     def out(self) -> frozenset[Place]:
@@ -161,6 +164,9 @@ class SensorHealth:
 
     def _note_doubts(self, doubtful: frozenset[Place], now_s: float) -> list[str]:
         """Switch off the sensors that have been doubtful for long, and use those again that are readable for long."""
+        if now_s - self._listened_s > _MOST_SILENCE_S:
+            self._doubtful_since_s, self._readable_since_s = {}, {}
+        self._listened_s = now_s
         readable = {place for place, record in self._records.items() if record.out is SensorFault.DOUBTFUL} - doubtful
         self._doubtful_since_s = {place: self._doubtful_since_s.get(place, now_s) for place in doubtful}
         self._readable_since_s = {place: self._readable_since_s.get(place, now_s) for place in readable}

@@ -83,7 +83,8 @@ class CommandDesk:
         """Have a command carried out and return its reply.
 
         ``admit`` is called unless the command is a repetition, and may raise to refuse it. Raises CommandError if the
-        command is invalid, needs another role, is one too many, or gets no reply in time.
+        command is invalid, needs another role, is one too many, gets no reply in time, or is an announcement that waits
+        until the table is at rest.
         """
         try:
             message = COMMAND_MESSAGES.validate_python(fields)

@@ -107,8 +107,13 @@ def load(
     found = list(problems(settings, sources))
     if found:
         raise ConfigError("\n".join(found))
-    if (base := bases.get("camera.source", folder)) != folder:
-        settings = settings.changed({"camera.source": absolute_source(settings.camera.source, base)})
+    named = sources.get("camera.source")
+    if named is not None and named.kind == "file":
+        try:
+            camera = absolute_source(settings.camera.source, bases["camera.source"])
+        except ConfigError as error:
+            raise ConfigError(f"{named}: camera.source: {error}") from error
+        settings = settings.changed({"camera.source": camera})
     return Configuration(settings.with_absolute_paths(bases, folder, environment), file, sources)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -85,7 +86,8 @@ def absolute_source(spec: str, folder: Path) -> str:
     kind, colon, rest = spec.strip().partition(":")
     prefix = f"{kind}:" if colon and rest and Path(rest) == named else ""
     path = folder / expanded(named)
-    return f"{prefix}{path}" if prefix or path.exists() else spec
+    # Unlike Path.exists, this accepts any text.
+    return f"{prefix}{path}" if prefix or os.path.exists(path) else spec  # noqa: PTH110
 
 
 def find_file(path: Path | None, environment: Mapping[str, str], folder: Path) -> Path | None:

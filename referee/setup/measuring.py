@@ -63,8 +63,8 @@ def _check_table(table: TableSetup, answer: str) -> Outcome:
         return Outcome(tuple(table_findings(frame, table.camera, table.layout)))
     if (own := _own_file(table, answer)) is not None:
         used = Finding.ok(Phrase("layout"), Phrase("%(file)s is used", file=own.name))
-        findings = (used, *table_findings(frame, table.camera, table.layout_from(own)))
-        return Outcome(findings, {"table.layout": answer})
+        findings = (used, *table_findings(frame, table.camera, table.layout_from(own, markers="layout")))
+        return Outcome(findings, {"table.layout": answer, "table.markers": None})
     data, measured = _measure(table, answer, frame)
     layout = _layout_of(table, data)
     bare = _is_bare(answer)
@@ -91,13 +91,17 @@ def _layout_of(table: TableSetup, data: dict[str, Any]) -> TableLayout:
 
 
 def _present_data(table: TableSetup) -> dict[str, Any]:
-    """Return the content of the layout in use; raises LayoutError for an invalid one, and ConfigError."""
+    """Return the content of the layout in use, or of the game's own if that one can't be used; raises ConfigError."""
     own = table.values.get("table.layout")
     if own is None:
         return _shipped_data(table)
-    # This refuses the layout of another game or board.
-    table.layout_from(table.file(own))
-    return read_json_object(table.file(own), "the layout", LayoutError)
+    try:
+        # This refuses the layout of another game or board.
+        table.layout_from(table.file(own))
+        return read_json_object(table.file(own), "the layout", LayoutError)
+    except LayoutError:
+        # The answer makes a new one.
+        return _shipped_data(table)
 
 
 def _shipped_data(table: TableSetup) -> dict[str, Any]:

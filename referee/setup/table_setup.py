@@ -106,9 +106,13 @@ class TableSetup:
         """Return the path of a file that an answer or the settings name; raises ConfigError."""
         return self.folder / expanded(name)
 
-    def layout_from(self, path: Path | None) -> TableLayout:
-        """Return the table as a layout file has it, or the game's own without one; raises LayoutError."""
-        layout = layout_for_camera(self.game.name, path, str(self.values.get("table.markers", "layout")))
+    def layout_from(self, path: Path | None, markers: str | None = None) -> TableLayout:
+        """Return the table as a layout file has it, or the game's own without one; raises LayoutError.
+
+        ``markers`` takes the place of the setting ``table.markers``.
+        """
+        markers = markers or str(self.values.get("table.markers", "layout"))
+        layout = layout_for_camera(self.game.name, path, markers)
         return with_rules(layout, self.game, self.options)
 
     def picture(self) -> Frame:

@@ -73,11 +73,11 @@ def _check_switches(table: TableSetup, answer: str) -> Outcome:
     return _check_wiring(table, given, " ".join(words), making="sensor map")
 
 
-_WIRED = re.compile(r"\w+_pins?|wled_\w+")
+_WIRED = re.compile(r"(place|column|row|switch)_pins|wled_\w+")
 
 
 def _without_wiring(table: TableSetup, section: str) -> dict[str, Any]:
-    """Return the section's pins and WLED settings as absent, since an answer names all that it needs."""
+    """Return the section's pins of lights or switches and its WLED as absent: an answer names those that it needs."""
     given = (name for name in table.values if name.startswith(f"{section}."))
     return {name: None for name in given if _WIRED.fullmatch(name.removeprefix(f"{section}."))}
 

@@ -213,7 +213,7 @@ class Access:
             raise HTTPException(403, "This page is out of date. Load it again, then repeat what you did.")
 
     def still_holds(self, session: Session) -> bool:
-        """Whether a session is still valid: its device may have been unpaired since. If not, it counts as seen now."""
+        """Whether a session is still valid: its device may have been unpaired since. A paired one counts as seen."""
         if session.id == _AT_THE_MACHINE:
             return True
         if self._find_device(session.id) is None:

@@ -104,8 +104,9 @@ class PairedDevices:
         """Save when devices were seen. If the file can't be written, the next save tries again."""
         with self._lock, suppress(PageError):
             if self._seen:
+                self._kept_s = self._now_s()
                 with self._changing():
-                    self._kept_s = self._now_s()
+                    pass
 
     def _with_seen_time(self, device: Device) -> Device:
         return replace(device, seen_s=max(device.seen_s, self._seen.get(device.id, 0.0)))

@@ -24,5 +24,5 @@ def read_looks(path: Path, *formats: str) -> dict[str, Any]:
     given = data.get("format")
     if given not in formats:
         expected = listed([repr(one) for one in formats], "or")
-        raise EnrolmentError(f"the looks {path} have format {given!r}; expected {expected}: enrol the piece set again")
+        raise EnrolmentError(f"the looks {path} have format {given!r}; expected {expected}: learn them again")
     return data

@@ -15,7 +15,6 @@ from referee.cli.group import ExampleCommand
 from referee.cli.options import (
     GAME,
     READABLE_FILE,
-    WRITABLE_FILE,
     Number,
     WholeNumber,
     parse_options,
@@ -31,6 +30,10 @@ if TYPE_CHECKING:
     from engine.values import OptionValue
     from referee.cli.play.game import GameSoFar
     from referee.cli.play.keeping import GameFile, UnfinishedGame
+
+
+_RECORD = click.Path(path_type=Path, dir_okay=False)
+"""A record to write. Unlike other files to write, it may be one that is read: a loaded game goes on in its own file."""
 
 
 @click.command(cls=ExampleCommand)
@@ -53,7 +56,7 @@ if TYPE_CHECKING:
 @click.option("--set-up", "set_up", metavar="HOW", help="Begin with pieces rolled (`rolled`), as the options say "
               "(`usual`), or as yours stand, such as \"c1=stop e1=x …\".  [default: rolled at a terminal]")  # fmt: skip
 @click.option("--load", type=READABLE_FILE, help="Go on with the game of this record.")
-@click.option("--record", "record_file", type=WRITABLE_FILE, help="Where to keep the game.  [default: GAME-TIME.txt]")
+@click.option("--record", "record_file", type=_RECORD, help="Where to keep the game.  [default: GAME-TIME.txt]")
 @click.option("--force", is_flag=True, help="Overwrite an existing --record file.")
 @click.option("--no-record", is_flag=True, help="Do not keep the game.")
 @click.option("--new", "is_new", is_flag=True, help="Begin a new game without asking about an unfinished one.")

@@ -112,10 +112,18 @@ class Director:
     def move(self, number: int, pairing: tuple[int, int], seat: str) -> None:
         """Have the game of a round's board played at another table.
 
-        Raises TournamentError where there is no such game, and if it has begun or has a result.
+        Raises TournamentError if there is no such game, if it has begun or has a result, and if another game without a
+        result is at that table.
         """
         with self._database.transaction() as work:
             key = (number, *pairing)
+            others = work.rows(
+                "SELECT board FROM pairing WHERE tournament = ? AND seat = ? AND score = ? "
+                "AND NOT (round = ? AND board = ?)",
+                *(number, seat, Score.OPEN.value, *pairing),
+            )
+            for (board,) in others:
+                raise TournamentError(f"table {seat} still has the game of board {board}")
             if not work.run(
                 "UPDATE pairing SET seat = ? WHERE tournament = ? AND round = ? AND board = ? "
                 "AND seat <> '' AND game_number = 0 AND score = ?",

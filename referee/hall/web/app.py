@@ -67,11 +67,16 @@ def create_hall(desk: HallDesk) -> Starlette:
 
 
 def _handle_store_failure(request: Request, error: Exception) -> Response:
-    """Answer a failure of the hall's store: what was sent may be lost."""
+    """Answer a failure of the hall's store; what was sent may be lost."""
     del error
-    words = translations(language_of(request)).gettext(
-        "The hall's store does not answer, so this was not kept. "
-        "Wait a moment, look whether it is there, then repeat it."
+    gettext = translations(language_of(request)).gettext
+    words = (
+        gettext("The hall's store does not answer. Wait a moment, then load the page again.")
+        if request.method == "GET"
+        else gettext(
+            "The hall's store does not answer, so this was not kept. "
+            "Wait a moment, look whether it is there, then repeat it."
+        )
     )
     return server.refusal(request, HTTPException(503, words))
 

@@ -194,12 +194,16 @@ def record(device: str, vid: int | None = 0x2E8A, pid: int | None = 5, serial_nu
 
 
 class Ports:
-    """The ports there are, as a test says."""
+    """The ports there are, as a test says; the next ``failures`` listings fail, as while a plug is put in."""
 
     def __init__(self) -> None:
         self.records: list[Any] = []
+        self.failures = 0
 
     def __call__(self) -> Iterable[Any]:
+        if self.failures:
+            self.failures -= 1
+            raise OSError
         return list(self.records)
 
 

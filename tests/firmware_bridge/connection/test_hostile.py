@@ -150,6 +150,7 @@ def test_a_board_is_back_soon_after_another_one_beside_it_was_tried(
 
     assert connection.wait_for(is_wrong, GUARD_S)
     gone_s = time.monotonic()
+    ports.failures = 3
     ports.records.append(record(board.name))
     (linked,) = [event for event in until(connection, has(Linked)) if isinstance(event, Linked)]
     assert linked.port.device == board.name

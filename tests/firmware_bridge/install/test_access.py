@@ -179,5 +179,6 @@ def test_a_board_that_drives_no_pin_of_its_pin_map_is_not_good(firmware: Firmwar
     ):
         check_welcome(refusing, PICO, firmware, pins)
     assert running_finding(refusing, pins).severity == "fault"
+    assert running_finding(replace(good, buzzer=0), pins).severity == "fault"
     assert running_finding(refusing, replace(pins, name="Another")).severity == "ok"
     assert running_finding(refusing, None).severity == "ok"

@@ -270,6 +270,12 @@ def test_a_loaded_game_that_was_kept_here_goes_on_in_its_file(play, tmp_path):
     assert len(read(file.read_text()).entries) == 3
 
 
+def test_a_game_under_a_name_of_its_own_goes_on_in_its_file(play, tmp_path):
+    play("diaballik", "--record", "g.txt", typed="a1-a2\nquit\n")
+    assert play("diaballik", "--load", "g.txt", "--record", "g.txt", typed="a7-a6\nquit\n").exit_code == 0
+    assert len(read((tmp_path / "g.txt").read_text()).entries) == 2
+
+
 def test_games_in_which_only_programs_play_are_not_interrupted(play):
     play("harvest", typed="4\nquit\n")
     assert "Not finished" in play("harvest", "--player", "p1=hint", typed="quit\n").output

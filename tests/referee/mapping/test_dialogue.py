@@ -199,8 +199,8 @@ def test_without_diodes_the_other_pieces_are_asked_to_leave_once() -> None:
     said = walked(walk, [doubted(), doubted(2), *[doubted(0, 1, 3, 4)] * 3], [None] * 4)
     assert said[1:] == [
         "Put a piece on a1.",
-        "Switches 0, 1, 3, 4 can't be told apart (no diodes): take the other pieces off, so that only this one is on "
-        "the board.",
+        "Switches 0, 1, 3, 4 can't be read now. Without diodes, take the other pieces off, so that only this one is on "
+        "the board. With diodes, look for a loose wire.",
     ]
 
 

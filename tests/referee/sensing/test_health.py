@@ -177,6 +177,16 @@ def test_sensors_that_are_doubtful_together_are_named_together_and_used_again_on
     assert health.out == frozenset()
 
 
+def test_time_without_a_report_does_not_count_as_readable() -> None:
+    health = SensorHealth()
+    for second in range(0, 80, 10):
+        health.listen((), {"a1"}, float(second))
+    assert health.out == {"a1"}
+    assert health.listen((), (), 80.0) == ()
+    assert health.listen((), (), 300.0) == (), "the board was away"
+    assert health.out == {"a1"}
+
+
 def test_a_sensor_that_is_off_for_another_reason_stays_off_though_it_is_readable() -> None:
     health = health_with_a_stuck_sensor()
     assert not [said for second in range(0, 200, 10) for said in health.listen((), (), float(second))]

@@ -156,6 +156,8 @@ def test_pictures_of_the_camera_are_relative_to_the_file(folder: Path, source: s
 def test_impossible_file_names_are_faults_of_the_settings(folder: Path, name: str) -> None:
     with pytest.raises(ConfigError, match=r"^camera\.calibration: .* can't be the name of a file"):
         load_text(folder, f'[camera]\ncalibration = "{name}"\n')
+    with pytest.raises(ConfigError, match=r":2: camera\.source: .* can't be the name of a file"):
+        load_text(folder, f'[camera]\nsource = "images:{name}"\n')
     with pytest.raises(ConfigError, match="can't be the name of a file"):
         load(None, environment={"REFEREE_CONFIG": "~nobody-here/x.toml"}, folder=folder)
 

@@ -117,10 +117,25 @@ def own_layout() -> dict[str, Any]:
 def test_an_own_layout_can_be_named_and_is_kept(seen: tuple[Setting, Frame], tmp_path: Path) -> None:
     table = table_of(tmp_path, *seen)
     (tmp_path / "ours.json").write_text(json.dumps(own_layout()))
+    table.values["table.markers"] = "none"
     outcome = check_step(TABLE_STEP, table, "ours.json")
     assert outcome.is_done, outcome
     assert table.values["table.layout"] == "ours.json"
+    assert table.layout.markers.centres_mm
     assert not (tmp_path / "layout.json").exists()
+
+
+@pytest.mark.parametrize("content", [None, "{", "{}"])
+def test_a_layout_that_cannot_be_used_is_replaced_by_an_answer(
+    seen: tuple[Setting, Frame], tmp_path: Path, content: str | None
+) -> None:
+    table = table_of(tmp_path, *seen)
+    table.values["table.layout"] = "ours.json"
+    if content is not None:
+        (tmp_path / "ours.json").write_text(content)
+    outcome = check_step(TABLE_STEP, table, "")
+    assert "cannot read" not in str(outcome)
+    assert (tmp_path / "layout.json").exists() is outcome.is_done
 
 
 def test_what_is_not_measured_comes_from_the_own_layout(seen: tuple[Setting, Frame], tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ def test_a_misspelt_answer_is_explained(table: TableSetup, step: str, answer: st
 
 
 def test_a_corrected_answer_replaces_pins_and_keeps_the_rest(table: TableSetup) -> None:
-    table.values |= {"lights.bell": True, "sensors.false_open": 0.05}
+    table.values |= {"lights.bell": True, "lights.button_pins": {"end turn": 23}, "sensors.false_open": 0.05}
     answers = (
         ("lights", "wled-network wled_host=wled.local strip_lights=49"),
         ("lights", "gpio place_pins={d2=5,d6=6}"),
@@ -143,6 +143,7 @@ def test_a_corrected_answer_replaces_pins_and_keeps_the_rest(table: TableSetup) 
     assert table.values == {
         "game.name": "deblockle",
         "lights.bell": True,
+        "lights.button_pins": {"end turn": 23},
         "lights.drivers": ["terminal"],
         "lights.strip_lights": 49,
         "sensors.false_open": 0.05,

@@ -163,7 +163,7 @@ def test_a_ruling_can_be_withdrawn(visit: Visit) -> None:
 
 
 def test_a_ruling_that_no_table_answers_is_explained(visit: Visit) -> None:
-    hint = "Its settings must have commands = &#34;own&#34;."
+    hint = "the table's settings must have commands = &#34;own&#34;."
     assert hint not in visit.page("/tables/table-1")
     visit.post("/tables/table-1/rule", command="take back")
     assert hint in visit.page("/tables/table-1")
@@ -179,6 +179,9 @@ def test_a_ruling_that_cannot_be_kept_is_not_said_to_be_harmless(visit: Visit, m
     reply = visit.post("/tables/table-1/rule", command="take back")
     assert reply.status_code == 503
     assert "store does not answer, so this was not kept." in reply.text
+    monkeypatch.setattr(visit.hall.rulings, "newest", fail)
+    reply = visit.client.get("/tables/table-1", headers=HTML)
+    assert (reply.status_code, "not kept" in reply.text) == (503, False)
 
 
 def test_a_viewer_cannot_give_rulings(tmp_path: Path) -> None:
@@ -208,14 +211,14 @@ def test_the_pictures_of_a_dispute_are_shown(visit: Visit) -> None:
     path = "/tables/table-1/pictures/13/before-c3"
     page = visit.page("/tables/table-1")
     assert path not in page
-    assert "Its settings must have commands = &#34;play&#34;." in page
+    assert "the table's settings must have commands = &#34;play&#34;." in page
     (asked,) = [each for each in visit.hall.due_messages() if each.topic.endswith("/own")]
     assert json.loads(asked.payload) == {"command": "evidence", "event": 13}
     assert visit.client.get(path).status_code == 404
     visit.hall.take([Incoming("club/table-1/evidence/13/before-c3", b"\xff\xd8\xff")])
     page = visit.page("/tables/table-1")
     assert path in page
-    assert "Its settings must have" not in page
+    assert "settings must have" not in page
     assert visit.client.get(path).headers["content-type"] == "image/jpeg"
 
 
@@ -320,6 +323,8 @@ def test_a_game_that_has_not_begun_can_be_moved_to_another_table(visit: Visit) -
     visit.post("/tournaments/1/start")
     feed, fields = visit.feeds[0], {"round": "1", "board": "1"}
     assert visit.post("/tournaments/1/move", seat="table-8", **fields).status_code == 422
+    refused = visit.post("/tournaments/1/move", seat="table-2", **fields)
+    assert (refused.status_code, "still has the game of board 2" in refused.text) == (422, True)
     assert "Move board 1" in visit.page("/tournaments/1")
     assert visit.post("/tournaments/1/move", seat="table-1", **fields).status_code == 303
     assert [ruling.seat for ruling in visit.hall.rulings.waiting()] == ["table-2"]
