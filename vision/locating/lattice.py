@@ -5,7 +5,8 @@ rotation the board's lines form two families, each equally spaced by the same pi
 number of lines fits both families, the pose follows, because the camera is calibrated and the size of a square is
 known. The pose is then fitted to the edges on the lines. The candidate with the most visible lines, ending at the rim,
 wins. A grid looks the same from all four sides (or two), so a pose may be off by such a turn;
-``symmetric_poses`` returns the others.
+``symmetric_poses`` returns the others. Under each rotation, a marker in sight says how far away the board is and where,
+so that few patterns are left to try.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy.typing as npt
 from vision.frame import BoolImage, FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.surfaces import GridSurface
+from vision.locating.board_hints import BoardHint, MarkerSighting
 from vision.locating.edges import Edges, candidate_rotations
 from vision.locating.pose import refine_pose
 
@@ -134,25 +136,31 @@ def is_ambiguous(board: BoardSighting, others: Sequence[BoardSighting], surface:
     )
 
 
-def clear_boards(grey: Image, camera: CameraModel, surface: GridSurface) -> Iterator[tuple[Edges, BoardSighting]]:
+def clear_boards(
+    grey: Image, camera: CameraModel, surface: GridSurface, markers: Sequence[MarkerSighting] = ()
+) -> Iterator[tuple[Edges, BoardSighting]]:
     """Yield every accepted board among a picture's edges; if there is none, the search is repeated in a reduced
-    picture.
+    picture. With markers, only boards that agree with one of them are searched for, which is faster.
     """
     for shrunk in _SETTINGS.shrunk:
         edges = Edges.detect(grey, camera, shrunk)
-        clear = [one for one in candidate_boards(edges, camera, surface) if one.is_clear]
+        clear = [one for one in candidate_boards(edges, camera, surface, markers) if one.is_clear]
         yield from ((edges, one) for one in clear)
         if clear:
             return
 
 
-def candidate_boards(edges: Edges, camera: CameraModel, surface: GridSurface) -> list[BoardSighting]:
-    """Return candidates for the board among a picture's edges, most likely first, in any orientation."""
+def candidate_boards(
+    edges: Edges, camera: CameraModel, surface: GridSurface, markers: Sequence[MarkerSighting] = ()
+) -> list[BoardSighting]:
+    """Return candidates for the board among a picture's edges, most likely first, in any orientation; with markers,
+    those that agree with one of them.
+    """
     candidates: list[tuple[float, Pose]] = []
     for turn in candidate_rotations(edges):
         sideways = np.column_stack([turn[:, 1], -turn[:, 0], turn[:, 2]])
         for rotation in (turn,) if surface.columns == surface.rows else (turn, sideways):
-            candidates += _candidates_at_rotation(edges, rotation, camera, surface)
+            candidates += _candidates_at_rotation(edges, rotation, camera, surface, markers)
     candidates.sort(key=lambda candidate: -candidate[0])
     fitted = (fit_to_lines(edges, camera, pose, surface) for _, pose in candidates[: _SETTINGS.fitted])
     return sorted((one for one in fitted if one is not None), key=lambda one: -one.visibility)
@@ -272,19 +280,26 @@ def _edge_ends_on_lines(
 
 
 def _candidates_at_rotation(
-    edges: Edges, rotation: FloatArray, camera: CameraModel, surface: GridSurface
+    edges: Edges,
+    rotation: FloatArray,
+    camera: CameraModel,
+    surface: GridSurface,
+    markers: Sequence[MarkerSighting],
 ) -> Iterator[tuple[float, Pose]]:
     """Yield the candidate poses of a board with this rotation whose line pattern fits the edges, each with its
-    visibility.
+    visibility; with markers, those that agree with one of them.
     """
-    along_x, along_y = (_LineFamily.along(edges, rotation, surface, side) for side in (0, 1))
-    focal_px, height_px = float(camera.matrix[1, 1]), camera.size[1]
     smallest, largest = (
-        share * height_px / focal_px / max(surface.rows, surface.columns)
+        share * camera.size[1] / float(camera.matrix[1, 1]) / max(surface.rows, surface.columns)
         for share in (_SETTINGS.smallest_share, _SETTINGS.largest_share)
     )
+    pitches = np.exp(np.arange(np.log(smallest), np.log(largest), _SETTINGS.pitch_step))
+    hints = [hint for marker in markers if (hint := BoardHint.of(marker, rotation, camera, surface)) is not None]
+    if markers:
+        pitches = np.array([pitch for pitch in pitches if any(hint.allows(pitch) for hint in hints)])
+    along_x, along_y = (_LineFamily.along(edges, rotation, surface, side) for side in (0, 1))
     pairs: list[tuple[float, float, float, float]] = []
-    for pitch in np.exp(np.arange(np.log(smallest), np.log(largest), _SETTINGS.pitch_step)):
+    for pitch in pitches:
         # each y or x of the first line, and how many lines are then visible
         level_lines = _best_offsets(along_x, float(pitch))
         upright_lines = _best_offsets(along_y, float(pitch))
@@ -292,6 +307,7 @@ def _candidates_at_rotation(
             (level / along_x.lines + upright / along_y.lines, float(pitch), x, y)
             for y, level in level_lines
             for x, upright in upright_lines
+            if not markers or any(hint.allows(pitch, (x, y)) for hint in hints)
         ]
     for _, pitch, x, y in sorted(pairs, reverse=True)[: _SETTINGS.tried]:
         families = along_x.moved(y, x, pitch), along_y.moved(x, y, pitch)

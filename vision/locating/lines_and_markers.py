@@ -18,8 +18,15 @@ from vision.geometry import CameraModel, Pose, back_project, project
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout
+from vision.locating.board_hints import MarkerSighting
 from vision.locating.edges import Edges
-from vision.locating.lattice import BoardSighting, KnownPoints, clear_boards, fit_to_lines, symmetric_poses
+from vision.locating.lattice import (
+    BoardSighting,
+    KnownPoints,
+    clear_boards,
+    fit_to_lines,
+    symmetric_poses,
+)
 from vision.locating.markers import FoundBy, Marker, MarkerDetector
 from vision.locating.patterns import find_expected, similarity_at
 from vision.locating.pose import PoseFit, agreement_px, corner_pairs, marker_error_px
@@ -102,7 +109,13 @@ def fit_by_lines(
     surface = layout.surfaces[0]
     if not isinstance(surface, GridSurface) or (isinstance(surface.pieces, Ink) and not markers):
         return None
-    for edges, sighting in islice(clear_boards(grey, camera, layout.board), _SETTINGS.boards):
+    seen = [
+        MarkerSighting(
+            marker.corners_px, layout.markers.side_mm, layout.markers.corners_mm(marker.marker_id).mean(axis=0)
+        )
+        for marker in markers
+    ]
+    for edges, sighting in islice(clear_boards(grey, camera, layout.board, seen), _SETTINGS.boards):
         poses = _most_agreeing_poses(camera, symmetric_poses(sighting.pose, layout.board), layout, markers)
         similarities = [_total_similarity(grey, camera, pose, layout, finder) for pose in poses]
         order = np.argsort(similarities)[::-1]

@@ -12,6 +12,7 @@ from tests.effort import some
 from tests.vision.locating.lines import Segment, edges_at, edges_of, grid_of
 from vision.geometry import Pose, back_project, project
 from vision.layout.surfaces import GridSurface
+from vision.locating.board_hints import MarkerSighting
 from vision.locating.edges import Edges, candidate_rotations
 from vision.locating.lattice import (
     BoardSighting,
@@ -200,6 +201,49 @@ def test_a_board_is_found_among_all_edges(surface: GridSurface, pose: Pose) -> N
     assert min(off_mm(one, pose, surface) for one in symmetric_poses(best.pose, surface)) < 0.1
     assert len(symmetric_poses(best.pose, surface)) == (4 if surface is BOARD else 2)
     assert all(one.visibility <= best.visibility for one in others)
+
+
+def marker_beside(surface: GridSurface, pose: Pose, *, side_mm: float = 36.0, turn_deg: float = 0.0) -> MarkerSighting:
+    """A marker left of the board's far left corner, or how one is seen that is larger or turned."""
+    centre_mm = np.array([surface.bounds_mm.left_mm - 30.0, surface.bounds_mm.far_mm - 18.0, 0.0])
+    turn = np.radians(turn_deg) + np.pi * np.array([3, 1, -1, -3]) / 4
+    corners_mm = centre_mm + side_mm / np.sqrt(2) * np.column_stack([np.cos(turn), np.sin(turn), np.zeros(4)])
+    return MarkerSighting(project(CAMERA, pose, corners_mm), 36.0, centre_mm)
+
+
+@pytest.mark.parametrize("surface", [BOARD, LONG])
+@pytest.mark.parametrize("true", [moved(POSE, 0, 0), moved(POSE, 12.0, -8.0, 100.0), looking_at(700.0, 45.0, 20.0)])
+def test_a_board_that_agrees_with_a_marker_is_found_among_others(surface: GridSurface, true: Pose) -> None:
+    edges = seen(grid_of(surface), true, surface)
+    marker = marker_beside(surface, true)
+    best = candidate_boards(edges, CAMERA, surface)[0]
+    assert off_mm(candidate_boards(edges, CAMERA, surface, [marker])[0].pose, best.pose, surface) < 0.1
+    farther = moved(true, 2.7 * surface.cell_mm, 0.0)
+    lying = [marker_beside(surface, farther), marker]
+    assert off_mm(candidate_boards(edges, CAMERA, surface, lying)[0].pose, best.pose, surface) < 0.1
+
+
+@pytest.mark.parametrize(
+    "marker",
+    [
+        marker_beside(BOARD, moved(POSE, 2.7 * BOARD.cell_mm, 0.0)),
+        marker_beside(BOARD, POSE, side_mm=50.0),
+        marker_beside(BOARD, POSE, side_mm=26.0),
+        marker_beside(BOARD, POSE, turn_deg=25.0),
+    ],
+    ids=["elsewhere", "nearer", "farther", "turned"],
+)
+def test_a_board_that_contradicts_the_only_marker_is_not_found(marker: MarkerSighting) -> None:
+    found = candidate_boards(seen(LINES), CAMERA, BOARD, [marker])
+    assert not [one for one in found if min(off_mm(each) for each in symmetric_poses(one.pose, BOARD)) < 30]
+
+
+def test_a_blurred_marker_may_be_a_little_off() -> None:
+    marker = marker_beside(BOARD, POSE)
+    off_px = np.random.default_rng(3).normal(0, 0.7, (4, 2))
+    blurred = MarkerSighting(marker.corners_px + off_px, marker.side_mm, marker.centre_mm)
+    best = candidate_boards(seen(LINES), CAMERA, BOARD, [blurred])[0]
+    assert min(off_mm(each) for each in symmetric_poses(best.pose, BOARD)) < 0.1
 
 
 def test_a_board_as_deep_as_a_fifth_of_the_picture_is_found() -> None:
