@@ -9,13 +9,12 @@ otherwise there is no pose. A layout without markers is located by ``vision.loca
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from common.phrases import listed
 from vision.errors import CalibrationError, FrameError, NotLocatedError
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose, project
@@ -25,7 +24,8 @@ from vision.layout.table import TableLayout
 from vision.locating.edges import Edges
 from vision.locating.lattice import BoardSighting, board_near, clear_boards, is_ambiguous, symmetric_poses
 from vision.locating.lines_and_markers import fit_by_lines, has_few_sharp_markers, is_imprecise
-from vision.locating.markers import FoundBy, Marker, MarkerDetector, PlainMarkers, ids_text
+from vision.locating.markers import FoundBy, Marker, MarkerDetector, PictureMarkers, ids_text
+from vision.locating.notices import notices_of, seen_text, what_to_do
 from vision.locating.patterns import find_expected, refine_marker
 from vision.locating.pose import (
     PoseFit,
@@ -42,12 +42,8 @@ from vision.opencv import as_colour
 
 @dataclass(frozen=True)
 class LocationSettings:
-    """When locating is complete, and when a warning is given. Set by hand on virtual and ray-traced pictures."""
+    """When locating is complete. Set by hand on virtual and ray-traced pictures."""
 
-    suspicious_error_px: float = 1.0
-    """Mean error, in pixels, above which a warning is given."""
-    least_cell_px: float = 11.0
-    """Width of a handwritten cell, in pixels, below which twice as many digits are misread."""
     enough_markers: int = 3
     """Number of agreeing markers that are found fast and from which the others are only searched for where they must
     be. Lower: faster, and a marker that lies elsewhere is noticed less.
@@ -92,53 +88,78 @@ class TableLocation:
         return tuple(marker.marker_id for marker in self.markers)
 
 
+Search: TypeAlias = Generator[None, None, TableLocation]
+"""A search in steps, between which it yields; it returns the location or raises NotLocatedError."""
+
+
 def locate(
     image: Image,
     camera: CameraModel,
     layout: TableLayout,
     *,
     previous: Pose | None = None,
-    plain: PlainMarkers | None = None,
+    markers: PictureMarkers | None = None,
     thorough: bool = True,
 ) -> TableLocation:
     """Locate the table in a picture.
 
     ``image`` is height x width (x 3), uint8, distorted as the camera took it. ``previous`` is a pose from a moment ago,
-    used only to choose between poses that explain the picture equally well. ``plain`` are the markers of this picture,
+    used only to choose between poses that explain the picture equally well. ``markers`` are those of this picture,
     where several parts are searched for in it. Unless ``thorough``, only fast methods are used, and two markers have to
     be seen. Without markers and without ``previous``, the first player's side is taken to be the one nearest to the
     picture's lower edge. Raises NotLocatedError when no marker is found, when markers contradict each other, or when a
     board without markers is not found; FrameError when the array is not a picture; CalibrationError when the picture's
     size is not that of the calibration.
     """
+    search = search_table(image, camera, layout, previous=previous, markers=markers, thorough=thorough)
+    while True:
+        try:
+            next(search)
+        except StopIteration as end:
+            return cast(TableLocation, end.value)
+
+
+def search_table(
+    image: Image,
+    camera: CameraModel,
+    layout: TableLayout,
+    *,
+    previous: Pose | None = None,
+    markers: PictureMarkers | None = None,
+    thorough: bool = True,
+) -> Search:
+    """Do what ``locate`` does in steps: the fast methods and the first slow one, then a slow one each."""
     check_size(image, camera)
-    plain = plain or PlainMarkers(image)
-    grey = plain.grey
+    seen_by = markers or PictureMarkers(image)
+    grey = seen_by.grey
     wanted = frozenset(layout.markers.centres_mm)
     if not wanted:
         return location_from_lines(board_by_lines(grey, camera, layout, previous), layout, previous)
-    markers: tuple[Marker, ...] = ()
+    found: tuple[Marker, ...] = ()
     fits: list[PoseFit] = []
     # two markers that agree determine where the others are: if those were searched for there, they are hidden
-    for searched, found in _detection_steps(plain, camera, layout, fits, thorough):
-        fresh = tuple(marker for marker in found if marker.marker_id in wanted and not _is_known(marker, markers))
+    for step in _detection_steps(seen_by, camera, layout, fits, thorough):
+        fresh = tuple(marker for marker in step.markers if marker.marker_id in wanted and not _is_known(marker, found))
         if fresh:
-            markers += fresh
-            fits[:] = fit_poses(camera, layout.markers, markers)
-        if fits and (fits[0].ids == wanted or (searched and len(fits[0].ids) > 1 and not fits[0].unused)):
+            found += fresh
+            fits[:] = fit_poses(camera, layout.markers, found)
+        if fits and (fits[0].ids == wanted or (step.where_expected and len(fits[0].ids) > 1 and not fits[0].unused)):
             break
+        if step.slow:
+            yield
     refined = [_remeasure_markers(fit, grey, camera, layout) for fit in fits]
     sound = [fit for fit in refined if shapes_agree(camera, layout.markers, fit)]
     # more than two that contradict each other in every way indicate another camera's calibration
-    if _contradicting_fits(sound) and len({marker.marker_id for marker in markers}) <= _SETTINGS.few_markers:
+    if _contradicting_fits(sound) and len({marker.marker_id for marker in found}) <= _SETTINGS.few_markers:
         decided = _decide_by_surface(image, camera, layout, refined, previous)
         sound = sound if decided is None else [decided]
     if not thorough:
         sound = [fit for fit in sound if len(fit.ids) >= min(2, len(wanted))]
-    elif (not sound or _contradicting_fits(sound) or is_imprecise(sound[0])) and has_few_sharp_markers(markers):
-        by_lines = fit_by_lines(grey, camera, layout, markers, MarkerDetector(layout.markers.dictionary))
+    elif (not sound or _contradicting_fits(sound) or is_imprecise(sound[0])) and has_few_sharp_markers(found):
+        yield
+        by_lines = fit_by_lines(grey, camera, layout, found, MarkerDetector(layout.markers.dictionary))
         sound = sound if by_lines is None else [by_lines]
-    return _choose(sound, markers, camera, layout, previous)
+    return _choose(sound, found, camera, layout, previous)
 
 
 def board_by_lines(grey: Image, camera: CameraModel, layout: TableLayout, previous: Pose | None) -> BoardSighting:
@@ -236,34 +257,39 @@ def _is_known(marker: Marker, markers: Sequence[Marker]) -> bool:
     )
 
 
-def _detection_steps(
-    seen: PlainMarkers, camera: CameraModel, layout: TableLayout, fits: list[PoseFit], thorough: bool
-) -> Iterator[tuple[bool, tuple[Marker, ...]]]:
-    """Yield detections from fast to thorough, and whether missing markers were searched for where they must be.
+class _Detected(NamedTuple):
+    """Markers of one method: whether it searched where missing ones must be, and whether it is slow."""
 
-    The caller fills ``fits`` between the steps.
-    """
+    markers: tuple[Marker, ...]
+    where_expected: bool = False
+    slow: bool = False
+
+
+def _detection_steps(
+    seen: PictureMarkers, camera: CameraModel, layout: TableLayout, fits: list[PoseFit], thorough: bool
+) -> Iterator[_Detected]:
+    """Yield detections from fast to thorough. The caller fills ``fits`` between the steps."""
     grey, finder = seen.grey, MarkerDetector(layout.markers.dictionary)
     wanted = frozenset(layout.markers.centres_mm)
     # a sheet's markers are too small to be found at half size
     for find_fast in (seen.quick,) if isinstance(layout.surfaces[0].pieces, Ink) else (seen.halved, seen.quick):
         found = find_fast(finder)
         if frozenset(marker.marker_id for marker in found) >= wanted:
-            yield False, found
+            yield _Detected(found)
     if len({marker.marker_id for marker in found} & wanted) >= _SETTINGS.enough_markers:
-        yield False, found
+        yield _Detected(found)
         if fits and len(fits[0].ids) >= _SETTINGS.enough_markers and not fits[0].unused:
-            yield True, _search_expected(grey, camera, layout, fits[:1], finder)
-    yield False, seen.plain(finder)
-    yield True, _search_expected(grey, camera, layout, fits, finder)
+            yield _Detected(_search_expected(grey, camera, layout, fits[:1], finder), where_expected=True)
+    yield _Detected(seen.plain(finder))
+    yield _Detected(_search_expected(grey, camera, layout, fits, finder), where_expected=True)
     if not thorough:
         return
     searched_from = [fit.ids for fit in fits]
-    methods = (finder.sharpened, finder.thorough, finder.enlarged, finder.equalised)
-    for find in (*methods, partial(finder.outlined, ids=sorted(wanted))):
-        yield False, find(grey)
+    methods = (seen.sharpened, seen.thorough, seen.enlarged, seen.equalised)
+    for method in (*methods, lambda finder: finder.outlined(grey, ids=sorted(wanted))):
+        yield _Detected(method(finder), slow=True)
         if [fit.ids for fit in fits] != searched_from:
-            yield True, _search_expected(grey, camera, layout, fits, finder)
+            yield _Detected(_search_expected(grey, camera, layout, fits, finder), where_expected=True)
             searched_from = [fit.ids for fit in fits]
 
 
@@ -315,7 +341,7 @@ def _choose(
             f"one, and print one for each player with `./run tools print sheet {layout.game} --players 2`"
         )
     if not fits:
-        raise NotLocatedError(f"table not located: {seen_text(seen, layout)}; {_what_to_do(seen)}")
+        raise NotLocatedError(f"table not located: {seen_text(seen, layout)}; {what_to_do(seen)}")
     best = fits[0]
     contradiction = _contradicting_fits(fits)
     if contradiction is not None:
@@ -348,56 +374,5 @@ def location_from_fit(
     """Make a TableLocation of a fit: the error of each marker, and notices for a person."""
     errors = {marker.marker_id: marker_error_px(camera, fit.pose, layout.markers, marker) for marker in fit.used}
     error_px = float(np.sqrt(np.mean(np.square(list(errors.values()))))) if errors else 0.0
-    notices = _notices(fit, camera, layout)
+    notices = notices_of(fit, camera, layout)
     return TableLocation(fit.pose, fit.used, tuple(ids_seen), error_px, errors, uncertain, notices)
-
-
-def _notices(fit: PoseFit, camera: CameraModel, layout: TableLayout) -> tuple[str, ...]:
-    notices = []
-    for marker in fit.unused:
-        if marker.marker_id in fit.ids:
-            notices.append(f"marker {marker.marker_id} appears twice; the one that agrees with the others is used")
-        else:
-            notices.append(
-                f"marker {marker.marker_id} is not where the layout says "
-                f"({marker_error_px(camera, fit.pose, layout.markers, marker):.0f} pixels off); it is left out"
-            )
-    if len(fit.used) > 1 and fit.error_px > _SETTINGS.suspicious_error_px:
-        notices.append(
-            f"the markers are {fit.error_px:.1f} pixels off on average; check that the calibration "
-            f"{camera.name or ''} is this camera's, its focus is unchanged, and the markers lie where the layout says"
-        )
-    sheets = [one for one in layout.surfaces if isinstance(one, GridSurface) and isinstance(one.pieces, Ink)]
-    if any(not Ink.on(one).colours and cell_px(camera, fit.pose, one) < _SETTINGS.least_cell_px for one in sheets):
-        notices.append(
-            f"the cells of a sheet are less than {_SETTINGS.least_cell_px:.0f} pixels wide in the picture, so digits "
-            "may be in doubt; move the camera closer, or let it take larger pictures"
-        )
-    return tuple(dict.fromkeys(notices))
-
-
-def cell_px(camera: CameraModel, pose: Pose, surface: GridSurface) -> float:
-    """Return the width of a surface's cells in the picture, in pixels: the least of the means along its four edges."""
-    corners = project(camera, pose, surface.bounds_mm.corners_mm(surface.height_mm))
-    sides = np.linalg.norm(corners - np.roll(corners, -1, axis=0), axis=1)
-    return float(min(sides[::2].min() / surface.columns, sides[1::2].min() / surface.rows))
-
-
-def seen_text(seen: Sequence[int], layout: TableLayout) -> str:
-    """Say which of the layout's markers were seen: ``only markers 0 and 2 of 0-3 were seen``."""
-    expected = sorted(layout.markers.centres_mm)
-    run = len(expected) > 2 and expected == list(range(expected[0], expected[-1] + 1))
-    if not seen and run:
-        return f"none of markers {expected[0]} to {expected[-1]} was seen"
-    of = f"{expected[0]}-{expected[-1]}" if run else listed(expected)
-    if not seen:
-        return f"none of markers {of} was seen"
-    if len(seen) == len(expected) > 1:
-        return f"{ids_text(seen)} of {of} were seen"
-    return f"only {ids_text(seen)} of {of} {'were' if len(seen) > 1 else 'was'} seen"
-
-
-def _what_to_do(seen: Sequence[int]) -> str:
-    if seen:
-        return "the corners seen fit no camera above the table: check the calibration and the layout's marker side"
-    return "check that the markers lie flat, are lit and in the picture, and that the lens is in focus"

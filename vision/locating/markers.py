@@ -237,8 +237,8 @@ class MarkerDetector:
         )
 
 
-class PlainMarkers:
-    """The markers that the fast methods find in one picture, searched for once, for all parts of a table."""
+class PictureMarkers:
+    """The markers of one picture. Each method searches it once, for all parts of a table."""
 
     def __init__(self, image: Image) -> None:
         self._image = image
@@ -260,6 +260,22 @@ class PlainMarkers:
     def plain(self, finder: MarkerDetector) -> tuple[Marker, ...]:
         """Return what ``finder.plain`` finds."""
         return self._detect_once("plain", finder, finder.plain)
+
+    def sharpened(self, finder: MarkerDetector) -> tuple[Marker, ...]:
+        """Return what ``finder.sharpened`` finds."""
+        return self._detect_once("sharpened", finder, finder.sharpened)
+
+    def thorough(self, finder: MarkerDetector) -> tuple[Marker, ...]:
+        """Return what ``finder.thorough`` finds."""
+        return self._detect_once("thorough", finder, finder.thorough)
+
+    def enlarged(self, finder: MarkerDetector) -> tuple[Marker, ...]:
+        """Return what ``finder.enlarged`` finds."""
+        return self._detect_once("enlarged", finder, finder.enlarged)
+
+    def equalised(self, finder: MarkerDetector) -> tuple[Marker, ...]:
+        """Return what ``finder.equalised`` finds."""
+        return self._detect_once("equalised", finder, finder.equalised)
 
     def _detect_once(
         self, method: str, finder: MarkerDetector, find: Callable[[Image], tuple[Marker, ...]]

@@ -5,19 +5,17 @@ over frames. A hand over some markers has no effect as long as the visible ones 
 together mean that the camera or the table moved; a marker that moved alone is ignored and reported. Sheets of paper are
 often pushed while people write, so their movement is not reported.
 
-When no marker is where it was, the whole picture is searched by fast methods in every frame, but thoroughly only once
-the picture rests, since a thorough search takes as long as dozens of frames. A single picture, taken long after the
-last one, is searched thoroughly at once, and shows the table at rest.
+When no marker is where it was, the whole picture is searched by fast methods in every frame, and thoroughly when
+``vision.locating.searches`` says so. A single picture, taken long after the last one, is searched thoroughly at once,
+and shows the table at rest.
 """
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-import cv2
 import numpy as np
 
 from vision.errors import NotLocatedError
@@ -25,11 +23,12 @@ from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import Ink
 from vision.layout.table import TableLayout
-from vision.locating.location import TableLocation, check_size, is_sharp, locate, location_from_fit
-from vision.locating.markers import FoundBy, Marker, MarkerDetector, PlainMarkers, redetect_markers
+from vision.locating.location import TableLocation, check_size, is_sharp, locate, location_from_fit, search_table
+from vision.locating.markers import FoundBy, Marker, MarkerDetector, PictureMarkers, redetect_markers
 from vision.locating.patterns import refine_marker
 from vision.locating.pose import agreement_px, fit_from
-from vision.sampling import median, shrink
+from vision.locating.searches import Pauses, ThoroughSearches
+from vision.sampling import median
 
 
 @dataclass(frozen=True)
@@ -44,20 +43,8 @@ class TrackingSettings:
     """Number of frames in which all markers are matched by their pattern; later one marker per frame."""
     fewest_window_px: float = 16.0
     """Minimum side, in pixels, of the window in which a marker is searched for."""
-    rest_levels: int = 9
-    """Difference from the last picture, in grey levels of 255 at a quarter of its size, at which a pixel changed."""
-    rest_share: float = 0.01
-    """Share of the pixels that may change in a picture at rest. Higher: blurred pictures are searched thoroughly, too;
-    lower: those with a hand elsewhere only after a second.
-    """
-    search_every_s: float = 1.0
-    """Seconds until a thorough search is repeated, or made though the picture does not rest. Doubled each time ..."""
-    search_at_last_every_s: float = 4.0
-    """... up to this. Shorter: a table that is hard to find is found sooner, and a covered one takes more time."""
     few_markers: int = 2
     """Number of markers from which the pose of a bent sheet may be far off, so that others are searched for anew."""
-    apart_s: float = 2.0
-    """Seconds between two frames above which another position does not mean that anything is moving now."""
 
 
 _SETTINGS = TrackingSettings()
@@ -90,52 +77,6 @@ class TrackedTable:
         return self.located.uncertain or self.moving or self.held_s > 0
 
 
-class ThoroughSearches:
-    """Decides which frames of a lost table are searched thoroughly.
-
-    ``failure`` is why the last such search did not find the table.
-    """
-
-    def __init__(self) -> None:
-        self.end()
-
-    def end(self) -> None:
-        """Start afresh, since the table was found."""
-        self._small: Image | None = None
-        self._made_at_rest = False
-        self._pause_s = _SETTINGS.search_every_s
-        self._due_s = 0.0
-        self.failure = ""
-
-    def are_due(self, grey: Image, time_s: float, *, at_once: bool) -> bool:
-        """Return whether this frame's picture is to be searched; ``at_once``: also the first one without the table."""
-        before, self._small = self._small, shrink(grey)
-        if before is None:
-            self._made_at_rest, self._due_s = at_once, time_s + self._pause_s
-            return at_once
-        changed = cv2.absdiff(self._small, before) > _SETTINGS.rest_levels
-        rests = float(changed.mean()) <= _SETTINGS.rest_share
-        if time_s < self._due_s and (self._made_at_rest or not rests):
-            return False
-        self._made_at_rest |= rests
-        self._pause_s = min(2 * self._pause_s, _SETTINGS.search_at_last_every_s)
-        self._due_s = time_s + self._pause_s
-        return True
-
-
-class Pauses:
-    """Tells single pictures from the frames of a film."""
-
-    def __init__(self) -> None:
-        self._time_s, self._sequence = math.inf, 0
-
-    def is_after_pause(self, frame: Frame) -> bool:
-        """Return whether the camera took its frames far apart since the last call; some may not have been tracked."""
-        passed_s, frames = frame.time_s - self._time_s, max(frame.sequence - self._sequence, 1)
-        self._time_s, self._sequence = frame.time_s, frame.sequence
-        return passed_s > _SETTINGS.apart_s * frames
-
-
 class TableTracker:
     """Tracks one table through one camera's frames, given in order.
 
@@ -166,8 +107,10 @@ class TableTracker:
     def _rests_on_few_markers(self) -> bool:
         return len(self._corners) <= _SETTINGS.few_markers
 
-    def update(self, frame: Frame, plain: PlainMarkers | None = None, unchanged: Collection[int] = ()) -> TrackedTable:
-        """Return the table's location after this frame, whose ``plain`` markers other parts may use, too.
+    def update(
+        self, frame: Frame, markers: PictureMarkers | None = None, unchanged: Collection[int] = ()
+    ) -> TrackedTable:
+        """Return the table's location after this frame, whose ``markers`` other parts may use, too.
 
         ``unchanged`` are markers around which nothing changed since the last frame; they are not searched for again.
         Raises NotLocatedError when the table was never found or no marker was visible for longer than ``hold_s``.
@@ -175,10 +118,10 @@ class TableTracker:
         """
         check_size(frame.image, self._camera)
         self._is_after_pause = self._pauses.is_after_pause(frame)
-        plain = plain or PlainMarkers(frame.image)
-        grey = plain.grey
+        markers = markers or PictureMarkers(frame.image)
+        grey = markers.grey
         if self._located is None:
-            return self._restart_at(self._locate(plain, frame, None), frame)
+            return self._restart_at(*self._locate(markers, frame, None), frame)
         kept = self._in_place & set(unchanged)
         still, covered, moved = self._search_in_windows(grey, self._located.pose, kept)
         if moved and kept:
@@ -189,31 +132,43 @@ class TableTracker:
         # a sheet's markers are printed on it, so one that seems to have moved contradicts a pose from few others
         contradicted = self._is_sheet and self._rests_on_few_markers and not moved <= self._pushed
         is_doubtful, self._is_doubtful = self._is_doubtful or contradicted, False
-        if is_doubtful and (better := self._with_more_markers(plain, frame)) is not None:
-            return self._restart_at(better, frame)
+        if is_doubtful and (better := self._with_more_markers(markers, frame)) is not None:
+            return self._restart_at(better, True, frame)
         if len(self._in_place) >= 2 or ((self._in_place or covered) and not moved):
             return self._average_in(grey, still, covered | kept, moved, frame)
-        return self._search(plain, frame, still)
+        return self._search(markers, frame, still)
 
-    def _with_more_markers(self, plain: PlainMarkers, frame: Frame) -> TableLocation | None:
+    def _with_more_markers(self, markers: PictureMarkers, frame: Frame) -> TableLocation | None:
         """Search the whole picture; return the location if it rests on more markers than the one known."""
         try:
-            found = self._locate(plain, frame, self._last_location().pose)
+            found, is_current = self._locate(markers, frame, self._last_location().pose)
         except NotLocatedError:
             return None
-        return found if len(found.markers) > len(self._corners) else None
+        return found if is_current and len(found.markers) > len(self._corners) else None
 
-    def _locate(self, plain: PlainMarkers, frame: Frame, previous: Pose | None) -> TableLocation:
-        """Locate the table anywhere in the picture; thoroughly if it was never seen, or if that is due."""
-        searches = self._searches
-        thorough = searches.are_due(plain.grey, frame.time_s, at_once=previous is None or self._is_after_pause)
-        try:
-            return locate(plain.grey, self._camera, self._layout, previous=previous, plain=plain, thorough=thorough)
-        except NotLocatedError as error:
-            if thorough:
+    def _locate(self, markers: PictureMarkers, frame: Frame, previous: Pose | None) -> tuple[TableLocation, bool]:
+        """Locate the table anywhere in the picture, thoroughly if that is due; return also whether it was found in this
+        picture rather than in an earlier one, which a thorough search was begun with.
+        """
+        searches, grey = self._searches, markers.grey
+        is_first = previous is None and searches.are_new
+        is_due = searches.are_due(grey, frame.time_s, at_once=is_first or self._is_after_pause)
+        if is_due and (is_first or self._is_after_pause):
+            try:
+                return locate(grey, self._camera, self._layout, previous=previous, markers=markers), True
+            except NotLocatedError as error:
                 searches.failure = str(error)
-            # a fast search sees less, so its reason would only confuse
-            raise NotLocatedError(searches.failure or str(error)) from error
+                raise
+        if is_due:
+            searches.begin(search_table(grey, self._camera, self._layout, previous=previous, markers=markers))
+        try:
+            return locate(grey, self._camera, self._layout, previous=previous, markers=markers, thorough=False), True
+        except NotLocatedError as error:
+            found = searches.take_step()
+            if found is None:
+                # a fast search sees less, so its reason would only confuse
+                raise NotLocatedError(searches.failure or str(error)) from error
+            return found, False
 
     def _search_in_windows(
         self, grey: Image, pose: Pose, kept: Collection[int]
@@ -226,7 +181,8 @@ class TableTracker:
         }
         return still, covered, set(seen) - set(still) - covered
 
-    def _restart_at(self, located: TableLocation, frame: Frame) -> TrackedTable:
+    def _restart_at(self, located: TableLocation, is_current: bool, frame: Frame) -> TrackedTable:
+        """Track the table from where it was found, from this frame on if it was found in this one."""
         self._located = located
         self._searches.end()
         self._corners = {
@@ -240,7 +196,7 @@ class TableTracker:
             located,
             located.ids_used,
             1,
-            moving=self._moved_from is not None,
+            moving=self._moved_from is not None or not is_current,
             notices=notices + self._new_notices(located.notices),
         )
 
@@ -303,11 +259,11 @@ class TableTracker:
             return ()
         return (f"the camera or the table moved ({apart_px:.0f} pixels in the picture) and was located again",)
 
-    def _search(self, plain: PlainMarkers, frame: Frame, still: Mapping[int, Marker]) -> TrackedTable:
+    def _search(self, markers: PictureMarkers, frame: Frame, still: Mapping[int, Marker]) -> TrackedTable:
         """Search the whole picture: the visible markers are not where they were, or none is visible."""
         before = self._last_location()
         try:
-            found = self._locate(plain, frame, before.pose)
+            found, is_current = self._locate(markers, frame, before.pose)
         except NotLocatedError as lost:
             return self._keep_pose(frame, still, lost)
         if self._shift_px(before.pose, found.pose) < _SETTINGS.moved_px and len(found.markers) <= len(self._corners):
@@ -316,7 +272,7 @@ class TableTracker:
             return TrackedTable(before, found.ids_used, max((len(rows) for rows in self._corners.values()), default=1))
         if not before.uncertain and self._moved_from is None:
             self._moved_from = before.pose
-        return self._restart_at(found, frame)
+        return self._restart_at(found, is_current, frame)
 
     def _keep_pose(self, frame: Frame, still: Mapping[int, Marker], lost: NotLocatedError) -> TrackedTable:
         held_s = frame.time_s - self._seen_at_s

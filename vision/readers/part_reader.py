@@ -17,8 +17,9 @@ from vision.layout.surfaces import GridSurface, Surface, top_mm
 from vision.layout.table import TableLayout
 from vision.locating.line_tracking import LineTracker
 from vision.locating.lines_and_markers import refine_by_lines
-from vision.locating.location import TableLocation, seen_text
-from vision.locating.markers import PlainMarkers
+from vision.locating.location import TableLocation
+from vision.locating.markers import PictureMarkers
+from vision.locating.notices import seen_text
 from vision.locating.tracking import TableTracker, TrackedTable
 from vision.motion.changes import ChangeDetector, marker_region, surface_region
 from vision.motion.hands import HandSettings
@@ -71,9 +72,9 @@ class SharedPicture:
         return shrink(self.image)
 
     @cached_property
-    def markers(self) -> PlainMarkers:
-        """The markers that are found fast."""
-        return PlainMarkers(self.image)
+    def markers(self) -> PictureMarkers:
+        """Its markers."""
+        return PictureMarkers(self.image)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose
 from vision.images import check_frame
 from vision.layout.table import TableLayout
-from vision.locating.location import seen_text
-from vision.locating.markers import MarkerDetector, PlainMarkers
+from vision.locating.markers import MarkerDetector, PictureMarkers
+from vision.locating.notices import seen_text
 from vision.opencv import as_colour
 from vision.readers.part_reader import PartReader, SharedPicture
 from vision.readers.protocols import AnyPieceReader, RollReader
@@ -62,7 +62,7 @@ class TableReader:
         for part in self._parts:
             part.look_afresh()
 
-    def _absent_parts(self, markers: PlainMarkers) -> Mapping[PartReader, Hindrance]:
+    def _absent_parts(self, markers: PictureMarkers) -> Mapping[PartReader, Hindrance]:
         """Return the parts that need no thorough search: none of their markers is visible, but another part's are."""
         lost = [part for part in self._parts if not part.is_located]
         if len(self._parts) < 2 or not lost:

@@ -16,8 +16,9 @@ from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout, default_layout
 from vision.locating.lattice import BoardSighting, symmetric_poses
 from vision.locating.lines_and_markers import has_few_sharp_markers, is_imprecise
-from vision.locating.location import cell_px, check_size, is_sharp, location_from_fit, location_from_lines, seen_text
-from vision.locating.markers import FoundBy, Marker, MarkerDetector, PlainMarkers
+from vision.locating.location import check_size, is_sharp, location_from_fit, location_from_lines
+from vision.locating.markers import FoundBy, Marker, MarkerDetector, PictureMarkers
+from vision.locating.notices import cell_px, seen_text
 from vision.locating.pose import PoseFit
 
 LAYOUT = default_layout("deblockle")
@@ -158,24 +159,28 @@ def test_a_board_found_by_lines_keeps_its_orientation_or_faces_the_lower_edge(qu
 
 def test_one_picture_is_searched_once_by_each_method_and_dictionary(monkeypatch: pytest.MonkeyPatch) -> None:
     searched: list[tuple[str, str]] = []
-    for method in ("plain", "halved", "quick"):
+    slow = ("sharpened", "thorough", "enlarged", "equalised")
+    for method in ("plain", "halved", "quick", *slow):
 
         def count(self: MarkerDetector, grey: object, method: str = method) -> tuple[Marker, ...]:
             searched.append((method, self.dictionary))
-            return (marker(len(searched)),) if len(searched) < 4 else ()
+            return (marker(len(searched) % 4),)
 
         monkeypatch.setattr(MarkerDetector, method, count)
-    seen = PlainMarkers(np.zeros((60, 80, 3), np.uint8))
+    seen = PictureMarkers(np.zeros((60, 80, 3), np.uint8))
     small, large = MarkerDetector("DICT_4X4_50"), MarkerDetector("DICT_5X5_50")
     first = seen.plain(small)
     assert seen.plain(MarkerDetector("DICT_4X4_50")) is first
     assert seen.halved(small) is seen.halved(small)
     assert seen.quick(small) is seen.quick(small) is not first
     assert seen.plain(large) is not first
+    for find in (seen.sharpened, seen.thorough, seen.enlarged, seen.equalised):
+        assert find(small) is find(MarkerDetector("DICT_4X4_50"))
     assert searched == [
         ("plain", "DICT_4X4_50"),
         ("halved", "DICT_4X4_50"),
         ("quick", "DICT_4X4_50"),
         ("plain", "DICT_5X5_50"),
+        *((method, "DICT_4X4_50") for method in slow),
     ]
     assert seen.grey.shape == (60, 80)

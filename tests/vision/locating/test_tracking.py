@@ -15,7 +15,8 @@ from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import Ink
 from vision.layout.table import TableLayout
 from vision.locating import tracking
-from vision.locating.location import locate
+from vision.locating.location import locate, search_table
+from vision.locating.searches import ThoroughSearches
 from vision.locating.tracking import TableTracker, TrackedTable
 
 
@@ -258,6 +259,10 @@ def test_after_eight_frames_each_of_two_markers_is_measured_in_every_other_one(f
     assert counts == [1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 10, 10, 11, 11]
 
 
+MOST_STEPS = 7
+"""The most steps that a thorough search takes."""
+
+
 def seen_only_thoroughly(render_table, pose, seed=1):
     """A picture so blurred that only thorough methods find its markers."""
     return render_table(pose, blur_px=2.2, seed=seed)
@@ -270,14 +275,61 @@ def two_poses(pose_looking_from: Callable[..., Pose]) -> tuple[Pose, Pose]:
 
 
 def test_a_lost_table_is_searched_for_thoroughly_once_the_picture_rests(feed, render_table, camera, layout, two_poses):
+    """A step a frame; what was found in an earlier picture is only used once a later one shows it too."""
     before, after = two_poses
     feed(render_table(before), at_s=0.0)
-    lost = feed(seen_only_thoroughly(render_table, after), at_s=0.1)
+    results = [
+        feed(seen_only_thoroughly(render_table, after, seed=number), at_s=number / 10)
+        for number in range(1, 3 * MOST_STEPS)
+    ]
+    lost, *searched = results
     assert lost.uncertain
     assert off_px(camera, layout, lost.pose, before) < 0.5
-    found = feed(seen_only_thoroughly(render_table, after, seed=2), at_s=0.2)
-    assert found.moving
+    found = next(number for number, one in enumerate(searched) if off_px(camera, layout, one.pose, after) < 3)
+    assert searched[found].moving
+    assert all(one.uncertain for one in searched[: found + 1])
+    later = [one for one in searched[found + 1 :] if not one.moving]
+    assert later
+    assert all(off_px(camera, layout, one.pose, after) < 3 for one in later)
+
+
+def test_a_search_does_not_begin_again_before_its_end(render_table, camera, layout, pose, monkeypatch):
+    """A slow camera takes longer between frames than until the next search is due."""
+    begun = []
+
+    def counted(*arguments, thorough=True, **more):
+        if thorough:
+            begun.append(1)
+        return search_table(*arguments, thorough=thorough, **more)
+
+    monkeypatch.setattr(tracking, "search_table", counted)
+    tracker = TableTracker(camera, layout, hold_s=60.0)
+    tracker.update(Frame(render_table(pose), 0.0, 0))
+    nothing = np.full((480, 640, 3), 90, dtype=np.uint8)
+    for number in range(1, 7):
+        tracker.update(Frame(nothing, 1.9 * number, number))
+    assert len(begun) == 1
+    for number in range(7, 12):
+        tracker.update(Frame(nothing, 1.9 * number, number))
+    assert len(begun) == 2
+
+
+def test_a_table_found_in_an_earlier_picture_is_not_read_where_it_no_longer_is(
+    feed, render_table, camera, layout, two_poses, pose_looking_from
+):
+    before, after = two_poses
+    beyond = pose_looking_from((230.0, -230.0, 760.0), (70.0, 10.0, 0.0))
+    feed(render_table(before), at_s=0.0)
+    blurred = [seen_only_thoroughly(render_table, after, seed=number) for number in (1, 2)]
+    assert all(feed(one, at_s=0.1 * number).uncertain for number, one in enumerate(blurred, 1))
+    hidden = np.full((480, 640, 3), 90, dtype=np.uint8)
+    results = [feed(hidden, at_s=0.2 + number / 10) for number in range(1, MOST_STEPS)]
+    assert all(one.uncertain for one in results)
+    (found,) = (one for one in results if one.moving and one.held_s == 0)
     assert off_px(camera, layout, found.pose, after) < 3
+    last = [feed(render_table(beyond, seed=number), at_s=2.0 + number / 10) for number in range(2)]
+    assert [one.moving for one in last] == [True, False]
+    assert off_px(camera, layout, last[-1].pose, beyond) < 0.5
 
 
 @pytest.mark.parametrize("blur_px", [0.7, 2.2])
@@ -304,39 +356,37 @@ def test_pictures_that_never_rest_are_searched_thoroughly_after_a_second(
     feed(render_table(before), at_s=0.0)
     beyond = pose_looking_from((230.0, -230.0, 760.0), (70.0, 10.0, 0.0))
     shaken = [seen_only_thoroughly(render_table, place) for place in (after, beyond)]
-    results = [feed(shaken[number % 2], at_s=0.25 * number) for number in range(1, 6)]
-    assert [result.moving for result in results] == [False, False, False, False, True]
+    results = [feed(shaken[number % 2], at_s=number / 4) for number in range(1, MOST_STEPS + 6)]
+    found = [result.moving for result in results].index(True)
+    assert 4 <= found < MOST_STEPS + 5
 
 
 def test_a_picture_that_rests_after_a_search_in_vain_is_searched_at_once():
     rows = [np.full((480, 640), level, dtype=np.uint8) for level in (0, 100, 0, 100, 0, 0, 0)]
-    searches = tracking.ThoroughSearches()
+    searches = ThoroughSearches()
     due = [searches.are_due(grey, 0.5 * number, at_once=False) for number, grey in enumerate(rows)]
     assert due == [False, False, True, False, False, True, False]
 
 
 def test_thorough_searches_in_vain_become_rarer(render_table, camera, layout, pose, monkeypatch):
-    searches = []
+    begun_at_s = []
 
-    def counting_locate(*arguments, thorough, **more):
-        searches.append(thorough)
-        return locate(*arguments, thorough=thorough, **more)
+    def counted(*arguments, **more):
+        begun_at_s.append(time_s)
+        return search_table(*arguments, **more)
 
-    monkeypatch.setattr(tracking, "locate", counting_locate)
+    monkeypatch.setattr(tracking, "search_table", counted)
     tracker = TableTracker(camera, layout, hold_s=60.0)
     tracker.update(Frame(render_table(pose), 0.0, 0))
     nothing = np.full((480, 640, 3), 90, dtype=np.uint8)
-    searched_at_s = []
-    for number in range(1, 41):
-        tracker.update(Frame(nothing, number / 2, number))
-        if searches[-1]:
-            searched_at_s.append(number / 2)
-    assert searched_at_s == [1.0, 3.0, 7.0, 11.0, 15.0, 19.0]
-    assert len(searches) == 41
+    for number in range(1, 201):
+        time_s = number / 10
+        tracker.update(Frame(nothing, time_s, number))
+    assert begun_at_s == pytest.approx([0.2, 2.2, 6.2, 10.2, 14.2, 18.2])
 
 
 def test_why_a_table_was_not_found_is_what_the_last_thorough_search_says(feed, render_table, pose, monkeypatch):
-    def fail(*_arguments, thorough, **_more):
+    def fail(*_arguments, thorough=True, **_more):
         raise NotLocatedError("one marker seen" if thorough else "no marker seen")
 
     monkeypatch.setattr(tracking, "locate", fail)

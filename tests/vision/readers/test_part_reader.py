@@ -20,7 +20,7 @@ from vision.layout.surfaces import top_mm
 from vision.layout.table import TableLayout
 from vision.locating.line_tracking import LineTracker
 from vision.locating.location import TableLocation
-from vision.locating.markers import FoundBy, Marker, MarkerDetector, PlainMarkers
+from vision.locating.markers import FoundBy, Marker, MarkerDetector, PictureMarkers
 from vision.locating.tracking import TableTracker, TrackedTable
 from vision.motion.hands import HandSettings
 from vision.motion.monitor import HandMonitor
@@ -282,16 +282,16 @@ def test_a_part_is_absent_if_two_markers_of_another_part_are_clearly_seen(
         return thorough(own, image)
 
     monkeypatch.setattr(MarkerDetector, "sharpened", noted)
-    plain = PlainMarkers.plain
+    plain = PictureMarkers.plain
     seen_by_board = set(range(others))
 
-    def only_some(own: PlainMarkers, finder: MarkerDetector) -> tuple[Marker, ...]:
+    def only_some(own: PictureMarkers, finder: MarkerDetector) -> tuple[Marker, ...]:
         return tuple(one for one in plain(own, finder) if one.marker_id in seen_by_board)
 
-    monkeypatch.setattr(PlainMarkers, "plain", only_some)
+    monkeypatch.setattr(PictureMarkers, "plain", only_some)
     table = replace(layout, surfaces=(*layout.surfaces, SHEET))
     reader = TableReader(camera, table, {"board": Written(frozenset()), "sheet": Written(frozenset())})
-    absent = reader._absent_parts(PlainMarkers(render_table(pose)))
+    absent = reader._absent_parts(PictureMarkers(render_table(pose)))
     assert len(absent) == int(is_absent)
     for part, why in absent.items():
         assert set(part.layout.markers.centres_mm) == {4, 5, 6, 7}
@@ -299,7 +299,7 @@ def test_a_part_is_absent_if_two_markers_of_another_part_are_clearly_seen(
         assert why.kind is HindranceKind.NOT_LOCATED
     assert not searched
     whole = TableReader(camera, layout, {"board": Written(frozenset())})
-    assert whole._absent_parts(PlainMarkers(render_table(pose))) == {}
+    assert whole._absent_parts(PictureMarkers(render_table(pose))) == {}
 
 
 def test_the_stages_of_a_single_picture_give_its_reading(
