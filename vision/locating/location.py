@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -286,7 +287,7 @@ def _detection_steps(
         return
     searched_from = [fit.ids for fit in fits]
     methods = (seen.sharpened, seen.thorough, seen.enlarged, seen.equalised)
-    for method in (*methods, lambda finder: finder.outlined(grey, ids=sorted(wanted))):
+    for method in (*methods, partial(seen.outlined, ids=sorted(wanted))):
         yield _Detected(method(finder), slow=True)
         if [fit.ids for fit in fits] != searched_from:
             yield _Detected(_search_expected(grey, camera, layout, fits, finder), where_expected=True)

@@ -10,15 +10,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
 from common.phrases import listed
 from vision.errors import LayoutError
 from vision.frame import FloatArray, Image
+from vision.locating.outlines import SMALLEST_SIDE_PX, Codes, code_similarity, dark_quads
 from vision.locating.quads import quad_area, refine_quads, undo_tone_curve
 from vision.opencv import aruco_dictionary, as_grey, detect_markers
 from vision.sampling import TONE_CURVE
@@ -78,33 +77,6 @@ def _sharpen(grey: Image, spread_px: float, amount: float) -> Image:
     light = undo_tone_curve(grey).astype(np.float32)
     sharp = (1 + amount) * light - amount * cv2.GaussianBlur(light, (0, 0), spread_px)
     return np.asarray(255 * (np.clip(sharp, 0, 255) / 255) ** (1 / TONE_CURVE), dtype=np.uint8)
-
-
-@dataclass(frozen=True)
-class OutlineSettings:
-    """How markers too blurred to be decoded are found by their outlines and compared with the known codes.
-
-    Set by hand on four virtual pictures, shaken or out of focus: correct quads had a similarity of 0.74 to 0.94 and a
-    lead of 0.24 or more; of nearly a thousand others the best had 0.70 and 0.21.
-    """
-
-    windows_px: tuple[int, ...] = (15, 25, 41)
-    """Window sides, in pixels of the halved picture, for the local mean that dark pixels are below. More: more
-    outlines.
-    """
-    darker: tuple[int, ...] = (0, 6)
-    """Grey levels by which a pixel must be below that mean."""
-    tolerances: tuple[float, ...] = (0.05, 0.1)
-    """Approximation tolerances, as shares of the outline's length; the first that leaves four corners is used."""
-    smear_modules: float = 0.5
-    """Standard deviation, in modules, of the blur applied to codes before comparing. Higher: for stronger blur."""
-    least_likeness: float = 0.7
-    """Minimum correlation with the most similar code. Higher: fewer markers, and fewer false ones."""
-    least_lead: float = 0.2
-    """Minimum lead over every other code and rotation. Higher: the same."""
-
-
-_OUTLINES = OutlineSettings()
 
 
 class MarkerDetector:
@@ -195,25 +167,20 @@ class MarkerDetector:
         twice = np.asarray(cv2.resize(grey, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
         return self._find(self._thorough, _sharpen(twice, 4.0, 3.0), FoundBy.ENLARGED, measured_on=grey, scale=2.0)
 
-    def outlined(self, image: Image, ids: Collection[int]) -> tuple[Marker, ...]:
+    def outlined(
+        self, image: Image, ids: Collection[int], quads: Sequence[FloatArray] | None = None
+    ) -> tuple[Marker, ...]:
         """Identify dark quads whose code is too blurred to be decoded by their similarity to the codes of ``ids``.
 
         Camera shake smears the modules of a code into each other long before it blurs the outline. Of several quads
-        similar to one marker, the most similar is returned.
+        similar to one marker, the most similar is returned. ``quads`` are the picture's ``dark_quads``, if known.
         """
         grey = as_grey(image)
-        rough = _dark_quads(grey)
-        refined = refine_quads(grey, rough)
-        codes = _Codes.of({marker_id: self.pattern(marker_id) for marker_id in ids}, _OUTLINES.smear_modules)
+        codes = Codes.of({marker_id: self.pattern(marker_id) for marker_id in ids})
         found: dict[int, tuple[float, Marker]] = {}
-        for quads in zip(rough, refined, strict=True):
-            for quad in (one for one in quads if one is not None):
-                marker_id, turns, likeness, lead = codes.most_similar(grey, quad)
-                known = found.get(marker_id)
-                if likeness < _OUTLINES.least_likeness or lead < _OUTLINES.least_lead:
-                    continue
-                if known is not None and likeness <= known[0]:
-                    continue
+        for quad in dark_quads(grey) if quads is None else quads:
+            marker_id, turns, likeness = codes.identify(grey, quad)
+            if marker_id is not None and (marker_id not in found or likeness > found[marker_id][0]):
                 found[marker_id] = (likeness, Marker(marker_id, np.roll(quad, turns, axis=0), FoundBy.OUTLINED))
         return tuple(marker for _, marker in found.values())
 
@@ -277,6 +244,14 @@ class PictureMarkers:
         """Return what ``finder.equalised`` finds."""
         return self._detect_once("equalised", finder, finder.equalised)
 
+    def outlined(self, finder: MarkerDetector, ids: Collection[int]) -> tuple[Marker, ...]:
+        """Return what ``finder.outlined`` finds; quads are only searched for once."""
+        return finder.outlined(self.grey, ids, self._dark_quads)
+
+    @cached_property
+    def _dark_quads(self) -> list[FloatArray]:
+        return dark_quads(self.grey)
+
     def _detect_once(
         self, method: str, finder: MarkerDetector, find: Callable[[Image], tuple[Marker, ...]]
     ) -> tuple[Marker, ...]:
@@ -286,16 +261,12 @@ class PictureMarkers:
         return self._found[key]
 
 
-_SMALLEST_SIDE_PX = 14.0
-"""Minimum side, in pixels, of a marker that is searched for where it was, or by its outline. Larger: fewer small ones.
-These limits were set by hand on virtual pictures.
-"""
 _MOVED_AT_MOST_PX = 2.0
-"""Maximum distance, in pixels, of a corner from where it was. Larger: a marker may move further and still be found."""
+"""Maximum distance, in pixels, of a corner from where it was. Larger: a marker may move further and still be found.
+Set by hand on virtual pictures, as is the next.
+"""
 _LEAST_LIKENESS = 0.8
 """Minimum correlation of a marker's code with the picture, where it was. Higher: fewer partly covered ones."""
-_POINTS_PER_MODULE = 2
-"""Points along a module's side at which codes are compared. More: finer, slower."""
 
 
 def redetect_markers(grey: Image, expected_px: Mapping[int, FloatArray], finder: MarkerDetector) -> dict[int, Marker]:
@@ -310,90 +281,12 @@ def redetect_markers(grey: Image, expected_px: Mapping[int, FloatArray], finder:
         for marker_id, quad in expected_px.items()
         if quad.min() >= 0
         and (quad < (width, height)).all()
-        and float(np.hypot(*(np.roll(quad, -1, axis=0) - quad).T).min()) >= _SMALLEST_SIDE_PX
+        and float(np.hypot(*(np.roll(quad, -1, axis=0) - quad).T).min()) >= SMALLEST_SIDE_PX
     }
     found: dict[int, Marker] = {}
     for (marker_id, quad), corners in zip(inside.items(), refine_quads(grey, list(inside.values())), strict=True):
         if corners is None or np.abs(corners - quad).max() > _MOVED_AT_MOST_PX:
             continue
-        if _code_similarity(grey, corners, finder.pattern(marker_id)) >= _LEAST_LIKENESS:
+        if code_similarity(grey, corners, finder.pattern(marker_id)) >= _LEAST_LIKENESS:
             found[marker_id] = Marker(marker_id, corners, FoundBy.SEEN_AGAIN)
     return found
-
-
-def _dark_quads(grey: Image) -> list[FloatArray]:
-    """Return convex quads (4, 2), clockwise in the picture, darker than their surroundings; searched at half scale."""
-    half = np.asarray(cv2.resize(grey, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA), dtype=np.uint8)
-    quads = np.empty((0, 4, 2))
-    for window_px in _OUTLINES.windows_px:
-        for darker in _OUTLINES.darker:
-            dark = cv2.adaptiveThreshold(
-                half, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, window_px, darker
-            )
-            for contour in cv2.findContours(dark, cv2.RETR_LIST, cv2.CHAIN_APPROX_NONE)[0]:
-                hull = cv2.convexHull(contour)
-                if 4 * cv2.contourArea(hull) < _SMALLEST_SIDE_PX**2:
-                    continue
-                for tolerance in _OUTLINES.tolerances:
-                    corners = cv2.approxPolyDP(hull, tolerance * cv2.arcLength(hull, True), True)
-                    if len(corners) == 4:
-                        quad = (corners.reshape(4, 2).astype(np.float64) + 0.5) * 2 - 0.5
-                        if not (np.abs(quads - quad) < 1.0).all(axis=(1, 2)).any():
-                            fresh = quad if cv2.contourArea(corners, oriented=True) > 0 else quad[::-1]
-                            quads = np.concatenate([quads, fresh[None]])
-                        break
-    return list(quads)
-
-
-@dataclass(frozen=True, eq=False)
-class _Codes:
-    """Blurred codes of markers in each of four rotations: ``shown`` is (codes, points), each of length 1."""
-
-    names: tuple[tuple[int, int], ...]
-    shown: FloatArray
-    points: int
-
-    @classmethod
-    def of(cls, patterns: Mapping[int, Image], smear_modules: float) -> _Codes:
-        names, shown = [], []
-        for marker_id, pattern in patterns.items():
-            soft = cv2.GaussianBlur(pattern, (0, 0), smear_modules)
-            for turns in range(4):
-                names.append((marker_id, turns))
-                shown.append(_normalise(_enlarge(np.rot90(soft, turns))))
-        return cls(tuple(names), np.stack(shown), _POINTS_PER_MODULE * next(iter(patterns.values())).shape[0])
-
-    def most_similar(self, grey: Image, corners_px: FloatArray) -> tuple[int, int, float, float]:
-        """Return the most similar code to a quad: id, number of corners it is turned by, similarity, and lead."""
-        likeness = self.shown @ _normalise(_rectified_contents(grey, corners_px, self.points))
-        first, second = np.argsort(-likeness)[:2]
-        marker_id, turns = self.names[first]
-        return marker_id, turns, float(likeness[first]), float(likeness[first] - likeness[second])
-
-
-def _enlarge(pattern: Image) -> Image:
-    return np.repeat(np.repeat(pattern, _POINTS_PER_MODULE, axis=0), _POINTS_PER_MODULE, axis=1)
-
-
-def _normalise(values: npt.NDArray[Any]) -> FloatArray:
-    apart = np.asarray(values, dtype=np.float64).ravel() - float(np.mean(values))
-    return apart / max(float(np.linalg.norm(apart)), 1e-9)
-
-
-def _rectified_contents(grey: Image, corners_px: FloatArray, points: int) -> Image:
-    """Return the contents of a quad, rectified to (points, points)."""
-    unit = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], dtype=np.float32)
-    to_picture = cv2.getPerspectiveTransform(unit, corners_px.astype(np.float32))
-    steps = (np.arange(points, dtype=np.float64) + 0.5) / points
-    across, down = np.meshgrid(steps, steps)
-    at = np.stack([across, down, np.ones_like(across)], axis=-1) @ to_picture.T
-    maps = (at[..., :2] / at[..., 2:]).astype(np.float32)
-    seen = cv2.remap(grey, maps, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
-    return np.asarray(seen, dtype=np.uint8)
-
-
-def _code_similarity(grey: Image, corners_px: FloatArray, pattern: Image) -> float:
-    """Return the correlation (-1 to 1) of a marker's modules with the picture between its corners."""
-    known = _enlarge(pattern)
-    seen = _rectified_contents(grey, corners_px, known.shape[0])
-    return float(_normalise(seen) @ _normalise(known))
