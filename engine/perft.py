@@ -111,15 +111,6 @@ def counts_of_first_turns(
     return turns, (perft(game, game.rules.apply(ready, turn), depth - 1, roll) for turn in turns)
 
 
-def split(game: Game[StateT, TurnT], state: StateT, depth: int, roll: Roll | None = None) -> list[tuple[str, int]]:
-    """Return each first turn, as strict text in the game's order, with the count of ``perft`` below it.
-
-    Raises ValueError and IllegalTurnError as ``counts_of_first_turns`` does.
-    """
-    turns, counts = counts_of_first_turns(game, state, depth, roll)
-    return [(game.notation.format_turn(turn), count) for turn, count in zip(turns, counts, strict=True)]
-
-
 def _counter(game: Game[StateT, TurnT]) -> Callable[[StateT], int]:
     rules = game.rules
     return rules.count_results if isinstance(rules, CountsResults) else lambda state: len(rules.perft_turns(state))

@@ -6,7 +6,7 @@ up. A game that supports this has a `Tapping` part.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -63,15 +63,3 @@ def tapped(game: Game[Any, Any], state: Any, taps: Sequence[Tap]) -> Tapped[Any]
     if steps and not found.squares and not found.choices and found.turn is None:
         raise IllegalTurnError(f"no turn begins with {', '.join(steps)}; tap a square that is lit")
     return replace(found, taps=steps)
-
-
-def whole_and_following(ways: Iterable[frozenset[Place]], chosen: frozenset[Place]) -> tuple[bool, frozenset[Place]]:
-    """Return whether the chosen squares are one of these sets, and which squares may be added towards a larger one.
-
-    >>> ways = [frozenset({"a1", "b1"}), frozenset({"a1", "a2"})]
-    >>> whole, following = whole_and_following(ways, frozenset({"a1"}))
-    >>> whole, sorted(following)
-    (False, ['a2', 'b1'])
-    """
-    fitting = [way for way in ways if chosen <= way]
-    return chosen in fitting, frozenset().union(*fitting) - chosen

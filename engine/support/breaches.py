@@ -122,8 +122,8 @@ def compare_with_start(grid: Grid, standing: int, home: int) -> StartComparison:
     stray = standing & ~home if home else 0
     empty = home & ~standing
     moves = dict(pair_squares(members(stray), list(members(empty)), grid.apart))
-    surplus = (stray if home else standing) & ~set_of(*moves)
-    return StartComparison(moves, grid.names_of(empty & ~set_of(*moves.values())), grid.names_of(surplus))
+    surplus = (stray if home else standing) & ~set_of(moves)
+    return StartComparison(moves, grid.names_of(empty & ~set_of(moves.values())), grid.names_of(surplus))
 
 
 def pair_squares(

@@ -7,9 +7,10 @@ from the first player's side), so a1 is 0. A set of squares is an integer whose 
 from __future__ import annotations
 
 import string
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 
 Offset = tuple[int, int]
 
@@ -68,6 +69,10 @@ class Grid:
         """Return the names of a set of squares, in rising order."""
         return tuple(self.names[square] for square in members(squares))
 
+    def squares_named(self, names: Iterable[str]) -> int:
+        """Return the set of squares with these names; raises KeyError for a name that isn't a square's."""
+        return set_of(self.index[name] for name in names)
+
     def ray(self, square: int, offset: Offset) -> tuple[int, ...]:
         """Return the squares beyond a square in one direction up to the edge, the nearest first."""
         column, row = self.column_of(square) + offset[0], self.row_of(square) + offset[1]
@@ -116,15 +121,17 @@ class Grid:
             squares &= ~patch
 
     @cached_property
-    def _not_first(self) -> int:
+    def outside_first_column(self) -> int:
+        """The set of squares that have one on their left."""
         return self.every & ~sum(1 << (row * self.columns) for row in range(self.rows))
 
     @cached_property
-    def _not_last(self) -> int:
+    def outside_last_column(self) -> int:
+        """The set of squares that have one on their right."""
         return self.every & ~sum(1 << (row * self.columns + self.columns - 1) for row in range(self.rows))
 
     def _sideways(self, squares: int) -> int:
-        return (squares & self._not_last) << 1 | (squares & self._not_first) >> 1
+        return (squares & self.outside_last_column) << 1 | (squares & self.outside_first_column) >> 1
 
 
 def members(squares: int) -> Iterator[int]:
@@ -135,9 +142,11 @@ def members(squares: int) -> Iterator[int]:
         squares ^= lowest
 
 
-def set_of(*squares: int) -> int:
+def union(sets: Iterable[int]) -> int:
+    """Return the union of sets."""
+    return reduce(or_, sets, 0)
+
+
+def set_of(squares: Iterable[int]) -> int:
     """Return the set of these squares."""
-    found = 0
-    for square in squares:
-        found |= 1 << square
-    return found
+    return union(1 << square for square in squares)

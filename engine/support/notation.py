@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from engine.errors import OptionError, UnreadableError
+from engine.errors import EngineError, OptionError, UnreadableError
 from engine.support import repetition
 from engine.support.players import parse_announcement
 from engine.values import Announcement, OptionValue, Player
@@ -42,13 +42,17 @@ def unreadable(text: str, part: str, column: int, expected: str) -> UnreadableEr
     return UnreadableError(f"cannot read {part!r} at column {column} of {text!r}; expected {expected}", column)
 
 
+def lowered(text: str) -> str:
+    """Return the text in lower case, except for letters beyond ASCII: they may become longer, shifting the columns."""
+    return "".join(letter.lower() if letter.isascii() else letter for letter in text)
+
+
 def tokens(pattern: re.Pattern[str], text: str, expected: str) -> Iterator[re.Match[str]]:
     """Split a text, in lower case, into matches of a pattern; raises UnreadableError where it doesn't match."""
-    # Lower only ASCII: other letters may become longer, which would shift the columns.
-    lowered = "".join(letter.lower() if letter.isascii() else letter for letter in text)
+    lower = lowered(text)
     position = 0
     while position < len(text):
-        match = pattern.match(lowered, position)
+        match = pattern.match(lower, position)
         if match is None:
             # str.split() also splits at some control characters that the patterns don't treat as spaces.
             part = (text[position:].split(maxsplit=1) or [text[position]])[0]
@@ -106,10 +110,7 @@ class StateText:
             try:
                 read({name: self.named[name].text})
             except OptionError as error:
-                column = self.whole(name).column
-                raise UnreadableError(
-                    f"the state {self.text!r} can't be read at column {column}: {error}", column
-                ) from error
+                raise self._bad_value(name, error) from error
         return read({name: self.named[name].text for name in names})
 
     def counts(self) -> repetition.Counts:
@@ -128,7 +129,8 @@ class StateText:
         try:
             return parse_announcement(self.named[ANNOUNCED].text, self._players)
         except UnreadableError as error:
-            column = self.whole(ANNOUNCED).column
-            raise UnreadableError(
-                f"the state {self.text!r} can't be read at column {column}: {error}", column
-            ) from error
+            raise self._bad_value(ANNOUNCED, error) from error
+
+    def _bad_value(self, name: str, error: EngineError) -> UnreadableError:
+        column = self.whole(name).column
+        return UnreadableError(f"the state {self.text!r} can't be read at column {column}: {error}", column)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engine.errors import IllegalTurnError, UnreadableError
-from engine.perft import perft, read_faces, split, start_of_count
+from engine.perft import counts_of_first_turns, perft, read_faces, start_of_count
 from engine.registry import load
 from engine.values import Roll
 from tests.engine.toy_harvest import DICE, GAME, Choice, HarvestDice, HarvestRules
@@ -40,7 +40,8 @@ def test_the_given_roll_is_used_whenever_one_is_awaited():
     start, roll = start_of_count(GAME, GAME.rules.new(), "4")
     assert start.die == "4"
     assert [perft(GAME, start, depth, roll) for depth in range(6)] == [1, 2, 4, 8, 16, 0]
-    assert split(GAME, start, 3, roll) == [("keep", 4), ("leave", 4)]
+    turns, counts = counts_of_first_turns(GAME, start, 3, roll)
+    assert list(zip(map(GAME.notation.format_turn, turns), counts, strict=True)) == [("keep", 4), ("leave", 4)]
 
 
 def test_a_roll_already_on_the_table_counts():

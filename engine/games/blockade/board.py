@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from engine.errors import OptionError
 from engine.options import read_into
-from engine.support.grid import Grid, members
+from engine.support.grid import Grid, members, set_of
 from engine.support.players import opponent
 from engine.values import Option, OptionValue, Place, Player
 
@@ -222,6 +222,11 @@ def towers_of(stacks: Stacks, colour: int, tower: str) -> tuple[int, ...]:
     return tuple(square for square, stack in enumerate(stacks) if _colour_of_tower(stack, tower) == colour)
 
 
+def winning_colours(stacks: Stacks, tower: str) -> list[int]:
+    """Return the colours that have enough towers to win."""
+    return [colour for colour in range(CLEAR) if len(towers_of(stacks, colour, tower)) >= TOWERS_TO_WIN]
+
+
 @lru_cache(maxsize=4096)
 def _colour_of_tower(stack: Stack, tower: str) -> int | None:
     return colour_of(stack[0]) if makes_tower(uncapped(stack), tower) else None
@@ -244,8 +249,6 @@ def supply(stacks: Iterable[Stack]) -> tuple[int, ...]:
 
 def walls_against(stacks: Stacks, player: Player) -> int:
     """Return the set of squares that the player may not pass: the opponent's blockades."""
-    walls = 0
-    for square, stack in enumerate(stacks):
-        if is_blockade(stack) and owner_of(colour_of(stack[0])) != player:
-            walls |= 1 << square
-    return walls
+    return set_of(
+        square for square, stack in enumerate(stacks) if is_blockade(stack) and owner_of(colour_of(stack[0])) != player
+    )

@@ -14,7 +14,6 @@ from engine.games.blockade.board import (
     OWNED,
     PLACES,
     SHARED_AT_MOST,
-    TOWERS_TO_WIN,
     UNREACHABLE,
     BlockadeOptions,
     Path,
@@ -29,8 +28,8 @@ from engine.games.blockade.board import (
     piece_of,
     size_of,
     supply,
-    towers_of,
     walls_against,
+    winning_colours,
 )
 from engine.games.blockade.state import BlockadeState, Dice
 from engine.support.grid import members
@@ -177,8 +176,7 @@ class _TurnPlayer:
         left = supply(self.stacks)
         if left:
             self.stacks[square] = (*stack, piece_of(BLACK, left[0]))
-        towers = towers_of(tuple(self.stacks), colour_of(stack[0]), self.options.tower)
-        self.won = len(towers) >= TOWERS_TO_WIN
+        self.won = colour_of(stack[0]) in winning_colours(tuple(self.stacks), self.options.tower)
 
     def _check_resting(self, squares: Sequence[int]) -> None:
         for square in squares:

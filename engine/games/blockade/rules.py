@@ -96,7 +96,7 @@ def announce(state: BlockadeState, announcement: Announcement) -> BlockadeState:
         raise IllegalTurnError(
             f"{format_announcement(announcement)} can't be announced now: {why}", (over,) if over else ()
         )
-    return states.with_end_noticed(replace(state, announced=announcement))
+    return states.settle(replace(state, announced=announcement))
 
 
 def certainty(state: BlockadeState, turn: BlockadeTurn) -> Certainty:

@@ -30,6 +30,7 @@ from engine.games.blockade.enumeration.terrain import (
     SIZE_OF_MARK,
     Layout,
     Terrain,
+    clears_of,
     terrain_of,
     without_movable,
 )
@@ -74,7 +75,7 @@ class _ColourEnds:
         self._most_caps = points + others
         self._terrains: dict[int, Terrain] = {}
         self._ways: dict[tuple[Layout, int, tuple[int, ...], bool], Way | None] = {}
-        self.starts_on = sum(1 << square for square in CLEARS if self.terrain.start[square])
+        self.starts_on = clears_of(self.terrain.start)
 
     @property
     def terrain(self) -> Terrain:

@@ -12,20 +12,20 @@ from engine.games.blockade.board import (
     COLOURS,
     LARGE,
     MEDIUM,
-    OWNED,
     PLACES,
     PLAYERS,
     SMALL,
-    TOWERS_TO_WIN,
     WARM,
     BlockadeOptions,
     Stacks,
     name_of,
     other,
+    owner_of,
     piece_of,
     starting_stacks,
     supply,
     towers_of,
+    winning_colours,
 )
 from engine.support.looks import LookTable
 from engine.support.players import outcome_of_announcement
@@ -112,28 +112,19 @@ def rolled_state(state: BlockadeState, dice: Dice) -> BlockadeState:
     return replace(state, opening=None, to_move=WARM if warm > cool else other(WARM))
 
 
-def tower_winner(stacks: Stacks, options: BlockadeOptions) -> tuple[Player, int] | None:
-    """Return the player who has five towers in one colour, and that colour; ``None`` if nobody has."""
-    for player in PLAYERS:
-        for colour in OWNED[player]:
-            if len(towers_of(stacks, colour, options.tower)) >= TOWERS_TO_WIN:
-                return player, colour
-    return None
-
-
 def outcome_of(state: BlockadeState) -> Outcome | None:
     """Return the outcome, or ``None`` while the game continues."""
     if state.announced is not None:
         return outcome_of_announcement(state.announced, PLAYERS)
-    won = tower_winner(state.stacks, state.options)
-    if won is not None:
-        return Outcome(won[0], f"five {COLOURS[won[1]]} towers stand")
+    won = winning_colours(state.stacks, state.options.tower)
+    if won:
+        return Outcome(owner_of(won[0]), f"five {COLOURS[won[0]]} towers stand")
     if 0 < state.options.draw_after_passes <= state.passes:
         return Outcome(None, f"nothing moved for {state.passes} turns in a row")
     return None
 
 
-def with_end_noticed(state: BlockadeState) -> BlockadeState:
+def settle(state: BlockadeState) -> BlockadeState:
     """Return the state with ``to_move`` set to ``None`` if the game has ended."""
     return state if outcome_of(state) is None else replace(state, to_move=None, roll=None, opening=None)
 
@@ -143,7 +134,7 @@ def state_after(state: BlockadeState, stacks: Stacks) -> BlockadeState:
     assert state.to_move is not None
     counting = state.options.draw_after_passes > 0
     passes = state.passes + 1 if counting and stacks == state.stacks else 0
-    return with_end_noticed(replace(state, stacks=stacks, to_move=other(state.to_move), roll=None, passes=passes))
+    return settle(replace(state, stacks=stacks, to_move=other(state.to_move), roll=None, passes=passes))
 
 
 def appearance_of(stacks: Stacks) -> dict[Place, LookName]:

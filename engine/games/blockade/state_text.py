@@ -30,7 +30,7 @@ from engine.games.blockade.board import (
     piece_of,
     size_of,
 )
-from engine.games.blockade.state import BlockadeState, Dice, outcome_of, with_end_noticed
+from engine.games.blockade.state import BlockadeState, Dice, outcome_of, settle
 from engine.games.blockade.violations import impossibility
 from engine.options import differing_options
 from engine.support.chance import ORDINARY_DIE
@@ -134,7 +134,7 @@ def _finish_state(said: StateText, opening: tuple[int, ...] | None, state: Block
     if said.is_over and not ended:
         raise UnreadableError(f"the state {text!r} says 'over', but nobody has won; write who is to move", 1)
     if ended:
-        return with_end_noticed(full)
+        return settle(full)
     return replace(full, roll=roll, opening=opening)
 
 

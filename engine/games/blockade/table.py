@@ -36,7 +36,7 @@ from engine.games.blockade.board import (
 )
 from engine.games.blockade.explain import explain_change
 from engine.games.blockade.moves import allocations
-from engine.games.blockade.state import LOOK_TABLE, BlockadeState, appearance_of, new_state, with_end_noticed
+from engine.games.blockade.state import LOOK_TABLE, BlockadeState, appearance_of, new_state, settle
 from engine.games.blockade.violations import impossibility
 from engine.support.breaches import illegal_start
 from engine.support.players import check_player, mover_after_correction
@@ -104,7 +104,7 @@ def amend(state: BlockadeState, looks: Mapping[str, LookName], to_move: Player |
     if not changed and mover == state.to_move:
         return state
     keeps_dice = mover == state.to_move
-    return with_end_noticed(
+    return settle(
         replace(
             state,
             stacks=_corrected_stacks(state, changed) if changed else state.stacks,

@@ -22,7 +22,6 @@ from engine.games.blockade.board import (
     SHARED_AT_MOST,
     SIZES,
     SMALL,
-    TOWERS_TO_WIN,
     BlockadeOptions,
     Path,
     Stack,
@@ -34,8 +33,8 @@ from engine.games.blockade.board import (
     piece_of,
     size_of,
     supply,
-    towers_of,
     uncapped,
+    winning_colours,
 )
 from engine.values import Breach, Place, Player
 
@@ -152,7 +151,7 @@ def points(
 def impossibility(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str] | None:
     """Return the place and description of the first broken invariant; ``None`` if the stacks make a valid position."""
     return (
-        _wrong_large(stacks) or _wrong_count(stacks) or _wrong_stack(stacks, options) or _wrong_whole(stacks, options)
+        _wrong_large(stacks) or _wrong_number(stacks) or _wrong_stack(stacks, options) or _wrong_whole(stacks, options)
     )
 
 
@@ -166,25 +165,22 @@ def _wrong_large(stacks: Stacks) -> tuple[Place, str] | None:
     return None
 
 
-def _wrong_count(stacks: Stacks) -> tuple[Place, str] | None:
-    why = _wrong_number(Counter(piece for stack in stacks for piece in stack[1:]))
-    return None if why is None else (PLACES[0], why)
-
-
-def _wrong_number(counts: Counter[int]) -> str | None:
+def _wrong_number(stacks: Stacks) -> tuple[Place, str] | None:
+    counts = Counter(piece for stack in stacks for piece in stack[1:])
     for colour in range(CLEAR):
         for size in (SMALL, MEDIUM):
             found = counts[piece_of(colour, size)]
             if found != PIECES_OF_A_SIZE:
                 pieces = counted(found, f"{COLOURS[colour]} {SIZES[size]} piece")
-                return f"the position has {pieces}; it needs {PIECES_OF_A_SIZE}"
+                return PLACES[0], f"the position has {pieces}; it needs {PIECES_OF_A_SIZE}"
     order = (LARGE, MEDIUM, SMALL)
     for size, larger in zip(order, (None, *order), strict=False):
         used = counts[piece_of(BLACK, size)]
         if used > PIECES_OF_A_SIZE:
-            return f"there are {used} black {SIZES[size]} pieces; the game has only {PIECES_OF_A_SIZE}"
+            return PLACES[0], f"there are {used} black {SIZES[size]} pieces; the game has only {PIECES_OF_A_SIZE}"
         if used and larger is not None and counts[piece_of(BLACK, larger)] < PIECES_OF_A_SIZE:
-            return f"a black {SIZES[size]} is used while a black {SIZES[larger]} is left; the largest comes first"
+            why = f"a black {SIZES[size]} is used while a black {SIZES[larger]} is left; the largest comes first"
+            return PLACES[0], why
     return None
 
 
@@ -206,12 +202,7 @@ def _wrong_stack(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str] 
 
 
 def _wrong_whole(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str] | None:
-    winners = [
-        colour
-        for colours in OWNED.values()
-        for colour in colours
-        if len(towers_of(stacks, colour, options.tower)) >= TOWERS_TO_WIN
-    ]
+    winners = winning_colours(stacks, options.tower)
     if len(winners) > 1:
         names = " and ".join(COLOURS[colour] for colour in winners)
         return PLACES[0], f"{names} have five towers each, and the first to have them ends the game"

@@ -6,19 +6,15 @@ from engine.errors import UnreadableError
 from engine.games.blokus_dice.sheet import Sheet, names_by_shape
 from engine.games.blokus_dice.state import COLOURS, PLAYERS, BlokusState, FilledSheet, PlayerStatus
 from engine.support.grid import Grid, members
-from engine.support.polyomino import Shape, fixed, free
-
-
-def shape_on(grid: Grid, squares: int) -> Shape:
-    """Return the free shape of a set of squares; raises ValueError for an empty set."""
-    return free(fixed((grid.column_of(square), grid.row_of(square)) for square in members(squares)))
+from engine.support.polyomino import free
 
 
 def name_on(grid: Grid, squares: int) -> str | None:
     """Return the name of the shape on these squares; ``None`` if the game has no such shape."""
     if not 1 <= squares.bit_count() <= 5:
         return None
-    return names_by_shape().get(shape_on(grid, squares))
+    cells = frozenset((grid.column_of(square), grid.row_of(square)) for square in members(squares))
+    return names_by_shape().get(free(cells))
 
 
 def read_shapes_drawn(sheet: Sheet, player: str, colours: tuple[int, int, int, int]) -> int:

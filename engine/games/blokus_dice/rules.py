@@ -138,9 +138,9 @@ def turns_showing(state: BlokusState, could_be: CouldBe) -> Iterator[BlokusTurn]
     places = {place_of(seat, sheet.grid.names[square]): square for square in members(sheet.open_squares)}
     if not seen.changed <= places.keys():
         return
-    changed = set_of(*(places[place] for place in seen.changed))
+    changed = set_of(places[place] for place in seen.changed)
     colour = COLOURS[colour_in_hand(state, seat)]
-    could_fill = set_of(*(square for place, square in places.items() if seen.could_show(place, colour)))
+    could_fill = set_of(square for place, square in places.items() if seen.could_show(place, colour))
     found = [
         (placement.bit_count(), choice, placement)
         for choice in choices(state, changed=changed, within=could_fill)

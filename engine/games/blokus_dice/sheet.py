@@ -116,7 +116,7 @@ class Sheet:
     def corners(self) -> int:
         """The set of corner squares that may be filled."""
         last = self.grid.squares - 1
-        return set_of(0, self.columns - 1, last - self.columns + 1, last) & self.open_squares
+        return set_of((0, self.columns - 1, last - self.columns + 1, last)) & self.open_squares
 
     @cached_property
     def shapes(self) -> tuple[str, ...]:
@@ -136,7 +136,7 @@ class Sheet:
     @cached_property
     def row_sets(self) -> tuple[int, ...]:
         """``row_sets[face]``: the set of shape numbers that a face of the die gives; 0 for face 0."""
-        return (0, *(set_of(*(self.number_of[name] for name in row)) for row in self.shapes_of_row))
+        return (0, *(set_of(self.number_of[name] for name in row) for row in self.shapes_of_row))
 
     @cached_property
     def face_of(self) -> tuple[int, ...]:

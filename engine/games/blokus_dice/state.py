@@ -206,10 +206,7 @@ def read_looks(options: BlokusOptions, looks: Mapping[Place, LookName]) -> dict[
     return read
 
 
-Markers = tuple[int, int, int, int]
-
-
-def pass_markers(state: BlokusState) -> Markers:
+def pass_markers(state: BlokusState) -> tuple[int, int, int, int]:
     """Return the markers around the ring after all players, including those who are out, pass theirs to the left.
 
     With fixed standby places, the last player's marker goes to the first standby place, and the last standby marker

@@ -30,7 +30,7 @@ from engine.games.blokus_dice.violations import (
     wrong_colour,
 )
 from engine.support.breaches import illegal_start
-from engine.support.grid import members
+from engine.support.grid import members, union
 from engine.support.lazy import LazyList
 from engine.support.players import check_player, mover_after_correction
 from engine.values import Appearance, Breach, LookName, OptionValue, Place, Player, Unfinished
@@ -118,9 +118,7 @@ def _colour_on(state: BlokusState, seat: int, square: int) -> int | None:
 def _breaches_on_sheet(before: BlokusState, seat: int, changed: dict[int | None, int]) -> list[Breach]:
     filled, emptied = before.sheets[seat].filled, changed.get(None, 0)
     drawn = {colour: squares for colour, squares in changed.items() if colour is not None}
-    every = emptied
-    for squares in drawn.values():
-        every |= squares
+    every = union(changed.values())
     spoilt, fresh = every & filled, every & ~filled
     at_all = breach_of_playing(before, seat, places_on(before, seat, fresh))
     if at_all is not None:
@@ -159,11 +157,8 @@ def unfinished(state: BlokusState) -> Sequence[Unfinished]:
     """Return one begun turn for each square of a larger shape that may be drawn, a1 first."""
     if state.seat is None:
         return []
-    seat, begun = state.seat, 0
-    for choice in choices(state):
-        for placement in choice.placements:
-            if placement.bit_count() > 1:
-                begun |= placement
+    seat = state.seat
+    begun = union(way for choice in choices(state) for way in choice.placements if way.bit_count() > 1)
     squares, colour = list(members(begun)), COLOURS[colour_in_hand(state, seat)]
 
     def make(index: int) -> Unfinished:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.games.blokus_dice.notation import STRIKE
 from engine.games.blokus_dice.state import PLAYERS, BlokusState, BlokusTurn, place_of
 from engine.games.blokus_dice.turns import choices, turn_of
-from engine.support.grid import members
+from engine.support.grid import members, union
 from engine.tapping import Steps, Tapped
 
 
@@ -19,12 +19,9 @@ def tapped(state: BlokusState, taps: Steps) -> Tapped[BlokusTurn]:
         squares = list(taps)
     if any(player != PLAYERS[seat] or square not in grid.index for player, _, square in map(_split, squares)):
         return Tapped()
-    chosen = sum(1 << grid.index[_split(square)[2]] for square in set(squares))
+    chosen = grid.squares_named(square for _, _, square in map(_split, squares))
     fitting = choices(state, changed=chosen)
-    following = 0
-    for choice in fitting:
-        for placement in choice.placements:
-            following |= placement & ~chosen
+    following = union(placement for choice in fitting for placement in choice.placements) & ~chosen
     whole = [choice for choice in fitting if chosen in choice.placements]
     turns = {f"{STRIKE}:{choice.die}" if choice.strike else "": turn_of(state, choice, chosen) for choice in whole}
     if last.startswith(STRIKE):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate
 from typing import NamedTuple
 
 from common.phrases import counted
@@ -20,8 +18,8 @@ from engine.games.blokus_dice.state import (
     colour_in_hand,
     pass_markers,
 )
-from engine.support.grid import members
-from engine.support.lazy import LazyList
+from engine.support.grid import members, union
+from engine.support.lazy import FromIterator
 from engine.values import Outcome
 
 
@@ -76,10 +74,7 @@ def shapes_within_reach(sheet: Sheet, filled: FilledSheet, dice: Sequence[int]) 
     unused = (1 << len(sheet.shapes)) - 1 & ~filled.used
     if filled.strikes < sheet.strikes:
         return unused
-    rows = 0
-    for die in dice:
-        rows |= sheet.row_sets[die]
-    return unused & rows
+    return unused & union(sheet.row_sets[die] for die in dice)
 
 
 def choices(state: BlokusState, *, strikes: bool = True, changed: int = 0, within: int = -1) -> list[Choice]:
@@ -95,7 +90,7 @@ def choices(state: BlokusState, *, strikes: bool = True, changed: int = 0, withi
     with_strikes = strikes and filled.strikes < sheet.strikes
     shapes = shapes_within_reach(sheet, filled, dice)
     if not with_strikes:
-        shapes &= sum(sheet.row_sets[die] for die in dice)
+        shapes &= union(sheet.row_sets[die] for die in dice)
     ways = placements_by_shape(sheet, filled, colour_in_hand(state, state.seat), shapes, changed, within)
     return [
         Choice(die, shape, strike, placements)
@@ -108,14 +103,8 @@ def choices(state: BlokusState, *, strikes: bool = True, changed: int = 0, withi
 
 def turns_of(state: BlokusState, listed: Sequence[Choice]) -> Sequence[BlokusTurn]:
     """Return the turns that these choices allow the player to move, each created on access."""
-    ends = list(accumulate(len(choice.placements) for choice in listed))
-
-    def make(index: int) -> BlokusTurn:
-        which = bisect_right(ends, index)
-        choice = listed[which]
-        return turn_of(state, choice, choice.placements[index - ends[which]])
-
-    return LazyList(ends[-1] if ends else 0, make)
+    ways = ((choice, placement) for choice in listed for placement in choice.placements)
+    return FromIterator(ways, lambda way: turn_of(state, *way))
 
 
 def turn_of(state: BlokusState, choice: Choice, placement: int) -> BlokusTurn:
@@ -132,19 +121,12 @@ def turn_of(state: BlokusState, choice: Choice, placement: int) -> BlokusTurn:
     )
 
 
-def squares_of(sheet: Sheet, turn: BlokusTurn) -> int:
-    """Return the set of a turn's squares; raises KeyError for a square that isn't on the sheet."""
-    found = 0
-    for square in turn.squares:
-        found |= 1 << sheet.grid.index[square]
-    return found
-
-
 def play_turn(state: BlokusState, turn: BlokusTurn) -> BlokusState:
     """Return the state after a legal turn; players who can draw nothing are skipped."""
     seat, sheet = PLAYERS.index(turn.player), state.options.sheet
+    squares = sheet.grid.squares_named(turn.squares)
     filled = state.sheets[seat].drawn(
-        COLOURS.index(turn.colour), squares_of(sheet, turn), sheet.number_of[turn.shape], strike=turn.strike
+        COLOURS.index(turn.colour), squares, sheet.number_of[turn.shape], strike=turn.strike
     )
     dice = list(state.dice)
     dice.remove(turn.die)

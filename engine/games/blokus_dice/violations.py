@@ -27,7 +27,7 @@ def breaches_of_turn(state: BlokusState, turn: BlokusTurn) -> tuple[Breach, ...]
     The turn's player must be in the game, and its squares must be squares of the sheet.
     """
     seat = PLAYERS.index(turn.player)
-    squares = sum(1 << state.options.sheet.grid.index[square] for square in set(turn.squares))
+    squares = state.options.sheet.grid.squares_named(turn.squares)
     at_all = breach_of_playing(state, seat, turn.places)
     if at_all is not None:
         return (at_all,)
@@ -63,12 +63,6 @@ def wrong_colour(player: str, drawn: str, hand: str, places: tuple[Place, ...]) 
     """Return the breach of drawing in a colour other than the one in hand."""
     sentence = f"{player} holds {hand} in this round, but drew in {drawn} on {_bare(places)}."
     return Breach("colour-not-in-hand", sentence, f"Wipe {_named(places)} clean, and draw in {hand}.", places)
-
-
-def square_taken(places: tuple[Place, ...]) -> Breach:
-    """Return the breach of a turn that would fill squares again."""
-    sentence = f"{_named(places)} {_is(places)} filled already."
-    return Breach("square-taken", sentence, "Draw on empty squares only.", places)
 
 
 def drawn_over(state: BlokusState, seat: int, squares: int, beside: int) -> Breach:
@@ -113,7 +107,9 @@ def _breaches_of_squares(state: BlokusState, seat: int, squares: int) -> Iterato
         sentence = f"{_named(places)} {_is(places)} closed on this sheet."
         yield Breach("closed-square", sentence, "Draw the shape on open squares.", places)
     if taken := squares & filled.filled:
-        yield square_taken(places_on(state, seat, taken))
+        places = places_on(state, seat, taken)
+        sentence = f"{_named(places)} {_is(places)} filled already."
+        yield Breach("square-taken", sentence, "Draw on empty squares only.", places)
     places = places_on(state, seat, squares)
     name = name_on(sheet.grid, squares)
     if len(list(sheet.grid.patches(squares))) != 1:

@@ -41,7 +41,6 @@ RAYS: tuple[tuple[tuple[int, ...], ...], ...] = GRID.rays(ORTHOGONAL)
 
 adjacent_to = GRID.adjacent_to
 diagonal_to = GRID.diagonal_to
-columns_and_rows_apart = GRID.apart
 
 
 def other(player: Player) -> Player:

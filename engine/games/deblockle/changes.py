@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from engine.games.deblockle.board import PLAYERS, columns_and_rows_apart
+from engine.games.deblockle.board import GRID, PLAYERS
 from engine.games.deblockle.state import DeblockleState
 from engine.support.breaches import pair_squares
 
@@ -112,4 +112,4 @@ def _unlikeliness(
 ) -> Callable[[int, int], tuple[bool, int]]:
     """Sort key for how unlikely a block's move is: whether no legal turn explains it, then the distance."""
     tops = {end: top for end, (_, top) in arrived.items()}
-    return lambda start, end: ((start, end, tops[end]) not in legal, sum(columns_and_rows_apart(start, end)))
+    return lambda start, end: ((start, end, tops[end]) not in legal, sum(GRID.apart(start, end)))

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from common.phrases import listed
 from engine.games.deblockle.board import (
     GOAL,
+    GRID,
     HOME_STAR,
     PLACES,
     RAYS,
@@ -22,7 +23,6 @@ from engine.games.deblockle.board import (
     STARS,
     TOWARDS,
     adjacent_to,
-    columns_and_rows_apart,
     other,
 )
 from engine.games.deblockle.changes import Moved
@@ -171,7 +171,7 @@ def _nearest_explanation(
     agreeing = [side for side, after in sides if cube.agreeing(after, facing)]
     candidates = agreeing or [side for side, _ in sides]
     explanations = [_explanation(before, block, wording, side) for side in candidates]
-    apart = columns_and_rows_apart(move.start, move.end)
+    apart = GRID.apart(move.start, move.end)
     if apart == (1, 1):
         sentence = f"The {move.owner} block went diagonally from {wording.start} to {wording.end}."
         diagonal = wording.breach("rolled-diagonally", sentence)

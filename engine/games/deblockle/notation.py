@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from common.phrases import listed
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.games.deblockle import state_text
-from engine.games.deblockle.board import PLACES, PLAYERS, PRINTED_NET, SQUARE_OF, TOWARDS, adjacent_to, other
+from engine.games.deblockle.board import GRID, PLACES, PLAYERS, PRINTED_NET, SQUARE_OF, TOWARDS, other
 from engine.games.deblockle.state import DeblockleOptions, DeblockleState, DeblockleTurn, options_from
 from engine.games.deblockle.state_text import read_symbol
 from engine.games.deblockle.turns import certainly_blocked, certainty_of, legal_turns
@@ -56,14 +56,47 @@ def describe(turn: DeblockleTurn) -> str:
     )
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Written:
-    """The parts of a turn's text: groups of squares in order, how many precede the symbol, the symbol, and ``off``."""
+    """The parts of a turn's text: groups of squares in order, their columns, the symbol, and ``off``.
 
-    groups: tuple[tuple[str, ...], ...]
-    before_symbol: int
-    symbol: str | None
-    off: bool
+    ``symbol_second`` means that the symbol follows the start square, and ``joined`` that the next square belongs to the
+    previous group.
+    """
+
+    text: str
+    groups: list[tuple[str, ...]] = field(default_factory=list)
+    columns: list[int] = field(default_factory=list)
+    symbol: str | None = None
+    symbol_second: bool = False
+    off: bool = False
+    joined: bool = False
+
+    def take(self, token: str, column: int, *, is_square: bool, is_mark: bool) -> None:
+        """Add a token; raises UnreadableError for an unknown or a second symbol."""
+        if is_square:
+            self._take_square(token, column)
+        elif token in ("|", "or"):
+            self.joined = True
+        elif token == "off" and not self.off:
+            self.off = True
+        elif not is_mark and token != "to" and not self._is_dash(token):
+            read = read_symbol(token)
+            if read is None or self.symbol is not None:
+                raise unreadable(self.text, token, column, _EXPECTED)
+            self.symbol, self.symbol_second = read, len(self.groups) == 1
+
+    def _take_square(self, square: str, column: int) -> None:
+        if self.joined and self.groups:
+            self.groups[-1] = (*self.groups[-1], square)
+        else:
+            self.groups.append((square,))
+            self.columns.append(column)
+        self.joined = False
+
+    def _is_dash(self, token: str) -> bool:
+        """Return whether an ``x`` stands for a dash: after the first square, or once the symbol has been named."""
+        return token == "x" and (len(self.groups) == 1 or self.symbol is not None)
 
 
 def parse_turn(state: DeblockleState, text: str, player: str | None = None) -> DeblockleTurn:
@@ -116,61 +149,22 @@ def _missing(found: Sequence[DeblockleTurn]) -> str:
 
 
 def _read(text: str) -> _Written:
-    reading = _Reading(text)
+    written = _Written(text)
     for match in tokens(_TOKEN, text, _EXPECTED):
-        reading.take(match.group(), match.start() + 1, is_square=bool(match["square"]), is_mark=bool(match["mark"]))
-    groups, off = tuple(reading.groups), reading.off
+        written.take(match.group(), match.start() + 1, is_square=bool(match["square"]), is_mark=bool(match["mark"]))
+    groups = written.groups
     if not groups:
         raise UnreadableError(f"{text!r} names no square; expected {_EXPECTED}")
     if len(groups) > 3:
-        raise UnreadableError(f"{text!r} names more than three squares; expected {_EXPECTED}", reading.columns[3])
+        raise UnreadableError(f"{text!r} names more than three squares; expected {_EXPECTED}", written.columns[3])
     if any(len(group) > 1 for group in (groups[0], *groups[2:])):
         raise UnreadableError(f"{text!r} names several squares to start or end on; expected {_EXPECTED}")
-    return _Written(groups, reading.before_symbol, reading.symbol, off)
-
-
-@dataclass
-class _Reading:
-    """The parts read so far; ``joined`` means that the next square belongs to the previous group."""
-
-    text: str
-    groups: list[tuple[str, ...]] = field(default_factory=list)
-    columns: list[int] = field(default_factory=list)
-    before_symbol: int = 0
-    symbol: str | None = None
-    off: bool = False
-    joined: bool = False
-
-    def take(self, token: str, column: int, *, is_square: bool, is_mark: bool) -> None:
-        """Add a token; raises UnreadableError for an unknown or a second symbol."""
-        if is_square:
-            self._take_square(token, column)
-        elif token in ("|", "or"):
-            self.joined = True
-        elif token == "off" and not self.off:
-            self.off = True
-        elif not is_mark and token != "to" and not self._is_dash(token):
-            read = read_symbol(token)
-            if read is None or self.symbol is not None:
-                raise unreadable(self.text, token, column, _EXPECTED)
-            self.symbol, self.before_symbol = read, len(self.groups)
-
-    def _take_square(self, square: str, column: int) -> None:
-        if self.joined and self.groups:
-            self.groups[-1] = (*self.groups[-1], square)
-        else:
-            self.groups.append((square,))
-            self.columns.append(column)
-        self.joined = False
-
-    def _is_dash(self, token: str) -> bool:
-        """Return whether an ``x`` stands for a dash: after the first square, or once the symbol has been named."""
-        return token == "x" and (len(self.groups) == 1 or self.symbol is not None)
+    return written
 
 
 def _turn_in_full(state: DeblockleState, written: _Written) -> DeblockleTurn | None:
     """Return the turn that a text gives in full, legal or not, or ``None`` if the text is incomplete."""
-    if written.symbol is None or len(written.groups) < 2 or written.before_symbol == 1:
+    if written.symbol is None or len(written.groups) < 2 or written.symbol_second:
         return None
     (start,), rolled = written.groups[0], tuple(sorted(set(written.groups[1]), key=SQUARE_OF.__getitem__))
     end: str | None = rolled[0]
@@ -201,15 +195,17 @@ def _fitting_turns(state: DeblockleState, written: _Written) -> list[DeblockleTu
     rest = written.groups[1:]
     if not rest:
         return turns
-    symbol_first = written.symbol is not None and written.before_symbol == 1
-    beside = adjacent_to(1 << SQUARE_OF[start]) >> SQUARE_OF[rest[0][0]] & 1
-    if len(rest) == 1 and (symbol_first or not beside):
+    if len(rest) == 1 and (written.symbol_second or not _are_beside(start, rest[0][0])):
         return [turn for turn in turns if turn.end in rest[0]]
     if len(rest) == 2:
         turns = [turn for turn in turns if turn.end == rest[1][0]]
     fitting = [turn for turn in turns if set(turn.rolled_to) <= set(rest[0])]
     # If several rolls are named, each must be possible.
     return fitting if {place for turn in fitting for place in turn.rolled_to} == set(rest[0]) else []
+
+
+def _are_beside(one: str, other: str) -> bool:
+    return sum(GRID.apart(SQUARE_OF[one], SQUARE_OF[other])) == 1
 
 
 def _as_written(written: _Written) -> WrittenTurn:
@@ -220,9 +216,7 @@ def _as_written(written: _Written) -> WrittenTurn:
         rolled, end = rest[0], rest[1][0]
     elif not rest:
         rolled, end = (), None
-    elif written.symbol is not None and written.before_symbol == 1:
-        rolled, end = (), rest[0][0]
-    elif written.symbol is not None or adjacent_to(1 << SQUARE_OF[start]) >> SQUARE_OF[rest[0][0]] & 1:
+    elif not written.symbol_second and (written.symbol is not None or _are_beside(start, rest[0][0])):
         rolled, end = rest[0], None
     else:
         rolled, end = (), rest[0][0]

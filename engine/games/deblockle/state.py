@@ -20,6 +20,7 @@ from engine.games.deblockle.board import (
     read_net,
 )
 from engine.options import read_into
+from engine.support.grid import set_of
 from engine.support.looks import Look, LookTable
 from engine.values import EMPTY, Announcement, Facing, LookName, Option, OptionValue
 
@@ -103,11 +104,7 @@ class DeblockleState:
 
     def occupied(self, player: str) -> int:
         """Return the set of squares with blocks of the player."""
-        squares = 0
-        for block in self.blocks:
-            if block.owner == player:
-                squares |= 1 << block.square
-        return squares
+        return set_of(block.square for block in self.blocks if block.owner == player)
 
     def by_square(self) -> dict[int, Block]:
         """Return the blocks on the board by their squares."""

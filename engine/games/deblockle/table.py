@@ -86,14 +86,11 @@ def set_up(
 def _breaches(seen: Mapping[str, tuple[str, str]], options: DeblockleOptions, *, anywhere: bool) -> list[Breach]:
     found: list[Breach] = []
     standing = {
-        player: set_of(*(SQUARE_OF[place] for place, (owner, _) in seen.items() if owner == player))
-        for player in PLAYERS
+        player: set_of(SQUARE_OF[place] for place, (owner, _) in seen.items() if owner == player) for player in PLAYERS
     }
     for player in PLAYERS:
         home = () if anywhere else START_PLACES[player][options.blocks(player)]
-        moves, missing, surplus = compare_with_start(
-            GRID, standing[player], set_of(*(SQUARE_OF[place] for place in home))
-        )
+        moves, missing, surplus = compare_with_start(GRID, standing[player], GRID.squares_named(home))
         number = standing[player].bit_count()
         if anywhere and not number:
             sentence = f"There is no {player} block on the board; each player starts with 1 to {MOST_BLOCKS}."

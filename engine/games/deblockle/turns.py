@@ -16,7 +16,7 @@ from engine.games.deblockle.board import GOAL, PLACES, PLAYERS, RAYS, SQUARE_OF,
 from engine.games.deblockle.state import Block, DeblockleOptions, DeblockleState, DeblockleTurn
 from engine.support import repetition
 from engine.support.breaches import nothing_to_announce
-from engine.support.grid import members
+from engine.support.grid import members, set_of, union
 from engine.support.players import REPETITION, common_announcements, format_announcement, outcome_of_announcement
 from engine.support.repetition import CLAIMED_FROM
 from engine.values import Announcement, Breach, Certainty, Outcome
@@ -32,7 +32,6 @@ class RollOption(NamedTuple):
     ``off`` means that the block leaves the board instead.
     """
 
-    block: Block
     rolled_to: int
     top: str
     before: int
@@ -133,20 +132,17 @@ def roll_options(
         if STARS >> target & 1:
             for top, before, after in results:
                 if top == "star" and target == GOAL[block.owner]:
-                    yield RollOption(block, target, top, before, after, 0, off=True)
+                    yield RollOption(target, top, before, after, 0, off=True)
             continue
         for top, before, after in results:
             ends = ends_of(top, target, ground, options)
             if ends:
-                yield RollOption(block, target, top, before, after, ends, off=False)
+                yield RollOption(target, top, before, after, ends, off=False)
 
 
 def movable(state: DeblockleState, block: Block) -> int:
     """Return the orientations of the block in which it has a legal turn."""
-    movable_mask = 0
-    for option in roll_options(state, block):
-        movable_mask |= option.before
-    return movable_mask
+    return union(option.before for option in roll_options(state, block))
 
 
 def certainly_blocked(state: DeblockleState, player: str) -> bool:
@@ -190,7 +186,7 @@ def matching_options(state: DeblockleState, turn: DeblockleTurn) -> list[RollOpt
     block = None if square is None else state.by_square().get(square)
     if block is None or block.owner != turn.player:
         return []
-    rolled_to = sum(1 << square for square, place in enumerate(PLACES) if place in turn.rolled_to)
+    rolled_to = set_of(square for square, place in enumerate(PLACES) if place in turn.rolled_to)
     return [
         option
         for option in roll_options(state, block, to=rolled_to, showing=turn.top)
@@ -202,9 +198,7 @@ def certainty_of(state: DeblockleState, turn: DeblockleTurn) -> Certainty:
     """Return whether the turn is legal in all, none, or some of the possible positions."""
     if state.to_move is None:
         return Certainty.IMPOSSIBLE
-    legal = 0
-    for option in matching_options(state, turn):
-        legal |= option.before
+    legal = union(option.before for option in matching_options(state, turn))
     in_turn = turn.player == state.to_move
     if not legal or not (in_turn or possibly_blocked(state, state.to_move)):
         return Certainty.IMPOSSIBLE
@@ -215,7 +209,6 @@ def certainty_of(state: DeblockleState, turn: DeblockleTurn) -> Certainty:
 
 def play_turn(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
     """Return the state after a turn that is or may be legal, narrowed to the positions in which it was."""
-    options = matching_options(state, turn)
     start = SQUARE_OF[turn.start]
     skipped = None if turn.player == state.to_move else state.to_move
     blocks = []
@@ -226,9 +219,7 @@ def play_turn(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
             block = block._replace(mask=block.mask & ~movable(state, block))
         blocks.append(block)
     if turn.end is not None:
-        after = 0
-        for option in options:
-            after |= option.after
+        after = union(option.after for option in matching_options(state, turn))
         blocks.append(Block(SQUARE_OF[turn.end], turn.player, after))
         blocks.sort()
     counts = () if turn.end is None else state.counts

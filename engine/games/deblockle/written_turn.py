@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from common.phrases import listed
-from engine.games.deblockle.board import GOAL, HOME_STAR, PLACES, RAYS, SQUARE_OF, columns_and_rows_apart
+from engine.games.deblockle.board import GOAL, GRID, HOME_STAR, PLACES, RAYS, SQUARE_OF
 from engine.games.deblockle.changes import Moved
 from engine.games.deblockle.nearest_violation import Explanation, breaches_of_roll, put_back, reason_to_stay
 from engine.games.deblockle.state import Block, DeblockleState, DeblockleTurn
@@ -104,7 +104,7 @@ def _no_such_roll(state: DeblockleState, block: Block, turn: WrittenTurn) -> Bre
     rolls = _rolls(block, turn)
     if not rolls:
         rolled = turn.rolled_to[0]
-        apart = columns_and_rows_apart(block.square, SQUARE_OF[rolled])
+        apart = GRID.apart(block.square, SQUARE_OF[rolled])
         rule = {(0, 0): "no-roll", (1, 1): "rolled-diagonally"}.get(apart, "rolled-too-far")
         sentence = f"A block rolls one square straight, and {rolled} is not right beside {turn.start}."
         return Breach(rule, sentence, back, tuple(dict.fromkeys((turn.start, rolled))))

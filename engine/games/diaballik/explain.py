@@ -75,7 +75,7 @@ def breaches_of_result(turn: TurnInProgress, result: Side) -> tuple[Breach, ...]
     """List the rules broken by a turn whose result for the mover's pieces and ball no legal turn has."""
     if (turn.pieces & ~result.pieces, result.pieces & ~turn.pieces) == (1 << turn.ball, 1 << result.ball):
         return (_carried_breach(turn.ball, result.ball),)
-    changed = set_of(turn.ball, result.ball) | (turn.pieces ^ result.pieces)
+    changed = set_of((turn.ball, result.ball)) | (turn.pieces ^ result.pieces)
     for length in range(1, MOST_ACTIONS + 2):
         for relaxation in _RELAXATIONS:
             found = _search(_RelaxedTurn(turn, relaxation.moves, relaxation.passes), result, length, relaxation)
@@ -153,7 +153,7 @@ def _relaxed_actions(now: _RelaxedTurn, result: Side, relaxation: _Relaxation) -
         own = turn.pieces & ~(1 << turn.ball)
         to = receivers(turn)
         if relaxation.any_line:
-            to = set_of(*(square for ray in RAYS[turn.ball] for square in ray)) & own
+            to = set_of(square for ray in RAYS[turn.ball] for square in ray) & own
         if relaxation.anywhere:
             to = own
         for end in members(to):
@@ -238,8 +238,8 @@ def _shown(looks: Mapping[str, str]) -> dict[str, Shown]:
     found = {}
     read = {SQUARE_OF[place]: seen for place, seen in LOOK_TABLE.read_all(looks).items()}
     for player in PLAYERS:
-        pieces = set_of(*(square for square, (owner, _) in read.items() if owner == player))
-        balls = set_of(*(square for square, (owner, ball) in read.items() if owner == player and ball))
+        pieces = set_of(square for square, (owner, _) in read.items() if owner == player)
+        balls = set_of(square for square, (owner, ball) in read.items() if owner == player and ball)
         found[player] = Shown(pieces, balls)
     return found
 
@@ -350,7 +350,7 @@ def _piece_breaches(before: DiaballikState, player: str, moved: Mapping[str, Mov
 
 def _ball_breaches(before: DiaballikState, player: str, shown: Shown, moved: Moved) -> list[Breach]:
     was = PLACES[before.side(player).ball]
-    lying = shown.balls & ~set_of(*moved.came)
+    lying = shown.balls & ~set_of(moved.came)
     if not lying:
         went = next((PLACES[end] for start, end in moved.pairs if PLACES[start] == was), None)
         where = "a piece that wasn't on the board" if shown.balls else f"none of {player}'s pieces"

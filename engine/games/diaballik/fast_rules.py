@@ -21,7 +21,7 @@ from operator import xor
 from typing import NamedTuple
 
 from engine.games.diaballik.state import EVERY, GRID, NEAR, RAYS
-from engine.support.grid import members, set_of
+from engine.support.grid import members, set_of, union
 
 BALL_SHIFT = GRID.squares
 PIECES_MASK = (1 << BALL_SHIFT) - 1
@@ -64,7 +64,7 @@ def _changes(here: int, squares: int) -> dict[int, _Changes]:
 def _seen_along(ray: tuple[int, ...]) -> dict[int, int]:
     """Return, for each set of blockers on a ray, the squares before the first blocker."""
     found = {}
-    whole = set_of(*ray)
+    whole = set_of(ray)
     for blockers in _subsets(whole):
         free = 0
         for passed in ray:
@@ -81,7 +81,7 @@ def _lines(square: int) -> tuple[tuple[int, dict[int, int]], ...]:
     for there, back in zip(rays[:4], rays[4:], strict=True):
         ahead, behind = _seen_along(there), _seen_along(back)
         seen = {one | two: free | more for one, free in ahead.items() for two, more in behind.items()}
-        lines.append((set_of(*there, *back), seen))
+        lines.append((set_of((*there, *back)), seen))
     return tuple(lines)
 
 
@@ -91,15 +91,11 @@ def tables() -> Tables:
     steps, far, leaps, pairs = [], [], [], {}
     for square in range(GRID.squares):
         here = 1 << square
-        reach = 0
-        for middle in members(NEAR[square]):
-            reach |= NEAR[middle] & ~here
+        reach = union(NEAR[middle] for middle in members(NEAR[square])) & ~here
         steps.append(_changes(here, NEAR[square]))
         through = {}
         for near in _subsets(NEAR[square]):
-            through[near] = 0
-            for middle in members(near):
-                through[near] |= NEAR[middle] & ~here
+            through[near] = union(NEAR[middle] for middle in members(near)) & ~here
             pairs[near] = tuple(1 << one | 1 << two for one, two in combinations(members(near), 2))
         far.append(through)
         leaps.append(_changes(here, reach))

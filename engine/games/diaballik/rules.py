@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from engine.errors import AmbiguousError
-from engine.games.diaballik import announcements as words
+from engine.games.diaballik import announcements as announcing
 from engine.games.diaballik import turns as playing
 from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK
 from engine.games.diaballik.notation import format_turn, result_of
@@ -73,12 +73,16 @@ def legal_turns(state: DiaballikState) -> Sequence[DiaballikTurn]:
 
     The sequence is lazy. It is sorted by where the ball ends, then by the pieces' squares.
     """
-    return LegalTurns(state, claims=True)
+    return _turns(state, claims=True)
 
 
 def perft_turns(state: DiaballikState) -> Sequence[DiaballikTurn]:
     """List one turn for each distinct result, without announcements; includes the null turn if it is allowed."""
-    return LegalTurns(state, claims=False)
+    return _turns(state, claims=False)
+
+
+def _turns(state: DiaballikState, *, claims: bool) -> Sequence[DiaballikTurn]:
+    return () if state.to_move is None else LegalTurns(playing.begin_turn(state, state.to_move), claims=claims)
 
 
 def count_results(state: DiaballikState) -> int:
@@ -88,12 +92,12 @@ def count_results(state: DiaballikState) -> int:
 
 def announcements(state: DiaballikState) -> Sequence[Announcement]:
     """List what may be announced now: anti-play, a repetition, an agreed draw or a resignation."""
-    return words.announcements(state, playing.claimants(state))
+    return announcing.announcements(state, playing.claimants(state))
 
 
 def announce(state: DiaballikState, announcement: Announcement) -> DiaballikState:
     """Return the state after an announcement; raises IllegalTurnError, with the breaches if a rule forbids it."""
-    return words.apply_announcement(state, announcement, playing.claimants(state))
+    return announcing.apply_announcement(state, announcement, playing.claimants(state))
 
 
 def certainty(state: DiaballikState, turn: DiaballikTurn) -> Certainty:
@@ -136,9 +140,9 @@ def turns_showing(state: DiaballikState, could_be: CouldBe) -> Iterator[Diaballi
     )
     if any(start.foes >> square & 1 and place in seen.changed for square, place in enumerate(PLACES)):
         return
-    turns = LegalTurns(state, claims=True)
+    turns = LegalTurns(start, claims=True)
     found = []
-    for index, result in enumerate(turns.results()):
+    for index, result in enumerate(turns.results):
         pieces, carrier = result & PIECES_MASK, 1 << (result >> BALL_SHIFT)
         if not (pieces & ~carrier & ~piece or carrier & ~ball or EVERY & ~(pieces | start.foes) & ~bare):
             moved = (pieces ^ start.pieces) | (carrier ^ 1 << start.ball)

@@ -35,8 +35,6 @@ RAYS: tuple[tuple[tuple[int, ...], ...], ...] = GRID.rays(KING)
 CONTACTS_TO_CLAIM = 3
 """How many of the opponent's pieces must touch a wall before anti-play may be called."""
 
-_LAST_COLUMN = sum(1 << (row * SIZE + SIZE - 1) for row in range(SIZE))
-
 
 def other(player: Player) -> Player:
     """Return the opponent."""
@@ -48,7 +46,7 @@ def is_wall(pieces: int) -> bool:
     columns = pieces | pieces >> 7 | pieces >> 14 | pieces >> 21 | pieces >> 28 | pieces >> 35 | pieces >> 42
     if columns & FIRST_ROW != FIRST_ROW:
         return False
-    linked = pieces & ~_LAST_COLUMN
+    linked = pieces & GRID.outside_last_column
     return linked & (pieces >> 1 | pieces >> 8 | pieces << 6) == linked
 
 
@@ -80,7 +78,7 @@ def between_squares(start: int, end: int) -> int:
     """Return the squares strictly between two; empty if they aren't in line."""
     for ray in RAYS[start]:
         if end in ray:
-            return set_of(*ray[: ray.index(end)])
+            return set_of(ray[: ray.index(end)])
     return 0
 
 

@@ -33,7 +33,7 @@ from engine.games.diaballik.state import (
 from engine.games.diaballik.turns import settle
 from engine.options import differing_options
 from engine.support import repetition
-from engine.support.grid import members
+from engine.support.grid import members, set_of
 from engine.support.notation import ANNOUNCED, OVER, StateText, Word, unreadable
 from engine.support.players import DRAW, REPETITION, format_announcement
 from engine.values import Announcement
@@ -177,4 +177,4 @@ def _side(text: str, player: str, read: _Read) -> Side:
     balls = read.balls[player]
     if len(balls) != 1:
         raise UnreadableError(f"the state {text!r} has {len(balls)} balls on {player} pieces; expected 1")
-    return Side(sum(1 << square for square in squares), balls[0])
+    return Side(set_of(squares), balls[0])

@@ -35,7 +35,7 @@ appearance = appearance_of
 explain = explain_change
 
 _PIECE = PieceBreaches("piece")
-_EXCHANGED = set_of(*(SQUARE_OF[place] for place in ("b1", "f1", "b7", "f7")))
+_EXCHANGED = GRID.squares_named(("b1", "f1", "b7", "f7"))
 _BALLS = {"black": SQUARE_OF["d1"], "white": SQUARE_OF["d7"]}
 
 STARTS: Mapping[str, Mapping[str, Side]] = MappingProxyType(
@@ -71,7 +71,7 @@ def set_up(
         raise illegal_start(breaches)
     black, white = (
         Side(
-            set_of(*(square for square, (owner, _) in seen.items() if owner == player)),
+            set_of(square for square, (owner, _) in seen.items() if owner == player),
             next(square for square, found in seen.items() if found == (player, True)),
         )
         for player in PLAYERS
@@ -84,7 +84,7 @@ def _breaches(
 ) -> list[Breach]:
     start = STARTS[options.start][player]
     squares = sorted(square for square, (owner, _) in seen.items() if owner == player)
-    moves, missing, surplus = compare_with_start(GRID, set_of(*squares), 0 if anywhere else start.pieces)
+    moves, missing, surplus = compare_with_start(GRID, set_of(squares), 0 if anywhere else start.pieces)
     balls = tuple(square for square in squares if seen[square][1])
     return [
         *_PIECE.wrong_number(player, len(squares), PIECES_A_SIDE, missing, surplus),
@@ -137,7 +137,7 @@ def _side(player: str, shown: Mapping[str, LookName]) -> Side:
     if len(balls) != 1:
         where = ", ".join(balls) or EMPTY
         raise UnreadableError(f"{player} would have {len(balls)} balls ({where}); expected 1")
-    return Side(set_of(*(SQUARE_OF[place] for place in mine)), SQUARE_OF[balls[0]])
+    return Side(GRID.squares_named(mine), SQUARE_OF[balls[0]])
 
 
 def unfinished(state: DiaballikState) -> list[Unfinished]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 from engine.games.diaballik.announcements import ANTI_PLAY, may_claim, outcome_by_announcement, position_key
@@ -255,45 +256,21 @@ class LegalTurns(LazySequence[DiaballikTurn]):
     Its length and single items are cheap.
     """
 
-    __slots__ = ("_claimed", "_results", "_sorted", "_turn")
-
-    def __init__(self, state: DiaballikState, *, claims: bool) -> None:
-        self._results: list[int] = []
-        self._claimed: list[int] = []
-        self._sorted = False
-        self._turn: TurnInProgress | None = None
-        if state.to_move is not None:
-            self._turn = begin_turn(state, state.to_move)
-            self._results = packed_results(self._turn)
-            if claims:
-                self._claimed = claimed_results(self._turn, self._results)
+    def __init__(self, turn: TurnInProgress, *, claims: bool) -> None:
+        self._turn = turn
+        self._results = packed_results(turn)
+        self._claimed = claimed_results(turn, self._results) if claims else []
 
     def __len__(self) -> int:
         return len(self._results) + len(self._claimed)
 
-    def results(self) -> Sequence[int]:
-        """Return the packed result of each turn, in order."""
-        self._sort()
-        return (*self._results, *self._claimed)
-
-    def _sort(self) -> None:
-        if not self._sorted:
-            self._results.sort()
-            self._claimed.sort()
-            self._sorted = True
+    @cached_property
+    def results(self) -> tuple[int, ...]:
+        """The packed result of each turn, in order."""
+        return (*sorted(self._results), *sorted(self._claimed))
 
     def _item(self, index: int) -> DiaballikTurn:
-        self._sort()
-        assert self._turn is not None
-        plain = len(self._results)
-        claims = index >= plain
-        packed = self._claimed[index - plain] if claims else self._results[index]
-        return turn_with_result(self._turn, unpack(packed), claims=claims)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and len(self) == len(other) and list(self) == list(other)
-
-    __hash__ = None  # type: ignore[assignment]
+        return turn_with_result(self._turn, unpack(self.results[index]), claims=index >= len(self._results))
 
 
 def turn_with_result(start: TurnInProgress, result: Side, *, claims: bool = False) -> DiaballikTurn:

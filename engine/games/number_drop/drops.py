@@ -42,12 +42,6 @@ def falling(shapes: tuple[Shape, ...]) -> tuple[FallingShape, ...]:
     return tuple(found)
 
 
-def resting_row(heights: Sequence[int], held: FallingShape) -> int:
-    """Return the row where the lowest line of the shape comes to rest."""
-    column = held.column
-    return max(0, *(heights[column + across] - low for across, low in enumerate(held.lows)))
-
-
 @cache
 def squares_at(shapes: tuple[Shape, ...]) -> tuple[tuple[Cells, ...], ...]:
     """Return the squares that a shape fills, for each way to hold it, by resting row."""
@@ -65,7 +59,7 @@ def landings(heights: tuple[int, ...], shapes: tuple[Shape, ...]) -> tuple[Cells
     """Return every set of squares where one of these rotated shapes can come to rest, once, in a fixed order."""
     found = []
     for held, by_row in zip(falling(shapes), squares_at(shapes), strict=True):
-        row = resting_row(heights, held)
+        row = max(0, *(height - low for height, low in zip(heights[held.column :], held.lows, strict=False)))
         if row < len(by_row):
             found.append(by_row[row])
     return tuple(found)

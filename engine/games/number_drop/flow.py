@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from common.phrases import listed
 from engine.games.number_drop.components import STAR
-from engine.games.number_drop.drops import Cells, landings, turned_shapes
-from engine.games.number_drop.sheet import CROSS, LETTERS, SLOT_OF_BOX, Sheet, has_combination
+from engine.games.number_drop.drops import landings, turned_shapes
+from engine.games.number_drop.sheet import LETTERS, SLOT_OF_BOX, Sheet, has_combination
 from engine.games.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropOptions, NumberDropState, Phase
-from engine.support.grid import members
+from engine.support.grid import members, union
 from engine.values import Outcome
 
 
@@ -51,9 +51,7 @@ def struck_slot(state: NumberDropState) -> int | None:
     """Return the slot whose penalty a star triggers: that of the first circled letter that isn't crossed off."""
     if not state.has_star():
         return None
-    circled = 0
-    for player in members(everyone(state)):
-        circled |= state.sheets[player].letters
+    circled = union(state.sheets[player].letters for player in members(everyone(state)))
     return next(members(circled & ~state.crossed_off), None)
 
 
@@ -143,9 +141,14 @@ def _continue_slides(state: NumberDropState) -> NumberDropState:
 def end_turn(state: NumberDropState) -> NumberDropState:
     """Return the state after the turn: the game is over, or the next player on the left rolls."""
     ended = replace(state, roll=(), playing=0, combining=0, star_slid=False)
-    if state.last_turn or reached_the_line(state) or all_tiles_down(state):
+    if is_last_turn(state):
         return replace(ended, phase=Phase.OVER)
     return replace(ended, phase=Phase.ROLL, first=next_player(state))
+
+
+def is_last_turn(state: NumberDropState) -> bool:
+    """Return whether the game ends with this turn: a shape fits nowhere, someone is too high, or all tiles are down."""
+    return state.last_turn or bool(reached_the_line(state)) or all_tiles_down(state)
 
 
 def next_player(state: NumberDropState, way: int = 1) -> int:
@@ -170,12 +173,16 @@ def resign(state: NumberDropState, player: int) -> NumberDropState:
     """Return the state after a player resigned: the others play on, and penalties ignore that sheet."""
     mask = 1 << player
     now = replace(state, gone=state.gone | mask, playing=state.playing & ~mask, combining=state.combining & ~mask)
-    left = everyone(now)
-    if left.bit_count() <= (0 if state.options.solo else 1):
+    if is_given_up(now):
         return replace(now, phase=Phase.OVER, roll=(), playing=0, combining=0, slot=None, star_slid=False)
     if state.first == player and state.phase in (Phase.TILES, Phase.SETUP, Phase.ROLL):
         now = replace(now, first=next_player(now))
     return now if state.phase in (Phase.TILES, Phase.ROLL) else advance_phase(now)
+
+
+def is_given_up(state: NumberDropState) -> bool:
+    """Return whether so many players have resigned that the game is over."""
+    return everyone(state).bit_count() <= (0 if state.options.solo else 1)
 
 
 def scores_of(state: NumberDropState) -> dict[str, int]:
@@ -191,7 +198,7 @@ def outcome_of(state: NumberDropState) -> Outcome | None:
     if state.drawn:
         return Outcome(None, "both agreed on a draw")
     left = list(members(everyone(state)))
-    if len(left) <= (0 if state.options.solo else 1):
+    if is_given_up(state):
         gone = listed(PLAYERS[player] for player in members(state.gone))
         return Outcome(PLAYERS[left[0]] if left else None, f"{gone} resigned")
     scores = scores_of(state)
@@ -208,11 +215,8 @@ def _why_over(state: NumberDropState) -> str:
     return "all tiles are down" if all_tiles_down(state) else "a shape fitted nowhere"
 
 
-def marks_of(squares: Cells, digits: str | None) -> dict[int, str]:
-    """Return the marks that a drop writes: the digits in the order of the squares, or crosses without digits."""
-    return dict(zip(squares, digits or CROSS * len(squares), strict=True))
-
-
-def letter_open(state: NumberDropState, player: int, box: int) -> bool:
-    """Return whether the player may circle the letter of this box on filling it."""
-    return state.sheets[player].earns_letter(box) and not state.crossed_off >> SLOT_OF_BOX[box] & 1
+def letter_for(state: NumberDropState, player: int, box: int) -> str | None:
+    """Return the letter that the player may circle on filling this box, or ``None``."""
+    if not state.sheets[player].earns_letter(box) or state.crossed_off >> SLOT_OF_BOX[box] & 1:
+        return None
+    return LETTERS[SLOT_OF_BOX[box]]

@@ -10,7 +10,7 @@ from engine.games.number_drop.drops import landings, turned_shapes
 from engine.games.number_drop.sheet import COLUMNS, EMPTY_CELL, LETTERS, Sheet, has_combination
 from engine.games.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
 from engine.games.number_drop.turns import penalty_shapes
-from engine.support.grid import members
+from engine.support.grid import members, union
 
 _BEFORE_PLAY = (Phase.TILES, Phase.SETUP)
 _WAITING = (Phase.TILES, Phase.ROLL, Phase.OVER)
@@ -90,12 +90,8 @@ def _of_letters(state: NumberDropState) -> str | None:
         down = sum(1 << slot for slot, notch in enumerate(state.notches) if notch == SLIDES_TO_GO)
         if state.crossed_off != down:
             return "in the solo game the letters of the tiles at the bottom are crossed off, and no others"
-    else:
-        circled = 0
-        for sheet in state.sheets:
-            circled |= sheet.letters
-        if state.crossed_off & ~circled:
-            return "a letter is crossed off that nobody circled"
+    elif state.crossed_off & ~union(sheet.letters for sheet in state.sheets):
+        return "a letter is crossed off that nobody circled"
     if state.slot is None:
         return None
     if any(state.sheets[player].letters >> state.slot & 1 for player in members(state.playing)):
@@ -121,12 +117,11 @@ def _of_slides(state: NumberDropState) -> str | None:
 
 
 def _of_end(state: NumberDropState) -> str | None:
-    left = flow.everyone(state).bit_count()
-    resigned = left <= (0 if state.options.solo else 1)
-    ended = state.last_turn or state.drawn or resigned or flow.reached_the_line(state) or flow.all_tiles_down(state)
+    given_up = flow.is_given_up(state) or state.drawn
+    ended = given_up or flow.is_last_turn(state)
     if state.phase is Phase.OVER:
         return None if ended else "the game is over, but nothing ended it"
-    if resigned or state.drawn:
+    if given_up:
         return "the game goes on, but it was given up or drawn"
     if state.phase in _BETWEEN_TURNS and ended:
         return "the game goes on after a turn that ended it"

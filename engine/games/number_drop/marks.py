@@ -6,7 +6,6 @@ from engine.games.number_drop.sheet import (
     BONUS,
     BOXES,
     CONSECUTIVE,
-    GRID,
     IDENTICAL,
     LETTERS,
     LINES,
@@ -14,9 +13,8 @@ from engine.games.number_drop.sheet import (
     Sheet,
     printed_sheet,
 )
-from engine.games.number_drop.state import PLAYERS, NumberDropState, Phase
+from engine.games.number_drop.state import PLAYERS, NumberDropState, Phase, places_on
 from engine.printing import CIRCLED, CROSSED, MarkedSheet
-from engine.support.grid import members
 from engine.values import Player
 
 
@@ -41,8 +39,8 @@ def _marked(player: Player, sheet: Sheet, state: NumberDropState) -> MarkedSheet
     lines_marked = tuple(
         CIRCLED if line in (full if line < LINES_BELOW_GAME_OVER else above) else "" for line in range(LINES)
     )
-    places = [tuple(f"{player}.{GRID.names[square]}" for square in members(loop)) for loop in sheet.loops if loop]
-    return MarkedSheet(printed_sheet(), boxes, lines_marked, tuple(places))
+    loops = tuple(places_on(player, loop) for loop in sheet.loops if loop)
+    return MarkedSheet(printed_sheet(), boxes, lines_marked, loops)
 
 
 def _boxes(sheet: Sheet, kind: str) -> tuple[str, ...]:

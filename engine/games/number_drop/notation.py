@@ -25,7 +25,6 @@ from engine.games.number_drop.sheet import (
     BOXES,
     COLUMNS,
     CONSECUTIVE,
-    CROSS,
     GRID,
     IDENTICAL,
     LETTERS,
@@ -47,12 +46,13 @@ from engine.games.number_drop.state import (
     SetUpDigit,
     Slide,
     options_from,
+    written_by,
 )
 from engine.games.number_drop.turns import in_order, is_legal, turn_of_marks
 from engine.games.number_drop.violations import breaches_of
 from engine.support.breaches import all_sentences
 from engine.support.grid import members
-from engine.support.notation import unreadable
+from engine.support.notation import lowered, unreadable
 from engine.support.polyomino import picture
 from engine.values import OptionValue, Player
 
@@ -73,14 +73,10 @@ _LETTER = re.compile(r"(?:circle\s*|letter\s*)?([a-e])(?![0-9a-z])")
 
 def format_turn(turn: NumberDropTurn) -> str:
     """Write a turn in its strict form."""
-    if isinstance(turn, SetUpDigit):
-        return f"{turn.square}={turn.digit}"
-    if isinstance(turn, Drop):
-        return ",".join(f"{square}={digit}" for square, digit in zip(turn.squares, turn.digits, strict=True))
-    if isinstance(turn, PenaltyDrop):
-        return ",".join(f"{square}={CROSS}" for square in turn.squares)
     if isinstance(turn, Slide):
         return f"{SLIDE}:{turn.letter}"
+    if not isinstance(turn, Combination):
+        return ",".join(f"{square}={mark}" for square, mark in zip(*written_by(turn), strict=True))
     if not turn.squares:
         return NONE
     return f"{LOOP}:{'+'.join(turn.squares)}" + (f"/{turn.letter}" if turn.letter else "")
@@ -91,8 +87,8 @@ def parse_turn(state: NumberDropState, text: str, player: Player | None = None) 
 
     If ``player`` is ``None``, the text may begin with one (``p2: d1=2``).
     """
-    in_play = PLAYERS[: state.options.players]
-    named = next((each for each in in_play if text.strip().lower().startswith((f"{each}.", f"{each}:"))), None)
+    typed = text.strip().lower()
+    named = next((each for each in state.options.names if typed.startswith((f"{each}.", f"{each}:"))), None)
     turn = read_turn(state, text, player or named or state.to_move or PLAYERS[state.first])
     if not is_legal(state, turn):
         breaches = breaches_of(state, turn)
@@ -102,22 +98,21 @@ def parse_turn(state: NumberDropState, text: str, player: Player | None = None) 
 
 def read_turn(state: NumberDropState, text: str, player: str) -> NumberDropTurn:
     """Read a turn as ``player``'s, legal or not; raises UnreadableError with the column of the fault."""
-    # Only ASCII is put in lower case: other letters may become longer, which would make the columns wrong.
-    lowered = "".join(letter.lower() if letter.isascii() else letter for letter in text)
-    start = len(lowered) - len(lowered.lstrip())
-    prefix = re.compile(rf"{player}\s*[.:]\s*").match(lowered, start)
+    lower = lowered(text)
+    start = len(lower) - len(lower.lstrip())
+    prefix = re.compile(rf"{player}\s*[.:]\s*").match(lower, start)
     start = prefix.end() if prefix else start
-    if match := _NONE_WORD.fullmatch(lowered, start):
+    if match := _NONE_WORD.fullmatch(lower, start):
         return Combination(player)
-    if match := _SLIDE_WORD.fullmatch(lowered, start):
+    if match := _SLIDE_WORD.fullmatch(lower, start):
         return Slide(player, match[1].upper())
-    if match := _LOOP_WORD.match(lowered, start):
-        return _read_loop(text, lowered, match.end(), player)
-    if state.phase is Phase.DROP and (match := _DIGITS_ON.fullmatch(lowered.rstrip(), start)):
+    if match := _LOOP_WORD.match(lower, start):
+        return _read_loop(text, lower, match.end(), player)
+    if state.phase is Phase.DROP and (match := _DIGITS_ON.fullmatch(lower.rstrip(), start)):
         return _read_dropped(state, text, re.sub(r"\D", "", match[1]), match[2], player)
-    if state.phase is Phase.SETUP and (match := _NAME.fullmatch(lowered.rstrip(), start)):
+    if state.phase is Phase.SETUP and (match := _NAME.fullmatch(lower.rstrip(), start)):
         return SetUpDigit(player, match[0], str(PLAYERS.index(player) + 1))
-    return _read_written(state, text, lowered, start, player)
+    return _read_written(state, text, lower, start, player)
 
 
 def _read_dropped(state: NumberDropState, text: str, digits: str, column: str | None, player: str) -> NumberDropTurn:
@@ -143,34 +138,34 @@ def _read_dropped(state: NumberDropState, text: str, digits: str, column: str | 
     raise AmbiguousError(f"{typed!r} fits {len(legal)} drops: say which, such as {texts[0]}", texts)
 
 
-def _read_loop(text: str, lowered: str, position: int, player: str) -> Combination:
+def _read_loop(text: str, lower: str, position: int, player: str) -> Combination:
     squares: list[str] = []
     letter = None
-    while position < len(lowered):
-        if (match := _NAME.match(lowered, position)) and letter is None:
+    while position < len(lower):
+        if (match := _NAME.match(lower, position)) and letter is None:
             if match[0] in squares:
                 raise unreadable(text, match[0], position + 1, "every square once")
             squares.append(match[0])
-        elif (match := _LETTER.match(lowered, position)) and letter is None and squares:
+        elif (match := _LETTER.match(lower, position)) and letter is None and squares:
             letter = match[1].upper()
         else:
             raise unreadable(text, text[position:], position + 1, "squares such as a1+b1+b2 and perhaps a letter")
-        position = _after_gap(lowered, match.end())
+        position = _after_gap(lower, match.end())
     if not squares:
         raise unreadable(text, text, len(text) + 1, "squares such as a1+b1+b2 after the word")
     return Combination(player, in_order(squares), letter)
 
 
-def _read_written(state: NumberDropState, text: str, lowered: str, position: int, player: str) -> NumberDropTurn:
+def _read_written(state: NumberDropState, text: str, lower: str, position: int, player: str) -> NumberDropTurn:
     marks: dict[str, str] = {}
-    while position < len(lowered):
-        match = _WRITTEN.match(lowered, position)
+    while position < len(lower):
+        match = _WRITTEN.match(lower, position)
         if match is None:
             raise unreadable(text, text[position:], position + 1, f"a turn such as {_example(state)}")
         if match[1] in marks:
             raise unreadable(text, match[1], position + 1, "every square once")
         marks[match[1]] = match[2].upper()
-        position = _after_gap(lowered, match.end())
+        position = _after_gap(lower, match.end())
     if not marks:
         raise UnreadableError(f"the turn {text!r} is empty; expected such as {_example(state)}", 1)
     return turn_of_marks(state, player, marks)

@@ -139,11 +139,12 @@ def parse_roll(state: NumberDropState, text: str) -> Roll:
 
     Raises UnreadableError, or IllegalTurnError if the roll is impossible or none is awaited.
     """
-    faces = tuple(word.text.upper() for word in words(text.replace(",", " ")))
+    named = words(text.replace(",", " "))
+    faces = tuple(word.text.upper() for word in named)
     if not faces:
         raise UnreadableError(f"cannot read {text!r} as a roll; expected faces such as 1,3,4,*,T", 1)
-    known = set("".join(state.options.components.dice)) | set(state.options.components.shapes) | {"*"}
-    for word in words(text.replace(",", " ")):
+    known = set("".join(state.options.components.dice)) | set(state.options.components.shapes) | {STAR}
+    for word in named:
         if word.text.upper() not in known:
             raise UnreadableError(
                 f"cannot read {word.text!r} at column {word.column} of the roll {text!r}; expected digits, * and a "

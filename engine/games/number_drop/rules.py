@@ -16,8 +16,6 @@ from engine.games.number_drop.sheet import (
     BONUS_SIZE,
     BOXES,
     GRID,
-    LETTERS,
-    SLOT_OF_BOX,
     SMALLEST,
     Sheet,
     found_in,
@@ -38,7 +36,7 @@ from engine.games.number_drop.turns import change_of, turns_of
 from engine.games.number_drop.violations import breaches_of
 from engine.showing import CouldBe, Seen
 from engine.support.breaches import illegal_turn, nothing_to_announce, only_turn, rules_by_id
-from engine.support.grid import set_of
+from engine.support.grid import members, set_of
 from engine.support.players import DRAW, RESIGN, format_announcement
 from engine.values import Announcement, Breach, Certainty, OptionValue, Player, Roll, Rule
 
@@ -125,9 +123,7 @@ def announcements(state: NumberDropState) -> Sequence[Announcement]:
     """List what may be announced now: with two players the agreed draw, and the resignations."""
     if state.phase is Phase.OVER:
         return ()
-    in_play = PLAYERS[: state.options.players]
-    active = tuple(player for number, player in enumerate(in_play) if not state.gone >> number & 1)
-    resigning = tuple(Announcement(RESIGN, player) for player in active)
+    resigning = tuple(Announcement(RESIGN, PLAYERS[player]) for player in members(flow.everyone(state)))
     return (Announcement(DRAW), *resigning) if state.options.players == 2 else resigning
 
 
@@ -187,7 +183,7 @@ class _SeenSheet:
         self._seen = seen
         squares = {f"{self._name}.{name}": square for square, name in enumerate(GRID.names)}
         self.others_changed = not seen.changed <= squares.keys()
-        self._changed = set_of(*(squares[place] for place in seen.changed & squares.keys()))
+        self._changed = set_of(squares[place] for place in seen.changed & squares.keys())
 
     def turns(self) -> Iterator[NumberDropTurn]:
         if self._state.combining >> self._player & 1:
@@ -201,7 +197,7 @@ class _SeenSheet:
     def _drops(self) -> Iterator[Drop]:
         shapes = turned_shapes(self._state.options.components, self._state.roll[-1])
         for cells in landings(self._state.sheets[self._player].heights, shapes):
-            if self._changed & ~set_of(*cells):
+            if self._changed & ~set_of(cells):
                 continue
             for digits in _digits_for([self._digits_at(square) for square in cells], self._state.roll[:-1]):
                 yield Drop(self._name, tuple(GRID.names[square] for square in cells), digits)
@@ -216,7 +212,7 @@ class _SeenSheet:
             yield Combination(self._name)
         sheet = self._state.sheets[self._player]
         could_loop = [
-            set_of(*(square for square in range(GRID.squares) if squares >> square & 1 and self._loops(square, digit)))
+            set_of(square for square in range(GRID.squares) if squares >> square & 1 and self._loops(square, digit))
             for digit, squares in enumerate(unused_digits(sheet))
         ]
         for size in range(max(SMALLEST, self._changed.bit_count()), BONUS_SIZE + 1):
@@ -228,8 +224,8 @@ class _SeenSheet:
                 if self._changed & ~squares:
                     continue
                 yield Combination(self._name, GRID.names_of(squares))
-                if flow.letter_open(self._state, self._player, box):
-                    yield Combination(self._name, GRID.names_of(squares), LETTERS[SLOT_OF_BOX[box]])
+                if letter := flow.letter_for(self._state, self._player, box):
+                    yield Combination(self._name, GRID.names_of(squares), letter)
 
     def _loops(self, square: int, digit: int) -> bool:
         return self._seen.could_show(f"{self._name}.{GRID.names[square]}", look_of(str(digit), True))

@@ -15,7 +15,7 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from engine.printing import Box, BoxGroup, PrintedSheet
-from engine.support.grid import Grid, members, set_of
+from engine.support.grid import Grid, members, set_of, union
 from engine.values import OptionValue
 
 GRID = Grid(7, 14)
@@ -110,13 +110,15 @@ class Sheet:
         """The height of each column: the number of lines up to its highest filled cell."""
         return tuple(len(self.cells[column::COLUMNS].rstrip(EMPTY_CELL)) for column in range(COLUMNS))
 
+    @property
+    def holes(self) -> int:
+        """The number of empty cells below filled ones."""
+        return sum(self.heights) - (SQUARES - self.cells.count(EMPTY_CELL))
+
     @cached_property
     def circled(self) -> int:
         """The squares in any loop."""
-        squares = 0
-        for loop in self.loops:
-            squares |= loop
-        return squares
+        return union(self.loops)
 
     def line(self, line: int) -> str:
         """Return the cells of a line, counted from 0 at the bottom."""
@@ -168,7 +170,7 @@ class Sheet:
 
 
 def _fault_of_cells(cells: str) -> str | None:
-    filled = set_of(*(square for square, mark in enumerate(cells) if mark != EMPTY_CELL))
+    filled = set_of(square for square, mark in enumerate(cells) if mark != EMPTY_CELL)
     floor = (1 << COLUMNS) - 1
     square = next(members(filled & ~GRID.patch(filled & floor, filled)), None)
     if square is None:
@@ -215,8 +217,7 @@ def hangs_together(cells: str, squares: int) -> bool:
     return GRID.patch(1 << listed[0], squares) == squares
 
 
-_NOT_FIRST = GRID.every & ~sum(1 << (line * COLUMNS) for line in range(LINES))
-_NOT_LAST = GRID.every & ~sum(1 << (line * COLUMNS + COLUMNS - 1) for line in range(LINES))
+_NOT_FIRST, _NOT_LAST = GRID.outside_first_column, GRID.outside_last_column
 
 
 def _beside(squares: int) -> int:

@@ -54,6 +54,11 @@ class NumberDropOptions:
         return self.players == 1
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the players, clockwise."""
+        return PLAYERS[: self.players]
+
+    @property
     def components(self) -> Components:
         """The dice and tiles under these options."""
         return _components(self.dice, self.tile_backs)
@@ -251,7 +256,15 @@ class Slide:
         return ()
 
 
-NumberDropTurn: TypeAlias = SetUpDigit | Drop | PenaltyDrop | Combination | Slide
+WritingTurn: TypeAlias = SetUpDigit | Drop | PenaltyDrop
+NumberDropTurn: TypeAlias = WritingTurn | Combination | Slide
+
+
+def written_by(turn: WritingTurn) -> tuple[tuple[str, ...], str]:
+    """Return the squares on which a turn writes, and the mark for each."""
+    if isinstance(turn, SetUpDigit):
+        return (turn.square,), turn.digit
+    return turn.squares, turn.digits if isinstance(turn, Drop) else CROSS * len(turn.squares)
 
 
 def look_of(mark: str, circled: bool) -> LookName:
@@ -274,13 +287,16 @@ def read_look(place: Place, look: LookName) -> tuple[str, bool]:
     return look[len("digit ")], look.endswith(CIRCLED)
 
 
+def places_on(player: str, squares: int) -> tuple[Place, ...]:
+    """Return the places of a set of squares on a player's sheet, in rising order."""
+    return tuple(f"{player}.{name}" for name in GRID.names_of(squares))
+
+
 def read_place(options: NumberDropOptions, place: Place) -> tuple[int, int]:
     """Read a place as indices of player and square; raises UnreadableError if no sheet in play has it."""
     player, _, name = place.partition(".")
-    if player not in PLAYERS[: options.players] or name not in GRID.index:
-        raise UnreadableError(
-            f"there is no place {place!r}; places run from p1.a1 to {PLAYERS[options.players - 1]}.g14"
-        )
+    if player not in options.names or name not in GRID.index:
+        raise UnreadableError(f"there is no place {place!r}; places run from p1.a1 to {options.names[-1]}.g14")
     return PLAYERS.index(player), GRID.index[name]
 
 

@@ -42,7 +42,6 @@ from engine.games.number_drop.state import (
     Phase,
     options_from,
 )
-from engine.games.number_drop.turns import squares_of
 from engine.options import differing_options
 from engine.support.grid import members
 from engine.support.notation import StateText, Word, unreadable, words
@@ -142,7 +141,7 @@ class _Reading:
         if self.bare:
             return self._from_bare_sheet(options)
         phase = self._phase()
-        sheets = tuple(self._sheet(player) for player in PLAYERS[: options.players])
+        sheets = tuple(self._sheet(player) for player in options.names)
         for player in PLAYERS[options.players :]:
             if player in self.named:
                 raise self._fault(player, f"sheets of {options.players} players; write players= for more")
@@ -232,11 +231,11 @@ class _Reading:
     def _read_mark(self, sheet: Sheet, word: Word) -> Sheet:
         kind, _, value = word.text.partition(":")
         if kind == "letters" and value and set(value) <= set(LETTERS.lower()):
-            return replace(sheet, letters=self._letters(value))
+            return replace(sheet, letters=self._read_letters(value))
         if kind != "loop" or not _SQUARE_NAMES.fullmatch(value):
             raise unreadable(self.text, *word, "loop:a1+b1+c1 or letters:AB")
         names = value.split("+")
-        squares = squares_of(names)
+        squares = GRID.squares_named(names)
         box = box_of_marks("".join(sheet.cells[GRID.index[name]] for name in names))
         if box is None or squares.bit_count() != len(names):
             raise self._impossible(f"the loop {value} isn't round 3 to 8 equal or consecutive digits", word)
@@ -246,7 +245,7 @@ class _Reading:
         return sheet.with_loop(box, squares, letter=False)
 
     @staticmethod
-    def _letters(value: str) -> int:
+    def _read_letters(value: str) -> int:
         return sum(1 << LETTERS.index(letter) for letter in set(value.upper()))
 
     def _set_of_letters(self, name: str) -> int:
@@ -255,23 +254,23 @@ class _Reading:
             return 0
         if not word.text or not set(word.text) <= set(LETTERS.lower()):
             raise self._fault(name, f"letters out of {LETTERS}")
-        return self._letters(word.text)
+        return self._read_letters(word.text)
 
     def _set_of_players(self, name: str, options: NumberDropOptions) -> int:
         word = self.named.get(name)
         if word is None:
             return 0
         listed = word.text.split(",")
-        if not set(listed) <= set(PLAYERS[: options.players]):
-            raise self._fault(name, f"players out of {', '.join(PLAYERS[: options.players])}")
+        if not set(listed) <= set(options.names):
+            raise self._fault(name, f"players out of {', '.join(options.names)}")
         return sum(1 << PLAYERS.index(player) for player in set(listed))
 
     def _first(self, options: NumberDropOptions) -> int:
         word = self.named.get("first")
         if word is None:
             return 0
-        if word.text not in PLAYERS[: options.players]:
-            raise self._fault("first", f"one of {', '.join(PLAYERS[: options.players])}")
+        if word.text not in options.names:
+            raise self._fault("first", f"one of {', '.join(options.names)}")
         return PLAYERS.index(word.text)
 
     def _tiles(self, options: NumberDropOptions, phase: Phase) -> tuple[str, ...]:

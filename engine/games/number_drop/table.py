@@ -35,6 +35,7 @@ from engine.games.number_drop.state import (
     appearance_of,
     look_of,
     options_from,
+    places_on,
     read_look,
     read_place,
 )
@@ -85,7 +86,7 @@ def _breaches_of_start(player: int, sheet: Sheet) -> list[Breach]:
         return []
     who, own = PLAYERS[player], str(player + 1)
     squares = [square for square, mark in enumerate(sheet.cells) if mark != EMPTY_CELL]
-    places = tuple(f"{who}.{GRID.names[square]}" for square in squares)
+    places = places_on(who, set_of(squares))
     remedy = f"Leave one {own} on the lowest line of {who}'s sheet, and nothing else."
     if len(squares) > 1:
         sentence = f"{len(squares)} cells of {who}'s sheet are filled."
@@ -145,10 +146,9 @@ def _read_loops(sheet: Sheet, cells: str, circled: int, who: str) -> Sheet:
 
 def _advance_corrected(state: NumberDropState) -> NumberDropState:
     """Return the corrected state with what the game waits for now."""
-    ended = bool(flow.reached_the_line(state)) or state.last_turn or flow.all_tiles_down(state) or state.drawn
-    given_up = flow.everyone(state).bit_count() <= (0 if state.options.solo else 1)
-    if state.phase is Phase.OVER:
-        return state if ended or given_up else replace(state, phase=Phase.ROLL, first=flow.next_player(state))
+    ended = flow.is_last_turn(state) or state.drawn
+    if state.phase is Phase.OVER and not (ended or flow.is_given_up(state)):
+        return replace(state, phase=Phase.ROLL, first=flow.next_player(state))
     if state.phase in (Phase.ROLL, Phase.SLIDE) and ended:
         # The game ended with the turn before.
         return replace(state, phase=Phase.OVER, roll=(), playing=0, first=flow.next_player(state, -1))
@@ -161,10 +161,8 @@ def _advance_corrected(state: NumberDropState) -> NumberDropState:
 
 
 def _with_first(state: NumberDropState, to_move: Player) -> NumberDropState:
-    if to_move not in PLAYERS[: state.options.players]:
-        raise UnreadableError(
-            f"there is no player {to_move!r}; expected one of {', '.join(PLAYERS[: state.options.players])}"
-        )
+    if to_move not in state.options.names:
+        raise UnreadableError(f"there is no player {to_move!r}; expected one of {', '.join(state.options.names)}")
     player = PLAYERS.index(to_move)
     free = state.phase in (Phase.TILES, Phase.ROLL) and not state.gone >> player & 1
     if to_move != state.to_move and not free and player not in state.busy():
@@ -183,7 +181,7 @@ def points_of_sheet(looks: Mapping[Place, LookName]) -> dict[str, int]:
         _, square = read_place(options_from({"players": len(PLAYERS)}), place)
         cells[square], is_circled = read_look(place, look)
         circled |= is_circled << square
-    digits = [set_of(*(each for each in members(circled) if cells[each] == digit)) for digit in "0123456789"]
+    digits = [set_of(each for each in members(circled) if cells[each] == digit) for digit in "0123456789"]
     loops = _split_loops(digits, circled, (0,) * len(BOXES))
     if loops is None:
         names = ", ".join(GRID.names[square] for square in members(circled))
@@ -232,8 +230,8 @@ def _state_for_judging(
     """Return the state in which to judge a player; in clockwise play the others' visible turns count as done."""
     if not before.options.clockwise:
         return before
-    done = set_of(*(other for other in seen if other != player))
-    combining = set_of(*(other for other in members(done) if any(circled for _, circled in seen[other].values())))
+    done = set_of(other for other in seen if other != player)
+    combining = set_of(other for other in members(done) if any(circled for _, circled in seen[other].values()))
     return replace(before, playing=before.playing & ~done, combining=before.combining & ~combining)
 
 
@@ -276,7 +274,7 @@ def _breaches_of_erasing(
                 f"What {who} had on {names} was erased or written over.",
                 f"Write it again on {who}'s sheet: {stood}."
                 + (f" Erase the loop round {listed(GRID.names_of(on_changed))}." if on_changed else ""),
-                tuple(f"{who}.{GRID.names[square]}" for square in members(on_changed | set_of(*changed))),
+                places_on(who, on_changed | set_of(changed)),
             )
         )
     for loop in sheet.loops:
@@ -300,8 +298,8 @@ def _breaches_of_loop(state: NumberDropState, player: int, loop: int) -> tuple[B
         if _is_covered(loop, [squares for _, squares in inside]):
             names = ", ".join(GRID.names_of(loop))
             sentence = f"{who} drew more than one loop in this turn, round {names}."
-            places = tuple(f"{who}.{name}" for name in GRID.names_of(loop))
-            return (Breach("one-combination", sentence, "Keep one of these loops, and erase the rest.", places),)
+            remedy = "Keep one of these loops, and erase the rest."
+            return (Breach("one-combination", sentence, remedy, places_on(who, loop)),)
     return breaches
 
 

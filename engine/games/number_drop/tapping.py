@@ -10,12 +10,21 @@ from collections.abc import Iterable
 
 from engine.games.number_drop.components import DIGITS, STAR
 from engine.games.number_drop.drops import Cells, fits_dice, landings, turned_shapes
-from engine.games.number_drop.flow import letter_open
+from engine.games.number_drop.flow import letter_for
 from engine.games.number_drop.notation import NONE, SLIDE
 from engine.games.number_drop.sheet import GRID, LETTERS, combinations_in_order
-from engine.games.number_drop.state import PLAYERS, Combination, Drop, NumberDropState, NumberDropTurn, Phase, Slide
+from engine.games.number_drop.state import (
+    PLAYERS,
+    Combination,
+    Drop,
+    NumberDropState,
+    NumberDropTurn,
+    Phase,
+    Slide,
+    places_on,
+)
 from engine.games.number_drop.turns import in_order, turns_of
-from engine.tapping import Steps, Tapped, whole_and_following
+from engine.tapping import Steps, Tapped
 from engine.values import Place
 
 
@@ -45,8 +54,12 @@ def _tapped_by(state: NumberDropState, player: int, taps: Steps) -> Tapped[Numbe
         return Tapped(turn=slides.get(taps[0])) if taps else Tapped(choices=words)
     written = {frozenset(turn.places): turn for turn in turns}
     chosen = frozenset(taps)
-    _, following = whole_and_following(written, chosen)
-    return Tapped(_sorted(name, following), turn=written.get(chosen))
+    return Tapped(_sorted(name, _following(written, chosen)), turn=written.get(chosen))
+
+
+def _following(ways: Iterable[frozenset[Place]], chosen: frozenset[Place]) -> frozenset[Place]:
+    """Return the places that may be added to the chosen ones on the way to one of these sets."""
+    return frozenset().union(*(way for way in ways if chosen <= way)) - chosen
 
 
 def _drop(state: NumberDropState, player: int, taps: Steps) -> Tapped[NumberDropTurn]:
@@ -57,14 +70,15 @@ def _drop(state: NumberDropState, player: int, taps: Steps) -> Tapped[NumberDrop
     squares, digits = taps[::2], taps[1::2]
     if not _may_write("".join(digits), dice) or len(set(squares)) < len(squares):
         return Tapped()
-    whole, following = whole_and_following(falls, frozenset(squares))
+    chosen = frozenset(squares)
+    whole, following = chosen in falls, _following(falls, chosen)
     if len(squares) > len(digits):
         left = [digit for digit in DIGITS if _may_write("".join((*digits, digit)), dice)]
         return Tapped(choices={digit: digit for digit in left} if whole or following else {})
     if not whole:
         return Tapped(_sorted(name, following))
     marks = {square.partition(".")[2]: digit for square, digit in zip(squares, digits, strict=True)}
-    cells = in_order(list(marks))
+    cells = in_order(marks)
     turn = Drop(name, cells, "".join(marks[cell] for cell in cells))
     return Tapped(turn=turn if fits_dice(turn.digits, dice) else None)
 
@@ -95,13 +109,13 @@ def _combination(state: NumberDropState, player: int, taps: Steps) -> Tapped[Num
         elif not chosen & ~loop:
             following |= loop & ~chosen
     drawn = None if whole is None or not chosen else Combination(name, GRID.names_of(chosen), letter)
-    circled = LETTERS[whole % len(LETTERS)] if whole is not None and letter_open(state, player, whole) else None
+    circled = None if whole is None else letter_for(state, player, whole)
     if letter:
         return Tapped(turn=drawn if letter == circled else None)
     choices = {} if taps else {without: f"{name}: no loop"}
     if drawn is not None and circled is not None:
         choices = {circled: f"Circle the letter {circled}"}
-    return Tapped(_sorted(name, (f"{name}.{square}" for square in GRID.names_of(following))), choices, drawn)
+    return Tapped(places_on(name, following), choices, drawn)
 
 
 def _places(name: str, cells: Cells) -> frozenset[Place]:
@@ -109,4 +123,4 @@ def _places(name: str, cells: Cells) -> frozenset[Place]:
 
 
 def _sorted(name: str, places: Iterable[Place]) -> tuple[Place, ...]:
-    return tuple(f"{name}.{square}" for square in in_order([place.partition(".")[2] for place in places]))
+    return tuple(f"{name}.{square}" for square in in_order(place.partition(".")[2] for place in places))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from engine.games.number_drop import flow
 from engine.games.number_drop.drops import Cells, assignments, landings, turned_shapes
@@ -12,7 +12,6 @@ from engine.games.number_drop.sheet import (
     CROSS,
     GRID,
     LETTERS,
-    SLOT_OF_BOX,
     box_of_marks,
     combinations,
     combinations_in_order,
@@ -28,7 +27,9 @@ from engine.games.number_drop.state import (
     Phase,
     SetUpDigit,
     Slide,
+    WritingTurn,
     look_of,
+    written_by,
 )
 from engine.support.grid import members
 from engine.support.lazy import Concatenated, FromIterator, LazySequence
@@ -100,8 +101,8 @@ def combinations_of(state: NumberDropState, player: int, most: int | None = None
         yield 0, None
         for box, squares in combinations_in_order(sheet) if most is None else combinations(sheet, most):
             yield squares, None
-            if flow.letter_open(state, player, box):
-                yield squares, LETTERS[SLOT_OF_BOX[box]]
+            if letter := flow.letter_for(state, player, box):
+                yield squares, letter
 
     # There can be a hundred thousand, of which few are used.
     return FromIterator(found(), lambda turn: Combination(name, GRID.names_of(turn[0]), turn[1]))
@@ -109,7 +110,7 @@ def combinations_of(state: NumberDropState, player: int, most: int | None = None
 
 def is_legal(state: NumberDropState, turn: NumberDropTurn) -> bool:
     """Return whether the turn may be played now."""
-    if turn.player not in PLAYERS[: state.options.players]:
+    if turn.player not in state.options.names:
         return False
     player = PLAYERS.index(turn.player)
     if player not in state.busy():
@@ -126,18 +127,13 @@ def _fits(state: NumberDropState, player: int, turn: Combination) -> bool:
     sheet = state.sheets[player]
     if not set(turn.squares) <= set(GRID.names):
         return False
-    squares = squares_of(turn.squares)
+    squares = GRID.squares_named(turn.squares)
     if turn.squares != GRID.names_of(squares) or squares & sheet.circled:
         return False
     box = box_of_marks(digits_at(sheet.cells, squares))
     if box is None or sheet.loops[box] or not hangs_together(sheet.cells, squares):
         return False
-    return turn.letter is None or (flow.letter_open(state, player, box) and turn.letter == LETTERS[SLOT_OF_BOX[box]])
-
-
-def squares_of(names: Sequence[str]) -> int:
-    """Return the set of the squares with these names."""
-    return sum(1 << GRID.index[name] for name in set(names))
+    return turn.letter in (None, flow.letter_for(state, player, box))
 
 
 def digits_at(cells: str, squares: int) -> str:
@@ -148,37 +144,37 @@ def digits_at(cells: str, squares: int) -> str:
 def play_turn(state: NumberDropState, turn: NumberDropTurn) -> NumberDropState:
     """Return the state after a legal turn."""
     player = PLAYERS.index(turn.player)
-    if isinstance(turn, SetUpDigit):
-        return flow.write_marks(state, player, {GRID.index[turn.square]: turn.digit})
-    if isinstance(turn, Drop | PenaltyDrop):
-        squares = tuple(GRID.index[name] for name in turn.squares)
-        return flow.write_marks(state, player, flow.marks_of(squares, getattr(turn, "digits", None)))
     if isinstance(turn, Slide):
         return flow.slide_tile(state, LETTERS.index(turn.letter))
+    if not isinstance(turn, Combination):
+        return flow.write_marks(state, player, marks_by_square(turn))
     if not turn.squares:
         return flow.draw_loop(state, player, None, 0, letter=False)
-    squares_looped = squares_of(turn.squares)
-    box = box_of_marks(digits_at(state.sheets[player].cells, squares_looped))
-    return flow.draw_loop(state, player, box, squares_looped, letter=turn.letter is not None)
+    squares = GRID.squares_named(turn.squares)
+    box = box_of_marks(digits_at(state.sheets[player].cells, squares))
+    return flow.draw_loop(state, player, box, squares, letter=turn.letter is not None)
+
+
+def marks_by_square(turn: WritingTurn) -> dict[int, str]:
+    """Return the marks that a turn writes, by square."""
+    return {GRID.index[name]: mark for name, mark in zip(*written_by(turn), strict=True)}
 
 
 def change_of(state: NumberDropState, turn: NumberDropTurn) -> dict[Place, LookName]:
     """Return the looks that a legal turn changes."""
-    if isinstance(turn, Slide) or not turn.places:
+    if isinstance(turn, Slide):
         return {}
-    if isinstance(turn, Combination):
-        marks = digits_at(state.sheets[PLAYERS.index(turn.player)].cells, squares_of(turn.squares))
-    elif isinstance(turn, PenaltyDrop):
-        marks = CROSS * len(turn.squares)
-    else:
-        marks = turn.digit if isinstance(turn, SetUpDigit) else turn.digits
     is_circled = isinstance(turn, Combination)
+    if isinstance(turn, Combination):
+        marks = digits_at(state.sheets[PLAYERS.index(turn.player)].cells, GRID.squares_named(turn.squares))
+    else:
+        _, marks = written_by(turn)
     return {place: look_of(mark, is_circled) for place, mark in zip(turn.places, marks, strict=True)}
 
 
 def turn_of_marks(state: NumberDropState, player: str, marks: dict[str, str]) -> NumberDropTurn:
     """Return the turn that writes these marks, legal or not; its kind follows from the phase."""
-    squares = in_order(list(marks))
+    squares = in_order(marks)
     digits = "".join(marks[square] for square in squares)
     if state.phase is Phase.SETUP and len(squares) == 1 and digits != CROSS:
         return SetUpDigit(player, squares[0], digits)
@@ -187,6 +183,6 @@ def turn_of_marks(state: NumberDropState, player: str, marks: dict[str, str]) ->
     return Drop(player, squares, digits)
 
 
-def in_order(squares: Sequence[str]) -> tuple[str, ...]:
+def in_order(squares: Iterable[str]) -> tuple[str, ...]:
     """Sort the names of squares, without repeats."""
-    return GRID.names_of(squares_of(squares))
+    return GRID.names_of(GRID.squares_named(squares))

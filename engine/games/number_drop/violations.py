@@ -18,7 +18,6 @@ from engine.games.number_drop.sheet import (
     GRID,
     IDENTICAL,
     LETTERS,
-    SLOT_OF_BOX,
     SMALLEST,
     Sheet,
     box_of,
@@ -36,8 +35,10 @@ from engine.games.number_drop.state import (
     Phase,
     SetUpDigit,
     Slide,
+    WritingTurn,
+    written_by,
 )
-from engine.games.number_drop.turns import digits_at, penalty_shapes, squares_of
+from engine.games.number_drop.turns import digits_at, penalty_shapes
 from engine.support.polyomino import Shape, fixed
 from engine.values import Breach
 
@@ -54,9 +55,9 @@ _ASKED = {
 
 def breaches_of(state: NumberDropState, turn: NumberDropTurn) -> tuple[Breach, ...]:
     """List the rules that a turn breaks, the likeliest violation first; empty if and only if it is legal."""
-    if turn.player not in PLAYERS[: state.options.players]:
+    if turn.player not in state.options.names:
         sentence = f"There is no player {turn.player} in this game."
-        return (_breach("not-your-turn", sentence, f"Let one of {', '.join(PLAYERS[: state.options.players])} play."),)
+        return (_breach("not-your-turn", sentence, f"Let one of {', '.join(state.options.names)} play."),)
     player = PLAYERS.index(turn.player)
     if isinstance(turn, Combination) and turn.squares and _has_finished(state, player):
         return _breaches_of_late_loop(state, player, turn)
@@ -175,9 +176,9 @@ def _breaches_of_slide(state: NumberDropState, turn: Slide) -> tuple[Breach, ...
     return (_breach("slide-star-tile", sentence, choices),)
 
 
-def _breaches_of_first_digit(player: int, turn: SetUpDigit | Drop | PenaltyDrop) -> tuple[Breach, ...]:
+def _breaches_of_first_digit(player: int, turn: WritingTurn) -> tuple[Breach, ...]:
     own = str(player + 1)
-    squares, marks = _written(turn)
+    squares, marks = written_by(turn)
     if len(squares) != 1:
         sentence = f"{turn.player} wrote {counted(len(squares), 'cell')} in the set-up."
         remedy = f"Leave one {own} on the lowest line of {turn.player}'s sheet, and nothing else."
@@ -193,14 +194,8 @@ def _breaches_of_first_digit(player: int, turn: SetUpDigit | Drop | PenaltyDrop)
     return tuple(found)
 
 
-def _written(turn: SetUpDigit | Drop | PenaltyDrop) -> tuple[tuple[str, ...], str]:
-    if isinstance(turn, SetUpDigit):
-        return (turn.square,), turn.digit
-    return turn.squares, turn.digits if isinstance(turn, Drop) else CROSS * len(turn.squares)
-
-
-def _breaches_of_drop(state: NumberDropState, player: int, turn: SetUpDigit | Drop | PenaltyDrop) -> tuple[Breach, ...]:
-    squares, marks = _written(turn)
+def _breaches_of_drop(state: NumberDropState, player: int, turn: WritingTurn) -> tuple[Breach, ...]:
+    squares, marks = written_by(turn)
     sheet = state.sheets[player]
     taken = [name for name in squares if name in GRID.index and sheet.cells[GRID.index[name]] != EMPTY_CELL]
     if taken:
@@ -272,7 +267,7 @@ def _breaches_of_combination(state: NumberDropState, player: int, turn: Combinat
         return (_breach("letter-needs-both", sentence, "Circle a letter only with the combination that earns it."),)
     sheet = state.sheets[player]
     odd = [name for name in turn.squares if name not in GRID.index]
-    squares = 0 if odd else squares_of(turn.squares)
+    squares = 0 if odd else GRID.squares_named(turn.squares)
     if odd or turn.squares != GRID.names_of(squares):
         sentence = f"{', '.join(odd or turn.squares)} are not squares in rising order."
         remedy = "Name squares of the sheet, line by line from below."
@@ -310,7 +305,7 @@ _KIND_WORDS = {IDENTICAL: "identical", CONSECUTIVE: "consecutive"}
 
 
 def _breaches_of_letter(state: NumberDropState, player: int, turn: Combination, box: int) -> tuple[Breach, ...]:
-    if turn.letter is None or (flow.letter_open(state, player, box) and turn.letter == LETTERS[SLOT_OF_BOX[box]]):
+    if turn.letter in (None, flow.letter_for(state, player, box)):
         return ()
     if turn.letter in LETTERS and state.crossed_off >> LETTERS.index(turn.letter) & 1:
         sentence = f"The letter {turn.letter} is crossed off."

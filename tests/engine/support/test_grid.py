@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.support.grid import DIAGONAL, KING, ORTHOGONAL, Grid, members, set_of
+from engine.support.grid import DIAGONAL, KING, ORTHOGONAL, Grid, members, set_of, union
 
 GRIDS = st.builds(Grid, st.integers(1, 9), st.integers(1, 14))
 
@@ -57,7 +57,19 @@ def test_a_ray_ends_at_the_edge():
 
 @given(st.sets(st.integers(0, 200)))
 def test_members_and_set_of_are_inverse(squares):
-    assert list(members(set_of(*squares))) == sorted(squares)
+    assert list(members(set_of(squares))) == sorted(squares)
+
+
+@given(st.lists(st.sets(st.integers(0, 200))))
+def test_a_union_has_the_members_of_every_set(sets):
+    assert list(members(union(map(set_of, sets)))) == sorted(set().union(*sets))
+
+
+def test_squares_are_found_by_name():
+    grid = Grid(3, 2)
+    assert grid.names_of(grid.squares_named(["c2", "a1", "c2"])) == ("a1", "c2")
+    with pytest.raises(KeyError):
+        grid.squares_named(["d1"])
 
 
 @pytest.mark.parametrize("offsets", [ORTHOGONAL, DIAGONAL, KING])

@@ -115,6 +115,7 @@ def main(journal_path: Path) -> dict[str, Any]:
         "verdicts": verdicts,
         "finished": finished,
         "screen": screen.getvalue(),
+        "words": shown.words,
         "said": said,
         "playthrough is the same": replayed(text) == text,
         "record": record,

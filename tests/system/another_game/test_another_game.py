@@ -105,7 +105,8 @@ def test_judge_service_journal_and_records_referee_it(call: Call, played: tuple[
     assert sentences[5] == "Blue takes b4 to c3."
     assert sentences[6] == "Red moves f2 to f3. Blue moves a5 to a4."
     assert told["finished"]
-    assert "Blue wins: a blue disc is on the far row." in told["screen"]
+    assert "Blue wins: a blue disc is on the far row." in told["words"]
+    assert told["screen"].endswith("[] the accepted turn\n")
     assert told["playthrough is the same"]
     assert told["record is the same"]
     assert [line.split()[1:] for line in told["board"].splitlines()[:6]] == [

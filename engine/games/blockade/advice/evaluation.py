@@ -15,8 +15,8 @@ from functools import cache, lru_cache
 from engine.games.blockade.board import (
     BLUE,
     GREEN,
+    GRID,
     OWNED,
-    PLACES,
     RED,
     SMALL,
     UNREACHABLE,
@@ -40,7 +40,7 @@ _READY_COUNTS = 0.3
 _HOPELESS = UNREACHABLE
 
 GATES = {
-    colour: sum(1 << PLACES.index(name) for name in names)
+    colour: GRID.squares_named(names)
     for colour, names in (
         (RED, ("a4", "b4", "c4")),
         (YELLOW, ("e2", "d2", "c2")),

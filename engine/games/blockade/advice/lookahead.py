@@ -89,7 +89,7 @@ def platforms_of(stacks: Stacks, colour: int) -> int:
 def new_platforms(built: int, towers: int) -> int:
     """Return the squares in ``built`` whose new towers get a large black if ``towers`` stood before."""
     squares = list(members(built))
-    return set_of(*squares[: max(0, PIECES_OF_A_SIZE - towers)])
+    return set_of(squares[: max(0, PIECES_OF_A_SIZE - towers)])
 
 
 def count_towers(stacks: Stacks) -> int:

@@ -17,7 +17,6 @@ from random import Random
 from engine.games.blockade.board import (
     BLACK,
     CLEAR,
-    EXACT,
     GRID,
     LARGE,
     MEDIUM,
@@ -134,7 +133,7 @@ class MutableBoard:
             # Towers without a cap can be taken apart again.
             self.towers[colour] = len(towers_of(tuple(map(tuple, self.stacks)), colour, self.tower))
             won = self.towers[colour] >= TOWERS_TO_WIN
-        elif size_of(piece) == SMALL and self._tower(target):
+        elif size_of(piece) == SMALL and makes_tower(tuple(target), self.tower):
             self.towers[colour] += 1
             won = self.towers[colour] >= TOWERS_TO_WIN
             target.append(piece_of(BLACK, self.black.pop()))
@@ -142,13 +141,6 @@ class MutableBoard:
         self._show(start)
         self._show(end)
         return won
-
-    def _tower(self, stack: list[int]) -> bool:
-        colour = stack[0] >> 2
-        if colour == CLEAR or len(stack) < 3 or (self.tower == EXACT and len(stack) > 3):
-            return False
-        medium = colour * 4 + MEDIUM
-        return stack[-1] == colour * 4 + SMALL and all(piece == medium for piece in stack[1:-1])
 
     def random_turn(self, player: Player, dice: Dice, rng: Random) -> tuple[bool, bool]:
         """Play a random turn with these dice; return whether anything moved, and whether the player has won."""

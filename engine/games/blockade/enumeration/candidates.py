@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
-from engine.games.blockade.board import BASES, CLEAR, CLEARS, SQUARES
+from engine.games.blockade.board import BASES, CLEAR, SQUARES
 from engine.games.blockade.enumeration.guide import least_steps
-from engine.games.blockade.enumeration.terrain import BLACK_MARKS, SIZE_OF_MARK, Layout, Terrain
+from engine.games.blockade.enumeration.terrain import BLACK_MARKS, SIZE_OF_MARK, Layout, Terrain, clears_of
 
 Marks = frozenset[str]
 """What may be on top of a square: marks as in layouts, ``""`` for nothing that could move."""
@@ -130,10 +130,8 @@ class Candidates:
             layout[square] = marks
         end = tuple(layout)
         caps = sorted((int(mark) for pile in end for mark in pile if mark in BLACK_MARKS), reverse=True)
-        clears = sum(1 << square for square in CLEARS if end[square])
-        return Candidate(
-            end, least_steps(terrain, terrain.start, end), clears, tuple(caps), left_open, terrain.wins(end)
-        )
+        steps = least_steps(terrain, terrain.start, end)
+        return Candidate(end, steps, clears_of(end), tuple(caps), left_open, terrain.wins(end))
 
     def _piles_after(self, moves: Sequence[_NetMove]) -> Iterator[tuple[_Pile, ...]]:
         """Yield every combination of piles on the squares that change, the lowest square first."""

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from engine.games.blockade.board import CLEARS
 from engine.games.blockade.enumeration.guide import Guide
-from engine.games.blockade.enumeration.terrain import BLACK_MARKS, COVERED, Layout, Terrain, caps_in
+from engine.games.blockade.enumeration.terrain import BLACK_MARKS, COVERED, Layout, Terrain, caps_in, clears_of
 from engine.search.budget import TimeCheck
 
 LayoutMove = tuple[int, int]
@@ -202,8 +201,8 @@ class Search:
 
     def _reached(self, node: Node) -> Reached:
         layout = node[0]
-        clears = sum(1 << square for square in CLEARS if layout[square])
-        return Reached(layout, self.cost[node] // COST_OF_A_POINT, layout in self.won, caps_in(layout), clears)
+        points = self.cost[node] // COST_OF_A_POINT
+        return Reached(layout, points, layout in self.won, caps_in(layout), clears_of(layout))
 
     def _expand(self, node: Node, bucket: int) -> None:
         layout, waiting = node

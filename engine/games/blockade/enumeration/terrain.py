@@ -13,6 +13,7 @@ from functools import cached_property, partial
 from engine.games.blockade.board import (
     BLACK,
     CLEAR,
+    CLEARS,
     EXACT,
     LARGE,
     MEDIUM,
@@ -31,6 +32,7 @@ from engine.games.blockade.board import (
     size_of,
     walls_against,
 )
+from engine.support.grid import set_of
 from engine.support.lazy import OnDemand
 from engine.values import Player
 
@@ -236,6 +238,11 @@ def terrain_of(stacks: Stacks, options: BlockadeOptions, colour: int, taken: int
         sum(is_blockade(stack) and colour_of(stack[0]) == colour for stack in stacks),
         tuple(start),
     )
+
+
+def clears_of(layout: Layout) -> int:
+    """Return the set of clear squares with pieces of a layout."""
+    return set_of(square for square in CLEARS if layout[square])
 
 
 def caps_in(layout: Layout) -> int:

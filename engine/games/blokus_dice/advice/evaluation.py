@@ -14,7 +14,7 @@ from engine.games.blokus_dice.sheet import FACES, Sheet
 from engine.games.blokus_dice.state import BlokusState, FilledSheet, places_passed_from
 from engine.games.blokus_dice.turns import open_and_anchors
 from engine.search.budget import TimeCheck
-from engine.support.grid import ORTHOGONAL, Grid
+from engine.support.grid import ORTHOGONAL, Grid, union
 
 
 class PlacementFinder:
@@ -143,10 +143,7 @@ def shape_variety(finder: PlacementFinder, prospect: Prospect) -> float:
     """Return an evaluation of the shapes that each colour can still draw, and of the number of rows they are in."""
     worth = 0.0
     for own in prospect.colours:
-        shapes = 0
-        for placement in finder.placements(own, prospect.filled, prospect.unused):
-            shapes |= placement
-        shapes >>= finder.squares
+        shapes = union(finder.placements(own, prospect.filled, prospect.unused)) >> finder.squares
         worth += _SHAPE_WORTH * shapes.bit_count()
         worth += _ROW_WORTH * sum(1 for row in finder.sheet.row_sets if row & shapes)
     return worth
@@ -161,9 +158,7 @@ def play_on(finder: PlacementFinder, prospect: Prospect, course: RoundsAhead, ro
     sheet = finder.sheet
     every, rows = sheet.grid.every, sheet.row_sets
     for (colour, _), dice in zip(course.rounds, rolls, strict=True):
-        reach = 0
-        for die in dice:
-            reach |= rows[die]
+        reach = union(rows[die] for die in dice)
         own, filled = prospect.colours[colour], prospect.filled
         ways = finder.placements(own, filled, prospect.unused & reach)
         strike = not ways and prospect.strikes_left > 0

@@ -11,6 +11,7 @@ from engine.games.blokus_dice.sheet import FACES, Sheet
 from engine.games.blokus_dice.state import BlokusState, FilledSheet, PlayerStatus, places_passed_from
 from engine.games.blokus_dice.turns import outcome_of
 from engine.support.chance import Ending, tally
+from engine.support.grid import union
 from engine.values import Tally
 
 
@@ -34,10 +35,7 @@ class _MutableSheet:
         with_strike = self.strikes < self.most_strikes
         shapes = self.unused
         if not with_strike:
-            within = 0
-            for die in dice:
-                within |= rows[die]
-            shapes &= within
+            shapes &= union(rows[die] for die in dice)
         ways = finder.placements(self.colours[colour], self.filled, shapes)
         if not ways:
             self.status = PlayerStatus.OUT

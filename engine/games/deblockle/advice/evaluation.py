@@ -74,7 +74,6 @@ class SearchRules(Rules[Position, Move]):
     def moves(self, position: Position) -> Sequence[Move]:
         """Return every move, those that gain the most in the race first."""
         points = self._points[position[0]]
-
         # This is codes_of without the call, which counts at every node of a search.
         return sorted(
             self.core.moves(position), key=lambda move: points[move & AFTER_MASK] - points[move >> BEFORE_SHIFT]

@@ -30,7 +30,7 @@ from engine.games.diaballik.state import (
     touching,
 )
 from engine.games.diaballik.turns import MOST_MOVES
-from engine.support.grid import members
+from engine.support.grid import members, union
 
 Integers = NDArray[np.int64]
 
@@ -45,9 +45,7 @@ _GOAL_FIRST = (GRID.squares - SIZE, 0)
 _CHUNK = 2 * SIZE
 _CHUNKS = tuple(range(0, GRID.squares, _CHUNK))
 _CHUNK_MASK = (1 << _CHUNK) - 1
-_COLUMN_A = sum(1 << (row * SIZE) for row in range(SIZE))
-_NOT_FIRST = EVERY & ~_COLUMN_A
-_NOT_LAST = EVERY & ~(_COLUMN_A << (SIZE - 1))
+_NOT_FIRST, _NOT_LAST = GRID.outside_first_column, GRID.outside_last_column
 
 
 class Position(NamedTuple):
@@ -223,15 +221,10 @@ def _most_of_wall(position: Position, wall: int, *, front_only: bool) -> int:
     if missing > MOST_MOVES:
         return WIN
     empty = EVERY & ~(foes | wall)
-    near = 0
-    for square in members(foes & ~touch):
-        near |= NEAR[square]
-    near &= empty
+    near = union(NEAR[square] for square in members(foes & ~touch)) & empty
     if missing == MOST_MOVES:
         return SEEMS_LOST if (near & touch).bit_count() >= missing else WIN
-    far = near
-    for square in members(near):
-        far |= NEAR[square] & empty
+    far = near | union(NEAR[square] for square in members(near)) & empty
     return SEEMS_LOST if far & touch else WIN
 
 

@@ -16,21 +16,25 @@ from engine.games.number_drop.sheet import (
     BONUS_BOX,
     BONUS_SIZE,
     BOXES,
-    EMPTY_CELL,
     FULL_COLUMN_POINTS,
     GRID,
-    LETTERS,
     LINES_BELOW_GAME_OVER,
     RUN_BOXES,
     SAME_BOXES,
-    SLOT_OF_BOX,
     SMALLEST,
-    SQUARES,
     Sheet,
     combinations,
 )
-from engine.games.number_drop.state import Combination, Drop, NumberDropState, NumberDropTurn, PenaltyDrop, SetUpDigit
-from engine.games.number_drop.turns import play_turn
+from engine.games.number_drop.state import (
+    Combination,
+    Drop,
+    NumberDropState,
+    NumberDropTurn,
+    PenaltyDrop,
+    SetUpDigit,
+    Slide,
+)
+from engine.games.number_drop.turns import marks_by_square, play_turn
 from engine.support.grid import members
 
 _CELLS_A_TURN = 5.0
@@ -105,11 +109,9 @@ def boards_after(sheet: Sheet, turns: Sequence[NumberDropTurn]) -> Boards:
     boards = np.tile(board_of(sheet).ravel(), (len(turns), 1))
     for number, turn in enumerate(turns):
         row = boards[number]
-        if isinstance(turn, Drop):
-            for name, digit in zip(turn.squares, turn.digits, strict=True):
-                row[GRID.index[name]] = int(digit)
-        elif isinstance(turn, SetUpDigit):
-            row[GRID.index[turn.square]] = int(turn.digit)
+        if isinstance(turn, SetUpDigit | Drop):
+            for square, digit in marks_by_square(turn).items():
+                row[square] = int(digit)
         elif isinstance(turn, PenaltyDrop | Combination):
             for name in turn.squares:
                 row[GRID.index[name]] = USED
@@ -132,7 +134,7 @@ def with_best_combinations(
     """Return each drop with the best combination after it; all are evaluated together."""
     options: list[tuple[int, Combination, Sheet]] = []
     for number, turn in enumerate(turns):
-        options += [(number, *option) for option in _options_after(state, turn, sheet_after(state, player, turn))]
+        options += [(number, *option) for option in _options_after(state, player, turn)]
     sheets = [sheet for _, _, sheet in options]
     worth = valuation.of(np.stack([board_of(sheet) for sheet in sheets]), sheets)
     best: dict[int, Candidate] = {}
@@ -142,27 +144,23 @@ def with_best_combinations(
     return list(best.values())
 
 
-def _options_after(state: NumberDropState, turn: NumberDropTurn, written: Sheet) -> list[tuple[Combination, Sheet]]:
+def _options_after(state: NumberDropState, player: int, turn: NumberDropTurn) -> list[tuple[Combination, Sheet]]:
     """Return the possible combinations after a drop, none first, each with the sheet after it."""
+    written = sheet_after(state, player, turn)
     options = [(Combination(turn.player), written)]
     found = combinations(written, _MOST_FOUND)
     for box, squares in found[:: max(1, len(found) // _MOST_COMBINATIONS)]:
         # A letter never does harm: it averts the penalty.
-        letter = written.earns_letter(box) and not state.crossed_off >> SLOT_OF_BOX[box] & 1
-        follow = Combination(turn.player, GRID.names_of(squares), LETTERS[SLOT_OF_BOX[box]] if letter else None)
-        options.append((follow, written.with_loop(box, squares, letter=letter)))
+        letter = flow.letter_for(state, player, box)
+        follow = Combination(turn.player, GRID.names_of(squares), letter)
+        options.append((follow, written.with_loop(box, squares, letter=letter is not None)))
     return options
 
 
 def sheet_after(state: NumberDropState, player: int, turn: NumberDropTurn) -> Sheet:
     """Return the sheet after a first digit, drop or penalty; unchanged for other turns."""
     sheet = state.sheets[player]
-    if isinstance(turn, SetUpDigit):
-        return sheet.with_marks({GRID.index[turn.square]: turn.digit})
-    if isinstance(turn, Drop | PenaltyDrop):
-        squares = tuple(GRID.index[name] for name in turn.squares)
-        return sheet.with_marks(flow.marks_of(squares, turn.digits if isinstance(turn, Drop) else None))
-    return sheet
+    return sheet if isinstance(turn, Combination | Slide) else sheet.with_marks(marks_by_square(turn))
 
 
 _MOST_FOUND_AT_ONCE = 300
@@ -184,9 +182,7 @@ def immediate_worth(state: NumberDropState, player: int, turn: NumberDropTurn) -
     else:
         sheet = sheet_after(state, player, turn)
         more = _best_combination(sheet, x_counts) if isinstance(turn, Drop) else 0
-    height = sum(sheet.heights)
-    holes = height - (SQUARES - sheet.cells.count(EMPTY_CELL))
-    return ImmediateWorth(sheet.score(x_counts) + more, -holes, -sum(each * each for each in sheet.heights))
+    return ImmediateWorth(sheet.score(x_counts) + more, -sheet.holes, -sum(each * each for each in sheet.heights))
 
 
 def _best_combination(sheet: Sheet, x_counts: bool) -> int:

@@ -48,7 +48,7 @@ from engine.games.number_drop.state import (
     SetUpDigit,
     Slide,
 )
-from engine.games.number_drop.turns import combinations_of, digits_at, play_turn, squares_of, turns_of
+from engine.games.number_drop.turns import combinations_of, digits_at, play_turn, turns_of
 from engine.search.budget import Deadline
 from engine.values import Strength
 
@@ -307,7 +307,7 @@ def reason_of(before: Sheet, candidate: Candidate) -> str:
 
 
 def _reason_for_combination(sheet: Sheet, follow: Combination) -> str:
-    digits = digits_at(sheet.cells, squares_of(follow.squares))
+    digits = digits_at(sheet.cells, GRID.squares_named(follow.squares))
     if kind_of_digits(digits) == IDENTICAL:
         return f"takes {_NUMBER[len(digits)]} {digits[0]}s for {len(digits)} points"
     ordered = sorted(digits)
@@ -335,12 +335,7 @@ def _reasons_for_patch(before: Sheet, candidate: Candidate) -> list[str]:
 
 
 def _reason_for_lying_low(before: Sheet, candidate: Candidate) -> str:
-    holes = _holes(candidate.sheet) - _holes(before)
     highest = max(candidate.sheet.heights)
-    if holes <= 0 and highest <= max(before.heights):
+    if candidate.sheet.holes <= before.holes and highest <= max(before.heights):
         return "stays low and leaves no hole"
     return "stays low" if highest <= max(before.heights) + 1 else "leaves the most room for later turns"
-
-
-def _holes(sheet: Sheet) -> int:
-    return sum(sheet.heights) - sum(mark != "." for mark in sheet.cells)

@@ -29,6 +29,7 @@ from engine.games.number_drop.sheet import (
 from engine.games.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
 from engine.games.number_drop.turns import legal_turns, play_turn
 from engine.support.chance import Ending, tally
+from engine.support.grid import union
 from engine.support.polyomino import Shape
 from engine.values import Tally
 
@@ -109,10 +110,7 @@ class _RandomGame:
 
     def _turn(self, roll: tuple[str, ...]) -> bool:
         """Play one turn of a game of several; return whether a shape fitted nowhere."""
-        circled = 0
-        for sheet in self._sheets.values():
-            circled |= sheet.letters
-        struck_slot = circled & ~self._crossed_off
+        struck_slot = union(sheet.letters for sheet in self._sheets.values()) & ~self._crossed_off
         if struck_slot and STAR in roll:
             bit = struck_slot & -struck_slot
             struck = [sheet for sheet in self._sheets.values() if not sheet.letters & bit]

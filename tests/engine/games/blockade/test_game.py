@@ -8,7 +8,7 @@ import pytest
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
 from engine.games.blockade.advice.playouts import MutableBoard
 from engine.games.blockade.state import BlockadeTurn, Move, appearance_of
-from engine.perft import perft, split, start_of_count
+from engine.perft import counts_of_first_turns, perft, start_of_count
 from engine.showing import turns_showing
 from engine.values import Announcement, Certainty, Place, Roll
 from tests.effort import cases
@@ -336,7 +336,7 @@ def test_an_invalid_number_of_passes_is_refused(passes, message):
 def test_turns_from_the_set_up_are_counted():
     state, thrown = start_of_count(GAME, GAME.rules.new(), "1,1")
     assert perft(GAME, state, 1, thrown) == 259 == len(oracle.ends(oracle.start(), "warm", (1, 1)))
-    assert sum(count for _, count in split(GAME, state, 1, thrown)) == 259
+    assert sum(counts_of_first_turns(GAME, state, 1, thrown)[1]) == 259
     for faces, count in (("4,1", 3861), ("1,4", 3861), ("2,2", 3765), ("5,4", 134203)):
         state, thrown = start_of_count(GAME, GAME.rules.new(), faces)
         assert perft(GAME, state, 1, thrown) == count

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.perft import perft, split
+from engine.perft import counts_of_first_turns, perft
 from engine.registry import load
 from engine.values import Certainty
 from tests.effort import cases
@@ -167,14 +167,14 @@ def test_published_counts_are_the_plain_rules(options, counts):
     assert [oracle.perft(state, depth) for depth in range(1, len(counts) + 1)] == counts
 
 
-def test_split_adds_up():
+def test_counts_of_first_turns_add_up():
     state = GAME.notation.parse_state(MIXED_STARTS[0])
-    parts = split(GAME, state, 2)
-    assert [turn for turn, _ in parts] == [GAME.notation.format_turn(turn) for turn in GAME.rules.legal_turns(state)]
-    assert sum(count for _, count in parts) == perft(GAME, state, 2)
+    turns, counts = counts_of_first_turns(GAME, state, 2)
+    assert turns == GAME.rules.legal_turns(state)
+    assert sum(counts) == perft(GAME, state, 2)
 
 
-@pytest.mark.parametrize(("call", "depth"), [(perft, -1), (split, 0)])
+@pytest.mark.parametrize(("call", "depth"), [(perft, -1), (counts_of_first_turns, 0)])
 def test_perft_needs_a_depth(call, depth):
     with pytest.raises(ValueError, match="expected"):
         call(GAME, GAME.rules.new(), depth)

@@ -6,7 +6,7 @@ import pytest
 
 from engine.games.diaballik.rules import count_results
 from engine.games.diaballik.turns import begin_turn, packed_results, unpack
-from engine.perft import perft, split
+from engine.perft import counts_of_first_turns, perft
 from engine.registry import load
 from engine.support.grid import members
 from engine.values import EMPTY
@@ -149,11 +149,11 @@ def test_the_oracle_counts_the_same_two_turns(options):
     assert oracle.perft(oracle.start(**options), 2) == perft(GAME, GAME.rules.new(options), 2)
 
 
-def test_split_adds_up():
+def test_counts_of_first_turns_add_up():
     state = GAME.notation.parse_state(ANTI_PLAY)
-    parts = split(GAME, state, 2)
-    assert [text for text, _ in parts] == [GAME.notation.format_turn(turn) for turn in GAME.rules.perft_turns(state)]
-    assert sum(count for _, count in parts) == perft(GAME, state, 2)
+    turns, counts = counts_of_first_turns(GAME, state, 2)
+    assert list(turns) == list(GAME.rules.perft_turns(state))
+    assert sum(counts) == perft(GAME, state, 2)
 
 
 def passes_from(state):

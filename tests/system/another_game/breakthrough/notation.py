@@ -46,7 +46,7 @@ def parse_state(text: str) -> BreakthroughState:
     if not {"to move", *PLAYERS} <= said.keys():
         raise UnreadableError(f"the state {text!r} leaves something out; expected {_EXPECTED}")
     mover, announced = said.pop("to move"), said.pop("announced", "")
-    red, blue = (set_of(*(GRID.index[at] for at in said.pop(each).split(",") if at != "-")) for each in PLAYERS)
+    red, blue = (set_of(GRID.index[at] for at in said.pop(each).split(",") if at != "-") for each in PLAYERS)
     try:
         state = checked(replace(rules.new(said), discs=(red, blue), to_move=PLAYERS[0] if mover == "over" else mover))
         if announced:

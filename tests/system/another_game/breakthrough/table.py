@@ -27,7 +27,7 @@ def appearance(state: BreakthroughState) -> Appearance:
 def _discs_in(looks: Appearance) -> tuple[int, int]:
     """Both players' discs; raises UnreadableError for a place or look that isn't one."""
     owners = DISCS.read_all(looks)
-    red, blue = (set_of(*(GRID.index[at] for at, owner in owners.items() if owner == each)) for each in PLAYERS)
+    red, blue = (set_of(GRID.index[at] for at, owner in owners.items() if owner == each) for each in PLAYERS)
     return red, blue
 
 
