@@ -17,13 +17,15 @@ import numpy as np
 from vision.calibration import load_calibration
 from vision.drawing import draw, draw_markers, draw_occlusions
 from vision.errors import LayoutError, VisionError
-from vision.frame import Frame
+from vision.frame import Frame, Image
+from vision.geometry import CameraModel
 from vision.images import load_image, write_image
 from vision.layout.pieces import BlockPieces
-from vision.layout.table import default_layout, load_layout
+from vision.layout.table import TableLayout, default_layout, load_layout
 from vision.locating.location import TableLocation, locate
 from vision.locating.markers import Marker, MarkerDetector
 from vision.readers.blocks.reader import BlockSighting
+from vision.readers.protocols import Appearance
 from vision.readers.registry import reader_kind, table_reader
 
 STAGES = ("markers", "locate", "blocks", "coverings", "read")
@@ -56,34 +58,37 @@ def main(
         camera, picture = load_calibration(calibration), load_image(image)
         kind = reader_kind(layout)
         looks = kind.plain(layout.board) if looks_file is None else kind.load(looks_file)
-        if stage == "markers":
-            markers = MarkerDetector(layout.markers.dictionary).plain(picture)
-            found: Any = [_marker_json(marker) for marker in markers]
-            drawn = draw_markers(picture, markers)
-        else:
-            located = locate(picture, camera, layout)
-            drawn = draw(picture, located, layout, camera)
-            found = _location_json(located)
-            if stage != "locate":
-                reader = table_reader(camera, layout, looks)
-                stages = reader.stages(picture, located.pose)
-                board = stages[layout.board.name]
-                if stage in {"blocks", "read"}:
-                    drawn = reader.draw(picture, stages)
-                if stage == "blocks":
-                    found = {place: _block_json(block) for place, block in board.sightings.items()}
-                if stage in {"coverings", "read"}:
-                    drawn = draw_occlusions(drawn if stage == "read" else picture, board.rectified, board.occlusions)
-                if stage == "coverings":
-                    found = [{"kind": one.kind, "area_mm2": round(one.area_mm2)} for one in board.occlusions]
-                if stage == "read":
-                    reading = reader.reading(Frame(picture, 0.0, 0, str(image)), stages)
-                    found = {place: one.hidden_by or one.best for place, one in reading.places.items()}
+        found, drawn = _run_stage(stage, Frame(picture, 0.0, 0, str(image)), camera, layout, looks)
         if debug_image is not None:
             write_image(debug_image, drawn)
     except VisionError as error:
         raise click.ClickException(str(error)) from error
     click.echo(json.dumps(found, indent=1))
+
+
+def _run_stage(
+    stage: str, frame: Frame, camera: CameraModel, layout: TableLayout, looks: Appearance
+) -> tuple[Any, Image]:
+    """Return what a stage found as JSON values, and the picture with that drawn on it."""
+    picture = frame.image
+    if stage == "markers":
+        markers = MarkerDetector(layout.markers.dictionary).plain(picture)
+        return [_marker_json(marker) for marker in markers], draw_markers(picture, markers)
+    located = locate(picture, camera, layout)
+    if stage == "locate":
+        return _location_json(located), draw(picture, located, layout, camera)
+    reader = table_reader(camera, layout, looks)
+    stages = reader.stages(picture, located.pose)
+    board = stages[layout.board.name]
+    if stage == "coverings":
+        coverings = [{"kind": one.kind, "area_mm2": round(one.area_mm2)} for one in board.occlusions]
+        return coverings, draw_occlusions(picture, board.rectified, board.occlusions)
+    drawn = reader.draw(picture, stages)
+    if stage == "blocks":
+        return {place: _block_json(block) for place, block in board.sightings.items()}, drawn
+    reading = reader.reading(frame, stages)
+    places = {place: one.hidden_by or one.best for place, one in reading.places.items()}
+    return places, draw_occlusions(drawn, board.rectified, board.occlusions)
 
 
 def _marker_json(marker: Marker) -> dict[str, Any]:

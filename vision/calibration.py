@@ -120,9 +120,8 @@ class Calibration:
 
 @dataclass(frozen=True, eq=False)
 class BoardCorners:
-    """The inner corners of a board that were seen in picture ``index``: (n, 2) in pixels, and their ids."""
+    """The inner corners of a board that were seen in a picture: (n, 2) in pixels, and their ids."""
 
-    index: int
     corners_px: FloatArray
     ids: list[int]
 
@@ -140,7 +139,7 @@ def calibrate(images: Sequence[Image], board: CharucoBoardSpec | str, *, name: s
     """
     spec = parse_board(board) if isinstance(board, str) else board
     size = _common_size(images)
-    sightings = [find_board(image, spec, index) for index, image in enumerate(images)]
+    sightings = [find_board(image, spec) for image in images]
     usable = [sighting for sighting in sightings if sighting.is_enough]
     if len(usable) < 3:
         counts = ", ".join(str(len(sighting.ids)) for sighting in sightings)
@@ -166,10 +165,10 @@ def _common_size(images: Sequence[Image]) -> tuple[int, int]:
     return sizes[0]
 
 
-def find_board(image: Image, spec: CharucoBoardSpec, index: int = 0) -> BoardCorners:
+def find_board(image: Image, spec: CharucoBoardSpec) -> BoardCorners:
     """Find a board's inner corners in a picture, (height, width[, 3]) uint8; none where it is not seen."""
     grey = as_grey(image)
-    best = BoardCorners(index, np.zeros((0, 2)), [])
+    best = BoardCorners(np.zeros((0, 2)), [])
     # Boards with an even number of rows exist with the first square black (OpenCV before 4.6) or white.
     for legacy in (False, True) if spec.rows % 2 == 0 else (False,):
         board = cv2.aruco.CharucoBoard(
@@ -178,15 +177,14 @@ def find_board(image: Image, spec: CharucoBoardSpec, index: int = 0) -> BoardCor
         board.setLegacyPattern(legacy)
         corners, ids = detect_charuco(cv2.aruco.CharucoDetector(board), grey)
         if len(ids) > len(best.ids):
-            best = BoardCorners(index, corners, ids)
+            best = BoardCorners(corners, ids)
     if len(best.ids) < 2:
         return best
     gaps = np.linalg.norm(best.corners_px[:, None] - best.corners_px[None], axis=2)
     nearest = float(np.median(np.where(gaps > 0, gaps, np.inf).min(axis=1)))
     # A wider window would take in the corners of the markers inside the squares.
     window = int(np.clip(nearest / 8, 2, 6))
-    refined = refine_saddles(grey, best.corners_px, window)
-    return BoardCorners(index, refined, best.ids)
+    return BoardCorners(refine_saddles(grey, best.corners_px, window), best.ids)
 
 
 def _fit_without_outliers(
@@ -218,19 +216,18 @@ def _fit(sightings: Sequence[BoardCorners], spec: CharucoBoardSpec, size: tuple[
 def _views(
     sightings: Sequence[BoardCorners], kept: Sequence[BoardCorners], fit: CameraFit
 ) -> tuple[CalibrationView, ...]:
-    position = {sighting.index: number for number, sighting in enumerate(kept)}
     views = []
-    for sighting in sightings:
+    for index, sighting in enumerate(sightings):
         count = len(sighting.ids)
-        if sighting.index in position:
-            number = position[sighting.index]
+        if sighting in kept:
+            number = kept.index(sighting)
             rotation, _ = cv2.Rodrigues(fit.rotation_vectors[number])
             tilt = float(np.degrees(np.arccos(np.clip(abs(rotation[2, 2]), 0, 1))))
-            views.append(CalibrationView(sighting.index, count, fit.view_errors_px[number], tilt, used=True))
+            views.append(CalibrationView(index, count, fit.view_errors_px[number], tilt, used=True))
         else:
             few = count < _FEWEST_CORNERS
             why = f"only {count} corners seen" if few else "it disagrees with the other pictures"
-            views.append(CalibrationView(sighting.index, count, None, None, used=False, why_not=why))
+            views.append(CalibrationView(index, count, None, None, used=False, why_not=why))
     return tuple(views)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, project
@@ -41,7 +42,7 @@ def draw(image: Image, located: TableLocation, layout: TableLayout, camera: Came
     def line(start_mm: tuple[float, float, float], end_mm: tuple[float, float, float], colour: tuple[int, ...]) -> None:
         fractions = np.linspace(0, 1, _STEPS_PER_LINE)[:, None]
         points = np.asarray(start_mm) * (1 - fractions) + np.asarray(end_mm) * fractions
-        cv2.polylines(picture, [_whole(project(camera, located.pose, points))], False, colour, 1, cv2.LINE_AA)
+        cv2.polylines(picture, [whole_pixels(project(camera, located.pose, points))], False, colour, 1, cv2.LINE_AA)
 
     grid, box = (_DOUBT, _DOUBT) if located.uncertain else (_GRID, _BOX)
     if isinstance(board, GridSurface):
@@ -63,7 +64,7 @@ def draw(image: Image, located: TableLocation, layout: TableLayout, camera: Came
             line((x, y, height), (next_x, next_y, height), box)
         line((x, y, heights[0]), (x, y, heights[-1]), box)
     for marker in located.markers:
-        cv2.polylines(picture, [_whole(marker.corners_px)], True, _MARKER, 2, cv2.LINE_AA)
+        cv2.polylines(picture, [whole_pixels(marker.corners_px)], True, _MARKER, 2, cv2.LINE_AA)
         error = f"{marker.marker_id}: {located.marker_errors_px[marker.marker_id]:.2f} px"
         write_text(picture, error, marker.corners_px.max(axis=0), _WORDS, _WORDS_SIZE)
     return picture
@@ -73,7 +74,7 @@ def draw_markers(image: Image, markers: Sequence[Marker]) -> Image:
     """Return a copy of the picture with markers outlined and labelled with their ids."""
     picture = as_colour(image).copy()
     for marker in markers:
-        cv2.polylines(picture, [_whole(marker.corners_px)], True, _MARKER, 2, cv2.LINE_AA)
+        cv2.polylines(picture, [whole_pixels(marker.corners_px)], True, _MARKER, 2, cv2.LINE_AA)
         at = (int(marker.corners_px[:, 0].max()) + 4, int(marker.corners_px[:, 1].mean()))
         cv2.putText(picture, str(marker.marker_id), at, cv2.FONT_HERSHEY_SIMPLEX, 0.7, _MARKER, 2, cv2.LINE_AA)
     return picture
@@ -108,5 +109,6 @@ def write_text(picture: Image, text: str, at: FloatArray, colour: tuple[int, int
         cv2.putText(picture, text, (int(x) + 2, int(y) - 4), cv2.FONT_HERSHEY_SIMPLEX, size, shade, width, cv2.LINE_AA)
 
 
-def _whole(points_px: FloatArray) -> cv2.typing.MatLike:
-    return np.round(np.clip(points_px, -_FAR_PX, _FAR_PX)).astype(np.int32).reshape(-1, 1, 2)
+def whole_pixels(points_px: npt.NDArray[np.floating]) -> npt.NDArray[np.int32]:
+    """Round points (n, 2) to whole pixels for OpenCV's drawing functions; (n, 1, 2)."""
+    return np.asarray(np.round(np.clip(points_px, -_FAR_PX, _FAR_PX)), dtype=np.int32).reshape(-1, 1, 2)

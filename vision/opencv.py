@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import FloatArray, Image
+from vision.frame import FloatArray, FloatImage, Image
 
 
 def as_grey(image: Image) -> Image:
@@ -29,6 +29,11 @@ def as_colour(image: Image) -> Image:
     if image.ndim == 3:
         return image
     return np.asarray(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
+
+
+def as_lab(image: Image) -> FloatImage:
+    """Convert an image of three channels (blue-green-red) to CIE L*a*b*, float32."""
+    return np.asarray(cv2.cvtColor(image.astype(np.float32) / 255, cv2.COLOR_BGR2Lab), dtype=np.float32)
 
 
 def aruco_dictionary(name: str) -> cv2.aruco.Dictionary:

@@ -115,11 +115,6 @@ class RollReading:
     surface: str
     dice: tuple[DieReading, ...] = ()
 
-    @property
-    def is_settled(self) -> bool:
-        """Whether dice lie there and all of them count."""
-        return bool(self.dice) and all(die.is_settled for die in self.dice)
-
 
 @dataclass(frozen=True)
 class Reading:

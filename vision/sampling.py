@@ -66,6 +66,10 @@ class PlaneWindow:
             (self.far_mm - y_mm) * self.px_per_mm - 0.5,
         )
 
+    def pixels_of(self, points_mm: FloatArray) -> FloatArray:
+        """Map points (..., 2) of the plane to the columns and rows of the sampled picture, (..., 2)."""
+        return np.stack(self.to_pixels(points_mm[..., 0], points_mm[..., 1]), axis=-1)
+
 
 def plane_map(
     camera: CameraModel, pose: Pose, window: PlaneWindow, seen_at_mm: Callable[[FloatArray], FloatArray] | None = None

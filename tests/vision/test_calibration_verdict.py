@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import cv2
@@ -28,7 +28,7 @@ class Fitted:
     """Stands in for the search for boards and for OpenCV's fit: views of known corners, errors and tilts."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.corners: list[int] = []
+        self.corners: Iterator[tuple[int, int]] = iter(())
         self.at = EVERYWHERE
         self.errors: dict[int, float] = {}
         self.turns: dict[int, np.ndarray] = {}
@@ -37,11 +37,11 @@ class Fitted:
         monkeypatch.setattr(calibrating, "find_board", self.find)
         monkeypatch.setattr(calibrating, "fit_camera", self.fit)
 
-    def find(self, image: Image, spec: CharucoBoardSpec, index: int = 0) -> BoardCorners:
-        count = self.corners[index]
+    def find(self, image: Image, spec: CharucoBoardSpec) -> BoardCorners:
+        index, count = next(self.corners)
         pixels = np.resize(np.roll(self.at, -index * 8, axis=0), (count, 2)).astype(np.float64)
         pixels[:1] += 0.001 * index
-        return BoardCorners(index, pixels, list(range(count)))
+        return BoardCorners(pixels, list(range(count)))
 
     def fit(
         self, points: Sequence[np.ndarray], pixels: Sequence[np.ndarray], size: tuple[int, int], *, third_radial: bool
@@ -60,7 +60,7 @@ class Fitted:
         )
 
     def made(self, *corners: int) -> Calibration:
-        self.corners = list(corners)
+        self.corners = iter(enumerate(corners))
         return calibrate([np.zeros((480, 640), np.uint8)] * len(corners), BOARD)
 
 
@@ -231,8 +231,7 @@ def test_a_board_is_found_at_any_scale_and_in_both_charuco_patterns() -> None:
     for legacy in (False, True):
         board.setLegacyPattern(legacy)
         drawn = cv2.copyMakeBorder(board.generateImage((400, 320)), 40, 40, 40, 40, cv2.BORDER_CONSTANT, value=255)
-        found = calibrating.find_board(np.asarray(drawn, dtype=np.uint8), spec, 3)
-        assert found.index == 3
+        found = calibrating.find_board(np.asarray(drawn, dtype=np.uint8), spec)
         assert found.is_enough
         assert found.ids == list(range(12))
         expected = spec.corners_mm(found.ids)[:, :2] * 4 + 40 - 0.5

@@ -13,7 +13,6 @@ from vision.reading import (
     HindranceKind,
     PlaceReading,
     Reading,
-    RollReading,
     uniform_reading,
 )
 
@@ -21,12 +20,9 @@ DIE = DieReading(0.0, 0.0, {"1": 0.9, "2": 0.1})
 
 
 @pytest.mark.parametrize("how", [{"at_rest": False}, {"cocked": True}, {"half_hidden": True}])
-def test_a_moving_cocked_or_half_hidden_die_and_its_roll_are_not_settled(how: dict[str, Any]) -> None:
+def test_a_moving_cocked_or_half_hidden_die_is_not_settled(how: dict[str, Any]) -> None:
     assert DIE.is_settled
     assert not replace(DIE, **how).is_settled
-    assert RollReading("tray", (DIE, DIE)).is_settled
-    assert not RollReading("tray", (DIE, replace(DIE, **how))).is_settled
-    assert not RollReading("tray").is_settled
 
 
 def test_a_place_shows_its_most_probable_look() -> None:

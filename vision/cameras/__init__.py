@@ -1,22 +1,18 @@
 """Cameras: where frames come from. Live devices, image files, videos and growing folders look the same from here."""
 
-from vision.cameras.camera import Camera, Clock, Wait
+from vision.cameras.camera import Camera
 from vision.cameras.files import GrowingFolder, ImageFiles, VideoFile, image_paths
-from vision.cameras.live import Capture, LiveCamera, Shot, usb_camera
+from vision.cameras.live import LiveCamera, Shot, usb_camera
 from vision.cameras.pi import pi_camera
-from vision.cameras.sources import CAMERA_SPECS, is_live, open_camera, source_path
+from vision.cameras.sources import is_live, open_camera, source_path
 
 __all__ = [
-    "CAMERA_SPECS",
     "Camera",
-    "Capture",
-    "Clock",
     "GrowingFolder",
     "ImageFiles",
     "LiveCamera",
     "Shot",
     "VideoFile",
-    "Wait",
     "image_paths",
     "is_live",
     "open_camera",

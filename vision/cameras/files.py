@@ -60,28 +60,25 @@ class ImageFiles(Camera):
         self._closed = True
 
 
+_POLL_S = 0.1
+"""Seconds between two checks of a folder for new images. Longer: less work, but images are noticed later."""
+_PATIENCE_S = 3.0
+"""Seconds without growing after which an incomplete image is skipped. Longer: a slow copy is waited for."""
+
+
 class GrowingFolder(Camera):
     """Returns a folder's images in name order as they appear, each once, as soon as they are completely written.
 
-    An incomplete file is tried again until it is complete. After ``patience_s`` without growing, a FrameError names it
-    and it is skipped. The folder is checked every ``_POLL_S`` seconds, using ``wait``. Files named in ``skip`` are
+    An incomplete file is tried again until it is complete. After ``_PATIENCE_S`` without growing, a FrameError names
+    it and it is skipped. The folder is checked every ``_POLL_S`` seconds, using ``wait``. Files named in ``skip`` are
     never returned.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        *,
-        clock: Clock,
-        wait: Wait,
-        patience_s: float = 3.0,
-        skip: Collection[str] = (),
-    ) -> None:
+    def __init__(self, folder: Path, *, clock: Clock, wait: Wait, skip: Collection[str] = ()) -> None:
         super().__init__(f"folder {folder}")
         if not folder.is_dir():
             raise CameraError(f"no folder {folder}; make it, or name another")
         self._folder, self._clock, self._wait = folder, clock, wait
-        self._patience_s = patience_s
         self._seen: set[str] = set(skip)
         self._sequence = 0
         self._pending: tuple[str, int, float] | None = None
@@ -120,7 +117,7 @@ class GrowingFolder(Camera):
                 return None
         if not is_complete_image(data):
             waited_s = now_s - self._pending[2]
-            if waited_s < self._patience_s:
+            if waited_s < _PATIENCE_S:
                 return None
             self._skip(path)
             raise FrameError(f"{path} is still cut off after {waited_s:.1f} s ({len(data)} bytes); it is skipped")
@@ -142,8 +139,6 @@ VIDEO_SUFFIXES = frozenset({".mp4", ".m4v", ".avi", ".mkv", ".mov", ".webm", ".m
 
 _FRAMES_PER_SECOND_IF_UNKNOWN = 30.0
 """Rate assumed for a video file that states none."""
-_POLL_S = 0.1
-"""Seconds between two checks of a folder for new images. Longer: less work, but images are noticed later."""
 
 
 class VideoFile(Camera):

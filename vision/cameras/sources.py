@@ -15,7 +15,7 @@ from vision.cameras.usb_devices import ID_PATTERN, find_camera
 from vision.errors import CameraError
 from vision.images import IMAGE_SUFFIXES
 
-CAMERA_SPECS = (
+_SPECS = (
     "0 or usb:0 or /dev/video0 (a USB camera)",
     "usb:046d:0825, usb:046d:0825:SERIAL or usb:046d:0825@1-1.4 (this USB camera, whatever its number)",
     "pi or pi:0 (the Pi's own camera)",
@@ -24,9 +24,10 @@ CAMERA_SPECS = (
     "video:FILE or FILE.mp4 (every frame)",
     "realtime:FILE (a video at the speed it was filmed)",
 )
-"""The forms ``open_camera`` understands, for help texts."""
+"""The forms that ``open_camera`` understands."""
 
-_LIVE = re.compile(r"\d+|(usb|v4l2):.+|/dev/video\d+|/dev/v4l/.+|pi(:\d+)?")
+_DEVICE = re.compile(r"\d+|/dev/video\d+|/dev/v4l/.+")
+_LIVE = re.compile(rf"{_DEVICE.pattern}|(usb|v4l2):.+|pi(:\d+)?")
 _PATH = re.compile(r"(?:(?:images|folder|video|realtime):)?(.+)")
 
 
@@ -49,33 +50,30 @@ def open_camera(
     size: tuple[int, int] | None = None,
     frames_per_second: float | None = None,
 ) -> Camera:
-    """Open the camera that ``spec`` names; see ``CAMERA_SPECS`` for the forms.
+    """Open the camera that ``spec`` names; see ``_SPECS`` for the forms.
 
     ``size`` (width, height) and ``frames_per_second`` are requested from a live camera and ignored for files. Raises
     CameraError that says what was expected, or why the device or file cannot be opened.
     """
-    kind, colon, rest = spec.strip().partition(":")
+    named = spec.strip()
+    kind, colon, rest = named.partition(":")
     if not colon and kind != "pi":
         kind = ""
     if kind in {"usb", "v4l2", "images", "folder", "video", "realtime"} and not rest:
-        raise CameraError(f"camera {spec!r} names nothing after the colon; expected {'; '.join(CAMERA_SPECS)}")
-    if ID_PATTERN.fullmatch(spec.strip()):
-        by_id = spec.strip()
-        return usb_camera(
-            by_id, find=partial(find_camera, by_id), clock=clock, size=size, frames_per_second=frames_per_second
-        )
-    if kind in {"usb", "v4l2"} or re.fullmatch(r"\d+|/dev/video\d+|/dev/v4l/.+", spec.strip()):
-        device = rest if kind in {"usb", "v4l2"} else spec.strip()
-        return usb_camera(
-            int(device) if device.isdecimal() else device, clock=clock, size=size, frames_per_second=frames_per_second
-        )
+        raise CameraError(f"camera {spec!r} names nothing after the colon; expected {'; '.join(_SPECS)}")
+    open_usb = partial(usb_camera, clock=clock, size=size, frames_per_second=frames_per_second)
+    if ID_PATTERN.fullmatch(named):
+        return open_usb(named, find=partial(find_camera, named))
+    if kind in {"usb", "v4l2"} or _DEVICE.fullmatch(named):
+        device = rest if kind in {"usb", "v4l2"} else named
+        return open_usb(int(device) if device.isdecimal() else device)
     if kind == "pi" and (not rest or rest.isdecimal()):
         return pi_camera(int(rest or 0), clock=clock, size=size, frames_per_second=frames_per_second)
     if kind == "folder":
         return GrowingFolder(Path(rest), clock=clock, wait=wait)
     if kind in {"video", "realtime"}:
         return VideoFile(Path(rest), clock=clock, wait=wait, realtime=kind == "realtime")
-    path = Path(rest if kind == "images" else spec.strip() or "(nothing)")
+    path = Path(rest if kind == "images" else named or "(nothing)")
     if path.is_dir():
         return ImageFiles(image_paths(path), clock=clock, name=str(path))
     if path.suffix.lower() in VIDEO_SUFFIXES and kind != "images":
@@ -84,4 +82,4 @@ def open_camera(
         if not path.is_file():
             raise CameraError(f"no image file {path}")
         return ImageFiles([path], clock=clock, name=str(path))
-    raise CameraError(f"no camera {spec!r}; expected {'; '.join(CAMERA_SPECS)}")
+    raise CameraError(f"no camera {spec!r}; expected {'; '.join(_SPECS)}")

@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from common.phrases import listed
@@ -28,12 +27,16 @@ BLOCK_SYMBOLS = ("star", "stop", "slider", "x", "hoops", "cross")
 
 
 class Measured:
-    """Pieces with measurements; ``kind`` is their name in a layout file, ``needs`` says what a file without them lacks.
+    """Pieces with measurements.
+
+    ``kind`` is their name in a layout file, ``key`` the key there that shows their kind if it is not named, and
+    ``needs`` says what a file without them lacks.
 
     ``solid_at`` returns the largest piece that may stand at a point with its base at a height; ``None`` if none can.
     """
 
     kind: ClassVar[str]
+    key: ClassVar[str]
     needs: ClassVar[str]
 
     @property
@@ -58,6 +61,7 @@ class BlockPieces(Measured):
     net: Mapping[str, str]
 
     kind: ClassVar[str] = "blocks"
+    key: ClassVar[str] = "block"
     needs: ClassVar[str] = "it needs side and net of one"
 
     @classmethod
@@ -105,6 +109,7 @@ class DiscPieces(Measured):
     """The diameter of a ball."""
 
     kind: ClassVar[str] = "discs"
+    key: ClassVar[str] = "ball"
     needs: ClassVar[str] = "it needs piece and ball"
 
     @classmethod
@@ -167,6 +172,7 @@ class PyramidPieces(Measured):
     rise_mm: float
 
     kind: ClassVar[str] = "pyramids"
+    key: ClassVar[str] = "pyramids"
     needs: ClassVar[str] = "it needs their sizes"
 
     @classmethod
@@ -236,6 +242,7 @@ class DicePieces(Measured):
     printed: tuple[str, ...] = ()
 
     kind: ClassVar[str] = "dice"
+    key: ClassVar[str] = "tray"
     needs: ClassVar[str] = "set pieces to dice there"
 
     @classmethod
@@ -286,6 +293,7 @@ class Ink(Measured):
     size_mm: tuple[float, float] | None = None
 
     kind: ClassVar[str] = "ink"
+    key: ClassVar[str] = "sheet"
     needs: ClassVar[str] = "it needs a sheet"
     height_mm: ClassVar[float] = 0.0
 
@@ -330,33 +338,16 @@ class NamedPieces:
 Pieces = BlockPieces | DiscPieces | PyramidPieces | DicePieces | Ink | NamedPieces
 """The pieces of one surface; ``height_mm`` is that of the highest piece."""
 
-MEASURED_KINDS: Mapping[str, Callable[[Mapping[str, Any]], Pieces]] = MappingProxyType(
-    {
-        BlockPieces.kind: BlockPieces.from_json,
-        DiscPieces.kind: DiscPieces.from_json,
-        PyramidPieces.kind: PyramidPieces.from_json,
-        DicePieces.kind: DicePieces.from_json,
-        Ink.kind: Ink.from_json,
-    }
-)
-"""Parsers of the kinds of pieces that have measurements of their own."""
-
-
-_KINDS_BY_KEY = {
-    "block": BlockPieces.kind,
-    "ball": DiscPieces.kind,
-    "pyramids": PyramidPieces.kind,
-    "tray": DicePieces.kind,
-    "sheet": Ink.kind,
-}
+MEASURED_PIECES = (BlockPieces, DiscPieces, PyramidPieces, DicePieces, Ink)
+"""The kinds of pieces that have measurements of their own."""
 
 
 def pieces_from_json(data: Mapping[str, Any]) -> Pieces | None:
     """Parse the pieces of a surface: ``pieces`` names the kind, and is optional where measurements are given."""
-    kind = data.get("pieces", next((kind for key, kind in _KINDS_BY_KEY.items() if data.get(key)), None))
+    kind = data.get("pieces", next((one.kind for one in MEASURED_PIECES if data.get(one.key)), None))
     if kind is None:
         return None
     if not isinstance(kind, str) or not kind:
         raise LayoutError(f"pieces is {kind!r}; expected a kind of pieces such as {BlockPieces.kind!r}")
-    measured = MEASURED_KINDS.get(kind)
-    return NamedPieces(kind) if measured is None else measured(data)
+    measured = next((one for one in MEASURED_PIECES if one.kind == kind), None)
+    return NamedPieces(kind) if measured is None else measured.from_json(data)

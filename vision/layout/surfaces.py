@@ -82,10 +82,15 @@ class GridSurface:
         column = round(x_mm / self.cell_mm + (self.columns - 1) / 2)
         return self._place(column, round(y_mm / self.cell_mm + (self.rows - 1) / 2))
 
+    def column_and_row(self, place: str) -> tuple[int, int]:
+        """Return a square's column from the left and its row from the first player, both counted from 0."""
+        name = place.removeprefix(self.prefix)
+        return ord(name[0]) - ord("a"), int(name[1:]) - 1
+
     def neighbour(self, place: str, columns: int, rows: int) -> str | None:
         """Return the square that many columns to the right and rows farther away, ``None`` beside the grid."""
-        name = place.removeprefix(self.prefix)
-        return self._place(ord(name[0]) - ord("a") + columns, int(name[1:]) - 1 + rows)
+        column, row = self.column_and_row(place)
+        return self._place(column + columns, row + rows)
 
     def _place(self, column: int, row: int) -> str | None:
         return self._name(column, row) if 0 <= column < self.columns and 0 <= row < self.rows else None

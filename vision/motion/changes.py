@@ -48,10 +48,6 @@ def surface_region(name: str) -> str:
     return f"surface {name}"
 
 
-def _small_size(size: tuple[int, int]) -> tuple[int, int]:
-    return max(1, size[0] // SHRINK), max(1, size[1] // SHRINK)
-
-
 @dataclass(frozen=True, eq=False)
 class _Region:
     """A region of the small picture: a window, and which of the window's pixels belong to it."""
@@ -74,7 +70,6 @@ class ChangeDetector:
         pose: Pose,
         beside_mm: Mapping[str, float] = MappingProxyType({}),
     ) -> None:
-        self._size = _small_size(camera.size)
         self._reference: Image | None = None
         shapes = _shapes_mm(layout, beside_mm)
         points = np.concatenate([np.concatenate(parts, axis=1).reshape(-1, 3) for _, parts in shapes])
@@ -86,7 +81,8 @@ class ChangeDetector:
         low, high = (reduce.reduceat(rounded, self._starts) for reduce in (np.minimum, np.maximum))
         high += 1
         # left, top, right and bottom of what each region covers of the small picture; the last two are exclusive
-        self._boxes = np.clip(np.hstack([low, high]), 0, [*self._size, *self._size]).astype(np.intp)
+        size = [max(1, length // SHRINK) for length in camera.size]
+        self._boxes = np.clip(np.hstack([low, high]), 0, [*size, *size]).astype(np.intp)
         self._least = dict.fromkeys(self._parts, _SETTINGS.changed_pixels)
         self._least |= {surface_region(name): _SETTINGS.changed_beside_pixels for name in beside_mm}
         self._numbers = {name: number for number, name in enumerate(self._parts)}

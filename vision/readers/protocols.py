@@ -15,7 +15,6 @@ from vision.frame import Image
 from vision.geometry import CameraModel, Pose, Solid
 from vision.layout.markers import MarkerLayout
 from vision.layout.surfaces import Surface
-from vision.place_picture import PlacePicture
 from vision.reading import RollReading
 from vision.surface.bent_paper import PaperShape
 
@@ -95,10 +94,6 @@ class StackedSighting(Sighting, Protocol):
     @property
     def tops_mm(self) -> Mapping[int, tuple[float, float]]:
         """The position (x, y) of the top piece on the surface if it stands on this many others."""
-
-    @property
-    def picture(self) -> PlacePicture | None:
-        """The picture of its place, for comparing it with later ones."""
 
 
 def is_stacked(piece: Sighting) -> TypeGuard[StackedSighting]:

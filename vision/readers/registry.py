@@ -40,9 +40,9 @@ class ReaderKind(Generic[AppearanceT]):
     """The functions that a reader of one kind of pieces provides, and the ``format`` of its files.
 
     ``looks`` returns the looks that it can give to pieces whose looks begin with a word, such as a player or a colour.
-    ``plain`` returns the appearance of a set that was not enrolled. ``learn`` learns it from a set-up, given the names
-    of the players' pieces; ``enrol`` from pictures of known positions, which ``positions`` parses from an owner's text.
-    ``save`` and ``load`` store an appearance in a file. ``reader`` makes a reader for a surface.
+    ``plain`` returns the appearance of a set that was not enrolled. ``learn`` learns it from a set-up, given the plain
+    one and the names of the players' pieces; ``enrol`` from pictures of known positions, which ``positions`` parses
+    from an owner's text. ``save`` and ``load`` store an appearance in a file. ``reader`` makes a reader for a surface.
     """
 
     format: str
@@ -95,7 +95,7 @@ PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
             ink_appearance.APPEARANCE_FORMAT,
             lambda surface, _: ink_appearance.looks_of(Ink.on(surface).colours),
             ink_appearance.plain_appearance,
-            ink_appearance.keep_appearance,
+            lambda _view, plain, _names: plain,
             ink_appearance.read_copied,
             ink_appearance.learn_handwriting,
             ink_appearance.save_appearance,

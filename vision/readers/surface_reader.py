@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -79,9 +80,7 @@ class SurfaceReader:
         self._is_shape_doubtful = False
         self._shape_due_s = math.inf
         self._usual_hue: Hue | None = None
-        self._detector: (
-            tuple[Pose, PaperShape | None, OcclusionDetector | SheetOcclusionDetector, HiddenPlaces] | None
-        ) = None
+        self._detector = functools.lru_cache(maxsize=1)(self._make_detector)
 
     @property
     def margin_mm(self) -> float:
@@ -99,7 +98,7 @@ class SurfaceReader:
         if previous is not None and previous.view.shape is not view.shape:
             places, before = self.surface.places, {}
         sightings = self._pieces.read(view, places, before)
-        detector, _ = self._detector_for(view)
+        detector, _ = self._detector(view.pose, view.shape)
         solids = [piece.solid for piece in sightings.values() if piece.log_odds > 0 and piece.solid is not None]
         rectified = detector.sampler.view(view.image, solids)
         if isinstance(detector, SheetOcclusionDetector):
@@ -123,7 +122,7 @@ class SurfaceReader:
 
     def places(self, stages: Stages, time_s: float) -> tuple[dict[str, PlaceReading], tuple[Hindrance, ...]]:
         """Turn the results of the stages into probabilities and hindrances; ``time_s`` is the newest frame's."""
-        _, needed = self._detector_for(stages.view)
+        _, needed = self._detector(stages.view.pose, stages.view.shape)
         occlusions = self._still.judged(stages.occlusions, time_s)
         clear = {place: piece.is_clear for place, piece in stages.sightings.items()}
         kept, self._kept = self._kept, {}
@@ -188,15 +187,15 @@ class SurfaceReader:
         """Return a copy of the picture with the pieces drawn on it."""
         return self._pieces.draw(picture, stages.view, stages.sightings)
 
-    def _detector_for(self, view: SurfaceView) -> tuple[OcclusionDetector | SheetOcclusionDetector, HiddenPlaces]:
-        if self._detector is None or self._detector[0] is not view.pose or self._detector[1] is not view.shape:
-            detector = (
-                SheetOcclusionDetector(self._camera, view.pose, self._plan, view.shape)
-                if isinstance(self._plan, SheetPlan)
-                else OcclusionDetector(self._camera, view.pose, self._plan)
-            )
-            self._detector = (view.pose, view.shape, detector, HiddenPlaces(self.surface, detector.sampler))
-        return self._detector[2:]
+    def _make_detector(
+        self, pose: Pose, shape: PaperShape | None
+    ) -> tuple[OcclusionDetector | SheetOcclusionDetector, HiddenPlaces]:
+        detector = (
+            SheetOcclusionDetector(self._camera, pose, self._plan, shape)
+            if isinstance(self._plan, SheetPlan)
+            else OcclusionDetector(self._camera, pose, self._plan)
+        )
+        return detector, HiddenPlaces(self.surface, detector.sampler)
 
     def _hindrances(
         self, occlusions: Sequence[Occlusion], hidden: Mapping[str, HindranceKind]

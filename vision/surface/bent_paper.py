@@ -153,8 +153,7 @@ class _GridImage:
                 np.asarray(cv2.GaussianBlur(lines, (0, 0), spread_px), dtype=np.float32) for lines in self._lines
             )
             self._blurred[spread_cells] = upright, level
-        columns, rows = self._window.to_pixels(points_mm[..., 0], points_mm[..., 1])
-        pixels = np.stack([columns, rows], axis=-1).astype(np.float32)
+        pixels = self._window.pixels_of(points_mm).astype(np.float32)
         found = np.empty(points_mm.shape[:-1], dtype=np.float64)
         begin = 0
         for blurred, count in zip(self._blurred[spread_cells], self._counts, strict=True):
@@ -167,8 +166,7 @@ class _GridImage:
     def lines_beside(self, points_mm: FloatArray, reach_cells: float) -> tuple[FloatArray, FloatArray]:
         """Return the distance from points (n, 2) to their lines, in mm, and the lines' strength, 0 to 1; both (n,)."""
         steps = np.arange(-reach_cells, reach_cells + 1e-6, 1 / _SETTINGS.px_per_cell)
-        across = np.where(self.is_upright[:, None], (1.0, 0.0), (0.0, 1.0))
-        tried = points_mm + (steps[:, None] * self._cell_mm)[..., None] * across
+        tried = points_mm + (steps[:, None] * self._cell_mm)[..., None] * self.across
         clear = self.line_strength(tried, 0.05)
         weights = clear**2 * np.exp(-0.5 * (steps / (0.7 * reach_cells)) ** 2)[:, None]
         total = weights.sum(axis=0)
@@ -177,6 +175,11 @@ class _GridImage:
         # with two lines in range, either may be the right one
         sureness = clear.max(axis=0) * np.exp(-apart / 0.06**2)
         return beside * self._cell_mm, sureness
+
+    @cached_property
+    def across(self) -> FloatArray:
+        """The unit vector across the line of each of the grid's points, (points, 2)."""
+        return np.where(self.is_upright[:, None], (1.0, 0.0), (0.0, 1.0))
 
     @cached_property
     def terms(self) -> FloatArray:
@@ -258,8 +261,8 @@ def lacks_grid(image: Image, camera: CameraModel, pose: Pose, surface: GridSurfa
     pixels = project(camera, pose, np.column_stack([points_mm, np.full(len(points_mm), surface.height_mm)]))
     if np.median(sample(as_grey(image), pixels.astype(np.float32)[None])) > _SETTINGS.bleached:
         return False
-    across = np.where(seen.is_upright[:, None], (1.0, 0.0), (0.0, 1.0)) * surface.cell_mm
-    beside_mm = np.stack([points_mm + cells * across for cells in _SETTINGS.between_cells])
+    across_mm = seen.across * surface.cell_mm
+    beside_mm = np.stack([points_mm + cells * across_mm for cells in _SETTINGS.between_cells])
     on = float(seen.line_strength(points_mm, 0.06).mean())
     between = float(seen.line_strength(beside_mm, 0.06).mean())
     return on < _SETTINGS.least_share * (on + between)

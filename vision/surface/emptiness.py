@@ -134,7 +134,7 @@ def place_measures(view: RectifiedView, surface: GridSurface, sight: SurfaceEvid
     }
 
 
-_NOTHING_KNOWN = PlaceEvidence(0, 0, 0, 1.0, 0.0, 0.0, False, 0.0)
+_NOTHING_KNOWN = PlaceEvidence(0, 0, 1.0, 0.0, 0.0, False, 0.0)
 
 
 def _measure_centres(view: RectifiedView, surface: GridSurface) -> FloatArray:

@@ -175,12 +175,9 @@ def _indices_and_labels(
     points_mm: npt.NDArray[np.float64], steps_mm: npt.NDArray[np.float64], window: PlaneWindow, labels: Cells
 ) -> tuple[tuple[Cells, Cells], Cells]:
     """Return rows and columns of points in the view, and the labels at steps from them."""
-    columns, rows = (np.round(at).astype(np.intp) for at in window.to_pixels(points_mm[..., 0], points_mm[..., 1]))
-    beside = points_mm[..., None, :] + steps_mm
-    beside_columns, beside_rows = (
-        np.round(at).astype(np.intp) for at in window.to_pixels(beside[..., 0], beside[..., 1])
-    )
-    return (rows, columns), np.asarray(labels[beside_rows, beside_columns])
+    at = np.round(window.pixels_of(points_mm)).astype(np.intp)
+    beside = np.round(window.pixels_of(points_mm[..., None, :] + steps_mm)).astype(np.intp)
+    return (at[..., 1], at[..., 0]), np.asarray(labels[beside[..., 1], beside[..., 0]])
 
 
 def _shares(pixels: BoolImage, labels: Cells) -> npt.NDArray[np.float64]:

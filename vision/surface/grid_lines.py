@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import BoolImage, FloatImage
+from vision.frame import BoolImage, FloatArray, FloatImage
 from vision.layout.surfaces import GridSurface
 from vision.sampling import MAD_TO_SIGMA, TONE_CURVE, PlaneWindow, median, quantile, sample
 
@@ -118,12 +118,8 @@ def _parts(segments: npt.NDArray[np.float64], shift_mm: float, window: PlaneWind
     points = points.reshape(-1, POINTS, 2)
     both = np.repeat(across, len(HALVES), axis=0)
     shifted = points[:, None, :, :] + np.array(OFFSETS_MM)[None, :, None, None] * both[:, None, None, :]
-    column, row = window.to_pixels(shifted[..., 0], shifted[..., 1])
-    profiles = np.stack([column, row], axis=-1).astype(np.float32)
-    column, row = window.to_pixels(points[..., 0], points[..., 1])
-    rows, columns = window.shape
-    pixels = np.stack([np.clip(np.round(row), 0, rows - 1), np.clip(np.round(column), 0, columns - 1)], axis=-1)
-    whole = pixels.astype(np.intp)
+    profiles = window.pixels_of(shifted).astype(np.float32)
+    whole = np.clip(np.round(window.pixels_of(points)[..., ::-1]), 0, np.array(window.shape) - 1).astype(np.intp)
     ends = whole[:, (0, -1), ::-1].astype(np.int32)
     return LineParts(profiles, whole, ends, np.asarray(np.abs(both[:, 0]) > 0.5))
 
@@ -164,9 +160,11 @@ class GridLines:
         self._cell_mm = surface.cell_mm
         self._blanks = _parts(segments, surface.cell_mm / 2, window)
 
-    def parts_around(self, centre_mm: tuple[float, float]) -> npt.NDArray[np.float64]:
-        """Return 1 for each line part along the edges of the square with that centre, 0 for the others, (parts,)."""
-        away = np.abs(self._middles - np.array(centre_mm)).sum(axis=1)
+    def parts_around(self, centres_mm: FloatArray) -> FloatArray:
+        """Return 1 for each line part along the edges of each square, 0 for the others, (squares, parts), given the
+        squares' centres, (squares, 2).
+        """
+        away = np.abs(self._middles - centres_mm[:, None]).sum(axis=2)
         return np.asarray(away < 0.75 * self._cell_mm, dtype=np.float64)
 
     def detect(self, grey: FloatImage, not_bare: BoolImage, brighter: FloatImage, bleached: BoolImage) -> LineEvidence:

@@ -102,7 +102,7 @@ class HiddenPlaces:
         """The part of the view that a piece on each place hides, and that of the empty place."""
         window, places = self._sampler.window, self._surface.places
         outlines = np.array([self._surface.outline_mm(place) for place in places])
-        corners = np.round(np.stack(window.to_pixels(outlines[..., 0], outlines[..., 1]), axis=-1)).astype(np.int32)
+        corners = np.round(window.pixels_of(outlines)).astype(np.int32)
         squares = [_NeededArea.of(outline, window.shape) for outline in corners]
         solids = [solid for place in places if (solid := self._surface.solid_at(place)) is not None]
         pieces = [_NeededArea.of(outline, window.shape) for outline in self._sampler.hidden_outlines(solids)]

@@ -120,12 +120,9 @@ class OcclusionDetector:
 
     def __init__(self, camera: CameraModel, pose: Pose, plan: SurfacePlan) -> None:
         self.sampler = SurfaceSampler(camera, pose, plan.surface, plan.margin_mm)
+        self._plan = plan
         self._cell_mm2 = plan.surface.cell_mm**2
-        self._lines, self._rim = plan.lines, plan.rim
         self._places = PlaceExaminer(self.sampler, plan)
-        self._printed, self._beside_coarse, self._deep = plan.printed, plan.beside, plan.deep
-        self._nearest = plan.nearest
-        self._coarse_shape = (plan.window.shape[0] // COARSER, plan.window.shape[1] // COARSER)
 
     def detect(self, view: RectifiedView, known_hue: Hue | None = None) -> SurfaceEvidence:
         """Find what covers the surface besides the given pieces; ``known_hue`` is its hue from an earlier picture."""
@@ -163,14 +160,17 @@ class OcclusionDetector:
         return wide
 
     def _evidence(self, view: RectifiedView, known_hue: Hue | None) -> _ViewEvidence | None:
-        not_bare = view.hidden_by_pieces | view.outside | self._printed
+        not_bare = view.hidden_by_pieces | view.outside | self._plan.printed
         colours = SurfaceColours.of(view, not_bare, known_hue)
         if colours is None:
             return None
         grey = np.asarray(cv2.cvtColor(view.colours, cv2.COLOR_BGR2GRAY), dtype=np.float32)
-        rim = self._rim.detect(colours, view.hidden_by_pieces | view.outside)
-        coarse = cv2.resize(not_bare.astype(np.uint8), self._coarse_shape[::-1], interpolation=cv2.INTER_NEAREST) > 0
-        lines = self._lines.detect(grey, not_bare, colours.brighter, colours.bright > ColourSettings.nearly_bleached)
+        rim = self._plan.rim.detect(colours, view.hidden_by_pieces | view.outside)
+        rows, columns = self._plan.nearest.shape
+        coarse = cv2.resize(not_bare.astype(np.uint8), (columns, rows), interpolation=cv2.INTER_NEAREST) > 0
+        lines = self._plan.lines.detect(
+            grey, not_bare, colours.brighter, colours.bright > ColourSettings.nearly_bleached
+        )
         strange, lit = self._unexplained_by_light(colours, lines, rim)
         return _ViewEvidence(colours, np.asarray(coarse), colours.bright > _SETTINGS.bleached, strange, lit, lines, rim)
 
@@ -178,7 +178,7 @@ class OcclusionDetector:
         """Return the connected regions of strange pixels and of missing lines."""
         strange = evidence.strange
         bands = np.zeros(strange.shape, dtype=np.uint8)
-        for ends in self._lines.parts.ends[evidence.lines.missing] // COARSER:
+        for ends in self._plan.lines.parts.ends[evidence.lines.missing] // COARSER:
             cv2.line(bands, ends[0].tolist(), ends[1].tolist(), 1, round(_SETTINGS.band_mm / COARSER))
         joined = (strange | ((bands > 0) & ~evidence.not_bare)).astype(np.uint8)
         joined = np.asarray(cv2.morphologyEx(joined, cv2.MORPH_CLOSE, disc_mm(_SETTINGS.closing_mm)), dtype=np.uint8)
@@ -193,7 +193,7 @@ class OcclusionDetector:
         Where the lines are visible, a slightly different hue is due to light, and so is any hue that extends over many
         lines.
         """
-        lit = lines.seen[self._nearest]
+        lit = lines.seen[self._plan.nearest]
         relit = np.zeros_like(lit)
         for part in _regions(colours.strange):
             inside = self._inside(part)
@@ -213,7 +213,7 @@ class OcclusionDetector:
             if (
                 rim.is_entered_by(part)
                 and self._count_parts(lines, part)[0] < _SETTINGS.fewest_gone
-                and _is_sharp(colours, part, self._beside_coarse)
+                and _is_sharp(colours, part, self._plan.beside)
             ):
                 strange |= part
         return np.asarray(strange), relit
@@ -225,7 +225,7 @@ class OcclusionDetector:
 
     def _inside(self, pixels: BoolImage) -> BoolImage:
         """Return whether each line part lies inside a region."""
-        points = self._lines.parts.points // COARSER
+        points = self._plan.lines.parts.points // COARSER
         return np.asarray(pixels[points[..., 0], points[..., 1]].mean(axis=1) >= 0.5)
 
     def _is_object(self, evidence: _ViewEvidence, pixels: BoolImage) -> bool:
@@ -233,8 +233,6 @@ class OcclusionDetector:
         judged = pixels & ~evidence.not_bare
         if not judged.any():
             return False
-        off_hue = evidence.colours.off_hue[judged]
-        relit = float(evidence.relit[judged].mean()) > 0.5
         seen, missing = self._count_parts(evidence.lines, pixels)
         if float(evidence.bleached[judged].mean()) > 0.5:
             return True
@@ -242,16 +240,12 @@ class OcclusionDetector:
             return False
         # a rim that is not visible confirms missing lines, but may be due to the table
         missing += evidence.rim.count_missing_at(pixels) if missing else 0
-        mm2 = COARSER**2
-        weak_cells = (
-            float((evidence.strange[judged] & (off_hue > 0.5 * evidence.colours.hue_limit)).sum())
-            * mm2
-            / self._cell_mm2
-        )
-        area_cells = float(judged.sum()) * mm2 / self._cell_mm2
-        if relit:
+        if float(evidence.relit[judged].mean()) > 0.5:
             # coloured light changes hues too: only missing lines count there
             return missing > _SETTINGS.lit_parts and missing > 2 * seen
+        off_hue = evidence.colours.off_hue[judged]
+        weak = evidence.strange[judged] & (off_hue > 0.5 * evidence.colours.hue_limit)
+        weak_cells, area_cells = (float(one.sum()) * COARSER**2 / self._cell_mm2 for one in (weak, judged))
         if float((off_hue > _SETTINGS.strong_hue).mean()) > 0.4:
             return True
         if missing >= 2 and missing > seen and weak_cells > 0.4:
@@ -259,7 +253,7 @@ class OcclusionDetector:
         if (
             seen < _SETTINGS.fewest_gone
             and evidence.rim.is_entered_by(pixels)
-            and _is_sharp(evidence.colours, pixels, self._beside_coarse)
+            and _is_sharp(evidence.colours, pixels, self._plan.beside)
         ):
             return True
         # many lines missing at once: an object of the board's own hue
@@ -272,7 +266,7 @@ class OcclusionDetector:
         if white or (not entered and _is_soft_glow(evidence, pixels)):
             return HindranceKind.GLARE
         # a region along the rim only, where a slightly wrong pose shows the table, is not a hand
-        deep = float((pixels & self._deep).sum()) > _SETTINGS.least_deep * float(pixels.sum())
+        deep = float((pixels & self._plan.deep).sum()) > _SETTINGS.least_deep * float(pixels.sum())
         large = deep and area_mm2 > _SETTINGS.hand_cells * self._cell_mm2
         crossed = entered or (evidence.rim.is_crossed_by(pixels) if large else False)
         if crossed and not entered and not evidence.rim.continues_at(pixels):
@@ -284,7 +278,7 @@ class OcclusionDetector:
     def _is_white_board(self, evidence: _ViewEvidence) -> bool:
         """Return whether most of what is overexposed still shows the board's lines."""
         white = evidence.bleached & ~evidence.not_bare
-        seen = evidence.lines.seen[self._nearest]
+        seen = evidence.lines.seen[self._plan.nearest]
         return bool(white.any() and float(seen[white].mean()) > 0.5)
 
 

@@ -36,14 +36,12 @@ _SETTINGS = PlaceSettings()
 class PlaceEvidence:
     """The evidence for one place.
 
-    Of the grid lines around it: how many parts are visible, how many are missing, how many no piece hides, and their
-    contrast relative to the expected one. Of the place: the share of its centre that is strange, its log brightness
-    above the board's, whether glare begins near it, and the share with another hue within the area that a piece
-    standing there would hide.
+    Of the grid lines around it: how many parts are visible, how many no piece hides, and their contrast relative to the
+    expected one. Of the place: the share of its centre that is strange, its log brightness above the board's, whether
+    glare begins near it, and the share with another hue within the area that a piece standing there would hide.
     """
 
     lines_seen: int
-    lines_missing: int
     lines: int
     clearness: float
     strange_share: float
@@ -92,7 +90,7 @@ class PlaceExaminer:
         """
         around = self._plan.around * lines.judged
         count = around.sum(axis=1)
-        seen, missing = around @ lines.seen, around @ lines.missing
+        seen = around @ lines.seen
         clearness = np.where(count > 0, around @ lines.clearness / np.maximum(count, 1.0), 1.0)
         near = (
             cv2.dilate(glare.astype(np.uint8), disc_mm(2 * _SETTINGS.near_glare_mm))
@@ -113,7 +111,6 @@ class PlaceExaminer:
         return {
             place: PlaceEvidence(
                 int(seen[index]),
-                int(missing[index]),
                 int(count[index]),
                 float(clearness[index]),
                 float(strange_share[index]),

@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import BoolImage
+from vision.frame import BoolImage, FloatArray
 from vision.layout.surfaces import GridSurface
 from vision.sampling import PlaneWindow
 from vision.surface.colours import COARSER
@@ -49,7 +49,7 @@ class SurfacePlan:
     window: PlaneWindow
     lines: GridLines
     rim: SurfaceRim
-    around: npt.NDArray[np.intp]
+    around: FloatArray
     middles: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
     printed: BoolImage
     beside: BoolImage
@@ -61,8 +61,7 @@ class SurfacePlan:
         """Make the plan of one surface."""
         window = view_window(surface, BESIDE_MM)
         lines = GridLines(surface, window)
-        centres = np.array([surface.centre_mm(place) for place in surface.places])
-        column, row = window.to_pixels(centres[:, 0], centres[:, 1])
+        column, row = window.to_pixels(*surface.centres_mm.T)
         beside = _outside_or_near_rim(surface, window)
         coarse = beside[COARSER // 2 :: COARSER, COARSER // 2 :: COARSER]
         return cls(
@@ -71,7 +70,7 @@ class SurfacePlan:
             window,
             lines,
             SurfaceRim(surface, window),
-            np.stack([lines.parts_around((float(x), float(y))) for x, y in centres]),
+            lines.parts_around(surface.centres_mm),
             (np.round(row / COARSER).astype(np.intp), np.round(column / COARSER).astype(np.intp)),
             np.asarray(beside | _printed_centres(surface, window)),
             coarse,

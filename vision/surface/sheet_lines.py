@@ -77,7 +77,10 @@ class ArmEvidence:
 
 
 class SheetLines:
-    """Examines the grid lines of one sheet in views through one window."""
+    """Examines the grid lines of one sheet in views through one window.
+
+    ``arms_mm`` are the middles of each corner's arms, (corners, 4, 2).
+    """
 
     def __init__(self, surface: GridSurface, window: PlaneWindow) -> None:
         self._shape = window.shape
@@ -88,23 +91,17 @@ class SheetLines:
         )
         corners_mm = np.column_stack([x.ravel(), y.ravel()])
         middle = cell * (_ALONG_CELLS[0] + _ALONG_CELLS[1]) / 2 * np.array(_ARMS)
-        self._arms_mm = corners_mm[:, None, :] + middle
+        self.arms_mm = corners_mm[:, None, :] + middle
         self._arms = _profiles(corners_mm, cell, window)
         # shifted by half a cell they lie between the lines; one each way is enough for the noise
         self._blanks = _profiles(corners_mm + cell / 2, cell, window)[:, ::2]
-        cells_mm = np.array([surface.centre_mm(place) for place in surface.places])
-        off_mm = np.abs(self._arms_mm.reshape(1, -1, 2) - cells_mm[:, None]).max(axis=2)
+        off_mm = np.abs(self.arms_mm.reshape(1, -1, 2) - surface.centres_mm[:, None]).max(axis=2)
         around = np.asarray(off_mm < 0.6 * cell)
         judged = around.sum(axis=1) >= _FEWEST_AROUND
         self._around = around[judged] / around[judged].sum(axis=1, keepdims=True)
-        columns, rows = window.to_pixels(*np.concatenate([corners_mm, cells_mm[judged]]).T)
+        columns, rows = window.to_pixels(*np.concatenate([corners_mm, surface.centres_mm[judged]]).T)
         self._rows, self._columns = np.round(rows).astype(np.intp), np.round(columns).astype(np.intp)
         self._reach_px = round(_SETTINGS.reach_cells * cell * window.px_per_mm)
-
-    @property
-    def arms_mm(self) -> npt.NDArray[np.float64]:
-        """The middle of each corner's arms, (corners, 4, 2)."""
-        return self._arms_mm
 
     def examine(self, light: FloatImage) -> ArmEvidence:
         """Examine all arms in the view's linear light, (rows, columns, 3)."""
@@ -155,7 +152,7 @@ def _profiles(corners_mm: npt.NDArray[np.float64], cell_mm: float, window: Plane
         across = np.array([-way[1], way[0]])
         steps = along[None, :, None] * way + np.array(_ACROSS_CELLS)[:, None, None] * across
         points = corners_mm[:, None, None, :] + cell_mm * steps
-        maps.append(np.stack(window.to_pixels(points[..., 0], points[..., 1]), axis=-1))
+        maps.append(window.pixels_of(points))
     return np.stack(maps, axis=1).astype(np.float32)
 
 

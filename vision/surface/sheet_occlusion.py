@@ -110,12 +110,11 @@ class SheetOcclusionDetector:
 
     def __init__(self, camera: CameraModel, pose: Pose, plan: SheetPlan, shape: PaperShape | None = None) -> None:
         self.sampler = SurfaceSampler(camera, pose, plan.surface, plan.margin_mm, shape)
-        self._cell_px, self._edge_px = plan.surface.cell_mm, plan.edge_px
-        self._pens_deg, self._margin = plan.pens_deg, plan.margin
-        self._lines, self._cells = plan.lines, plan.cells
+        self._plan = plan
 
     def detect(self, view: RectifiedView) -> SurfaceEvidence:
         """Find what covers the sheet."""
+        plan = self._plan
         density, odd = _densities_and_marks(view)
         hue, off_pens_deg, saturation = self._hues(density)
         ink = saturation > 1.0
@@ -124,21 +123,21 @@ class SheetOcclusionDetector:
         reaching = [
             pixels
             for pixels in _wide_regions(odd & ~(ink & (off_pens_deg < _SETTINGS.reaching_hue_deg)))
-            if (pixels & self._margin & self._cells.beyond).sum() > _SETTINGS.reaching_mm2
+            if (pixels & plan.margin & plan.cells.beyond).sum() > _SETTINGS.reaching_mm2
         ]
-        least_cells = _SETTINGS.grey_cells if len(self._pens_deg) else _SETTINGS.lying_cells
+        least_cells = _SETTINGS.grey_cells if len(plan.pens_deg) else _SETTINGS.lying_cells
         lying = [
             pixels
             for pixels in _wide_regions(odd & ~filled)
-            if float((pixels & self._cells.on_grid).sum()) > least_cells * self._cell_px**2
+            if float((pixels & plan.cells.on_grid).sum()) > least_cells * plan.surface.cell_mm**2
         ]
         coloured = filled & (saturation > _SETTINGS.lit_saturation)
         if lying:
             # its lit side may be nearly as colourful as ink
             whole = _wide_regions(odd & ~coloured)
             lying = [pixels for pixels in whole if any((pixels & one).any() for one in lying)]
-        lines = self._lines.examine(view.light)
-        objects = self._lines.mark_covered(lines, view.light, coloured | view.outside)
+        lines = plan.lines.examine(view.light)
+        objects = plan.lines.mark_covered(lines, view.light, coloured | view.outside)
         objects |= self._objects_like_ink(odd, filled, hue, lines.even)
         for pixels in lying:
             objects |= pixels
@@ -147,9 +146,9 @@ class SheetOcclusionDetector:
             for one in touching:
                 one |= pixels
             if not touching:
-                found.append(_occlusion(HindranceKind.OBJECT, pixels, self._edge_px))
+                found.append(_occlusion(HindranceKind.OBJECT, pixels, plan.edge_px))
         for pixels in reaching:
-            beside = not (pixels & self._cells.on_grid).any() and pixels.sum() < _SETTINGS.beside_grid_mm2
+            beside = not (pixels & plan.cells.on_grid).any() and pixels.sum() < _SETTINGS.beside_grid_mm2
             found.append(_occlusion(HindranceKind.OBJECT if beside else HindranceKind.HAND, pixels))
         found.sort(key=lambda occlusion: -occlusion.area_mm2)
         return SurfaceEvidence(tuple(found), {})
@@ -160,16 +159,17 @@ class SheetOcclusionDetector:
         """Return objects with a pen's colour: they lie across lines, or their hue is not that of the sheet's other
         cells.
         """
-        if not len(self._pens_deg):
+        plan = self._plan
+        if not len(plan.pens_deg):
             return np.zeros_like(odd)
         ink = np.asarray(odd & filled)
-        found = self._cells.mark_objects(ink, _wider_than_strokes(odd & (filled | self._margin)), even)
-        for own in _by_pen(hue, ink, self._pens_deg):
-            solid = _wider_than_strokes(own | (odd & self._margin))
-            found |= self._cells.mark_coins(own, solid) | self._cells.mark_objects(own, solid, even)
-        foreign = self._cells.mark_foreign_hues(hue, ink, self._pens_deg, _SETTINGS.pen_hue_deg)
+        found = plan.cells.mark_objects(ink, _wider_than_strokes(odd & (filled | plan.margin)), even)
+        for own in _by_pen(hue, ink, plan.pens_deg):
+            solid = _wider_than_strokes(own | (odd & plan.margin))
+            found |= plan.cells.mark_coins(own, solid) | plan.cells.mark_objects(own, solid, even)
+        foreign = plan.cells.mark_foreign_hues(hue, ink, plan.pens_deg, _SETTINGS.pen_hue_deg)
         for pixels in _wide_regions(foreign):
-            if float(pixels.sum()) > _SETTINGS.off_hue_cells * self._cell_px**2:
+            if float(pixels.sum()) > _SETTINGS.off_hue_cells * plan.surface.cell_mm**2:
                 found |= pixels
         return found
 
@@ -177,15 +177,15 @@ class SheetOcclusionDetector:
         """Return the hue of each pixel and its distance from the nearest pen's hue, in degrees, and its saturation as a
         multiple of the least one of ink; all are 0 where no pen can have been.
         """
-        hue, off, saturation = (np.zeros(self._margin.shape, dtype=np.float32) for _ in range(3))
-        if not len(self._pens_deg):
+        hue, off, saturation = (np.zeros(self._plan.margin.shape, dtype=np.float32) for _ in range(3))
+        if not len(self._plan.pens_deg):
             return hue, off, saturation
         least = min_channel(density)
         # a colour is at most so many times as strong as its channels differ
-        inked = (max_channel(density) - least > _SETTINGS.least_strength / np.sqrt(2.0)) & ~self._margin
+        inked = (max_channel(density) - least > _SETTINGS.least_strength / np.sqrt(2.0)) & ~self._plan.margin
         own, strength = hues(density[inked])
         hue[inked] = own
-        off[inked] = reduce(np.minimum, (np.abs(nearest_turn(own - np.float32(pen))) for pen in self._pens_deg))
+        off[inked] = reduce(np.minimum, (np.abs(nearest_turn(own - np.float32(pen))) for pen in self._plan.pens_deg))
         lowest = np.where(np.abs(own) < _SETTINGS.warm_deg, _SETTINGS.warm_saturation, _SETTINGS.least_saturation)
         saturation[inked] = strength / np.maximum(_SETTINGS.least_strength, lowest * least[inked])
         return hue, off, saturation

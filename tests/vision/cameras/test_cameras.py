@@ -140,10 +140,10 @@ def test_a_file_without_an_end_mark_is_read_once_it_no_longer_grows(tmp_path, ti
 def test_a_file_that_stays_incomplete_is_named_once_and_skipped(tmp_path, time):
     (tmp_path / "1.jpg").write_bytes(jpeg(30)[:150])
     (tmp_path / "2.jpg").write_bytes(jpeg(40))
-    camera = GrowingFolder(tmp_path, clock=time.clock, wait=time.wait, patience_s=1.0)
+    camera = GrowingFolder(tmp_path, clock=time.clock, wait=time.wait)
     with pytest.raises(FrameTimeoutError, match=r"1\.jpg is still incomplete"):
         camera.read(0.5)
-    with pytest.raises(FrameError, match=r"1\.jpg is still cut off after 1\.\d s \(150 bytes\); it is skipped"):
+    with pytest.raises(FrameError, match=r"1\.jpg is still cut off after 3\.\d s \(150 bytes\); it is skipped"):
         camera.read(GUARD_S)
     assert shade(camera.read(1.0)) == 40
 

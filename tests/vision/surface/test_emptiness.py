@@ -33,17 +33,20 @@ def relit(image: Image, factor: np.ndarray) -> Image:
     return np.asarray(np.round(255 * np.power(light, 1 / 2.2)), dtype=np.uint8)
 
 
-def test_most_lines_of_a_clear_board_are_seen_and_none_is_gone() -> None:
-    places = sight_of(photoreal.picture(NAME)).places.values()
-    assert sum(place.lines_missing for place in places) == 0
-    assert sum(place.lines_seen for place in places) > 0.9 * sum(place.lines for place in places)
+def share_of_lines_seen(sight: SurfaceEvidence) -> float:
+    places = sight.places.values()
+    return sum(place.lines_seen for place in places) / sum(place.lines for place in places)
+
+
+def test_the_lines_of_a_clear_board_are_seen() -> None:
+    assert share_of_lines_seen(sight_of(photoreal.picture(NAME))) > 0.98
 
 
 @pytest.mark.parametrize("colour", [(0.35, 0.7, 1.1), (1.2, 0.9, 0.6), (0.4, 0.4, 0.4)])
 def test_lines_stay_visible_under_another_lamp(colour: tuple[float, float, float]) -> None:
     sight = sight_of(relit(photoreal.picture(NAME), np.array(colour)))
     assert sight.occlusions == ()
-    assert sum(place.lines_missing for place in sight.places.values()) == 0
+    assert share_of_lines_seen(sight) > 0.98
 
 
 @pytest.mark.parametrize("towards_deg", some([0, 200, 90, 290]))
@@ -63,8 +66,9 @@ def test_lines_under_an_object_of_the_boards_colour_are_gone() -> None:
     blue, green, red = (int(value) for value in np.median(view.colours[~view.hidden_by_pieces & ~view.outside], axis=0))
     card = [(-60.0, -60.0), (20.0, -60.0), (20.0, 20.0), (-60.0, 20.0)]
     places = sight_of(painted(card, (blue, green, red))).places
-    assert places["d4"].lines_missing >= 4
-    assert places["a7"].lines_missing == 0
+    assert (places["d4"].lines, places["a7"].lines) == (8, 4)
+    assert places["d4"].lines_seen <= 2
+    assert places["a7"].lines_seen == 4
 
 
 def test_a_reflected_lamp_is_glare_and_places_near_it_are_unsure() -> None:

@@ -75,9 +75,10 @@ def test_inner_lines_are_one_cell_long_and_border_the_squares() -> None:
     assert np.hypot(segments[:, 2] - segments[:, 0], segments[:, 3] - segments[:, 1]) == pytest.approx(40.0)
     assert np.abs(segments).max() == 140.0
     assert len(np.unique(segments, axis=0)) == len(segments)
-    around = {place: int(lines().parts_around(BOARD.centre_mm(place)).sum()) for place in BOARD.places}
+    parts = dict(zip(BOARD.places, lines().parts_around(BOARD.centres_mm), strict=True))
+    around = {place: int(own.sum()) for place, own in parts.items()}
     assert (around["d4"], around["d1"], around["a4"], around["a1"], around["g7"]) == (8, 6, 6, 4, 4)
-    where = lines().parts_around(BOARD.centre_mm("d4")) > 0
+    where = parts["d4"] > 0
     assert (where == parts_in((-21.0, 21.0, -21.0, 21.0))).all()
 
 

@@ -69,7 +69,6 @@ def test_the_evidence_equals_a_place_by_place_reference(sampler: SurfaceSampler,
         own = [part for part in np.flatnonzero(plan().around[number]) if lines.judged[part]]
         assert one.lines == len(own)
         assert one.lines_seen == sum(gone[part] < -1 for part in own)
-        assert one.lines_missing == sum(gone[part] > 1 for part in own)
         assert one.clearness == pytest.approx(np.mean([lines.clearness[part] for part in own]) if own else 1.0)
         assert one.strange_share == pytest.approx(around(strange, place).mean(), abs=1e-4)
         assert one.brighter == pytest.approx(around(brighter, place).mean(), abs=1e-4)

@@ -19,7 +19,7 @@ from vision.errors import EnrolmentError, FrameError
 from vision.frame import FloatArray, finite_vector
 from vision.images import decode_photo
 from vision.opencv import as_grey
-from vision.readers.blocks.symbols import Mask, drawn_masks
+from vision.readers.blocks.symbols import Mask, drawn_mask
 from vision.readers.looks_file import read_looks, write_looks
 
 APPEARANCE_FORMAT = "tabletop-referee looks 1"
@@ -72,7 +72,7 @@ class BlockAppearance:
 
 def drawn_appearance(symbols: tuple[str, ...], colours: Mapping[str, FloatArray] | None = None) -> BlockAppearance:
     """Return an appearance with drawn symbols and the given colours, for a set that was not enrolled."""
-    return BlockAppearance(dict(colours or {}), drawn_masks(symbols, MASK_SIDE_PX))
+    return BlockAppearance(dict(colours or {}), {symbol: drawn_mask(symbol, MASK_SIDE_PX) for symbol in symbols})
 
 
 def appearance_to_json(looks: BlockAppearance) -> dict[str, Any]:

@@ -16,17 +16,21 @@ from common.phrases import counted
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray, FloatImage
 from vision.layout.pieces import BlockPieces
-from vision.layout.surfaces import Surface
+from vision.layout.surfaces import Surface, top_mm
 from vision.readers.blocks.appearance import MASK_SIDE_PX, BlockAppearance, drawn_appearance
 from vision.readers.blocks.faces import FaceFinder, FaceFit, fit_face, rough_centre
-from vision.readers.blocks.reader import REACH_MM, BlockReader, BlockSighting, top_window
-from vision.readers.blocks.symbols import Mask, scaled_mask
+from vision.readers.blocks.reader import MARGIN_MM, BlockReader, BlockSighting
+from vision.readers.blocks.symbols import Mask, transformed_mask
 from vision.readers.positions import PositionText
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 from vision.sampling import PlaneWindow, linear_light, plane_map, sample
 
 ENROL_PX_PER_MM = 2.0
 """Scale at which pictures are sampled, in pixels per millimetre. Higher: finer masks, but slower."""
+REACH_MM = 10.0
+"""Distance from a place's centre, across and away, up to which a face is searched for. Larger: a neighbouring block may
+be found.
+"""
 AROUND_MM = 45.0
 """Half the side of the part of a picture in which a place's block is fitted. It must contain a block wherever it is
 searched for. Larger: slower.
@@ -83,7 +87,7 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> BlockAppear
     drawn = drawn_appearance(symbols)
     ratios: dict[str, list[FloatArray]] = {}
     masks: dict[str, list[Mask]] = {}
-    window = top_window(surface, ENROL_PX_PER_MM)
+    window = PlaneWindow.over(surface.bounds_mm.grown(MARGIN_MM), top_mm(surface), ENROL_PX_PER_MM)
     for picture in pictures:
         light = linear_light(sample(picture.image, plane_map(picture.camera, picture.pose, window)))
         for place, (colour, symbol) in picture.position.items():
@@ -131,14 +135,18 @@ def learn_colours(view: SurfaceView, plain: BlockAppearance, names: tuple[str, .
     # no block starts on a printed place, but a printed star looks like a block with dark ink
     looked_at = [place for place in view.surface.places if place not in view.surface.printed]
     for scale in SYMBOL_SCALES:
-        scaled = {symbol: scaled_mask(mask, scale) for symbol, mask in plain.masks.items()}
+        scaled = {symbol: transformed_mask(mask, scale=scale) for symbol, mask in plain.masks.items()}
         seen = BlockReader(view.surface, BlockAppearance({}, scaled)).read(view, looked_at, {})
         for place, sight in seen.items():
             clear = sight.face.correlation > SET_UP_FIT and sight.log_odds > 0
             if clear and (place not in best or sight.face.correlation > best[place][0].face.correlation):
                 best[place] = (sight, scale)
         # a symbol of another size fits badly at first but is detected; a place without a face is never detected
-        looked_at = [place for place in looked_at if place in seen and not _fits_well(best.get(place))]
+        looked_at = [
+            place
+            for place in looked_at
+            if place in seen and (place not in best or best[place][0].face.correlation <= GOOD_FIT)
+        ]
         if not looked_at:
             break
     sights = [sight for sight, _ in best.values()]
@@ -167,17 +175,13 @@ def learn_colours(view: SurfaceView, plain: BlockAppearance, names: tuple[str, .
     return BlockAppearance(colours, masks)
 
 
-def _fits_well(found: tuple[BlockSighting, float] | None) -> bool:
-    return found is not None and found[0].face.correlation > GOOD_FIT
-
-
 def _masks_at_scale(plain: BlockAppearance, seen: Sequence[tuple[BlockSighting, float]]) -> dict[str, Mask]:
     """Return each symbol's mask at the scale that fitted best; symbols not seen get the median scale."""
     usual = float(np.median([scale for _, scale in seen]))
     masks = {}
     for symbol, mask in plain.masks.items():
         own = [(sight.face.correlation, scale) for sight, scale in seen if sight.face.symbol == symbol]
-        masks[symbol] = scaled_mask(mask, max(own)[1] if own else usual)
+        masks[symbol] = transformed_mask(mask, scale=max(own)[1] if own else usual)
     return masks
 
 
@@ -222,7 +226,7 @@ def _fit_known(
     middle = window.to_pixels(*surface.centre_mm(place))
     fits: list[tuple[FaceFit, Mask]] = []
     for scale in SYMBOL_SCALES:
-        scaled = scaled_mask(mask, scale)
+        scaled = transformed_mask(mask, scale=scale)
         finder = FaceFinder(BlockAppearance({}, {symbol: scaled}), BlockPieces.on(surface).side_mm, ENROL_PX_PER_MM)
         column, row = rough_centre(finder, light, middle, REACH_MM * ENROL_PX_PER_MM, 1.0)
         x = window.left_mm + (column + 0.5) / ENROL_PX_PER_MM

@@ -28,7 +28,7 @@ from vision.readers.blocks.faces import (
     TURNS_DEG,
     UPRIGHT_WEIGHT,
     FaceFit,
-    edge_samples,
+    edge_clarity,
     face_and_ink,
     view_weights,
 )
@@ -130,7 +130,7 @@ class CloseFitter:
         down = np.asarray(cv2.transform(np.abs(cv2.Sobel(smooth, cv2.CV_32F, 0, 1)), all_channels), dtype=np.float32)
         middles = (wanted - patches.middles_mm) * [1, -1] + half_mm - 0.5
         middles[:, 1] += 2 * half_mm * np.arange(len(sights))
-        clarity = edge_samples(across, down, middles, self._face_mm, TURNS_DEG)
+        clarity = edge_clarity(across, down, middles, self._face_mm, TURNS_DEG)
         return np.asarray(clarity / np.maximum(np.median(clarity, axis=1, keepdims=True), 1e-6))
 
     @staticmethod

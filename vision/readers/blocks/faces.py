@@ -10,7 +10,6 @@ effect of a change.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,7 +19,7 @@ import numpy.typing as npt
 
 from vision.frame import FloatArray, FloatImage
 from vision.readers.blocks.appearance import RATIO_FLOOR, BlockAppearance, log_ratio
-from vision.readers.blocks.symbols import FACE_RIM_MM, Mask, distinct_quarter_turns, turned_mask
+from vision.readers.blocks.symbols import FACE_RIM_MM, Mask, distinct_quarter_turns, transformed_mask
 from vision.sampling import PlaneWindow, sample
 
 
@@ -76,21 +75,16 @@ class FaceFinder:
             for small in [cv2.resize(mask, (self._side_px, self._side_px), interpolation=cv2.INTER_AREA)]
             for quarter in distinct_quarter_turns(mask)
         ]
-        self._turned = functools.lru_cache(maxsize=256)(self._templates)
 
-    def _templates(self, degrees: float, blur_tenths_px: int) -> tuple[FaceTemplate, ...]:
+    def templates(self, degrees: float, blur_px: float) -> list[FaceTemplate]:
+        """Return the masks of all symbols and distinct quarter turns, rotated and blurred."""
         templates = []
         for symbol, quarter, mask in self._upright:
-            turned = turned_mask(mask, degrees) if degrees else mask
-            if blur_tenths_px > 0:
-                turned = np.asarray(cv2.GaussianBlur(turned, (0, 0), blur_tenths_px / 10), dtype=np.float32)
+            turned = transformed_mask(mask, degrees) if degrees else mask
+            blurred = np.asarray(cv2.GaussianBlur(turned, (0, 0), blur_px), dtype=np.float32)
             rim = self._rim_px
-            templates.append(FaceTemplate(symbol, quarter, np.ascontiguousarray(turned[rim:-rim, rim:-rim])))
-        return tuple(templates)
-
-    def templates(self, degrees: float, blur_px: float) -> tuple[FaceTemplate, ...]:
-        """Return the masks of all symbols and distinct quarter turns, rotated and blurred; cached."""
-        return self._turned(round(degrees * 2) / 2, round(blur_px * 10))
+            templates.append(FaceTemplate(symbol, quarter, np.ascontiguousarray(blurred[rim:-rim, rim:-rim])))
+        return templates
 
 
 def view_weights(looks: BlockAppearance) -> npt.NDArray[np.float32]:
@@ -112,15 +106,6 @@ def contrast_views(window: FloatImage, looks: BlockAppearance) -> list[FloatImag
     return [np.asarray(window @ weight, dtype=np.float32) for weight in view_weights(looks)]
 
 
-def slide(view: FloatImage, template: Mask) -> tuple[float, tuple[int, int]]:
-    """Correlate a mask with a view at every offset: the best correlation and its upper left (column, row).
-
-    The view is at least as large as the mask.
-    """
-    _, best, _, where = cv2.minMaxLoc(cv2.matchTemplate(view, template, cv2.TM_CCOEFF_NORMED))
-    return float(best), (int(where[0]), int(where[1]))
-
-
 def face_and_ink(patch: FloatImage, mask: Mask) -> tuple[FloatArray, FloatArray]:
     """Return the least-squares fit of picture = face + mask x (ink - face), per channel: face and ink, shapes (3,)."""
     amount = mask.reshape(-1)
@@ -135,23 +120,13 @@ def face_and_ink(patch: FloatImage, mask: Mask) -> tuple[FloatArray, FloatArray]
 def edge_clarity(
     gradient_x: FloatImage,
     gradient_y: FloatImage,
-    middle_px: tuple[float, float],
-    side_px: float,
-    turns_deg: Sequence[float],
-) -> npt.NDArray[np.float64]:
-    """Return the gradient across the four edges of a square, for each rotation; shape (turns,)."""
-    middles = np.array([middle_px], dtype=np.float64)
-    return np.asarray(edge_samples(gradient_x, gradient_y, middles, side_px, turns_deg)[0])
-
-
-def edge_samples(
-    gradient_x: FloatImage,
-    gradient_y: FloatImage,
     middles_px: npt.NDArray[np.float64],
     side_px: float,
     turns_deg: Sequence[float],
 ) -> npt.NDArray[np.float64]:
-    """Return the ``edge_clarity`` of several squares in one picture, (n, turns); ``middles_px`` is (n, 2)."""
+    """Return the gradient across the four edges of squares with centres (n, 2) in a picture, for each rotation; (n,
+    turns).
+    """
     along = np.linspace(-0.4, 0.4, 25) * side_px
     half = side_px / 2
     points = np.concatenate(
@@ -241,7 +216,7 @@ def fit_face(
     gradient_x = np.asarray(np.abs(cv2.Sobel(smooth, cv2.CV_32F, 1, 0)).sum(axis=2), dtype=np.float32)
     gradient_y = np.asarray(np.abs(cv2.Sobel(smooth, cv2.CV_32F, 0, 1)).sum(axis=2), dtype=np.float32)
     middle = (column - left, row - top)
-    clarity = edge_clarity(gradient_x, gradient_y, middle, side_px, TURNS_DEG)
+    clarity = edge_clarity(gradient_x, gradient_y, np.array([middle]), side_px, TURNS_DEG)[0]
     relative = clarity / max(float(np.median(clarity)), 1e-6)
     by_turn = dict(zip(TURNS_DEG, relative, strict=True))
     allowed = [degrees for degrees in TURNS_DEG if abs(degrees) <= LARGEST_TURN_DEG]
@@ -260,7 +235,7 @@ def fit_face(
             span = len(template.mask) + 2 * margin
             for view in views:
                 near = view[first_row : first_row + span, first_column : first_column + span]
-                fit, (dx, dy) = slide(near, template.mask)
+                _, fit, _, (dx, dy) = cv2.minMaxLoc(cv2.matchTemplate(near, template.mask, cv2.TM_CCOEFF_NORMED))
                 scores[template.symbol] = max(scores.get(template.symbol, -1.0), fit + bonus)
                 fits.append((fit + bonus, fit, degrees, template, first_column + dx, first_row + dy))
     _, fit, degrees, template, found_left, found_top = max(fits, key=lambda one: one[0])

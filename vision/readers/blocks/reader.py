@@ -25,16 +25,11 @@ from vision.readers.blocks.faces import ColourMetric, FaceFit
 from vision.readers.blocks.sides import SideReader, SideView, neighbours_in_net, side_probabilities, side_views, support
 from vision.readers.probabilities import softmax
 from vision.readers.protocols import SurfaceView
-from vision.sampling import PlaneGrid, PlaneWindow
+from vision.sampling import PlaneGrid
 
 MARGIN_MM = 38.0
 """Margin around the surface in the plane of the tops, for blocks near its edge. Smaller: beyond it the border repeats.
 """
-REACH_MM = 10.0
-"""Distance from a place's centre, across and away, up to which enrolment searches for a face. Larger: a neighbouring
-block may be found.
-"""
-
 STAR = "star"
 
 
@@ -164,11 +159,6 @@ class BlockSighting:
         return {
             look_name(colour, symbol): colours[colour] * symbols[symbol] for colour in colours for symbol in symbols
         }
-
-
-def top_window(surface: Surface, px_per_mm: float) -> PlaneWindow:
-    """Return the window of the plane of the blocks' tops: the surface and a margin."""
-    return PlaneWindow.over(surface.bounds_mm.grown(MARGIN_MM), top_mm(surface), px_per_mm)
 
 
 class BlockReader:

@@ -84,25 +84,13 @@ def drawn_mask(symbol: str, side_px: int) -> Mask:
     return np.asarray(small, dtype=np.float32) / np.float32(255)
 
 
-def drawn_masks(symbols: tuple[str, ...], side_px: int) -> Mapping[str, Mask]:
-    """Draw several symbols; see ``drawn_mask``."""
-    return {symbol: drawn_mask(symbol, side_px) for symbol in symbols}
-
-
-def turned_mask(mask: Mask, degrees: float) -> Mask:
-    """Rotate a mask counter-clockwise about its centre; pixels from outside have no ink."""
+def transformed_mask(mask: Mask, turned_deg: float = 0.0, scale: float = 1.0) -> Mask:
+    """Rotate a mask counter-clockwise, and enlarge (above 1) or shrink it, about its centre; pixels from outside have
+    no ink.
+    """
     side = mask.shape[0]
     middle = (side - 1) / 2
-    turn = cv2.getRotationMatrix2D((middle, middle), degrees, 1.0)
-    turned = cv2.warpAffine(mask, turn, (side, side), flags=cv2.INTER_LINEAR)
-    return np.asarray(turned, dtype=np.float32)
-
-
-def scaled_mask(mask: Mask, scale: float) -> Mask:
-    """Enlarge (above 1) or shrink a mask about its centre; pixels from outside have no ink."""
-    side = mask.shape[0]
-    middle = (side - 1) / 2
-    matrix = cv2.getRotationMatrix2D((middle, middle), 0.0, scale)
+    matrix = cv2.getRotationMatrix2D((middle, middle), turned_deg, scale)
     return np.asarray(cv2.warpAffine(mask, matrix, (side, side), flags=cv2.INTER_LINEAR), dtype=np.float32)
 
 

@@ -21,7 +21,8 @@ from common.durable import write_durably
 from common.phrases import counted
 from vision.errors import EnrolmentError
 from vision.frame import Image
-from vision.readers.dice.finding import find_dice, lab_of
+from vision.opencv import as_lab
+from vision.readers.dice.finding import find_dice
 from vision.readers.dice.networks import CROP_PX, DIE_IN_CROP_PX, Networks
 from vision.readers.networks import Floats
 from vision.sampling import median
@@ -132,7 +133,7 @@ def inks_of(squares: Sequence[Image]) -> Floats:
     side; shape (squares, CROP_PX * CROP_PX).
     """
     # all at once, which is far faster than one by one
-    lab = lab_of(np.concatenate(squares)).reshape(len(squares), CROP_PX, CROP_PX, 3)
+    lab = as_lab(np.concatenate(squares)).reshape(len(squares), CROP_PX, CROP_PX, 3)
     away = lab - median(lab[:, INSIDE], axis=1)[:, None, None]
     soft = np.stack([cv2.GaussianBlur(one, (0, 0), _BLUR_PX) for one in np.sqrt(np.square(away).sum(axis=3))])
     ink = np.where(INSIDE, soft - soft[:, INSIDE].mean(axis=1)[:, None, None], 0).astype(np.float32)

@@ -11,6 +11,7 @@ import cv2
 import numpy as np
 
 from vision.frame import FloatArray, Image
+from vision.opencv import as_lab
 from vision.readers.dice.leaning import leaning_odds
 from vision.readers.dice.networks import (
     CELL_PX,
@@ -105,12 +106,7 @@ class FoundDie:
         """Return the colour of its body in CIE L*a*b*, (3,): the median of the upper side, most of which is not ink."""
         middle, reach = self.square.shape[0] // 2, round(DIE_IN_CROP_PX * 0.36)
         upper = self.square[middle - reach : middle + reach, middle - reach : middle + reach]
-        return np.asarray(np.median(lab_of(upper), axis=(0, 1)), dtype=np.float64)
-
-
-def lab_of(image: Image) -> Floats:
-    """Convert a picture (height, width, 3) to CIE L*a*b*."""
-    return np.asarray(cv2.cvtColor(image.astype(np.float32) / 255, cv2.COLOR_BGR2Lab), dtype=np.float32)
+        return np.asarray(np.median(as_lab(upper), axis=(0, 1)), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -157,7 +153,7 @@ def find_dice(
     image: Image,
     networks: Networks,
     side_px: tuple[float, float],
-    settings: FindingSettings | None = None,
+    settings: FindingSettings = FindingSettings(),
     slant_at: SlantAt | None = None,
     is_possible: Callable[[Candidate], bool] | None = None,
 ) -> tuple[FoundDie, ...]:
@@ -166,7 +162,6 @@ def find_dice(
     In a flattened picture with known camera position, ``slant_at`` gives the viewing angle at each die, by which its
     upper side is distinguished from its sides. ``is_possible`` excludes positions where no die can be.
     """
-    settings = settings or FindingSettings()
     candidates = find_candidates(image, networks.finder, side_px, settings)
     if is_possible is not None:
         candidates = [one for one in candidates if is_possible(one)]
@@ -200,10 +195,9 @@ def _is_weak_side(die: FoundDie, other: FoundDie, settings: FindingSettings) -> 
 
 
 def find_candidates(
-    image: Image, finder: Network, side_px: tuple[float, float], settings: FindingSettings | None = None
+    image: Image, finder: Network, side_px: tuple[float, float], settings: FindingSettings = FindingSettings()
 ) -> list[Candidate]:
     """Return the finder's candidates for dice with an edge between two lengths, in pixels."""
-    settings = settings or FindingSettings()
     candidates: list[Candidate] = []
     for smaller, scale in _levels(image, side_px, settings):
         candidates += _candidates(smaller, scale, finder, settings)

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
+from vision.opencv import as_lab
 from vision.readers.dice.networks import Networks, SquareView, crop, square_input
 from vision.sampling import median
 
@@ -157,8 +158,7 @@ def _table_and_body() -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
 
 def _outline(square: Image) -> FloatArray | None:
     """Return the convex outline (n, 2), in pixels, of what differs from the table; ``None`` if it is unclear."""
-    soft = cv2.GaussianBlur(square, (0, 0), 0.7)
-    lab = np.asarray(cv2.cvtColor(soft.astype(np.float32) / 255, cv2.COLOR_BGR2Lab), dtype=np.float32)
+    lab = as_lab(np.asarray(cv2.GaussianBlur(square, (0, 0), 0.7), dtype=np.uint8))
     around, inside = _table_and_body()
     light, green_red, blue_yellow = np.moveaxis(lab - median(lab.reshape(-1, 3)[around]), 2, 0)
     light = np.where(light < 0, _OUTLINE.darker, 1.0) * light

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,11 +12,12 @@ import numpy as np
 
 from vision.errors import LayoutError
 from vision.frame import FloatArray, Image
-from vision.geometry import Pose, Rectangle, project
+from vision.geometry import CameraModel, Pose, Rectangle, project
 from vision.layout.pieces import DicePieces
 from vision.layout.surfaces import Surface
+from vision.opencv import as_lab
 from vision.readers.dice.faces import FaceSet
-from vision.readers.dice.finding import Candidate, FindingSettings, FoundDie, find_dice, lab_of
+from vision.readers.dice.finding import Candidate, FindingSettings, FoundDie, find_dice
 from vision.readers.dice.networks import Networks, shipped
 from vision.readers.dice.printed import PrintedFaces, check_count, check_printed, face_probabilities, shipped_faces
 from vision.readers.protocols import SurfaceView
@@ -62,11 +64,11 @@ class DiceReader:
         middle = (self._pieces.smallest_mm + self._pieces.largest_mm) / 2
         bounds = surface.bounds_mm.grown(_SETTINGS.beside_mm + self._pieces.largest_mm / 2)
         self._window = PlaneWindow.over(bounds, surface.height_mm + middle, _SETTINGS.px_per_mm)
-        self._seen_from: tuple[Pose, PixelMap] | None = None
+        self._map = functools.lru_cache(maxsize=1)(self._map_of)
 
     def read(self, view: SurfaceView, previous: RollReading | None) -> RollReading:
         """Read every die in the tray, from left to right."""
-        flat = sample(view.image, self._map(view))
+        flat = sample(view.image, self._map(view.camera, view.pose))
         scale = _SETTINGS.px_per_mm
         sides = self._pieces.smallest_mm * scale, self._pieces.largest_mm * scale
         camera_mm = view.pose.camera_position_mm
@@ -96,17 +98,17 @@ class DiceReader:
             return [(die, die.values()) for die in found]
         likeliest = sorted(found, key=lambda die: -die.strength)[: len(sets)]
         scale = _SETTINGS.px_per_mm
-        chances = self._printed.chances(flat, [(die.x_px, die.y_px, self._edge_mm(die) * scale) for die in likeliest])
+        chances = self._printed.chances(
+            flat, [(die.x_px, die.y_px, self._limited(die.side_px / scale) * scale) for die in likeliest]
+        )
         return zip(likeliest, face_probabilities(chances, sets), strict=True)
 
-    def _edge_mm(self, die: Candidate | FoundDie) -> float:
+    def _limited(self, edge_mm: float) -> float:
         """Return the length of a die's edge, limited to the layout's range."""
-        return min(max(die.side_px / _SETTINGS.px_per_mm, self._pieces.smallest_mm), self._pieces.largest_mm)
+        return min(max(edge_mm, self._pieces.smallest_mm), self._pieces.largest_mm)
 
-    def _map(self, view: SurfaceView) -> PixelMap:
-        if self._seen_from is None or self._seen_from[0] is not view.pose:
-            self._seen_from = (view.pose, plane_map(view.camera, view.pose, self._window))
-        return self._seen_from[1]
+    def _map_of(self, camera: CameraModel, pose: Pose) -> PixelMap:
+        return plane_map(camera, pose, self._window)
 
     def _on_plane(self, x_px: float, y_px: float) -> tuple[float, float]:
         """Convert pixels of the flattened picture to millimetres in its plane."""
@@ -116,24 +118,20 @@ class DiceReader:
     def _slant(self, x_px: float, y_px: float, camera_mm: FloatArray) -> tuple[float, float]:
         """Return the slant, as in ``finding.SlantAt``, at a pixel of the flattened picture."""
         x, y = self._on_plane(x_px, y_px)
-        above = float(camera_mm[2]) - self._window.height_mm
-        return (float(camera_mm[0]) - x) / above, (y - float(camera_mm[1])) / above
+        camera_x, camera_y, camera_z = camera_mm.tolist()
+        above = camera_z - self._window.height_mm
+        return (camera_x - x) / above, (y - camera_y) / above
 
     def _position_mm(self, die: Candidate | FoundDie, camera_mm: FloatArray) -> tuple[float, float]:
         """Return a die's position: on the ray of its upper side, at the height given by its size."""
-        scale, window = _SETTINGS.px_per_mm, self._window
         x, y = self._on_plane(die.x_px, die.y_px)
-        away = float(camera_mm[2]) - window.height_mm
-        base = self._surface.height_mm
-        side = die.side_px / scale
-        # closer to the camera than the plane, it looks larger: side = measured * (camera - base - side) / away
-        side = side * (float(camera_mm[2]) - base) / (away + side)
-        side = min(max(side, self._pieces.smallest_mm), self._pieces.largest_mm)
-        nearer = (float(camera_mm[2]) - base - side) / away
-        return (
-            float(camera_mm[0]) + (x - float(camera_mm[0])) * nearer,
-            float(camera_mm[1]) + (y - float(camera_mm[1])) * nearer,
-        )
+        camera_x, camera_y, camera_z = camera_mm.tolist()
+        away, above = camera_z - self._window.height_mm, camera_z - self._surface.height_mm
+        side = die.side_px / _SETTINGS.px_per_mm
+        # closer to the camera than the plane, it looks larger: side = measured * (above - side) / away
+        side = self._limited(side * above / (away + side))
+        nearer = (above - side) / away
+        return camera_x + (x - camera_x) * nearer, camera_y + (y - camera_y) * nearer
 
     def _reading(
         self,
@@ -206,7 +204,7 @@ def _name_by_colour(dice: Sequence[tuple[DieReading, FoundDie]], names: Sequence
     if not names or len(dice) > len(names):
         return tuple(die for die, _ in dice)
     rgb = np.array([[*bytes.fromhex(_COLOURS[name].removeprefix("#"))] for name in names], dtype=np.uint8)
-    typical = lab_of(rgb[None, :, ::-1])[0]
+    typical = as_lab(rgb[None, :, ::-1])[0]
     away = np.array([found.colour_lab() for _, found in dice]).reshape(-1, 1, 3) - typical
     away[..., 0] *= _LIGHT_SHARE
     unlike = np.square(away).sum(axis=2)

@@ -17,7 +17,7 @@ import numpy as np
 
 from vision.frame import BoolImage, FloatArray
 from vision.readers.discs.finder import DiscFit, TopPlane
-from vision.readers.discs.shape import Circles, DiscShape, beyond_mm
+from vision.readers.discs.shape import Circles, DiscShape, beyond_mm, directions
 from vision.sampling import median
 
 INSIDE_TOP_MM = 2.6
@@ -49,9 +49,7 @@ FEWEST_POINTS = 12
 FEWEST_DIRECTIONS = 6
 """Minimum number of points of the outline that count. Higher: more discs without evidence of a ball."""
 
-_TURNS = np.arange(DIRECTIONS) * 2 * np.pi / DIRECTIONS
-"""The directions, in radians."""
-_WAYS = np.column_stack([np.cos(_TURNS), np.sin(_TURNS)])
+_WAYS = directions(DIRECTIONS)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
-from vision.drawing import write_text
+from vision.drawing import whole_pixels, write_text
 from vision.frame import FloatArray, Image
-from vision.geometry import outline_px, project
+from vision.geometry import hull_px, outline_px, project
 from vision.layout.pieces import DiscPieces
 from vision.opencv import as_colour
 from vision.readers.protocols import SurfaceView
@@ -36,18 +35,18 @@ def draw_discs(image: Image, discs: Mapping[str, DiscSighting], view: SurfaceVie
         colour = _SURE if disc.log_odds > 0 else _UNSURE
         bare = pieces.solid_with(disc.fit.x_mm, disc.fit.y_mm, base_mm, ball=False)
         outline = outline_px(bare, camera, pose)
-        cv2.polylines(picture, [_whole(outline)], True, colour, 1, cv2.LINE_AA)
+        cv2.polylines(picture, [whole_pixels(outline)], True, colour, 1, cv2.LINE_AA)
         corners = bare.corners_mm()
         top = corners[len(corners) // 2 :]
-        cv2.polylines(picture, [_whole(project(camera, pose, top))], True, colour, 1, cv2.LINE_AA)
+        cv2.polylines(picture, [whole_pixels(project(camera, pose, top))], True, colour, 1, cv2.LINE_AA)
         doubt = "" if disc.log_odds > 0 else f" {disc.log_odds:.0f}"
         carries = f" ball {disc.ball_log_odds:+.0f}" if disc.ball_log_odds > 0 else ""
         write_text(picture, f"{place} {disc.player or '?'}{carries}{doubt}", outline.min(axis=0).astype(float), colour)
         if disc.ball_log_odds > 0 and disc.log_odds > 0:
             half = pieces.ball_mm / 2
             points = _sphere(disc.fit.x_mm, disc.fit.y_mm, base_mm + pieces.disc_mm + half, half)
-            hull = cv2.convexHull(project(camera, pose, points).astype(np.float32))
-            cv2.polylines(picture, [np.round(hull).astype(np.int32)], True, _BALL, 1, cv2.LINE_AA)
+            hull = hull_px(project(camera, pose, points))
+            cv2.polylines(picture, [whole_pixels(hull)], True, _BALL, 1, cv2.LINE_AA)
     return picture
 
 
@@ -63,7 +62,3 @@ def _sphere(x_mm: float, y_mm: float, z_mm: float, radius_mm: float) -> FloatArr
         ],
         axis=-1,
     ).reshape(-1, 3)
-
-
-def _whole(pixels: npt.NDArray[np.floating]) -> npt.NDArray[np.int32]:
-    return np.asarray(np.round(np.clip(pixels, -1e4, 1e4)), dtype=np.int32).reshape(-1, 1, 2)

@@ -23,7 +23,7 @@ from vision.opencv import as_colour
 from vision.place_picture import PlacePicture
 from vision.readers.discs.appearance import DARK_FLOOR, colours_of, shares_of
 from vision.readers.discs.lighting import PaperLight
-from vision.readers.discs.shape import Circles, DiscShape, beyond_mm
+from vision.readers.discs.shape import Circles, DiscShape, beyond_mm, directions
 from vision.readers.protocols import SurfaceView
 from vision.sampling import PixelMap, PlaneWindow, linear_light, median, plane_map, sample
 
@@ -82,9 +82,7 @@ SHADING_MM = 5.5
 COMPARED_MM = 7.0
 """Half the side of the square that is compared. Larger: the disc's outline hides how little a ball in the dark changes.
 """
-_TURNS = np.arange(DIRECTIONS) * 2 * np.pi / DIRECTIONS
-"""The directions, in radians."""
-_WAYS = np.column_stack([np.cos(_TURNS), np.sin(_TURNS)])
+_WAYS = directions(DIRECTIONS)
 
 
 def _steps(most: int, step: int) -> npt.NDArray[np.intp]:
@@ -99,6 +97,16 @@ _COARSE, _CLOSE, _CLOSEST = _steps(REACH_MM, COARSE_MM), _steps(2, 1), _steps(1,
 
 Numbers = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float32]
+
+
+def _flat_indices(window: PlaneWindow, points_mm: FloatArray) -> Numbers:
+    """Return flat indices of the pixels at points (..., 2) of a plane; beyond its border those of the border."""
+    rows, columns = window.shape
+    column, row = window.to_pixels(points_mm[..., 0], points_mm[..., 1])
+    return np.asarray(
+        np.clip(np.round(row), 0, rows - 1).astype(np.intp) * columns
+        + np.clip(np.round(column), 0, columns - 1).astype(np.intp)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +126,7 @@ class TopPlane:
 
     def at(self, points_mm: FloatArray) -> FloatImage:
         """Return the interpolated colours, (..., 3), at points of the plane, (..., 2)."""
-        column, row = self.window.to_pixels(points_mm[..., 0], points_mm[..., 1])
-        at = np.atleast_2d(np.stack([column, row], axis=-1).astype(np.float32))
+        at = np.atleast_2d(self.window.pixels_of(points_mm).astype(np.float32))
         # not all below each other: a map has fewer than 32,767 rows
         flat = at.reshape(-1, at.shape[-2], 2)
         found = cv2.remap(self.colours, flat, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
@@ -127,14 +134,11 @@ class TopPlane:
 
     def marked(self, mask: BoolImage, points_mm: FloatArray) -> BoolImage:
         """Return whether a mask of the plane is set at points, (..., 2)."""
-        column, row = self.window.to_pixels(points_mm[..., 0], points_mm[..., 1])
-        rows, columns = mask.shape
-        return np.asarray(
-            mask[
-                np.clip(np.round(row), 0, rows - 1).astype(np.intp),
-                np.clip(np.round(column), 0, columns - 1).astype(np.intp),
-            ]
-        )
+        return np.asarray(mask.reshape(-1)[_flat_indices(self.window, points_mm)])
+
+    def light_of(self, colour: FloatArray) -> float:
+        """Return the linear light, 0 to 1, of the middle channel of a colour (3,) in the picture."""
+        return float(median((shares_of(colour) - DARK_FLOOR) * self.paper))
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,7 +256,7 @@ class DiscFinder:
                 float(contrast[index]),
                 float(min(contrast[index], without_ball[index])),
                 colour[index].astype(np.float64),
-                float(median((shares_of(colour[index]) - DARK_FLOOR) * plane.paper)),
+                plane.light_of(colour[index].astype(np.float64)),
             )
             for index, number in enumerate(standing_out)
         }
@@ -331,14 +335,6 @@ class DiscFinder:
         balls = self.shape.ball_circles(middles)
         inside_kept, outside_kept = (beyond_mm(points, balls) > CLEAR_OF_BALL_MM for points in (inside, outside))
         return (
-            (self._flat_indices(inside), inside_kept.astype(np.float32)),
-            (self._flat_indices(outside), outside_kept.astype(np.float32)),
-        )
-
-    def _flat_indices(self, points_mm: FloatArray) -> Numbers:
-        rows, columns = self._window.shape
-        column, row = self._window.to_pixels(points_mm[..., 0], points_mm[..., 1])
-        return np.asarray(
-            np.clip(np.round(row), 0, rows - 1).astype(np.intp) * columns
-            + np.clip(np.round(column), 0, columns - 1).astype(np.intp)
+            (_flat_indices(self._window, inside), inside_kept.astype(np.float32)),
+            (_flat_indices(self._window, outside), outside_kept.astype(np.float32)),
         )

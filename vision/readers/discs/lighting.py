@@ -83,7 +83,7 @@ class ColourClassifier:
         self._gloss_weights = density / density.sum()
 
     def distances(self, colours: Sequence[FloatArray], paper: FloatArray, light: float) -> list[dict[str, float]]:
-        """Return the distance of each colour from each player's, with a light returned by ``light``."""
+        """Return the distance of each colour from each player's, with a light returned by ``fit_light``."""
         if not self._players or not colours:
             return [{} for _ in colours]
         index = int(np.argmin(np.abs(self._lights - light)))
@@ -91,17 +91,16 @@ class ColourClassifier:
         return [dict(zip(self._players, map(float, row), strict=True)) for row in apart]
 
     def log_likelihoods(
-        self, colours: Sequence[FloatArray], paper: FloatArray, light: float, glossy: float | None = None
+        self, colours: Sequence[FloatArray], paper: FloatArray, light: float, glossy: float = _SETTINGS.glossy
     ) -> list[dict[str, float]]:
         """Return log-likelihood of each colour for each player, allowing for the white reflection of a lamp.
 
-        ``glossy`` is the share of discs that reflect one, by default the usual share.
+        ``glossy`` is the share of discs that reflect one.
         """
         if not self._players or not colours:
             return [{} for _ in colours]
-        share = _SETTINGS.glossy if glossy is None else glossy
         matt, shiny = self._densities(colours, paper, light)
-        logs = np.log((1 - share) * matt + share * shiny)
+        logs = np.log((1 - glossy) * matt + glossy * shiny)
         return [dict(zip(self._players, map(float, row), strict=True)) for row in logs]
 
     def glossy_share(self, colours: Sequence[FloatArray], paper: FloatArray, light: float) -> float:
@@ -125,12 +124,10 @@ class ColourClassifier:
         student = (1 + (off**2).sum(axis=-1) / freedom) ** (-(freedom + 1) / 2)
         return student[0], np.tensordot(self._gloss_weights, student[1:], axes=1)
 
-    def light(self, colours: Sequence[FloatArray], paper: FloatArray) -> float:
-        """Return the log of the light relative to paper in which these discs best match the players' colours."""
-        return self.light_and_cost(colours, paper)[0]
-
-    def light_and_cost(self, colours: Sequence[FloatArray], paper: FloatArray) -> tuple[float, float]:
-        """Return the same, and the sum of the squared distances of the discs and of the light from what is usual."""
+    def fit_light(self, colours: Sequence[FloatArray], paper: FloatArray) -> tuple[float, float]:
+        """Return the log of the light relative to paper in which these discs best match the players' colours, and the
+        sum of the squared distances of the discs and of the light from what is usual.
+        """
         if not self._players or not colours:
             return 0.0, 0.0
         nearest = np.minimum(self._distances_by_light(colours, paper).min(axis=2), _SETTINGS.far)

@@ -6,7 +6,7 @@ One factor must fit all pieces. It acts on grey levels, so a strong colour becom
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -36,30 +36,33 @@ _SETTINGS = SaturationSettings()
 @dataclass(frozen=True, eq=False)
 class PictureLight:
     """The piece set as a picture shows it: its colours, what tells them apart, the log of the light on the discs
-    relative to paper, and the share of discs that reflect a lamp, ``None`` for the usual share.
+    relative to paper, and the share of discs that reflect a lamp.
     """
 
     looks: DiscAppearance
     classifier: ColourClassifier
     level: float
-    glossy: float | None = None
+    glossy: float
 
 
-def light_of(learned: PictureLight, colours: Sequence[FloatArray], paper: FloatArray) -> PictureLight:
+def light_of(
+    looks: DiscAppearance, classifier: ColourClassifier, colours: Sequence[FloatArray], paper: FloatArray
+) -> PictureLight:
     """Return the light, and the learned colours at the saturation, that explain the colours (3,) of some discs best.
 
-    ``paper`` (3,) is the linear light of white paper, ``learned`` the piece set as it was learned.
+    ``looks`` and ``classifier`` are the piece set as it was learned, ``paper`` (3,) is the linear light of white paper.
     """
-    level, cost = learned.classifier.light_and_cost(colours, paper)
-    best = PictureLight(learned.looks, learned.classifier, level)
+    level, cost = classifier.fit_light(colours, paper)
+    best = looks, classifier, level
     for factor in _SETTINGS.factors if cost > _SETTINGS.misfit * len(colours) else ():
-        looks = with_saturation(learned.looks, paper, factor)
-        classifier = ColourClassifier({player: own.disc for player, own in looks.players.items()})
-        level, unlike = classifier.light_and_cost(colours, paper)
+        seen = with_saturation(looks, paper, factor)
+        classifier = ColourClassifier({player: own.disc for player, own in seen.players.items()})
+        level, unlike = classifier.fit_light(colours, paper)
         unlike += (np.log(factor) / _SETTINGS.spread) ** 2
         if unlike < cost:
-            best, cost = PictureLight(looks, classifier, level), unlike
-    return replace(best, glossy=best.classifier.glossy_share(colours, paper, best.level))
+            best, cost = (seen, classifier, level), unlike
+    looks, classifier, level = best
+    return PictureLight(looks, classifier, level, classifier.glossy_share(colours, paper, level))
 
 
 def with_saturation(looks: DiscAppearance, paper: FloatArray, factor: float) -> DiscAppearance:

@@ -17,7 +17,7 @@ from vision.readers.ink.network import shipped
 from vision.readers.ink.paper import flat_map, flat_picture, ink_on
 from vision.readers.ink.signs import CROSS, DIGITS, SIGNS, cell_of
 from vision.readers.looks_file import read_looks, write_looks
-from vision.readers.protocols import EnrolmentPicture, SurfaceView
+from vision.readers.protocols import EnrolmentPicture
 from vision.surface.bent_paper import paper_shape
 
 APPEARANCE_FORMAT = "tabletop-referee ink 1"
@@ -63,11 +63,6 @@ class InkAppearance:
 def plain_appearance(surface: Surface) -> InkAppearance:
     """Return the appearance of a surface's ink without learned handwriting."""
     return InkAppearance(Ink.on(surface).colours)
-
-
-def keep_appearance(view: SurfaceView, appearance: InkAppearance, names: tuple[str, ...]) -> InkAppearance:  # noqa: ARG001
-    """Return the same appearance: pens are recognised in each picture, and handwriting needs no set-up."""
-    return appearance
 
 
 COPIED = "copied"

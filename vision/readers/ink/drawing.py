@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
-from vision.drawing import write_text
+from vision.drawing import whole_pixels, write_text
 from vision.frame import Image
 from vision.geometry import project
 from vision.layout.surfaces import Surface
@@ -39,7 +39,7 @@ def draw_ink(image: Image, view: SurfaceView, surface: Surface, sightings: Mappi
         outline = surface.outline_mm(place)
         points = np.column_stack([outline, np.full(len(outline), surface.height_mm)])
         pixels = project(view.camera, view.pose, points)
-        cv2.polylines(picture, [np.round(pixels).astype(np.int32)], True, colour, 1, cv2.LINE_AA)
+        cv2.polylines(picture, [whole_pixels(pixels)], True, colour, 1, cv2.LINE_AA)
         said = look.removeprefix("digit ").replace(" circled", "o")
         write_text(picture, said, pixels.min(axis=0).astype(float), colour)
     return picture

@@ -34,10 +34,8 @@ def read_handwriting(
     scores = InkNetwork(taught=taught).read(ink_on(flat), cells)[:, : len(SIGNS)]
     shares = np.exp(scores - scores.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)
-    found = [_cell_of(dict(zip(_SYMBOLS, own, strict=True))) for own in shares.tolist()]
+    found = []
+    for own in shares.tolist():
+        symbol, probability = max(zip(_SYMBOLS, own, strict=True), key=lambda pair: pair[1])
+        found.append(ReadCell(symbol, probability, dict(zip(_SYMBOLS, own, strict=True))))
     return tuple(tuple(found[row * grid.columns : (row + 1) * grid.columns]) for row in range(grid.rows))
-
-
-def _cell_of(probabilities: dict[str, float]) -> ReadCell:
-    symbol = max(probabilities, key=lambda name: probabilities[name])
-    return ReadCell(symbol, probabilities[symbol], probabilities)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -99,7 +100,7 @@ class InkReader:
         self._cells = {place: cell_of(place, surface) for place in surface.places}
         taught = appearance.handwriting
         self._network = shipped() if taught is None else InkNetwork(taught=taught)
-        self._map: tuple[CameraModel, Pose, PaperShape | None, PixelMap] | None = None
+        self._map = functools.lru_cache(maxsize=1)(self._map_of)
 
     @property
     def looks(self) -> tuple[str, ...]:
@@ -114,7 +115,7 @@ class InkReader:
         self, view: SurfaceView, places: Collection[str], previous: Mapping[str, InkSighting]
     ) -> dict[str, InkSighting]:
         """Read every cell. Of a handwritten sheet only ``places`` and their neighbours are read again."""
-        pixel_map = self._map_for(view)
+        pixel_map = self._map(view.camera, view.pose, view.shape)
         if self._pens:
             return self._read_pens(view.image, pixel_map)
         return self._read_digits(view.image, pixel_map, places, previous)
@@ -163,12 +164,8 @@ class InkReader:
         found = {self._surface.neighbour(place, *step) for place in places for step in steps}
         return {place for place in found if place is not None}
 
-    def _map_for(self, view: SurfaceView) -> PixelMap:
-        known = self._map
-        if known is None or known[0] is not view.camera or known[1] is not view.pose or known[2] is not view.shape:
-            pixel_map = flat_map(view.camera, view.pose, self._surface, view.shape)
-            known = self._map = (view.camera, view.pose, view.shape, pixel_map)
-        return known[3]
+    def _map_of(self, camera: CameraModel, pose: Pose, shape: PaperShape | None) -> PixelMap:
+        return flat_map(camera, pose, self._surface, shape)
 
 
 def _sightings(

@@ -12,5 +12,5 @@ SIGNS = (EMPTY_SIGN, *DIGITS, CROSS, BLOT)
 
 def cell_of(place: str, surface: GridSurface) -> tuple[int, int]:
     """Return a place's row from the top, and its column."""
-    name = place.removeprefix(surface.prefix)
-    return surface.rows - int(name[1:]), ord(name[0]) - ord("a")
+    column, row = surface.column_and_row(place)
+    return surface.rows - 1 - row, column

@@ -87,10 +87,9 @@ class TileSet:
         source: str,
         *,
         any_way_up: bool = False,
-        settings: TileSettings | None = None,
+        settings: TileSettings = TileSettings(),
     ) -> tuple[tuple[ReadCell, ...], ...]:
         """Read the cells of a photo, row by row; raises LayoutError and FrameError as ``flat_cells`` does."""
-        settings = settings or TileSettings()
         seen = flat_cells(image, grid, source)
         print_off = _print_unlikeness(seen, self.cells, 4 if any_way_up else 1, settings)
         colours = _Colours.of(seen, self.cells)
@@ -131,14 +130,13 @@ class TileSet:
 
 
 def learn_tiles(
-    image: Image, grid: TileGrid, names: Sequence[str], source: str, settings: TileSettings | None = None
+    image: Image, grid: TileGrid, names: Sequence[str], source: str, settings: TileSettings = TileSettings()
 ) -> TileSet:
     """Learn symbols from a photo whose cells show ``names`` in reading order; a name may be repeated.
 
     Raises EnrolmentError if the number of names and cells differs, and where two names look the same; LayoutError and
     FrameError as ``flat_cells`` does.
     """
-    settings = settings or TileSettings()
     if len(names) != grid.rows * grid.columns:
         raise EnrolmentError(
             f"{len(names)} symbols were given for {grid.rows} x {grid.columns} = {grid.rows * grid.columns} cells; "

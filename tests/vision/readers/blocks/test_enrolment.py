@@ -24,7 +24,7 @@ from vision.readers.blocks.appearance import (
     save_appearance,
 )
 from vision.readers.blocks.enrolment import enrol, learn_colours
-from vision.readers.blocks.symbols import distinct_quarter_turns, drawn_mask, scaled_mask, turned_mask
+from vision.readers.blocks.symbols import distinct_quarter_turns, drawn_mask, transformed_mask
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 
 SYMBOLS = ("star", "stop", "slider", "x", "hoops", "cross")
@@ -195,18 +195,19 @@ def test_symbols_have_the_right_number_of_distinct_turns() -> None:
 
 def test_a_cross_turned_by_an_eighth_is_an_x() -> None:
     cross, x = drawn_mask("cross", 60), drawn_mask("x", 60)
-    assert np.corrcoef(turned_mask(cross, 45).ravel(), x.ravel())[0, 1] > 0.95
+    assert np.corrcoef(transformed_mask(cross, 45).ravel(), x.ravel())[0, 1] > 0.95
     assert np.corrcoef(cross.ravel(), x.ravel())[0, 1] < 0.6
 
 
 def test_a_symbol_stays_in_the_middle_when_it_is_scaled_or_turned() -> None:
     slider = drawn_mask("slider", 61)
-    for turned in (turned_mask(slider, 180), turned_mask(turned_mask(slider, 90), 90), scaled_mask(slider, 1.0)):
+    twice = transformed_mask(transformed_mask(slider, 90), 90)
+    for turned in (transformed_mask(slider, 180), twice, transformed_mask(slider)):
         assert turned == pytest.approx(slider, abs=0.25)
-    half = scaled_mask(slider, 0.5)
+    half = transformed_mask(slider, scale=0.5)
     assert half.sum() == pytest.approx(slider.sum() / 4, rel=0.03)
     for axis in (0, 1):
         assert np.average(np.arange(61), weights=half.sum(axis=axis)) == pytest.approx(30.0, abs=0.05)
-    beyond = turned_mask(np.ones((21, 21), dtype=np.float32), 45)
+    beyond = transformed_mask(np.ones((21, 21), dtype=np.float32), 45)
     assert beyond[0, 0] == 0.0
     assert beyond[10, 10] == 1.0

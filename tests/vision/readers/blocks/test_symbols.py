@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.effort import cases
-from vision.readers.blocks.symbols import TemplateBank, correlations, drawn_masks, peak_between, unit_rows, windows_of
+from vision.readers.blocks.symbols import TemplateBank, correlations, drawn_mask, peak_between, unit_rows, windows_of
 
-BANK = TemplateBank.of(drawn_masks(("star", "cross", "hoops"), 60), 30.0, 0.75, (0.6, 1.2))
+BANK = TemplateBank.of(
+    {symbol: drawn_mask(symbol, 60) for symbol in ("star", "cross", "hoops")}, 30.0, 0.75, (0.6, 1.2)
+)
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.001, 1.0), st.floats(0.0, 1.0))

@@ -70,7 +70,6 @@ def two() -> TrayPicture:
 def test_an_empty_tray_has_no_dice() -> None:
     (reading,) = read(tray())
     assert reading.rolls[0].dice == ()
-    assert not reading.rolls[0].is_settled
 
 
 def test_dice_that_touch_are_two() -> None:

@@ -103,7 +103,7 @@ def test_a_strong_hue_may_be_stronger_but_a_weak_one_may_not() -> None:
 def test_one_light_correction_for_all_discs_restores_their_colours(brighter: float) -> None:
     factor = np.exp(brighter)
     seen = [colour(*(factor * np.array(light))) for light in (RED, BLUE) * 4]
-    light = TAUGHT.light(seen, PAPER)
+    light = TAUGHT.fit_light(seen, PAPER)[0]
     assert light == pytest.approx(brighter, abs=0.11)
     for name, distance in zip(("red", "blue") * 4, TAUGHT.distances(seen, PAPER, light), strict=True):
         assert distance[name] < 0.6
@@ -114,23 +114,26 @@ def test_one_light_correction_for_all_discs_restores_their_colours(brighter: flo
 def test_only_discs_of_taught_colours_determine_the_light() -> None:
     seen = [colour(*(1.5 * np.array(light))) for light in (RED, BLUE) * 3]
     foreign = colour(0.05, 0.6, 0.05)
-    assert TAUGHT.light([*seen, foreign, foreign], PAPER) == TAUGHT.light(seen, PAPER)
-    assert TAUGHT.light([foreign], PAPER) == 0.0
-    assert TAUGHT.light([], PAPER) == 0.0
-    assert ColourClassifier({}).light(seen, PAPER) == 0.0
+    assert TAUGHT.fit_light([*seen, foreign, foreign], PAPER)[0] == TAUGHT.fit_light(seen, PAPER)[0]
+    assert TAUGHT.fit_light([foreign], PAPER)[0] == 0.0
+    assert TAUGHT.fit_light([], PAPER)[0] == 0.0
+    assert ColourClassifier({}).fit_light(seen, PAPER)[0] == 0.0
 
 
 def test_one_disc_alone_moves_the_light_less_than_many() -> None:
     brighter = colour(*(2.0 * np.array(RED)))
-    one, many = TAUGHT.light([brighter], PAPER), TAUGHT.light([brighter] * 9, PAPER)
+    one, many = TAUGHT.fit_light([brighter], PAPER)[0], TAUGHT.fit_light([brighter] * 9, PAPER)[0]
     assert 0.1 < one < many
     assert many == pytest.approx(np.log(2), abs=0.11)
 
 
 def test_the_light_correction_is_limited() -> None:
     taught = ColourClassifier({"dark": colour(0.02)})
-    assert 1.0 < taught.light([colour(0.5)] * 9, PAPER) < 1.5 or taught.light([colour(0.5)] * 9, PAPER) == 0.0
-    assert -1.5 < ColourClassifier({"pale": colour(0.8)}).light([colour(0.3)] * 9, PAPER) < -0.7
+    assert (
+        1.0 < taught.fit_light([colour(0.5)] * 9, PAPER)[0] < 1.5
+        or taught.fit_light([colour(0.5)] * 9, PAPER)[0] == 0.0
+    )
+    assert -1.5 < ColourClassifier({"pale": colour(0.8)}).fit_light([colour(0.3)] * 9, PAPER)[0] < -0.7
 
 
 def test_a_saturated_channel_does_not_change_the_colour() -> None:
@@ -258,7 +261,7 @@ def test_light_distances_and_likelihoods_equal_a_disc_by_disc_reference(seed: in
         return sum(min(distance, 3.5) ** 2 for distance in nearest) + (light / 0.45) ** 2
 
     light = min((step / 10 for step in range(-13, 14)), key=cost)
-    assert taught.light(seen, PAPER) == pytest.approx(light)
+    assert taught.fit_light(seen, PAPER)[0] == pytest.approx(light)
     gloss = [0.02 * 60 ** (step / 15) for step in range(16)]
     weights = [one * math.exp(-one / 0.3) for one in gloss]
     cases = [(0.96, 0.0), *((0.04 * weight / sum(weights), one) for weight, one in zip(weights, gloss, strict=True))]

@@ -315,7 +315,7 @@ def test_odds_are_computed_from_outline_colour_place_top_and_the_owners_other_di
     plane = finder.plane(image, BOARD.places)
     judge = ColourClassifier({player: colours.disc for player, colours in LOOKS.players.items()})
     fits = finder.find(plane, list(BOARD.places))
-    light = judge.light([fit.colour for fit in fits.values() if fit.contrast > 3.5], plane.paper)
+    light = judge.fit_light([fit.colour for fit in fits.values() if fit.contrast > 3.5], plane.paper)[0]
     assert len(seen) >= len(discs) - 1
     for place, one in seen.items():
         log_odds, ball_log_odds = expected_odds(seen, place, light)

@@ -20,6 +20,7 @@ from vision.frame import Frame, Image
 from vision.geometry import Pose, project
 from vision.layout.pieces import DiscPieces
 from vision.locating.location import locate
+from vision.readers.discs import reader as disc_reader
 from vision.readers.discs.appearance import DiscAppearance, DiscColours
 from vision.readers.discs.enrolment import enrol, learn_colours
 from vision.readers.discs.reader import DiscReader
@@ -85,9 +86,10 @@ def test_unchanged_places_are_not_read_again() -> None:
     assert again["e2"].ball_log_odds > 0
 
 
-def test_bare_places_do_not_affect_the_evenness_of_discs() -> None:
+def test_bare_places_do_not_affect_the_evenness_of_discs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disc_reader, "_SETTINGS", DiscSettings(least_log_odds=-20.0))
     view = pictures.view(pictures.PLAYED[0])
-    reader = DiscReader(view.surface, pictures.looks(), DiscSettings(least_log_odds=-20.0))
+    reader = DiscReader(view.surface, pictures.looks())
     seen = reader.read(view, view.surface.places, {})
     bare = {place for place, one in seen.items() if one.log_odds < 0}
     assert bare
@@ -130,22 +132,23 @@ def of_another_size(view: SurfaceView, share: float) -> SurfaceView:
     )
 
 
-def odds_of_a_ball(looks: DiscAppearance, settings: DiscSettings) -> float:
+def odds_of_a_ball(looks: DiscAppearance) -> float:
     """The log-odds of a ball on the black disc on d1, which has one."""
     view = pictures.view("012.jpg")
-    return DiscReader(view.surface, looks, settings).read(view, view.surface.places, {})["d1"].ball_log_odds
+    return DiscReader(view.surface, looks).read(view, view.surface.places, {})["d1"].ball_log_odds
 
 
-def test_a_ball_is_more_certain_if_all_other_discs_are_even() -> None:
-    usual = DiscSettings()
-    never_narrower = replace(usual, plain_spread_least=usual.plain_spread)
-    assert odds_of_a_ball(pictures.looks(), usual) > odds_of_a_ball(pictures.looks(), never_narrower) + 0.5
+def test_a_ball_is_more_certain_if_all_other_discs_are_even(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = odds_of_a_ball(pictures.looks())
+    never_narrower = DiscSettings(plain_spread_least=DiscSettings.plain_spread)
+    monkeypatch.setattr(disc_reader, "_SETTINGS", never_narrower)
+    assert usual > odds_of_a_ball(pictures.looks()) + 0.5
 
 
 def test_a_ball_of_another_colour_than_its_own_is_doubted() -> None:
-    known, settings = pictures.looks().players, DiscSettings()
+    known = pictures.looks().players
     elsewhere = DiscAppearance({name: DiscColours(one.disc, one.ball + 2.0) for name, one in known.items()})
-    assert odds_of_a_ball(pictures.looks(), settings) > odds_of_a_ball(elsewhere, settings) + 0.3
+    assert odds_of_a_ball(pictures.looks()) > odds_of_a_ball(elsewhere) + 0.3
 
 
 def test_a_disc_of_another_colour_is_no_piece() -> None:

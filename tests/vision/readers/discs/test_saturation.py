@@ -10,7 +10,7 @@ from vision.frame import FloatArray, Image
 from vision.readers.discs.appearance import DARK_FLOOR, DiscAppearance, DiscColours, colour_of_shares, shares_of
 from vision.readers.discs.lighting import ColourClassifier
 from vision.readers.discs.reader import DiscReader
-from vision.readers.discs.saturation import PictureLight, light_of, with_saturation
+from vision.readers.discs.saturation import light_of, with_saturation
 
 RED, ORANGE, BLUE = (0.1, 0.12, 0.4), (0.12, 0.3, 0.5), (0.4, 0.2, 0.12)
 PAPER = np.full(3, 0.6)
@@ -24,7 +24,7 @@ def colour(*light: float) -> FloatArray:
 LOOKS = DiscAppearance(
     {"red": DiscColours(colour(*RED), colour(*PALE)), "blue": DiscColours(colour(*BLUE), colour(*PALE))}
 )
-LEARNED = PictureLight(LOOKS, ColourClassifier({name: own.disc for name, own in LOOKS.players.items()}), 0.0)
+CLASSIFIER = ColourClassifier({name: own.disc for name, own in LOOKS.players.items()})
 STANDING = (Drawn("a1", RED), Drawn("d1", RED, ball=PALE), Drawn("c4", BLUE), Drawn("f7", BLUE), Drawn("e5", RED))
 
 
@@ -46,18 +46,18 @@ def test_discs_are_read_at_another_saturation(factor: float) -> None:
 def test_one_factor_is_found_for_all_discs(factor: float) -> None:
     shown = with_saturation(LOOKS, PAPER, factor)
     seen = [own.disc for own in shown.players.values()] * 4
-    light = light_of(LEARNED, seen, PAPER)
+    light = light_of(LOOKS, CLASSIFIER, seen, PAPER)
     for name, own in light.looks.players.items():
         assert own.disc == pytest.approx(shown.players[name].disc), name
     nearest = [min(one.values()) for one in light.classifier.distances(seen, PAPER, light.level)]
     assert max(nearest) < 0.5
-    assert max(min(one.values()) for one in LEARNED.classifier.distances(seen, PAPER, 0.0)) > 1.5
+    assert max(min(one.values()) for one in CLASSIFIER.distances(seen, PAPER, 0.0)) > 1.5
 
 
 def test_learned_colours_and_foreign_colours_give_no_saturation_correction() -> None:
     learned = [own.disc for own in LOOKS.players.values()]
     for seen in (learned * 4, [colour(0.1, 0.6, 0.1)], []):
-        assert light_of(LEARNED, seen, PAPER).looks is LOOKS
+        assert light_of(LOOKS, CLASSIFIER, seen, PAPER).looks is LOOKS
 
 
 def test_saturation_scales_the_distance_from_grey_and_clips() -> None:
