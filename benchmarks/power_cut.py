@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from benchmarks.parts.environment import ROOT, enter_environment
+from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
 
@@ -89,7 +89,7 @@ def kill_games(seed: int, kills: int, turns: int, progress: Progress, console: C
     tally, faults = KillTally(), 0
     began_s = time.monotonic()
     bar = progress.add_task("kill -9", total=kills)
-    start_forkserver(ROOT)
+    start_forkserver()
     game = seed
     while tally.kills < kills and faults < _MOST_FAULTS_SHOWN:
         scratch = Path(tempfile.mkdtemp(prefix=f"killed-game-{game}-"))
@@ -120,7 +120,7 @@ def kill_served(seed: int, kills: int, kind: str, progress: Progress, console: C
     bar = progress.add_task(f"kills on a disk that is {kind}", total=kills)
     if DISKS[kind] is not PlainDisk:
         unshare_mounts()
-    start_forkserver(ROOT)
+    start_forkserver()
     multiprocessing.set_forkserver_preload([Evening.__module__])
     while (left := kills - tally.kills.total()) > 0 and faults < _MOST_FAULTS_SHOWN:
         scratch = Path(tempfile.mkdtemp(prefix=f"killed-evening-{evening}-", dir=scratch_folder()))

@@ -24,7 +24,6 @@ class DriverSettings:
     """Which drivers show the signals, and their parameters.
 
     ``active_high`` is false for LEDs wired from 3.3 V to the pin. ``bell`` rings the terminal's bell for sounds.
-    ``captions`` makes the terminal print a signal's sentence as well, unless the verdicts are printed there anyway.
     """
 
     drivers: tuple[str, ...] = ("terminal",)
@@ -32,7 +31,6 @@ class DriverSettings:
     active_high: bool = True
     buzzer_kind: BuzzerKind = BuzzerKind.ACTIVE
     bell: bool = False
-    captions: bool = True
 
 
 def driver_sources(
@@ -51,7 +49,7 @@ def driver_sources(
         raise SettingError(f"a driver is named twice in {', '.join(settings.drivers)}; name each once")
     sources: list[DriverSource] = []
     if "terminal" in settings.drivers:
-        terminal = partial(TerminalDriver, console, grid, bell=settings.bell, captions=settings.captions)
+        terminal = partial(TerminalDriver, console, grid, bell=settings.bell)
         sources.append(DriverSource("terminal", terminal))
     if "gpio" in settings.drivers:
         if not settings.pins.has_outputs:

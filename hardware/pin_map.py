@@ -182,7 +182,7 @@ class GpioPinMap:
             places=place_pins,
             columns=column_pins,
             rows=row_pins,
-            status=_rgb_pins(status_pins),
+            status=(status_pins[0], status_pins[1], status_pins[2]) if len(status_pins) == len(status) else None,
             buzzer=buzzer_pin,
             buttons={ButtonRole(role): pin for role, pin in button_pins.items()},
         )
@@ -203,10 +203,6 @@ class GpioPinMap:
             *(() if self.buzzer is None else (("buzzer", self.buzzer),)),
             *((f"button {role.value!r}", pin) for role, pin in self.buttons.items()),
         )
-
-
-def _rgb_pins(pins: list[int]) -> tuple[int, int, int] | None:
-    return (pins[0], pins[1], pins[2]) if len(pins) == 3 else None
 
 
 def _unknown(kind: str, given: Collection[str], allowed: Collection[str]) -> Iterator[str]:

@@ -17,8 +17,8 @@ from simulator.rendering.optics import (
     decode_levels,
     develop,
     irradiance,
-    normalised_rays,
     on_plane,
+    supersampled_rays,
     through_sensor,
 )
 from simulator.rendering.renderer import Renderer
@@ -169,9 +169,7 @@ def _sheet_pose(camera: CameraModel, rng: np.random.Generator) -> Pose:
 
 def _sheet_view(camera: CameraModel, pose: Pose, texture: Image) -> Image:
     width, height = camera.size
-    step = 1.0 / _SAMPLES
-    first = (step - 1.0) / 2
-    rays = normalised_rays(camera, first, first, (width * _SAMPLES, height * _SAMPLES), step)
+    rays = supersampled_rays(camera, 0, 0, (width, height), _SAMPLES)
     points, hits = on_plane(pose, rays, 0.0)
     half = np.asarray(_SHEET_MM) / 2 + _PAPER_MM
     columns = ((points[..., 0] + half[0]) * _TEXTURE_PX_PER_MM - 0.5).clip(-2, texture.shape[1] + 1)

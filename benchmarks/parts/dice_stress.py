@@ -194,12 +194,12 @@ def _said(shows: str, die: DieReading) -> ReadDie:
     return ReadDie(shows, COCKED if die.cocked else value, die.faces[value])
 
 
-def calibration_error(read: list[ReadDie], bins: int = 10) -> float:
-    """The expected calibration error (Guo et al., 2017) of the values read, in bins of equal size."""
+def calibration_error(read: list[ReadDie]) -> float:
+    """The expected calibration error (Guo et al., 2017) of the values read, in ten bins of equal size."""
     said = sorted((one for one in read if one.said not in {"", COCKED}), key=lambda one: one.probability)
     if not said:
         return 0.0
-    parts = np.array_split(np.arange(len(said)), min(bins, len(said)))
+    parts = np.array_split(np.arange(len(said)), min(10, len(said)))
     errors = [
         len(part) * abs(float(np.mean([said[i].right - said[i].probability for i in part.tolist()]))) for part in parts
     ]

@@ -53,6 +53,13 @@ class BoardConversation:
 
     Call ``received`` with the bytes that arrived, then ``outgoing``, then check ``failure``; again at ``due_s`` at the
     latest.
+
+    Attributes:
+        link: the protocol's state machine.
+        welcome: the board's description of itself; ``None`` while it doesn't answer.
+        last_heard_s: when the board last sent anything; ``None`` before the first.
+        has_left: whether the board was asked to leave and did.
+        failure: why the port should be closed; ``None`` while it should stay open.
     """
 
     def __init__(self, link: HostLink, random_session: Callable[[], int]) -> None:
@@ -74,24 +81,14 @@ class BoardConversation:
         self._boot_id: int | None = None
         self._log_counter: int | None = None
         self._is_leaving = False
-        self._has_left = False
-        self._failure: BridgeError | None = None
+        self.has_left = False
+        self.failure: BridgeError | None = None
         self._events: list[BoardEvent] = []
 
     @property
     def is_linked(self) -> bool:
         """Whether the board answers."""
         return self._stage is _Stage.LINKED
-
-    @property
-    def has_left(self) -> bool:
-        """Whether the board was asked to leave and did."""
-        return self._has_left
-
-    @property
-    def failure(self) -> BridgeError | None:
-        """Why the port should be closed; ``None`` while it should stay open."""
-        return self._failure
 
     def opened(self, port: SerialPort, baud: int, attempts: int, now_s: float, line: SerialLine) -> None:
         """Start on a port that was just opened, with that many handshake attempts."""
@@ -100,14 +97,14 @@ class BoardConversation:
         self._stage = _Stage.HANDSHAKING
         self._attempts_left = attempts
         self._must_probe = False
-        self._failure = None
+        self.failure = None
         self._heard = b""
         self._is_ours = False
         self._start_handshake(now_s)
 
     def closed(self, reason: str, now_s: float) -> None:
         """Note that the port was closed or disappeared."""
-        self._has_left = self._has_left or (self._is_leaving and self.is_linked)
+        self.has_left = self.has_left or (self._is_leaving and self.is_linked)
         self._lose(reason, now_s)
         self.welcome = None
         self._stage = _Stage.HANDSHAKING
@@ -144,12 +141,12 @@ class BoardConversation:
         data = self.link.outgoing(now_s)
         if self.link.state in (LinkState.LOST, LinkState.REFUSED):
             self._recover(now_s)
-            if self._failure is None:
+            if self.failure is None:
                 data += self.link.outgoing(now_s)
         if self._stage is _Stage.PROBING and now_s >= self._probed_s + _ANSWER_S:
-            self._failure = self._no_board_error()
+            self.failure = self._no_board_error()
         if self._is_leaving and self.is_linked and self.link.is_settled:
-            self._has_left = True
+            self.has_left = True
         if self._must_probe:
             self._must_probe = False
             return PROBE + data
@@ -176,16 +173,16 @@ class BoardConversation:
     def _recover(self, now_s: float) -> None:
         """Recover after the link was lost or never established."""
         if self.link.state is LinkState.REFUSED:
-            self._failure = _version_error(self._port, self.link.refusal)
+            self.failure = _version_error(self._port, self.link.refusal)
             return
         if self._is_leaving and self.is_linked:
-            self._has_left = True
+            self.has_left = True
             return
         because = self.link.lost_because
         if because is not LossCause.NO_WELCOME:
             self._interrupted(because, now_s)
         elif self._stage is _Stage.RECOVERING or certain_foreign_device(self._heard) is not None:
-            self._failure = self._no_board_error()
+            self.failure = self._no_board_error()
         elif self._attempts_left > 1:
             self._attempts_left -= 1
             self._start_handshake(now_s)

@@ -63,32 +63,26 @@ class OutageTracker:
 
     Each kind of fault is reported once while it lasts. A board that disconnects repeatedly, like a loose contact, is
     reported the first time, and again only when it stays away for some seconds or had worked for a minute.
+
+    Attributes:
+        current: the present fault; ``None`` while the board answers, or before the first attempt.
+        retry_at_s: when to try again.
     """
 
     def __init__(self) -> None:
-        self._current: Outage | None = None
+        self.current: Outage | None = None
         self._reported: set[str] = set()
         self._is_loss_reported = False
         self._has_worked = False
         self._failures = 0
         self._working_since_s: float | None = None
-        self._retry_at_s = 0.0
+        self.retry_at_s = 0.0
         self._restart_reported_s: float | None = None
-
-    @property
-    def current(self) -> Outage | None:
-        """The present fault; ``None`` while the board answers, or before the first attempt."""
-        return self._current
 
     @property
     def attempts(self) -> int:
         """Number of failed attempts since the board last answered."""
-        return 0 if self._current is None else self._current.attempts
-
-    @property
-    def retry_at_s(self) -> float:
-        """When to try again."""
-        return self._retry_at_s
+        return 0 if self.current is None else self.current.attempts
 
     def failed(self, error: BridgeError, now_s: float) -> str | None:
         """Note why an attempt failed or an answering board was lost; returns the message to show, if any."""
@@ -97,12 +91,12 @@ class OutageTracker:
             self._reported.clear()
         self._working_since_s = None
         self._failures += 1
-        self._retry_at_s = now_s + _retry_after_s(error, self._failures)
-        is_first = self._current is None or type(self._current.error) is not type(error)
-        if self._current is None:
-            self._current = Outage(str(error), now_s, 1, error)
+        self.retry_at_s = now_s + _retry_after_s(error, self._failures)
+        is_first = self.current is None or type(self.current.error) is not type(error)
+        if self.current is None:
+            self.current = Outage(str(error), now_s, 1, error)
         else:
-            self._current = replace(self._current, message=str(error), attempts=self._current.attempts + 1, error=error)
+            self.current = replace(self.current, message=str(error), attempts=self.current.attempts + 1, error=error)
         return None if is_first and isinstance(error, _TRANSIENT) else self._announcement(error, now_s)
 
     def worked(self, now_s: float, where: str, cause: int | None = None) -> str | None:
@@ -111,7 +105,7 @@ class OutageTracker:
         ``cause`` is why it restarted meanwhile, if it did.
         """
         is_again, self._has_worked = self._has_worked, True
-        self._current = None
+        self.current = None
         if self._working_since_s is None:
             self._working_since_s = now_s
         if not self._is_loss_reported:
@@ -133,8 +127,8 @@ class OutageTracker:
     def _announcement(self, error: BridgeError, now_s: float) -> str | None:
         kind = "absent" if isinstance(error, _ABSENT) else str(error)
         is_long = (
-            self._current is not None
-            and now_s - self._current.since_s >= _REPORTED_AFTER_S
+            self.current is not None
+            and now_s - self.current.since_s >= _REPORTED_AFTER_S
             and not self._is_loss_reported
         )
         if kind in self._reported and not is_long:

@@ -22,8 +22,8 @@ class BoardKind:
     prefix: str
     pins: frozenset[int]
     taken: Mapping[int, str]
+    uarts: frozenset[int]
     delicate: Mapping[int, str] = field(default_factory=dict)
-    uarts: frozenset[int] = frozenset()
     serial_pins: Mapping[int, tuple[frozenset[int], frozenset[int]]] = field(default_factory=dict)
 
     def is_other_chip(self, machine: str) -> bool:

@@ -39,9 +39,9 @@ class LightStrip:
 
     pin: int
     count: int
-    order: str = "GRB"
-    current_limit_ma: int = 400
-    brightness: float = 1.0
+    order: str
+    current_limit_ma: int
+    brightness: float
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class SwitchMatrix:
 
     rows: tuple[int, ...]
     columns: tuple[int, ...]
-    diodes: bool = False
+    diodes: bool
 
     @property
     def count(self) -> int:
@@ -63,7 +63,7 @@ class Buzzer:
     """A buzzer: ``passive`` ones play any tone, ``active`` ones only their own."""
 
     pin: int
-    kind: str = "passive"
+    kind: str
 
 
 @dataclass(frozen=True)

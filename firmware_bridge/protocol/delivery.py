@@ -35,6 +35,11 @@ class SendWindow:
     Args:
         size: the maximum number of outstanding packets.
         timer: computes the time until packets are sent again.
+
+    Attributes:
+        due_s: when the timer expires; ``None`` while nothing is outstanding.
+        must_resend: whether everything outstanding should be sent again now.
+        acknowledged: number of packets acknowledged so far.
     """
 
     def __init__(self, size: int, timer: RetransmissionTimer) -> None:
@@ -42,9 +47,9 @@ class SendWindow:
         self._timer = timer
         self._outstanding: deque[SentPacket] = deque()
         self._next_sequence = 0
-        self._due_s: float | None = None
+        self.due_s: float | None = None
         self._moved_on_s = 0.0
-        self._must_resend = False
+        self.must_resend = False
         self._is_gap_answered = False
         self.acknowledged = 0
 
@@ -56,16 +61,6 @@ class SendWindow:
     def has_room(self) -> bool:
         """Whether another packet may be sent now."""
         return len(self._outstanding) < self._size
-
-    @property
-    def due_s(self) -> float | None:
-        """When the timer expires; ``None`` while nothing is outstanding."""
-        return self._due_s
-
-    @property
-    def must_resend(self) -> bool:
-        """Whether everything outstanding should be sent again now."""
-        return self._must_resend
 
     @property
     def stuck_since_s(self) -> float | None:
@@ -108,7 +103,7 @@ class SendWindow:
         self.acknowledged += count
         self._moved_on_s = now_s
         self._is_gap_answered = False
-        self._must_resend = self._must_resend and bool(self._outstanding)
+        self.must_resend = self.must_resend and bool(self._outstanding)
         self._start_timer(now_s)
 
     def missing(self, expected: int, now_s: float) -> None:
@@ -120,23 +115,23 @@ class SendWindow:
         is_first = bool(self._outstanding) and self._outstanding[0].sequence == expected
         if is_first and not self._is_gap_answered:
             self._is_gap_answered = True
-            self._must_resend = True
+            self.must_resend = True
 
     def time_out(self, now_s: float) -> bool:
         """Return whether the timer has expired; if so, everything is sent again, and the next timeout is longer."""
-        if self._due_s is None or now_s < self._due_s:
+        if self.due_s is None or now_s < self.due_s:
             return False
         self._timer.back_off()
-        self._must_resend = True
+        self.must_resend = True
         self._is_gap_answered = False
         self._start_timer(now_s)
         return True
 
     def resend(self, now_s: float) -> tuple[SentPacket, ...]:
         """Return the packets to send again now, in order, and restart the timer; none if none are due."""
-        if not self._must_resend:
+        if not self.must_resend:
             return ()
-        self._must_resend = False
+        self.must_resend = False
         for sent in self._outstanding:
             sent.sent_s = now_s
             sent.is_resent = True
@@ -146,10 +141,10 @@ class SendWindow:
     def _start_timer(self, now_s: float) -> None:
         """Start the timer now, or when the oldest packet arrives; stop it while nothing is outstanding."""
         if not self._outstanding:
-            self._due_s = None
+            self.due_s = None
             return
         oldest = self._outstanding[0]
-        self._due_s = max(now_s, oldest.sent_s) + oldest.handling_s + self._timer.timeout_s
+        self.due_s = max(now_s, oldest.sent_s) + oldest.handling_s + self._timer.timeout_s
 
 
 GAP_REPORT_INTERVAL_S = 0.01
@@ -173,53 +168,45 @@ class Receiver:
     Attributes:
         expected: the next expected number; every packet to the peer carries it.
         gap_since_s: since when later packets arrived without the expected one; ``None`` while nothing is missing.
+        must_acknowledge: whether the peer waits for ``expected``; any packet may carry it.
+        must_report_gap: whether to report a gap to the peer.
     """
 
     def __init__(self) -> None:
         self.expected = 0
         self.gap_since_s: float | None = None
-        self._must_acknowledge = False
-        self._must_report_gap = False
+        self.must_acknowledge = False
+        self.must_report_gap = False
         self._gap_reported_s: float | None = None
-
-    @property
-    def must_acknowledge(self) -> bool:
-        """Whether the peer waits for ``expected``; any packet may carry it."""
-        return self._must_acknowledge
-
-    @property
-    def must_report_gap(self) -> bool:
-        """Whether to report a gap to the peer."""
-        return self._must_report_gap
 
     def take(self, sequence: int, now_s: float) -> Arrival:
         """Classify the packet with that number; only ``NEXT`` may be used."""
         ahead = (sequence - self.expected) % SEQUENCE_NUMBERS
         if ahead == 0:
             self.expected = (self.expected + 1) % SEQUENCE_NUMBERS
-            self._must_acknowledge = True
-            self._must_report_gap = False
+            self.must_acknowledge = True
+            self.must_report_gap = False
             self._gap_reported_s = None
             self.gap_since_s = None
             return Arrival.NEXT
         if ahead >= SEQUENCE_NUMBERS // 2:
-            self._must_acknowledge = True
+            self.must_acknowledge = True
             return Arrival.REPEATED
         if self.gap_since_s is None:
             self.gap_since_s = now_s
         if self._gap_reported_s is None or now_s - self._gap_reported_s >= GAP_REPORT_INTERVAL_S:
-            self._must_report_gap = True
+            self.must_report_gap = True
             self._gap_reported_s = now_s
         return Arrival.AFTER_GAP
 
     def acknowledged(self) -> None:
         """Note that a packet with ``expected`` was sent."""
-        self._must_acknowledge = False
+        self.must_acknowledge = False
 
     def gap_reported(self) -> None:
         """Note that the gap was reported, which includes ``expected``."""
-        self._must_report_gap = False
-        self._must_acknowledge = False
+        self.must_report_gap = False
+        self.must_acknowledge = False
 
 
 MIN_TIMEOUT_S = 0.02
@@ -243,30 +230,24 @@ class RetransmissionTimer:
     The bounds are 20 ms and 1 s, with 250 ms before the first measurement, because the delay of a wire hardly varies. A
     timeout grows by half instead of doubling, up to three times the measured one, and recovers sooner, because a wire
     that loses packets is not congested.
+
+    Attributes:
+        timeout_s: the present timeout.
+        round_trip_s: the smoothed round-trip time; ``None`` before the first measurement.
     """
 
     def __init__(self) -> None:
         self._shortest_s = MIN_TIMEOUT_S
-        self._smoothed_s: float | None = None
+        self.round_trip_s: float | None = None
         self._variation_s = 0.0
         self._estimate_s = INITIAL_TIMEOUT_S
-        self._timeout_s = INITIAL_TIMEOUT_S
-
-    @property
-    def timeout_s(self) -> float:
-        """The present timeout."""
-        return self._timeout_s
-
-    @property
-    def round_trip_s(self) -> float | None:
-        """The smoothed round-trip time; ``None`` before the first measurement."""
-        return self._smoothed_s
+        self.timeout_s = INITIAL_TIMEOUT_S
 
     def allow_for_answer(self, answer_s: float) -> None:
         """Increase the minimum timeout by the transmission time of an answer."""
         self._shortest_s = min(MAX_TIMEOUT_S, MIN_TIMEOUT_S + answer_s)
         self._estimate_s = max(self._shortest_s, self._estimate_s)
-        self._timeout_s = max(self._estimate_s, self._timeout_s)
+        self.timeout_s = max(self._estimate_s, self.timeout_s)
 
     def acknowledged(self, round_trip_s: float, *, is_resent: bool) -> None:
         """Note that a packet was acknowledged that long after it was sent, or sent again.
@@ -276,26 +257,26 @@ class RetransmissionTimer:
         algorithm, section 3), a slow wire on which everything is sent again too early would never be measured. If the
         timeout recovered at once, instead of to twice the measured one, packets would be sent again too early for ever.
         """
-        if not is_resent or (self._smoothed_s is not None and round_trip_s > self._smoothed_s):
+        if not is_resent or (self.round_trip_s is not None and round_trip_s > self.round_trip_s):
             self._measure(round_trip_s)
         shortest_s = self._estimate_s
         longest_s = min(MAX_TIMEOUT_S, 2 * shortest_s) if is_resent else shortest_s
-        self._timeout_s = min(longest_s, max(shortest_s, self._timeout_s))
+        self.timeout_s = min(longest_s, max(shortest_s, self.timeout_s))
 
     def back_off(self) -> None:
         """Increase the timeout by half, because nothing arrived in time."""
         longest_s = min(MAX_TIMEOUT_S, _MAX_BACK_OFF * self._estimate_s)
-        self._timeout_s = max(self._timeout_s, min(longest_s, _BACK_OFF * self._timeout_s))
+        self.timeout_s = max(self.timeout_s, min(longest_s, _BACK_OFF * self.timeout_s))
 
     def _measure(self, round_trip_s: float) -> None:
-        if self._smoothed_s is None:
-            self._smoothed_s = round_trip_s
+        if self.round_trip_s is None:
+            self.round_trip_s = round_trip_s
             self._variation_s = round_trip_s / 2
         else:
-            error_s = round_trip_s - self._smoothed_s
+            error_s = round_trip_s - self.round_trip_s
             self._variation_s += _VARIATION_GAIN * (abs(error_s) - self._variation_s)
-            self._smoothed_s += _SMOOTHED_GAIN * error_s
-        wanted_s = self._smoothed_s + max(_GRANULARITY_S, _VARIATIONS * self._variation_s)
+            self.round_trip_s += _SMOOTHED_GAIN * error_s
+        wanted_s = self.round_trip_s + max(_GRANULARITY_S, _VARIATIONS * self._variation_s)
         self._estimate_s = min(MAX_TIMEOUT_S, max(self._shortest_s, wanted_s))
 
 
@@ -304,18 +285,16 @@ class SerialLine:
 
     Args:
         bytes_per_s: its capacity; ``None`` if unknown or irrelevant, as on USB.
+
+    Attributes:
+        free_s: when it has carried everything written; 0 if the rate is unknown.
     """
 
     def __init__(self, bytes_per_s: float | None = None) -> None:
         if bytes_per_s is not None and not bytes_per_s > 0:
             raise ValueError(f"a line of {bytes_per_s} bytes a second; expected more than 0, or None")
         self._bytes_per_s = bytes_per_s
-        self._free_s = 0.0
-
-    @property
-    def free_s(self) -> float:
-        """When it has carried everything written; 0 if the rate is unknown."""
-        return self._free_s
+        self.free_s = 0.0
 
     def transmission_s(self, count: int) -> float:
         """Return the transmission time of ``count`` bytes by themselves; 0 if the rate is unknown."""
@@ -325,5 +304,5 @@ class SerialLine:
         """Return when the last of ``count`` bytes written now arrives at the other end."""
         if self._bytes_per_s is None:
             return now_s
-        self._free_s = max(self._free_s, now_s) + self.transmission_s(count)
-        return self._free_s
+        self.free_s = max(self.free_s, now_s) + self.transmission_s(count)
+        return self.free_s

@@ -75,6 +75,8 @@ class HostLink:
         welcome: the device's description of itself in its last answer; ``None`` before.
         refusal: the device's last refusal; ``None`` before.
         last_exchange: the last PING and PONG; ``None`` before.
+        session: the newest session; 0 before the first.
+        heard_s: when the last packet arrived, including acknowledgements; 0 before the first link.
     """
 
     def __init__(self) -> None:
@@ -91,19 +93,9 @@ class HostLink:
         self._greeting = Handshake(0.0)
         self._heartbeat = Heartbeat()
         self._line = SerialLine()
-        self._session = 0
-        self._heard_s = 0.0
+        self.session = 0
+        self.heard_s = 0.0
         self._start_session()
-
-    @property
-    def session(self) -> int:
-        """The newest session; 0 before the first."""
-        return self._session
-
-    @property
-    def heard_s(self) -> float:
-        """When the last packet arrived, including acknowledgements; 0 before the first link."""
-        return self._heard_s
 
     @property
     def is_settled(self) -> bool:
@@ -145,9 +137,9 @@ class HostLink:
         Raises:
             ValueError: the session is not 1 to 65535, or the same as before.
         """
-        if not 1 <= session <= 0xFFFF or session == self._session:
-            raise ValueError(f"session {session}; expected 1 to 65535, and not {self._session} again")
-        self._session = session
+        if not 1 <= session <= 0xFFFF or session == self.session:
+            raise ValueError(f"session {session}; expected 1 to 65535, and not {self.session} again")
+        self.session = session
         self._counts.sessions += 1
         self._outbox.begin_anew()
         self._start_session()
@@ -190,7 +182,7 @@ class HostLink:
             return None
         if self._receiver.must_acknowledge or self._receiver.must_report_gap or self._window.must_resend:
             return now_s
-        due_s = min(self._heartbeat.due_s, self._heard_s + SILENT_AFTER_S)
+        due_s = min(self._heartbeat.due_s, self.heard_s + SILENT_AFTER_S)
         if self._window.has_room and self._outbox.has_any(self._may_be_sent):
             due_s = min(due_s, now_s if self._outbox.has_any(self._is_other_than_lights) else self._lights_due_s)
         if self._window.due_s is not None:
@@ -212,7 +204,7 @@ class HostLink:
         if packet.kind == Kind.LOG and packet.session == 0:
             return self._decode(packet)
         is_open = self.state in (LinkState.HANDSHAKING, LinkState.LINKED)
-        if not is_open or packet.session != self._session:
+        if not is_open or packet.session != self.session:
             self._counts.foreign += 1
             return []
         if self.state is LinkState.HANDSHAKING:
@@ -247,7 +239,7 @@ class HostLink:
         return messages
 
     def _take_linked(self, packet: Packet, now_s: float) -> list[Message]:
-        self._heard_s = now_s
+        self.heard_s = now_s
         if packet.kind in (Kind.WELCOME, Kind.REFUSED):
             self._take_late_answer(packet)
             return []
@@ -298,7 +290,7 @@ class HostLink:
 
     def _converse(self, packets: list[Packet], now_s: float) -> None:
         stuck_since_s, gap_since_s = self._window.stuck_since_s, self._receiver.gap_since_s
-        if now_s >= self._heard_s + SILENT_AFTER_S:
+        if now_s >= self.heard_s + SILENT_AFTER_S:
             return self._lose(LossCause.SILENT)
         if stuck_since_s is not None and now_s >= stuck_since_s + UNACKNOWLEDGED_AFTER_S:
             return self._lose(LossCause.UNACKNOWLEDGED)
@@ -351,13 +343,13 @@ class HostLink:
 
     def _packet(self, message: HostMessage) -> Packet:
         kind, payload = encode_message(message)
-        return Packet(kind, self._session, 0, self._receiver.expected, payload)
+        return Packet(kind, self.session, 0, self._receiver.expected, payload)
 
     def _empty_packet(self, kind: Kind) -> Packet:
-        return Packet(kind, self._session, 0, self._receiver.expected)
+        return Packet(kind, self.session, 0, self._receiver.expected)
 
     def _sequenced(self, sent: SentPacket) -> Packet:
-        return Packet(sent.kind, self._session, sent.sequence, self._receiver.expected, sent.payload)
+        return Packet(sent.kind, self.session, sent.sequence, self._receiver.expected, sent.payload)
 
     # changes of state
 
@@ -371,7 +363,7 @@ class HostLink:
             self._timer.acknowledged(round_trip_s, is_resent=False)
         self._start_session(max(1, min(WINDOW, welcome.window)))
         self._heartbeat.begin(now_s)
-        self._heard_s = now_s
+        self.heard_s = now_s
         self._counts.linked += 1
         self.state = LinkState.LINKED
 

@@ -13,7 +13,6 @@ A signal as a terminal draws it, and as an LED on a mock pin shows it:
  ·    ·    ·
  ·   [b1]  ·
 [] the accepted turn
-[accepted]
 >>> pins = MockFactory()
 >>> led = DriverSource("b1", lambda: PlaceLed("b1", 17, pin_factory=pins))
 >>> panel = Panel([led], clock=lambda: 0.0, on_fault=print)

@@ -17,8 +17,8 @@ from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Colour, LightRole,
 _DARK = "·"
 
 
-def render(signal: Signal, grid: PlaceGrid, *, caption: bool = True) -> Text:
-    """Draw the signal: a line per row of the grid, the legend, and, if wanted, the status line.
+def render(signal: Signal, grid: PlaceGrid) -> Text:
+    """Draw the signal's lights: a line per row of the grid, and the legend.
 
     Lit places that are not in the grid are listed by name. Every cell is as wide as the longest place name, so that
     each square can show its name between the characters of its light.
@@ -43,10 +43,7 @@ def render(signal: Signal, grid: PlaceGrid, *, caption: bool = True) -> Text:
     roles = [role for role in LightRole if any(light.role == role for light in lights.values())]
     if roles:
         text.append("; ".join(f"{ROLE_STYLES[role].mark} {ROLE_STYLES[role].meaning}" for role in roles) + "\n")
-    if caption:
-        text.append_text(status_line(signal))
-    else:
-        text.rstrip()
+    text.rstrip()
     return text
 
 
@@ -63,19 +60,17 @@ def status_line(signal: Signal) -> Text:
 
 
 class TerminalDriver:
-    """Prints each signal that differs from the one before: the board when the lights change, else the status line.
+    """Prints the board when its lights change; the signals' sentences are printed by others.
 
-    ``console`` decides about colour and width; ``bell`` rings the terminal's bell for sounds. Without ``captions`` only
-    the board is printed, for a console where the sentences are printed anyway.
+    ``console`` decides about colour and width; ``bell`` rings the terminal's bell for sounds.
     """
 
     name = "terminal"
 
-    def __init__(self, console: Console, grid: PlaceGrid, *, bell: bool = False, captions: bool = True) -> None:
+    def __init__(self, console: Console, grid: PlaceGrid, *, bell: bool = False) -> None:
         self._console = console
         self._grid = grid
         self._bell = bell
-        self._captions = captions
         self._shown: Signal | None = None
 
     def show(self, signal: Signal, time_s: float) -> None:  # noqa: ARG002 - text stands still; the time is for other drivers
@@ -85,10 +80,7 @@ class TerminalDriver:
         lights_changed = self._shown is None or signal.lights != self._shown.lights
         try:
             if lights_changed and signal.lights:
-                drawn = render(signal, self._grid, caption=self._captions)
-                self._console.print(drawn, soft_wrap=True, highlight=False)
-            elif self._captions:
-                self._console.print(status_line(signal), soft_wrap=True, highlight=False)
+                self._console.print(render(signal, self._grid), soft_wrap=True, highlight=False)
             if self._bell and signal.sound is not Sound.SILENCE:
                 self._console.bell()
         except (OSError, ValueError) as error:

@@ -133,7 +133,7 @@ def _strip(board: str, pins: Mapping[str, Any]) -> str:
     draw.text(
         (20, 515), f"{supply_pin} stays free: the {kind.title} runs on USB, the strip on its supply.", anchor="start"
     )
-    draw.text((700, 470 + 45), "Wires to both ends of a long strip.", size=12, anchor="start")
+    draw.text((700, 515), "Wires to both ends of a long strip.", size=12, anchor="start")
     draw.legend((20, 545), _LEGEND)
     return draw.svg()
 

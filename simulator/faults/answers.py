@@ -52,16 +52,11 @@ class Override:
 
 @dataclass(frozen=True)
 class FaultyOptions(GameOptions):
-    """A game with faults; ``kinds`` limits which ones happen, if any are given.
-
-    ``by_occupancy`` is for a referee that only senses which squares are occupied: every violation is then visible to
-    it.
-    """
+    """A game with faults; ``kinds`` limits which ones happen, if any are given."""
 
     turns: int = 40
     kinds: tuple[str, ...] = ()
     start: Start = "usual"
-    by_occupancy: bool = False
 
 
 class AnsweringGame(VirtualGame):
@@ -69,17 +64,11 @@ class AnsweringGame(VirtualGame):
 
     press_after_s = 0.2
 
-    def __init__(self, seed: int, layout: TableLayout, options: FaultyOptions, truth: TruthLog | None = None) -> None:
+    def __init__(self, seed: int, layout: TableLayout, options: FaultyOptions, truth: TruthLog | None) -> None:
         super().__init__(seed, layout, options, truth)
-        self._by_occupancy = options.by_occupancy
+        self._by_occupancy = options.habits.by_occupancy
         self._people = FAULTY_PLAYERS[self._game.name](
-            self._game,
-            layout,
-            self._habits,
-            self._rng,
-            options.rules,
-            options.start,
-            by_occupancy=options.by_occupancy,
+            self._game, layout, self._habits, self._rng, options.rules, options.start
         )
         self._players = self._people
         if truth is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,8 +24,7 @@ _MOST_BLOCKS = 4
 
 OUT_OF_TURN = "played out of turn"
 
-WHOLE_TURN_VIOLATIONS = (OUT_OF_TURN, "forbidden by the variant")
-"""Violations that are complete turns under other rules, by name."""
+FORBIDDEN_BY_VARIANT = "forbidden by the variant"
 
 PUT_BACK_TURNED = "put back turned"
 """Undoing a violation, but with another side to the north."""
@@ -42,10 +41,31 @@ ONLY_SIDE_FACES = frozenset({kind.name for kind in VIOLATIONS.values() if kind.o
 NO_HOP_TO_COME = "rolled with no hop to come"
 """A roll after which the block can't hop, which the rules forbid."""
 
-WRONG_SET_UPS = ("block missing", "spare block put out", "wrong square", "block on a star")
-"""Kinds of wrong set-up, by name."""
-
 _VARIANT = " side_by_side=false"
+
+
+def _out_of_turn(game: Game[Any, Any], state: Any) -> Sequence[Any]:
+    """Return the turns that the other player could play if it were their turn."""
+    other = next(player for player in game.players if player != state.to_move)
+    others = game.table.amend(state, {}, other)
+    return [] if others.to_move != other else game.rules.legal_turns(others)
+
+
+def _forbidden_by_variant(game: Game[Any, Any], state: Any) -> Sequence[Any]:
+    """Return the turns that only the variant without side-by-side blocks forbids."""
+    text = game.notation.format_state(state)
+    if _VARIANT not in text:
+        return []
+    allowed = {game.notation.format_turn(turn) for turn in game.rules.legal_turns(state)}
+    everything = game.rules.legal_turns(game.notation.parse_state(text.replace(_VARIANT, "")))
+    return [turn for turn in everything if game.notation.format_turn(turn) not in allowed]
+
+
+WHOLE_TURN_VIOLATIONS: Mapping[str, Callable[[Game[Any, Any], Any], Sequence[Any]]] = {
+    OUT_OF_TURN: _out_of_turn,
+    FORBIDDEN_BY_VARIANT: _forbidden_by_variant,
+}
+"""Violations that are complete turns under other rules: by name, the turns that are possible in a state."""
 
 
 class Onlooker:
@@ -111,7 +131,7 @@ class FaultyBlockPlayers(FaultyPlayers):
     """
 
     only_side_faces = ONLY_SIDE_FACES
-    wrong_set_ups = WRONG_SET_UPS
+    wrong_set_ups = ("block missing", "spare block put out", "wrong square", "block on a star")
     extra_kinds = (*WHOLE_TURN_VIOLATIONS, NO_HOP_TO_COME)
 
     def _set_up(self) -> None:
@@ -120,7 +140,7 @@ class FaultyBlockPlayers(FaultyPlayers):
             if sum(as_block(piece).colour == colour for piece in self.standing.values()) < _MOST_BLOCKS:
                 self._lay_out_spare(colour)
         self._onlooker = Onlooker(
-            self._game, self.looks, self._options, anywhere=self._anywhere, by_occupancy=self._by_occupancy
+            self._game, self.looks, self._options, anywhere=self._anywhere, by_occupancy=self._habits.by_occupancy
         )
 
     @property
@@ -138,7 +158,7 @@ class FaultyBlockPlayers(FaultyPlayers):
         return {
             MOVED_THOUGH_STUCK,
             stars[int(event_rng.integers(len(stars)))],
-            *(("forbidden by the variant", NO_HOP_TO_COME) if variant else ()),
+            *((FORBIDDEN_BY_VARIANT, NO_HOP_TO_COME) if variant else ()),
             *(("block put on", "replaced by the other's block") if spare else ()),
         }
 
@@ -170,13 +190,13 @@ class FaultyBlockPlayers(FaultyPlayers):
         self._onlooker.go_back()
         return super().undo(before, state, player)
 
-    def _is_possible(self, after: Mapping[str, str]) -> bool:
+    def _could_be_played(self, after: Appearance) -> bool:
         return self._onlooker.is_possible(after)
 
     def _choose(self, turns: Sequence[Any]) -> Any:
         """Choose a turn that avoids the given squares; with an aim, one that brings a block next to a star."""
         free = [turn for turn in turns if not self.avoided & set(turn.places)]
-        drawn = [free[int(index)] for index in self._rng.permutation(len(free))] or list(turns)
+        drawn = [free[int(index)] for index in self._rng.permutation(len(free))] or turns
         layout = self._handler.layout
         kinds = [VIOLATIONS[kind] for kind in self.aims if kind in VIOLATIONS]
         stars = {star_of(layout, self.to_move, own=kind.star == "own") for kind in kinds if kind.star}
@@ -198,12 +218,31 @@ class FaultyBlockPlayers(FaultyPlayers):
             rolls = rolls_without_hop(self._game, self.state, rolls_of(table, table.own(player)))
             return (rolls[int(self._rng.integers(len(rolls)))],) if rolls else None
         if kind in WHOLE_TURN_VIOLATIONS:
-            turns = turns_of_kind(self._game, self.state, kind)
+            turns = WHOLE_TURN_VIOLATIONS[kind](self._game, self.state)
             return self._handler.carries_of(self.standing, Players._choose(self, turns)) if turns else None
         return super()._carries_of_violation(kind, player)
 
     def _wrong_set_up(self, kind: str) -> Carries | None:
-        return wrong_set_up(kind, self.standing, self._blocks, self._game.players, self._rng)
+        layout, blocks, standing, rng = self._handler.layout, self._blocks, self.standing, self._rng
+        taken = [place for place in layout.places if place in standing]
+        start = taken[int(rng.integers(len(taken)))]
+        free = PlayArea(standing, blocks).open_places()
+        end = free[int(rng.integers(len(free)))]
+        match kind:
+            case "block missing":
+                return (blocks.take_off(standing, start),)
+            case "spare block put out":
+                spare = [f"{colour} tray 1" for colour in self._game.players if f"{colour} tray 1" in standing]
+                if not spare:
+                    return None
+                put_out = as_block(standing[spare[0]])
+                return (blocks.lay(standing, spare[0], end, put_out.up, put_out.north),)
+            case "wrong square":
+                return (blocks.lift(standing, start, end),)
+            case "block on a star":
+                stars = layout.board.printed
+                return (blocks.lift(standing, start, stars[int(rng.integers(len(stars)))]),)
+        raise ValueError(f"no such set-up: {kind}; there are {', '.join(self.wrong_set_ups)}")
 
     def put_right(self, before: Arrangement, player: str) -> Action:
         """Undo an illegal turn; blocks in each other's way are put aside first."""
@@ -220,7 +259,7 @@ class FaultyBlockPlayers(FaultyPlayers):
 
     def put_right_but_turned(self, before: Arrangement, player: str) -> Action | None:
         """Undo an illegal turn with the same symbol up, but another side to the north."""
-        if self._by_occupancy:
+        if self._habits.by_occupancy:
             return None
         action = self.put_right(before, player)
         carries = list(action.carries)
@@ -234,7 +273,7 @@ class FaultyBlockPlayers(FaultyPlayers):
 
     def turn_and_rotate_another(self) -> Action | None:
         """Return a legal turn, and on the way another own block is put back with another side to the north."""
-        if self._by_occupancy:
+        if self._habits.by_occupancy:
             return None
         turns = self._game.rules.legal_turns(self.state)
         chosen = turns[int(self._rng.integers(len(turns)))]
@@ -252,69 +291,10 @@ class FaultyBlockPlayers(FaultyPlayers):
         )
 
 
-def turns_of_kind(game: Game[Any, Any], state: Any, kind: str) -> Sequence[Any]:
-    """Return the complete turns of one kind of ``WHOLE_TURN_VIOLATIONS``.
-
-    Raises ValueError for another kind.
-    """
-    match kind:
-        case _ if kind == OUT_OF_TURN:
-            return _out_of_turn(game, state)
-        case "forbidden by the variant":
-            return _forbidden_by_variant(game, state)
-    raise ValueError(f"no such turns: {kind}; there are {', '.join(WHOLE_TURN_VIOLATIONS)}")
-
-
-def _out_of_turn(game: Game[Any, Any], state: Any) -> Sequence[Any]:
-    """Return the turns that the other player could play if it were their turn."""
-    other = next(player for player in game.players if player != state.to_move)
-    others = game.table.amend(state, {}, other)
-    return [] if others.to_move != other else game.rules.legal_turns(others)
-
-
-def _forbidden_by_variant(game: Game[Any, Any], state: Any) -> Sequence[Any]:
-    """Return the turns that only the variant without side-by-side blocks forbids."""
-    text = game.notation.format_state(state)
-    if _VARIANT not in text:
-        return []
-    allowed = {game.notation.format_turn(turn) for turn in game.rules.legal_turns(state)}
-    everything = game.rules.legal_turns(game.notation.parse_state(text.replace(_VARIANT, "")))
-    return [turn for turn in everything if game.notation.format_turn(turn) not in allowed]
-
-
 def rolls_without_hop(game: Game[Any, Any], state: Any, rolls: Sequence[Carry]) -> Sequence[Carry]:
     """Return the rolls to open squares with which no legal turn begins, although a symbol other than the star is up."""
     begun = {(turn.start, place) for turn in game.rules.legal_turns(state) for place in turn.rolled_to}
     return [roll for roll in rolls if as_block(roll.pose).up != "star" and (roll.start, roll.end) not in begun]
-
-
-def wrong_set_up(
-    kind: str, standing: Arrangement, handler: BlockHandler, colours: Sequence[str], rng: np.random.Generator
-) -> Carries | None:
-    """Return the carries from a right set-up to a wrong one; ``None`` when that kind needs a missing block.
-
-    Raises ValueError for a kind that is not one of ``WRONG_SET_UPS``.
-    """
-    layout = handler.layout
-    taken = [place for place in layout.places if place in standing]
-    start = taken[int(rng.integers(len(taken)))]
-    free = [place for place in layout.places if place not in standing and place not in layout.board.printed]
-    end = free[int(rng.integers(len(free)))]
-    match kind:
-        case "block missing":
-            return (handler.take_off(standing, start),)
-        case "spare block put out":
-            spare = [f"{colour} tray 1" for colour in colours if f"{colour} tray 1" in standing]
-            if not spare:
-                return None
-            put_out = as_block(standing[spare[0]])
-            return (handler.lay(standing, spare[0], end, put_out.up, put_out.north),)
-        case "wrong square":
-            return (handler.lift(standing, start, end),)
-        case "block on a star":
-            stars = layout.board.printed
-            return (handler.lift(standing, start, stars[int(rng.integers(len(stars)))]),)
-    raise ValueError(f"no such set-up: {kind}; there are {', '.join(WRONG_SET_UPS)}")
 
 
 def agreed_squares(start: str, handler: Handler, players: Sequence[str], rng: np.random.Generator) -> Mapping[str, str]:
@@ -325,7 +305,7 @@ def agreed_squares(start: str, handler: Handler, players: Sequence[str], rng: np
     layout = handler.layout
     first, second = players[:2]
     free = [place for place in layout.places if place not in layout.board.printed]
-    drawn = [free[int(index)] for index in rng.permutation(len(free))]
+    drawn = rng.permutation(free).tolist()
     if start == "agreed":
         count = int(rng.integers(2, 5))
         return {place: first if number < count else second for number, place in enumerate(drawn[: 2 * count])}

@@ -146,7 +146,8 @@ class DisturbanceMaker:
             case "sheet over pieces":
                 return Disturbance(kind, now_s, things=tuple(islice(self._over_pieces(pieces), 1)))
             case "camera bumped" | "table bumped":
-                return Disturbance(kind, now_s, pose=self._bump(), shaking_until_s=now_s + _SHAKE_S)
+                pose = draw_pose(self._setting.camera, self._setting.layout, rng)
+                return Disturbance(kind, now_s, pose=pose, shaking_until_s=now_s + _SHAKE_S)
             case "lamp switched" | "lamp dimmed":
                 return Disturbance(kind, began_s, lighting=self._lighting(switched=kind == "lamp switched"))
             case "markers covered":
@@ -195,7 +196,7 @@ class DisturbanceMaker:
         markers = self._setting.layout.markers
         ids = list(markers.centres_mm)
         count = 1 + int(self._rng.integers(min(3, len(ids))))
-        chosen = [ids[int(index)] for index in self._rng.permutation(len(ids))[:count]]
+        chosen = self._rng.permutation(ids)[:count].tolist()
         return tuple(
             ForeignObject(
                 "card", *markers.centres_mm[one], self._colour(), base_mm=0.5, radius_mm=markers.side_mm * 0.75
@@ -218,9 +219,6 @@ class DisturbanceMaker:
             colour=(1.0 - warmth, 1.0, 1.0 + warmth),
         )
         return replace(usual, lamps=(lamp,))
-
-    def _bump(self) -> Pose:
-        return draw_pose(self._setting.camera, self._setting.layout, self._rng)
 
 
 def level_top_mm(layout: TableLayout, piece: PiecePose) -> float | None:

@@ -128,7 +128,7 @@ class FaultyGame(AnsweringGame):
         """Draw from a shuffled bag, so that all kinds are about equally frequent."""
         left = self._bags.setdefault(bag, [])
         if not left:
-            left.extend(kinds[int(index)] for index in self._event_rng.permutation(len(kinds)))
+            left.extend(self._event_rng.permutation(kinds).tolist())
         return left.pop()
 
     def _episode(self) -> Generator[MotionSegment, None, Action | None]:
@@ -302,7 +302,7 @@ class FaultyGame(AnsweringGame):
         people = self._people
         if self._in_step and not people.is_over:
             taken = people.taken_squares()
-            chosen = sorted(taken[int(index)] for index in self._event_rng.permutation(len(taken))[:2])
+            chosen = sorted(self._event_rng.permutation(taken)[:2].tolist())
             yield from self._correct("just to be sure", {place: people.looks[place] for place in chosen})
 
     def _clear_the_way(self, action: Action) -> None:

@@ -12,7 +12,7 @@ from engine.api import Game
 from engine.values import EMPTY, OptionValue
 from simulator.play.actions import Action, ActionKind, Arrangement, Carries, Carry, PlayArea
 from simulator.play.ink import ONE_CELL
-from simulator.play.players import Habits, Players, could_result_from_play
+from simulator.play.players import Habits, Players
 from simulator.scene.pieces import InkPose, PiecePose, changed
 from vision.layout.table import TableLayout
 
@@ -24,8 +24,7 @@ _TRIES = 12
 class FaultyPlayers(Players):
     """Players of a game whose whole state is visible from above.
 
-    With ``by_occupancy`` a violation occupies other squares than any legal turn. The players work towards kinds of
-    violation in ``aims`` and avoid the squares in ``avoided``.
+    The players work towards kinds of violation in ``aims`` and avoid the squares in ``avoided``.
     """
 
     only_side_faces: ClassVar[frozenset[str]] = frozenset()
@@ -43,11 +42,8 @@ class FaultyPlayers(Players):
         rng: np.random.Generator,
         options: Mapping[str, OptionValue] | None = None,
         start: Start = "usual",
-        *,
-        by_occupancy: bool = False,
     ) -> None:
         self._start = start
-        self._by_occupancy = by_occupancy
         super().__init__(game, layout, habits, rng, options)
         self.aims: set[str] = set()
         self.avoided: frozenset[str] = frozenset()
@@ -66,10 +62,6 @@ class FaultyPlayers(Players):
         """Each place's look now."""
         return self.standing.appearance(self.places)
 
-    def _is_possible(self, after: Mapping[str, str]) -> bool:
-        """Whether the table could look like ``after`` from above when none, one or two legal turns were played."""
-        return could_result_from_play(self._game, self.state, after, by_occupancy=self._by_occupancy)
-
     def _choose(self, turns: Sequence[Any]) -> Any:
         """Choose a turn that avoids the given squares and changes the table."""
         for _ in range(_TRIES):
@@ -81,14 +73,14 @@ class FaultyPlayers(Players):
     def violation_of(self, kind: str) -> Action | None:
         """Return an illegal turn of that kind, visible from above (or ``only_side_faces``); ``None`` if impossible."""
         player = self.to_move
-        if self._by_occupancy and kind in self.only_side_faces:
+        if self._habits.by_occupancy and kind in self.only_side_faces:
             return None
         for _ in range(_TRIES):
             carries = self._carries_of_violation(kind, player)
             if carries is None:
                 continue
             after = self.standing.after_all(carries).appearance(self.places)
-            if kind in self.only_side_faces or not self._is_possible(after):
+            if kind in self.only_side_faces or not self._could_be_played(after):
                 return Action(ActionKind.VIOLATION, player, carries, violation=kind, ends_turn=True)
         return None
 
@@ -158,7 +150,7 @@ class FaultyPlayers(Players):
     def open_squares(self) -> list[str]:
         """Return the empty squares on which nothing is printed, in random order."""
         free = PlayArea(self.standing, self._handler).open_places()
-        return [free[int(index)] for index in self._rng.permutation(len(free))]
+        return [str(place) for place in self._rng.permutation(free)]
 
     def pieces_left_alone(self) -> tuple[PiecePose, ...]:
         """Return the pieces of the player who does not play next, in random order."""

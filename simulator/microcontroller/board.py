@@ -51,35 +51,6 @@ class SoundedTone:
     frequency_hz: int
 
 
-@dataclass(frozen=True)
-class Wiring:
-    """The numbers of lights, matrix rows and columns, single switches and buttons on the pins."""
-
-    lights: int = 0
-    rows: int = 0
-    columns: int = 0
-    has_diodes: bool = False
-    single_switches: int = 0
-    buttons: int = 0
-
-    @classmethod
-    def of_pin_map(cls, pins: PinMap) -> Wiring:
-        """Return the wiring in a pin map, as parsed by the firmware."""
-        return cls(
-            lights=pins.lights,
-            rows=len(pins.rows),
-            columns=len(pins.columns),
-            has_diodes=pins.diodes,
-            single_switches=len(pins.singles),
-            buttons=len(pins.buttons),
-        )
-
-    @property
-    def switches(self) -> int:
-        """Number of switches: the matrix's row by row, then the single ones."""
-        return self.rows * self.columns + self.single_switches
-
-
 class BoardRestartedError(Exception):
     """Raised when the firmware resets the board. ``into_interpreter``: the firmware doesn't start again."""
 
@@ -89,7 +60,9 @@ class BoardRestartedError(Exception):
 
 
 class VirtualBoard(Board):
-    """A board without hardware. ``clock`` returns seconds; ``bounce_s`` is the maximum bounce time of a contact.
+    """A board without hardware, wired as in a pin map, as the firmware has parsed it.
+
+    ``clock`` returns seconds; ``bounce_s`` is the maximum bounce time of a contact.
 
     Like real lights, these keep what they show when the board resets, and go out without power.
 
@@ -99,18 +72,16 @@ class VirtualBoard(Board):
         wanted_lights: the firmware's own frame buffer, recorded together with what is shown.
     """
 
-    def __init__(
-        self, wiring: Wiring, clock: Callable[[], float], rng: Random, bounce_s: float = MOST_BOUNCE_S
-    ) -> None:
-        self._wiring = wiring
+    def __init__(self, pins: PinMap, clock: Callable[[], float], rng: Random, bounce_s: float = MOST_BOUNCE_S) -> None:
+        self._pins = pins
         self._clock = clock
         self._rng = rng
         self._inbox: deque[bytes] = deque()
         self._inbox_bytes = 0
         self._outbox = bytearray()
         self._ticks_offset_ms = 0
-        self._switches = [Contact(rng, bounce_s) for _ in range(wiring.switches)]
-        self._buttons = [Contact(rng, bounce_s) for _ in range(wiring.buttons)]
+        self._switches = [Contact(rng, bounce_s) for _ in range(pins.switches)]
+        self._buttons = [Contact(rng, bounce_s) for _ in pins.buttons]
         self.shown: deque[ShownFrame] = deque(maxlen=_REMEMBERED_FRAMES)
         """The last thousand frames shown, newest last."""
         self.tones: deque[SoundedTone] = deque(maxlen=_REMEMBERED_TONES)
@@ -137,7 +108,7 @@ class VirtualBoard(Board):
 
     def lose_power(self) -> None:
         """Turn lights and buzzer off."""
-        dark = bytes(3 * self._wiring.lights)
+        dark = bytes(3 * self._pins.lights)
         self.shown.append(ShownFrame(self._clock(), dark, dark, is_waiting=False))
         self.tones.append(SoundedTone(self._clock(), 0))
 
@@ -181,13 +152,13 @@ class VirtualBoard(Board):
         return _bits([contact.is_closed(now_s) for contact in self._buttons])
 
     def _read_switches(self) -> None:
-        now_s, wiring = self._clock(), self._wiring
+        now_s, pins = self._clock(), self._pins
         levels = [contact.is_closed(now_s) for contact in self._switches]
-        in_matrix = wiring.rows * wiring.columns
-        closed = [divmod(number, wiring.columns) for number in range(in_matrix) if levels[number]]
-        rows = [columns_read(row, closed, diodes=wiring.has_diodes) for row in range(wiring.rows)]
+        in_matrix = len(pins.rows) * len(pins.columns)
+        closed = [divmod(number, len(pins.columns)) for number in range(in_matrix) if levels[number]]
+        rows = [columns_read(row, closed, diodes=pins.diodes) for row in range(len(pins.rows))]
         self._masks = [sum(1 << column for column in columns) for columns in rows]
-        if wiring.single_switches:
+        if pins.singles:
             self._masks.append(_bits(levels[in_matrix:]))
         # while nothing moves, the last levels are valid, which is the case for most scans
         if self._moving_until_s is not None and now_s >= self._moving_until_s:

@@ -15,7 +15,6 @@ from simulator.microcontroller.board import (
     WATCHDOG,
     BoardRestartedError,
     VirtualBoard,
-    Wiring,
 )
 from simulator.microcontroller.faults import FaultSchedule, Outage, WireFaults
 from simulator.microcontroller.wire import FaultyWire
@@ -60,7 +59,7 @@ class SteppedMicrocontroller:
         self._now_s = start_s
         self._watchdog_s = watchdog_s
         self._rng = Random(f"{seed} board")
-        self.board = VirtualBoard(Wiring.of_pin_map(self._pins), lambda: self._now_s, self._rng, bounce_s)
+        self.board = VirtualBoard(self._pins, lambda: self._now_s, self._rng, bounce_s)
         self.to_device = FaultyWire(self._faults, f"{seed} to device")
         self.to_host = FaultyWire(self._faults, f"{seed} to host")
         self._outages = FaultSchedule(self._faults, seed, start_s)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import re
 from collections import Counter
 from collections.abc import Mapping
 from random import Random
@@ -11,6 +12,7 @@ from simulator.microcontroller.faults import WireFaults
 
 _MOST_FLIPPED_BITS = 8
 _MOST_PIECES = 3
+_FRAME = re.compile(rb"\0*[^\0]+\0?|\0+")
 
 
 class FaultyWire:
@@ -180,13 +182,4 @@ def frames_of(data: bytes) -> list[bytes]:
 
     Leading zeros belong to the frame that follows; bytes after the last zero are a piece of their own.
     """
-    pieces = []
-    start = position = 0
-    while start < len(data):
-        while position < len(data) and data[position] == 0:
-            position += 1
-        end = data.find(0, position)
-        end = len(data) if end < 0 else end + 1
-        pieces.append(data[start:end])
-        start = position = end
-    return pieces
+    return _FRAME.findall(data)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -229,12 +229,12 @@ def _black_put_on(table: PlayArea, player: str, rng: np.random.Generator) -> Car
     return None if start is None or end is None else (table.handler.lift(table.standing, start, end),)
 
 
-_KINDS: tuple[tuple[str, Callable[[PlayArea, str, np.random.Generator], Carries | None]], ...] = (
-    ("opponent's piece moved", _opponents_moved),
-    ("moved anywhere", _moved_anywhere),
-    ("large or clear moved", _fixed_moved),
-    ("piece taken off", _taken_off),
-    ("black without a tower", _black_put_on),
+_KINDS = (
+    ViolationKind("opponent's piece moved", _opponents_moved, usual=True),
+    ViolationKind("moved anywhere", _moved_anywhere, usual=True),
+    ViolationKind("large or clear moved", _fixed_moved, usual=True),
+    ViolationKind("piece taken off", _taken_off, usual=True),
+    ViolationKind("black without a tower", _black_put_on, usual=True),
 )
 
-StackHandler.violations = {name: ViolationKind(name, carries, usual=True) for name, carries in _KINDS}
+StackHandler.violations = {kind.name: kind for kind in _KINDS}

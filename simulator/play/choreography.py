@@ -10,7 +10,7 @@ import numpy as np
 
 from simulator.play.actions import Action, Arrangement, Carry
 from simulator.scene.pieces import Colour, PiecePose, changed
-from simulator.scene.scene import SKINS, SLEEVES, Hand
+from simulator.scene.scene import Hand
 from vision.layout.pieces import BlockPieces
 from vision.layout.surfaces import top_mm
 from vision.layout.table import TableLayout
@@ -31,9 +31,9 @@ class Arm:
     """A player's arm: its end of the table (-1 near, 1 far), its skin and sleeve."""
 
     end: int
-    skin: Colour = SKINS["pale skin"]
-    sleeve: Colour | None = SLEEVES["blue sleeve"]
-    sleeve_from: float = 0.35
+    skin: Colour
+    sleeve: Colour | None
+    sleeve_from: float
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class WaitingHand:
     y_mm: float
     began_s: float
     ended_s: float
-    sway_mm: float = 0.0
+    sway_mm: float
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,8 @@ from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout
 
 
-def facing(layout: TableLayout, piece: PiecePose) -> dict[str, str]:
-    """Return a block's side faces by compass side."""
-    faces = _faces(layout, piece)
-    return {side: faces[side] for side in COMPASS}
-
-
-def _faces(layout: TableLayout, piece: PiecePose) -> dict[str, str]:
+def block_faces(layout: TableLayout, piece: PiecePose) -> dict[str, str]:
+    """Return a block's symbols by side."""
     return faces_of(BlockPieces.on(layout.board).net, as_block(piece).up, as_block(piece).north)
 
 
@@ -65,8 +60,8 @@ class BlockHandler(Handler):
 
     def facings(self, standing: Arrangement) -> dict[str, dict[str, str]]:
         """Return the side faces of every block on the board."""
-        places = self.layout.places
-        return {place: facing(self.layout, piece) for place, piece in standing.items() if place in places}
+        faces = {place: self.faces(piece) for place, piece in standing.items() if place in self.layout.places}
+        return {place: {side: shown[side] for side in COMPASS} for place, shown in faces.items()}
 
     def put_down(self, place: str, colour: str, up: str, north: str) -> BlockPose:
         """Return a block put down on a place, slightly off centre and turned."""
@@ -76,7 +71,7 @@ class BlockHandler(Handler):
 
     def faces(self, piece: PiecePose) -> dict[str, str]:
         """Return a block's symbols by side."""
-        return _faces(self.layout, piece)
+        return block_faces(self.layout, piece)
 
     def roll(self, standing: Arrangement, start: str, side: str) -> Carry:
         """Roll the block on ``start`` to the place on that side; raises ValueError when that is off the board."""

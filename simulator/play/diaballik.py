@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -275,18 +275,18 @@ def _swapped(table: PlayArea, player: str, rng: np.random.Generator) -> Carries 
     return (aside, across, table.handler.lift(table.then(aside).then(across).standing, free, other))
 
 
-_KINDS: tuple[tuple[str, Callable[[PlayArea, str, np.random.Generator], Carries | None], bool], ...] = (
-    ("moved too far", _too_far, True),
-    ("three pieces moved", _three_moved, True),
-    ("carrier moved", _carrier_moved, True),
-    ("opponent's piece moved", _opponents_moved, True),
-    ("opponent's ball passed", _opponents_ball, True),
-    ("passed to anybody", _passed_anywhere, True),
-    ("passed to the opponent", _passed_to_opponent, False),
-    ("ball taken off", _ball_taken_off, True),
-    ("piece taken off", _piece_taken_off, False),
-    ("landed on a piece", _landed_on, False),
-    ("two pieces swapped", _swapped, False),
+_KINDS = (
+    ViolationKind("moved too far", _too_far, usual=True),
+    ViolationKind("three pieces moved", _three_moved, usual=True),
+    ViolationKind("carrier moved", _carrier_moved, usual=True),
+    ViolationKind("opponent's piece moved", _opponents_moved, usual=True),
+    ViolationKind("opponent's ball passed", _opponents_ball, usual=True),
+    ViolationKind("passed to anybody", _passed_anywhere, usual=True),
+    ViolationKind("passed to the opponent", _passed_to_opponent),
+    ViolationKind("ball taken off", _ball_taken_off, usual=True),
+    ViolationKind("piece taken off", _piece_taken_off),
+    ViolationKind("landed on a piece", _landed_on),
+    ViolationKind("two pieces swapped", _swapped),
 )
 
-DiscHandler.violations = {name: ViolationKind(name, carries, usual=usual) for name, carries, usual in _KINDS}
+DiscHandler.violations = {kind.name: kind for kind in _KINDS}

@@ -89,15 +89,13 @@ class VirtualGame:
     press_after_s = 0.25
     """Seconds between the hand leaving and the button press."""
 
-    def __init__(
-        self, seed: int, layout: TableLayout, options: GameOptions | None = None, truth: TruthLog | None = None
-    ) -> None:
-        self._options = options or GameOptions()
-        self._habits = self._options.habits
-        self._game = load(self._options.game)
+    def __init__(self, seed: int, layout: TableLayout, options: GameOptions, truth: TruthLog | None = None) -> None:
+        self._options = options
+        self._habits = options.habits
+        self._game = load(options.game)
         self._layout = layout
         self._rng = np.random.default_rng([seed, 11])
-        self._players = Players(self._game, layout, self._habits, self._rng, self._options.rules, self._options.choose)
+        self._players = Players(self._game, layout, self._habits, self._rng, options.rules, options.choose)
         self._choreography = Choreography(layout, self._arms(), self._habits.pace)
         self._truth = truth
         if truth is not None:

@@ -42,7 +42,7 @@ class FrameTruth:
     time_s: float
     looks: Mapping[str, str]
     hand_present: bool
-    covered: tuple[str, ...] = ()
+    covered: tuple[str, ...]
 
 
 @dataclass

@@ -37,6 +37,13 @@ def _pen_name(player: str) -> str:
     return f"pen of {player}"
 
 
+def _pen_of(standing: Arrangement, player: str) -> PenPose:
+    pen = standing[_pen_name(player)]
+    if not isinstance(pen, PenPose):
+        raise ValueError(f"a {pen.look} is not a pen to write with")
+    return pen
+
+
 def as_ink(piece: PiecePose) -> InkPose:
     """Return the piece as ink; raises ValueError for one of another kind."""
     if not isinstance(piece, InkPose):
@@ -61,14 +68,14 @@ class SheetHandler(DiceThrower):
         pieces: dict[str, PiecePose] = {}
         for player, sheet in self._sheets.items():
             x, y = _table_point(sheet, (-float(sheet.half_mm[0]) - _PEN_OUT_MM, sheet.surface.bounds_mm.near_mm))
-            pieces[_pen_name(player)] = PenPose(x, y, self._pen_of(player), turned_deg=90.0 + sheet.turned_deg)
+            pieces[_pen_name(player)] = PenPose(x, y, self._pen_colour(player), turned_deg=90.0 + sheet.turned_deg)
         tray = dice_tray(self.layout)
         printed = () if tray is None else DicePieces.on(tray).printed
         dice = dict.fromkeys(unnamed_dice(len(printed or self._sheets)), "white")
         return Arrangement({**pieces, **self.scattered_dice(dice)})
 
     @abstractmethod
-    def _pen_of(self, player: str) -> str:
+    def _pen_colour(self, player: str) -> str:
         """Return the colour of a player's pen at the start."""
 
     @abstractmethod
@@ -93,9 +100,7 @@ class SheetHandler(DiceThrower):
 
     def write(self, standing: Arrangement, player: str, looks: Mapping[str, str]) -> Carries:
         """Write looks on a player's sheet, or rub out, one cell after the other; then lay the pen down again."""
-        pen = standing[_pen_name(player)]
-        if not isinstance(pen, PenPose):
-            raise ValueError(f"a {pen.look} is not a pen to write with")
+        pen = _pen_of(standing, player)
         circled = [place for place, look in looks.items() if look.endswith(_CIRCLED)]
         carries = [
             self._write_stroke(player, pen, place, ((place, None if look == EMPTY else self._ink(place, look)),))
@@ -155,9 +160,7 @@ class SheetHandler(DiceThrower):
     def lift(self, standing: Arrangement, start: str, end: str) -> Carry:
         """Rub out the ink on ``start`` and write the same look on ``end``."""
         player = start.partition(".")[0]
-        pen = standing[_pen_name(player)]
-        if not isinstance(pen, PenPose):
-            raise ValueError(f"a {pen.look} is not a pen to write with")
+        pen = _pen_of(standing, player)
         return self._write_stroke(player, pen, end, ((start, None), (end, self._ink(end, standing[start].look))))
 
     def take_off(self, standing: Arrangement, start: str) -> Carry:
@@ -180,23 +183,19 @@ class SheetHandler(DiceThrower):
         """Rub out ink that is not in ``before``, and write again ink that was rubbed out."""
         carries: list[Carry] = []
         for player in self._sheets:
-            pen = now[_pen_name(player)]
+            pen = _pen_of(now, player)
             differing = {
                 name for name in {*before, *now} if _sheet_owner(name) == player and before.get(name) != now.get(name)
             }
             for name in sorted(differing):
-                at = name if name in self.layout.places else min(place for place in self._places(player))
-                if isinstance(pen, PenPose):
-                    carries.append(self._write_stroke(player, pen, at, ((name, before.get(name)),)))
+                at = name if name in self.layout.places else min(self._sheets[player].surface.places)
+                carries.append(self._write_stroke(player, pen, at, ((name, before.get(name)),)))
             if differing:
                 carries.append(Carry(_pen_name(player), _pen_name(player), before[_pen_name(player)]))
         for name, piece in before.items():
             if isinstance(piece, DiePose) and piece != now[name]:
                 carries.append(Carry(name, name, piece))
         return tuple(carries)
-
-    def _places(self, player: str) -> tuple[str, ...]:
-        return self._sheets[player].surface.places
 
     def owner(self, piece: PiecePose) -> str:
         """Return the player on whose sheet the ink is; ``""`` for pens, loops and dice."""
@@ -227,7 +226,7 @@ class NumberSheetHandler(SheetHandler):
     signs: ClassVar[tuple[str, ...]] = tuple(f"digit {digit}" for digit in range(1, 8))
     _PENS = (("black", 0.5), ("blue", 0.7), ("pencil", 0.6), ("black", 0.8))
 
-    def _pen_of(self, player: str) -> str:
+    def _pen_colour(self, player: str) -> str:
         return self._pen_for(player, "")[0]
 
     def _pen_for(self, player: str, look: str) -> tuple[str, float]:  # noqa: ARG002 - everybody keeps their pen
@@ -259,7 +258,7 @@ class ColourSheetHandler(SheetHandler):
     signs: ClassVar[tuple[str, ...]] = ("red", "blue", "yellow", "green")
     _FELT_MM = 2.0
 
-    def _pen_of(self, player: str) -> str:
+    def _pen_colour(self, player: str) -> str:
         return self.signs[list(self._sheets).index(player)]
 
     def _pen_for(self, player: str, look: str) -> tuple[str, float]:  # noqa: ARG002 - the pens go round

@@ -216,16 +216,15 @@ class Players:
             carries = self._handler.violations[kind].carries(PlayArea(self.standing, self._handler), player, self._rng)
             if carries is None:
                 continue
-            after = self.standing.after_all(carries)
+            after = self.standing.after_all(carries).appearance(self.places)
             only_sides = self._handler.violations[kind].only_side_faces and not self._habits.by_occupancy
             if not only_sides and self._could_be_played(after):
                 continue
             return Action(ActionKind.VIOLATION, player, carries, violation=kind, ends_turn=True)
         return None
 
-    def _could_be_played(self, standing: Arrangement) -> bool:
-        """Whether the table could look like this after none, one or two legal turns."""
-        after = standing.appearance(self.places)
+    def _could_be_played(self, after: Appearance) -> bool:
+        """Whether the table could look like ``after`` from above when none, one or two legal turns were played."""
         return could_result_from_play(self._game, self.state, after, by_occupancy=self._habits.by_occupancy)
 
     def put_right(self, before: Arrangement, player: str) -> Action:

@@ -12,7 +12,6 @@ from simulator.rendering.optics import (
     decode,
     decode_levels,
     develop,
-    hull,
     irradiance,
     normalised_rays,
     on_plane,
@@ -21,8 +20,10 @@ from simulator.rendering.optics import (
     shadow_points,
     share_in_shadow,
     specular,
+    supersampled_rays,
     vignette_at,
 )
+from simulator.rendering.polygons import box_around, clipped, hull, polygon_mask
 from simulator.rendering.textures import (
     TABLE_PX_PER_MM,
     TABLE_TILE_PX,
@@ -38,7 +39,6 @@ from vision.geometry import project
 
 _UP = np.array([0.0, 0.0, 1.0])
 _MARKER_SAMPLES = 4
-_SHIFT = 4
 _LIGHT_STEP_PX = 8
 _BEND_ROUNDS = 4
 """Iterations for intersecting rays with bent paper; each cuts the error to about a fifth."""
@@ -98,16 +98,8 @@ def _paint_polygon(image: Layer, pixels: FloatArray, colour: FloatArray) -> None
     image[...] = image * (1.0 - cover) + cover * colour
 
 
-def polygon_mask(shape: tuple[int, ...], pixels: FloatArray) -> Image:
-    """Return an anti-aliased mask of a polygon (n, 2), shape (height, width), 0 to 255."""
-    mask = np.zeros(shape[:2], dtype=np.uint8)
-    cv2.fillPoly(mask, [np.rint(pixels * 2**_SHIFT).astype(np.int32)], 255, cv2.LINE_AA, _SHIFT)
-    return mask
-
-
 def _paint_markers(setting: Setting, image: Layer) -> None:
     markers = setting.layout.markers
-    height, width = image.shape[:2]
     for marker_id in markers.centres_mm:
         state = setting.table.markers.get(marker_id, "whole")
         if state == "missing":
@@ -117,22 +109,18 @@ def _paint_markers(setting: Setting, image: Layer) -> None:
         half = side_mm / 2
         square = np.array([[x - half, y + half], [x + half, y + half], [x + half, y - half], [x - half, y - half]])
         corners = project(setting.camera, setting.pose, _with_height(square, markers.z_mm))
-        left, top = (int(value) for value in np.floor(corners.min(axis=0)) - 2)
-        right, bottom = (int(value) for value in np.ceil(corners.max(axis=0)) + 3)
-        left, top, right, bottom = max(left, 0), max(top, 0), min(right, width), min(bottom, height)
-        if left >= right or top >= bottom:
+        box = clipped(box_around(corners, 2), image.shape)
+        if box is None:
             continue
-        step = 1.0 / _MARKER_SAMPLES
-        samples = ((right - left) * _MARKER_SAMPLES, (bottom - top) * _MARKER_SAMPLES)
-        first = (step - 1.0) / 2
-        rays = normalised_rays(setting.camera, left + first, top + first, samples, step)
+        left, top, right, bottom = box
+        size = (right - left, bottom - top)
+        rays = supersampled_rays(setting.camera, left, top, size, _MARKER_SAMPLES)
         points, hits = on_plane(setting.pose, rays, markers.z_mm)
         scale = texture.shape[0] / side_mm
         columns = (points[..., 0] - (x - half)) * scale - 0.5
         rows = ((y + half) - points[..., 1]) * scale - 0.5
         inside = hits & (np.abs(points[..., 0] - x) <= half) & (np.abs(points[..., 1] - y) <= half)
         albedo = decode_levels()[_sample(texture, columns, rows)]
-        size = (right - left, bottom - top)
         cover = np.asarray(cv2.resize(inside.astype(np.float32), size, interpolation=cv2.INTER_AREA))
         paint = np.asarray(cv2.resize((albedo * inside).astype(np.float32), size, interpolation=cv2.INTER_AREA))
         light = irradiance(setting.lighting, np.array([x, y, markers.z_mm]), _UP)

@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from simulator.rendering.dice_faces import FACE_PX, FACE_VALUES, Layer, pip_faces, printed_face
-from simulator.rendering.optics import decode, develop, hull, normalised_rays, sensor_gain, shadow_points, vignette_at
+from simulator.rendering.optics import decode, develop, sensor_gain, shadow_points, supersampled_rays, vignette_at
 from simulator.rendering.painting import MARGIN_PX, SAMPLES, Shadows, Sprite, with_motion_blur
+from simulator.rendering.polygons import Box, box_around, clipped, hull, polygon_mask
 from simulator.scene.pieces import Colour, DiePose
 from simulator.scene.scene import Lighting, Setting
 from simulator.scene.sheets import die_side_mm
@@ -116,14 +117,12 @@ class DicePainter:
         """Draw one die as the camera sees it."""
         setting, die = self._setting, self._drawn_die(piece)
         outline = project(setting.camera, setting.pose, _corners_mm(die))
-        left, top = (int(value) for value in np.floor(outline.min(axis=0)) - MARGIN_PX)
-        right, bottom = (int(value) for value in np.ceil(outline.max(axis=0)) + MARGIN_PX + 1)
-        box = (left, top, right, bottom)
+        box = box_around(outline, MARGIN_PX)
         cover, paint = _layers(box, setting.camera, setting.pose, setting.lighting, die, SAMPLES)
         gain = sensor_gain(setting.sensor) * float(vignette_at(setting.camera, setting.sensor, outline.mean(axis=0)))
         image = develop(paint / np.maximum(cover, 1e-6) * gain)
         mask = np.rint(cover[..., 0] * 255).astype(np.uint8)
-        return with_motion_blur(setting, die.middle_mm, piece.streak_mm, left, top, image, mask)
+        return with_motion_blur(setting, die.middle_mm, piece.streak_mm, box[0], box[1], image, mask)
 
     def paint_shadows(self, image: Image, piece: DiePose) -> None:
         """Draw the die's shadows on the table, in place."""
@@ -169,12 +168,11 @@ def _draw_shadows(picture: Layer, camera: CameraModel, pose: Pose, lighting: Lig
     for points, blur_mm, share in shadows:
         outline = hull(project(camera, pose, points))
         blur = max(blur_mm * px_per_mm, 0.5)
-        box = _window(outline, picture.shape, math.ceil(3 * blur) + 1)
+        box = clipped(box_around(outline, math.ceil(3 * blur) + 1), picture.shape)
         if box is None:
             continue
         left, top, right, bottom = box
-        mask = np.zeros((bottom - top, right - left), dtype=np.uint8)
-        cv2.fillPoly(mask, [np.rint((outline - (left, top)) * 16).astype(np.int32)], 255, cv2.LINE_AA, 4)
+        mask = polygon_mask((bottom - top, right - left), outline - (left, top))
         cover = cv2.GaussianBlur(mask.astype(np.float32) / 255, (0, 0), blur)[..., None]
         picture[top:bottom, left:right] *= 1 - cover * np.float32(min(share, 0.9))
 
@@ -183,17 +181,10 @@ def _pixels_per_mm(camera: CameraModel, pose: Pose, point_mm: FloatArray) -> flo
     return float(camera.matrix[0, 0]) / float((pose.rotation @ point_mm + pose.translation)[2])
 
 
-def _window(points: FloatArray, shape: tuple[int, ...], margin: int) -> tuple[int, int, int, int] | None:
-    left, top = (max(0, int(value) - margin) for value in np.floor(points.min(axis=0)))
-    right, bottom = (int(value) + margin + 1 for value in np.ceil(points.max(axis=0)))
-    right, bottom = min(right, shape[1]), min(bottom, shape[0])
-    return None if left >= right or top >= bottom else (left, top, right, bottom)
-
-
 def _draw(
     picture: Layer, camera: CameraModel, pose: Pose, lighting: Lighting, die: DrawnDie, supersampling: int
 ) -> None:
-    box = _window(project(camera, pose, _corners_mm(die)), picture.shape, 2)
+    box = clipped(box_around(project(camera, pose, _corners_mm(die)), 2), picture.shape)
     if box is None:
         return
     left, top, right, bottom = box
@@ -203,7 +194,7 @@ def _draw(
 
 
 def _layers(
-    box: tuple[int, int, int, int],
+    box: Box,
     camera: CameraModel,
     pose: Pose,
     lighting: Lighting,
@@ -213,10 +204,8 @@ def _layers(
     """Return a die's alpha in a box, shape (height, width, 1), and its linear light times alpha, (height, width, 3)."""
     left, top, right, bottom = box
     size = (right - left, bottom - top)
-    step = 1.0 / supersampling
-    first = (step - 1.0) / 2
-    fine = (size[0] * supersampling, size[1] * supersampling)
-    rays = normalised_rays(camera, left + first, top + first, fine, step).reshape(-1, 2)
+    grid = supersampled_rays(camera, left, top, size, supersampling)
+    fine, rays = grid.shape[:2], grid.reshape(-1, 2)
     half = die.side_mm / 2
     to_die = die.rotation.T @ pose.rotation.T
     forward = np.column_stack([rays, np.ones(len(rays))]) @ to_die.T
@@ -226,9 +215,9 @@ def _layers(
     colours = np.zeros((len(rays), 3), dtype=np.float32)
     if hit.any():
         colours[hit] = _shade(points, forward[hit], lighting, die)
-    covered = hit.astype(np.float32).reshape(fine[1], fine[0])
+    covered = hit.astype(np.float32).reshape(fine)
     cover = np.asarray(cv2.resize(covered, size, interpolation=cv2.INTER_AREA))[..., None]
-    paint = np.asarray(cv2.resize(colours.reshape(fine[1], fine[0], 3), size, interpolation=cv2.INTER_AREA))
+    paint = np.asarray(cv2.resize(colours.reshape(*fine, 3), size, interpolation=cv2.INTER_AREA))
     return np.asarray(cover, dtype=np.float32), np.asarray(paint, dtype=np.float32)
 
 

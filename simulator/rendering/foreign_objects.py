@@ -8,7 +8,6 @@ import numpy as np
 from simulator.rendering.optics import (
     decode,
     develop,
-    hull,
     irradiance,
     penumbra_mm,
     sensor_gain,
@@ -17,6 +16,7 @@ from simulator.rendering.optics import (
     share_in_shadow,
 )
 from simulator.rendering.painting import darken_in_shadow
+from simulator.rendering.polygons import SUBPIXEL_BITS, fixed_point, hull
 from simulator.scene.scene import ForeignObject, Setting
 from vision.frame import FloatArray, Image
 from vision.geometry import project
@@ -57,4 +57,4 @@ def paint_foreign_object(setting: Setting, image: Image, thing: ForeignObject, p
 
 def _fill(image: Image, pixels: FloatArray, linear: FloatArray) -> None:
     value = [float(channel) for channel in develop(linear.reshape(1, 1, 3)).reshape(3)]
-    cv2.fillPoly(image, [np.rint(pixels * 16).astype(np.int32)], value, cv2.LINE_AA, 4)
+    cv2.fillPoly(image, [fixed_point(pixels)], value, cv2.LINE_AA, SUBPIXEL_BITS)

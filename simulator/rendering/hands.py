@@ -12,11 +12,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from simulator.rendering.background import polygon_mask
 from simulator.rendering.optics import (
     decode,
     develop,
-    hull,
     irradiance,
     motion_blur,
     penumbra_mm,
@@ -24,7 +22,8 @@ from simulator.rendering.optics import (
     shadow_points,
     vignette_at,
 )
-from simulator.rendering.painting import Sprite, darken_in_shadow
+from simulator.rendering.painting import Sprite, darken_in_shadow, motion_px
+from simulator.rendering.polygons import SUBPIXEL_BITS, fixed_point, hull, polygon_mask
 from simulator.scene.pieces import Colour
 from simulator.scene.scene import Hand, Setting
 from simulator.scene.sheets import place_mm
@@ -146,24 +145,22 @@ def hand_sprite(setting: Setting, hand: Hand) -> Sprite | None:
     last = np.clip(np.ceil(points.max(axis=0)) + _MARGIN_PX, 0, [width, height]).astype(int)
     if first[0] >= last[0] or first[1] >= last[1]:
         return None
-    origin = first.astype(np.float64)
+    tip_mm, origin = np.asarray(hand.tip_mm, dtype=np.float64), first.astype(np.float64)
     shape = (int(last[1] - first[1]), int(last[0] - first[0]))
     image = np.zeros((*shape, 3), dtype=np.uint8)
     cover = np.zeros(shape, dtype=np.uint8)
     towards_light = _towards_light(setting)
     shades = _shades_of(setting, limbs, outlines)
     for index, outline in enumerate(outlines):
-        cv2.fillPoly(cover, [np.rint((outline - origin) * 16).astype(np.int32)], 255, cv2.LINE_AA, 4)
+        cv2.fillPoly(cover, [fixed_point(outline - origin)], 255, cv2.LINE_AA, SUBPIXEL_BITS)
         thickness = float(np.ptp(outline, axis=0).min())
         for (scale, _), value in zip(_SHADES, shades[index], strict=True):
             ring = projected.outline(index, scale) + towards_light * (1.0 - scale) * min(thickness, 60.0) * 0.3
-            cv2.fillPoly(image, [np.rint((ring - origin) * 16).astype(np.int32)], value.tolist(), cv2.LINE_AA, 4)
+            cv2.fillPoly(image, [fixed_point(ring - origin)], value.tolist(), cv2.LINE_AA, SUBPIXEL_BITS)
     image = np.asarray(cv2.GaussianBlur(image, (5, 5), 1.3), dtype=np.uint8)
-    distance = float(np.linalg.norm(np.asarray(hand.tip_mm) - setting.pose.camera_position_mm))
+    distance = float(np.linalg.norm(tip_mm - setting.pose.camera_position_mm))
     if hand.streak_mm != (0.0, 0.0):
-        moved = np.asarray(hand.tip_mm) + np.array([[0.0, 0.0, 0.0], [*hand.streak_mm, 0.0]])
-        start, end = project(setting.camera, setting.pose, moved)
-        motion = (float(end[0] - start[0]), float(end[1] - start[1]))
+        motion = motion_px(setting, tip_mm, hand.streak_mm)
         image, cover = motion_blur(image, motion), motion_blur(cover, motion)
     return Sprite(int(first[0]), int(first[1]), image, cover, distance)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from simulator.rendering.optics import decode, develop, irradiance, sensor_gain, vignette_at
 from simulator.rendering.painting import MARGIN_PX, Shadows, Sprite, base_height_mm, shadow_ground_mm
+from simulator.rendering.polygons import SUBPIXEL_BITS, box_around, fixed_point, polygon_mask
 from simulator.scene.pieces import Colour, InkPose, PenPose
 from simulator.scene.scene import Setting
 from simulator.scene.sheets import lying_sheets
@@ -18,7 +19,6 @@ from vision.geometry import project
 
 _UP = np.array([0.0, 0.0, 1.0])
 _SAMPLES = 4
-_SHIFT = 4
 
 INKS: dict[str, tuple[Colour, float]] = {
     "black": ((0.12, 0.11, 0.11), 0.95),
@@ -63,17 +63,15 @@ class InkPainter:
         start, end = project(setting.camera, setting.pose, unit_mm)
         width = piece.width_mm * float(np.linalg.norm(end - start))
         pixels = np.vstack(lines)
-        margin = math.ceil(width) + MARGIN_PX
-        left, top = (int(value) for value in np.floor(pixels.min(axis=0)) - margin)
-        right, bottom = (int(value) for value in np.ceil(pixels.max(axis=0)) + margin + 1)
+        left, top, right, bottom = box_around(pixels, math.ceil(width) + MARGIN_PX)
         size = (bottom - top, right - left)
         cover = np.zeros((size[0] * _SAMPLES, size[1] * _SAMPLES), np.uint8)
         thickness = max(round(width * _SAMPLES), 1)
         for line in lines:
             # pixel centres are whole numbers
             fine = (line - np.array([left, top]) + 0.5) * _SAMPLES - 0.5
-            points = np.rint(fine * 2**_SHIFT).astype(np.int32).reshape(-1, 1, 2)
-            cv2.polylines(cover, [points], False, 255, thickness, cv2.LINE_8, _SHIFT)
+            points = fixed_point(fine).reshape(-1, 1, 2)
+            cv2.polylines(cover, [points], False, 255, thickness, cv2.LINE_8, SUBPIXEL_BITS)
         colour, hides = INKS[piece.colour]
         small = cv2.resize(cover, (size[1], size[0]), interpolation=cv2.INTER_AREA).astype(np.float32) * hides
         value = develop((decode(colour) * self._light(piece.x_mm, piece.y_mm)).reshape(1, 1, 3)).reshape(3)
@@ -122,17 +120,15 @@ class PenPainter:
         parts = self._outline_mm(piece)
         light = irradiance(setting.lighting, parts[0][0], _UP) * sensor_gain(setting.sensor)
         pixels = [project(setting.camera, setting.pose, part) for part in parts]
-        corners = np.vstack(pixels)
-        left, top = (int(value) for value in np.floor(corners.min(axis=0)) - MARGIN_PX)
-        right, bottom = (int(value) for value in np.ceil(corners.max(axis=0)) + MARGIN_PX + 1)
+        left, top, right, bottom = box_around(np.vstack(pixels), MARGIN_PX)
         image = np.zeros((bottom - top, right - left, 3), np.uint8)
         cover = np.zeros(image.shape[:2], np.uint8)
         for outline, colour in zip(pixels, (INKS[piece.colour][0], _BARREL), strict=True):
-            points = np.rint((outline - np.array([left, top])) * 2**_SHIFT).astype(np.int32)
+            placed = outline - np.array([left, top])
             value = develop((decode(colour) * light).reshape(1, 1, 3)).reshape(3)
-            around = cv2.dilate(_filled(cover.shape, points), np.ones((5, 5), np.uint8))
+            around = cv2.dilate(polygon_mask(cover.shape, placed), np.ones((5, 5), np.uint8))
             image[around > 0] = value
-            cv2.fillPoly(cover, [points], 255, cv2.LINE_AA, _SHIFT)
+            cv2.fillPoly(cover, [fixed_point(placed)], 255, cv2.LINE_AA, SUBPIXEL_BITS)
         distance = float(np.linalg.norm(parts[1].mean(axis=0) - setting.pose.camera_position_mm))
         return Sprite(left, top, image, cover, distance)
 
@@ -140,9 +136,3 @@ class PenPainter:
         """Draw the pen's shadows, in place."""
         for part in self._outline_mm(piece):
             self._shadows.paint(image, part, shadow_ground_mm(self._setting, piece))
-
-
-def _filled(shape: tuple[int, ...], points: FloatArray) -> Image:
-    mask = np.zeros(shape[:2], np.uint8)
-    cv2.fillPoly(mask, [points.astype(np.int32)], 255, cv2.LINE_AA, _SHIFT)
-    return mask

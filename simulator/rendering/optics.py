@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simulator.scene.pieces import Colour
-from simulator.scene.scene import Lamp, Lighting, Sensor, Shade
+from simulator.scene.scene import Lamp, Lighting, Sensor
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose
 
@@ -60,6 +60,15 @@ def normalised_rays(
     fine = cv2.resize(coarse, None, fx=step, fy=step, interpolation=cv2.INTER_LINEAR)
     margin = 2 * step
     return np.asarray(fine[margin : margin + height, margin : margin + width], dtype=np.float64)
+
+
+def supersampled_rays(
+    camera: CameraModel, left_px: int, top_px: int, size_px: tuple[int, int], samples: int
+) -> FloatArray:
+    """Return ``normalised_rays`` through ``samples`` by ``samples`` points of each pixel of a window of the picture."""
+    step = 1.0 / samples
+    first = (step - 1.0) / 2
+    return normalised_rays(camera, left_px + first, top_px + first, (size_px[0] * samples, size_px[1] * samples), step)
 
 
 def on_plane(pose: Pose, rays: FloatArray, height_mm: float | FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
@@ -210,14 +219,17 @@ def irradiance(lighting: Lighting, points_mm: FloatArray, normal: FloatArray) ->
     openness = (0.65 + 0.35 * np.maximum(normal[..., 2], 0.0))[..., None]
     total = np.zeros(points_mm.shape, dtype=np.float64)
     total += lighting.ambient * openness * np.asarray(lighting.ambient_colour)
-    unshaded = 1.0 if lighting.shade is None else _unshaded(lighting.shade, points_mm)[..., None]
+    unshaded = _unshaded(lighting, points_mm)[..., None]
     for lamp in lighting.lamps:
         total += _lamp_light(lamp, points_mm, normal)[..., None] * np.asarray(lamp.colour) * unshaded
     return total
 
 
-def _unshaded(shade: Shade, points_mm: FloatArray) -> FloatArray:
-    """Return the share of the lamps' light that reaches points (..., 3) past a shade; shape (...)."""
+def _unshaded(lighting: Lighting, points_mm: FloatArray) -> FloatArray:
+    """Return the share of the lamps' light that no shade keeps from points (..., 3); shape (...)."""
+    shade = lighting.shade
+    if shade is None:
+        return np.ones(points_mm.shape[:-1])
     angle = np.radians(shade.towards_deg)
     beyond_mm = points_mm[..., 0] * np.cos(angle) + points_mm[..., 1] * np.sin(angle) - shade.edge_mm
     depth = np.clip(beyond_mm / max(shade.softness_mm, 1e-6) + 0.5, 0.0, 1.0)
@@ -231,7 +243,7 @@ def specular(lighting: Lighting, points_mm: FloatArray, normal: FloatArray, came
         return shine
     to_camera = camera_mm - points_mm
     to_camera /= np.linalg.norm(to_camera, axis=-1, keepdims=True)
-    unshaded = 1.0 if lighting.shade is None else _unshaded(lighting.shade, points_mm)[..., None]
+    unshaded = _unshaded(lighting, points_mm)[..., None]
     for lamp in lighting.lamps:
         to_lamp = np.asarray(lamp.position_mm) - points_mm
         to_lamp /= np.linalg.norm(to_lamp, axis=-1, keepdims=True)
@@ -246,8 +258,7 @@ def share_in_shadow(lighting: Lighting, lamp: Lamp, point_mm: FloatArray) -> Flo
     """Return the share of a level surface's light that remains in that lamp's shadow, shape (3,)."""
     up = np.array([0.0, 0.0, 1.0])
     total = irradiance(lighting, point_mm, up)
-    unshaded = 1.0 if lighting.shade is None else float(_unshaded(lighting.shade, point_mm))
-    hidden = _lamp_light(lamp, point_mm, up) * np.asarray(lamp.colour) * unshaded
+    hidden = _lamp_light(lamp, point_mm, up) * np.asarray(lamp.colour) * _unshaded(lighting, point_mm)
     return np.asarray(np.clip(1.0 - hidden / np.maximum(total, 1e-6), 0.0, 1.0), dtype=np.float64)
 
 
@@ -268,8 +279,3 @@ def penumbra_mm(lamp: Lamp, caster_height_mm: float) -> float:
     """Return the width of the penumbra on a plane, of a caster at that height above it."""
     distance = float(np.linalg.norm(lamp.position_mm))
     return lamp.radius_mm * caster_height_mm / max(distance - caster_height_mm, 1.0)
-
-
-def hull(points: FloatArray) -> FloatArray:
-    """Return the convex hull of points (n, 2), in order."""
-    return np.asarray(cv2.convexHull(points.astype(np.float32)), dtype=np.float64).reshape(-1, 2)

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import cv2
 import numpy as np
 
-from simulator.rendering.background import polygon_mask
-from simulator.rendering.optics import hull, motion_blur, penumbra_mm, shade_table, shadow_points, share_in_shadow
+from simulator.rendering.optics import motion_blur, penumbra_mm, shade_table, shadow_points, share_in_shadow
+from simulator.rendering.polygons import box_around, clipped, hull, polygon_mask
 from simulator.scene.pieces import PiecePose
 from simulator.scene.scene import Lamp, Setting
 from vision.frame import FloatArray, Image
@@ -92,12 +92,10 @@ def shadow_ground_mm(setting: Setting, piece: PiecePose) -> float:
 def darken_in_shadow(image: Image, outline: FloatArray, softness_px: float, table: Image) -> None:
     """Darken, in place, a soft-edged polygon (n, 2) in pixels; ``table`` comes from ``shade_table``."""
     reach = int(np.ceil(2.5 * softness_px)) + 2
-    left, top = (int(value) for value in np.floor(outline.min(axis=0)) - reach)
-    right, bottom = (int(value) for value in np.ceil(outline.max(axis=0)) + reach + 1)
-    height, width = image.shape[:2]
-    left, top, right, bottom = max(left, 0), max(top, 0), min(right, width), min(bottom, height)
-    if left >= right or top >= bottom:
+    box = clipped(box_around(outline, reach), image.shape)
+    if box is None:
         return
+    left, top, right, bottom = box
     mask = polygon_mask((bottom - top, right - left), outline - np.array([left, top]))
     size = 2 * int(np.ceil(2.5 * softness_px)) + 1
     mask = np.asarray(cv2.GaussianBlur(mask, (size, size), softness_px), dtype=np.uint8)
@@ -132,6 +130,13 @@ class Shadows:
             darken_in_shadow(image, outline, softness, self.shade(lamp, opacity))
 
 
+def motion_px(setting: Setting, point_mm: FloatArray, streak_mm: tuple[float, float]) -> tuple[float, float]:
+    """Return how far a point (3,) that moves by ``streak_mm`` moves in the picture."""
+    moved = np.stack([point_mm, point_mm + np.array([*streak_mm, 0.0])])
+    start, end = project(setting.camera, setting.pose, moved)
+    return float(end[0] - start[0]), float(end[1] - start[1])
+
+
 def with_motion_blur(
     setting: Setting,
     middle_mm: FloatArray,
@@ -144,9 +149,7 @@ def with_motion_blur(
     """Return a sprite of an image and its alpha mask, blurred along the piece's movement during the exposure."""
     distance = float(np.linalg.norm(middle_mm - setting.pose.camera_position_mm))
     if streak_mm != (0.0, 0.0):
-        moved = np.stack([middle_mm, middle_mm + np.array([*streak_mm, 0.0])])
-        start, end = project(setting.camera, setting.pose, moved)
-        motion = (float(end[0] - start[0]), float(end[1] - start[1]))
+        motion = motion_px(setting, middle_mm, streak_mm)
         margin = int(np.ceil(max(abs(motion[0]), abs(motion[1])) / 2)) + 2
         around = ((margin, margin), (margin, margin))
         image = np.pad(image, (*around, (0, 0)), mode="edge")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from simulator.rendering.optics import hull, irradiance, sensor_gain, specular, tone_table, vignette_at
+from simulator.rendering.optics import irradiance, sensor_gain, specular, tone_table, vignette_at
 from simulator.rendering.painting import (
     MARGIN_PX,
     SAMPLES,
@@ -15,6 +15,7 @@ from simulator.rendering.painting import (
     shadow_ground_mm,
     with_motion_blur,
 )
+from simulator.rendering.polygons import SUBPIXEL_BITS, box_around, fixed_point, hull
 from simulator.rendering.solids import Body, bodies_sprite, normals_of, revolve
 from simulator.rendering.textures import FACE_PX, face_texture
 from simulator.scene.cube import Face, placed_faces, rotation_of, tip_rotation, turn_rotation
@@ -62,8 +63,7 @@ class BlockPainter:
         setting = self._setting
         faces = [face for face in self._faces(block) if float((self._camera_mm - face.centre_mm) @ face.normal) > 0]
         corners = project(setting.camera, setting.pose, np.vstack([face.corners_mm for face in faces]))
-        left, top = (int(value) for value in np.floor(corners.min(axis=0)) - MARGIN_PX)
-        right, bottom = (int(value) for value in np.ceil(corners.max(axis=0)) + MARGIN_PX + 1)
+        left, top, right, bottom = box_around(corners, MARGIN_PX)
         width, height = right - left, bottom - top
         big = (width * SAMPLES, height * SAMPLES)
         image = np.zeros((big[1], big[0], 3), dtype=np.uint8)
@@ -80,11 +80,11 @@ class BlockPainter:
             warp = cv2.getPerspectiveTransform(source, target)
             warped = cv2.warpPerspective(picture, warp, big, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
             mask = np.zeros((big[1], big[0]), dtype=np.uint8)
-            cv2.fillConvexPoly(mask, np.rint(target * 16).astype(np.int32), 255, cv2.LINE_8, 4)
+            cv2.fillConvexPoly(mask, fixed_point(target), 255, cv2.LINE_8, SUBPIXEL_BITS)
             cv2.copyTo(warped, mask, image)
         outline = ((hull(corners) - np.array([left, top]) + 0.5) * SAMPLES - 0.5).astype(np.float64)
         cover = np.zeros((big[1], big[0]), dtype=np.uint8)
-        cv2.fillConvexPoly(cover, np.rint(outline * 16).astype(np.int32), 255, cv2.LINE_8, 4)
+        cv2.fillConvexPoly(cover, fixed_point(outline), 255, cv2.LINE_8, SUBPIXEL_BITS)
         small = cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA)
         small_cover = cv2.resize(cover, (width, height), interpolation=cv2.INTER_AREA)
         sprite, alpha = np.asarray(small, dtype=np.uint8), np.asarray(small_cover, dtype=np.uint8)

@@ -13,10 +13,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from simulator.rendering.polygons import SUBPIXEL_BITS, fixed_point
 from vision.frame import FloatArray
 
 Light = npt.NDArray[np.float32]
-_BITS = 4
 _HORIZON = -0.08
 """Reflected rays whose unit direction has a larger z component show the sky: they miss the table nearby."""
 _LARGEST_PX = 4000.0
@@ -95,7 +95,7 @@ class Surroundings:
         drawn = drawn[np.argsort(-square_mm)]
         pixels, in_front = _project(projection, objects.corners_mm[drawn].reshape(-1, 3))
         pixels = pixels.reshape(-1, 4, 2)
-        polygons, whole = _fixed(pixels), np.logical_and.reduce(in_front.reshape(-1, 4), axis=1)
+        polygons, whole = fixed_point(pixels), np.logical_and.reduce(in_front.reshape(-1, 4), axis=1)
         crossing = signed_mm[drawn].min(axis=1) < 0
         shown = _overlap(pixels.min(axis=1), pixels.max(axis=1), shape)
         for index in np.flatnonzero(np.where(whole, shown, crossing)):
@@ -104,8 +104,8 @@ class Surroundings:
                 clipped, ahead = _project(projection, _clipped(objects.corners_mm[number], signed_mm[number]))
                 if not ahead.all():
                     continue
-                polygon = _fixed(clipped)
-            cv2.fillConvexPoly(picture, polygon, objects.radiance[number].tolist(), cv2.LINE_8, _BITS)
+                polygon = fixed_point(clipped)
+            cv2.fillConvexPoly(picture, polygon, objects.radiance[number].tolist(), cv2.LINE_8, SUBPIXEL_BITS)
         return np.asarray(picture, dtype=np.float32)
 
     def shadow(
@@ -133,10 +133,10 @@ class Surroundings:
         low = np.minimum.reduceat(np.where(casts[:, None], pixels, np.inf), starts)
         high = np.maximum.reduceat(np.where(casts[:, None], pixels, -np.inf), starts)
         visible = np.logical_and.reduceat(in_front | ~casts, starts) & _overlap(low, high, shape)
-        polygons, ends = _fixed(pixels), [*starts[1:], len(corners)]
+        polygons, ends = fixed_point(pixels), [*starts[1:], len(corners)]
         for number in np.flatnonzero(visible):
             own = slice(starts[number], ends[number])
-            cv2.fillConvexPoly(mask, cv2.convexHull(polygons[own][casts[own]]), 255, cv2.LINE_8, _BITS)
+            cv2.fillConvexPoly(mask, cv2.convexHull(polygons[own][casts[own]]), 255, cv2.LINE_8, SUBPIXEL_BITS)
         return mask
 
 
@@ -156,11 +156,6 @@ def _project(projection: FloatArray, points_mm: FloatArray) -> tuple[FloatArray,
 def _overlap(low: FloatArray, high: FloatArray, shape: tuple[int, int]) -> npt.NDArray[np.bool_]:
     """Return which bounds, (n, 2) each, overlap a picture of that shape."""
     return np.asarray((low < shape[::-1]).all(axis=1) & (high > 0).all(axis=1))
-
-
-def _fixed(pixels: FloatArray) -> npt.NDArray[np.int32]:
-    """Return pixels in OpenCV's fixed point."""
-    return np.asarray(np.rint(pixels * 2**_BITS), dtype=np.int32)
 
 
 def _clipped(corners: FloatArray, signed_mm: FloatArray) -> FloatArray:

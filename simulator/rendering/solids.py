@@ -12,7 +12,6 @@ import numpy.typing as npt
 from simulator.rendering.optics import (
     decode,
     develop,
-    hull,
     irradiance,
     penumbra_mm,
     sensor_gain,
@@ -23,12 +22,12 @@ from simulator.rendering.optics import (
     vignette_at,
 )
 from simulator.rendering.painting import MARGIN_PX, SAMPLES, Sprite, darken_in_shadow, with_motion_blur
+from simulator.rendering.polygons import SUBPIXEL_BITS, box_around, fixed_point, hull
 from simulator.scene.pieces import Colour
 from simulator.scene.scene import Setting
 from vision.frame import FloatArray, Image
 from vision.geometry import project
 
-_SUBPIXEL_BITS = 4
 _BACK_SHARE = 0.5
 """Opacity of a translucent body's far side, over that of its near side."""
 
@@ -92,8 +91,7 @@ def bodies_sprite(setting: Setting, bodies: Sequence[Body], streak_mm: tuple[flo
     """Draw bodies that stand on each other, lowest first, as the camera sees them."""
     corners = np.vstack([body.corners_mm for body in bodies])
     outline = project(setting.camera, setting.pose, corners)
-    left, top = (int(value) for value in np.floor(outline.min(axis=0)) - MARGIN_PX)
-    right, bottom = (int(value) for value in np.ceil(outline.max(axis=0)) + MARGIN_PX + 1)
+    left, top, right, bottom = box_around(outline, MARGIN_PX)
     canvas = _Canvas(setting, (left, top), (right - left, bottom - top))
     for number, body in enumerate(bodies):
         above = bodies[number + 1].corners_mm if number + 1 < len(bodies) else None
@@ -148,9 +146,9 @@ class _Canvas:
     def _rasterised(self, pixels: FloatArray, values: FloatArray) -> tuple[Image, Image]:
         image = np.zeros(self._light.shape, dtype=np.uint8)
         mask = np.zeros(self._cover.shape, dtype=np.uint8)
-        for corners, value in zip(_fixed(pixels), values, strict=True):
-            cv2.fillConvexPoly(image, corners, value.tolist(), cv2.LINE_8, _SUBPIXEL_BITS)
-            cv2.fillConvexPoly(mask, corners, 255, cv2.LINE_8, _SUBPIXEL_BITS)
+        for corners, value in zip(fixed_point(pixels), values, strict=True):
+            cv2.fillConvexPoly(image, corners, value.tolist(), cv2.LINE_8, SUBPIXEL_BITS)
+            cv2.fillConvexPoly(mask, corners, 255, cv2.LINE_8, SUBPIXEL_BITS)
         return image, mask
 
     def _blend(self, image: Image, mask: Image, opacity: float) -> None:
@@ -165,9 +163,9 @@ class _Canvas:
         lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
         scale = float(np.median(lengths / np.linalg.norm(edges[:, 1] - edges[:, 0], axis=1)))
         lines = image.copy()
-        for start, end in _fixed(ends):
+        for start, end in fixed_point(ends):
             thickness = max(round(body.edge_mm * scale), 1)
-            cv2.line(lines, start, end, value.reshape(3).tolist(), thickness, cv2.LINE_AA, _SUBPIXEL_BITS)
+            cv2.line(lines, start, end, value.reshape(3).tolist(), thickness, cv2.LINE_AA, SUBPIXEL_BITS)
         cv2.copyTo(cv2.addWeighted(lines, 0.6, image, 0.4, 0.0), mask, image)
 
     def _shade(self, image: Image, top_mm: FloatArray, above_mm: FloatArray) -> None:
@@ -181,9 +179,5 @@ class _Canvas:
             table = shade_table(share_in_shadow(setting.lighting, lamp, top_mm.mean(axis=0)))
             darken_in_shadow(shaded, outline, softness, table)
         on_top = np.zeros(image.shape[:2], dtype=np.uint8)
-        cv2.fillConvexPoly(on_top, _fixed(self._pixels(top_mm)), 255, cv2.LINE_8, _SUBPIXEL_BITS)
+        cv2.fillConvexPoly(on_top, fixed_point(self._pixels(top_mm)), 255, cv2.LINE_8, SUBPIXEL_BITS)
         cv2.copyTo(shaded, on_top, image)
-
-
-def _fixed(pixels: FloatArray) -> npt.NDArray[np.int32]:
-    return np.asarray(np.rint(pixels * 2**_SUBPIXEL_BITS), dtype=np.int32)

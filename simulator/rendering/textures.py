@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.registry import load
+from simulator.rendering.polygons import SUBPIXEL_BITS, fixed_point
 from simulator.scene.pieces import BlockLook, Colour
 from simulator.scene.scene import MarkerState, Surface, TableLook
 from simulator.scene.sheets import LyingSheet
@@ -85,7 +86,6 @@ def board_texture(layout: TableLayout, look: TableLook, px_per_mm: float) -> Ima
     width, height = round(layout.board.columns * cell), round(layout.board.rows * cell)
     values = _wood(rng, (width, height), look.board_colour, look.board_grain, 40)
     mask = np.zeros((height, width), dtype=np.uint8)
-    shift = 4
     thickness = max(round(look.line_mm * px_per_mm), 1)
     for column in range(1, layout.board.columns):
         x = round(column * cell)
@@ -99,7 +99,7 @@ def board_texture(layout: TableLayout, look: TableLook, px_per_mm: float) -> Ima
         right_mm, far_mm = layout.centre_mm(place)
         centre = np.array([width / 2 + right_mm * px_per_mm - 0.5, height / 2 - far_mm * px_per_mm - 0.5])
         outline = star_outline(look.star_radius_mm) * px_per_mm * np.array([1.0, -1.0]) + centre
-        cv2.fillPoly(stars, [np.rint(outline * 2**shift).astype(np.int32)], 255, cv2.LINE_AA, shift)
+        cv2.fillPoly(stars, [fixed_point(outline)], 255, cv2.LINE_AA, SUBPIXEL_BITS)
     return _to_image(_mix(values, look.star_colour, stars, 0.95))
 
 
@@ -143,10 +143,10 @@ def face_texture(look: BlockLook, colour: str, symbol: str, seed: int) -> Image:
     worn = np.clip(1.0 - border / (0.05 * FACE_PX), 0.0, 1.0)
     values *= (1.0 + 0.14 * worn[..., None]).astype(np.float32)
     contours = tuple(contour * look.symbol_scale for contour in symbol_contours()[symbol])
-    return _to_image(_mix(values, look.inks.get(colour, look.ink), fill_contours(contours, FACE_PX), 0.96))
+    return _to_image(_mix(values, look.inks.get(colour, look.ink), fill_contours(contours), 0.96))
 
 
-SUPERSAMPLING = 4
+_SUPERSAMPLING = 4
 
 
 def _regular(corners: int, radius: float, first_deg: float, centre: tuple[float, float] = (0.0, 0.0)) -> FloatArray:
@@ -195,17 +195,17 @@ def symbol_contours() -> Mapping[str, tuple[FloatArray, ...]]:
     }
 
 
-def fill_contours(contours: tuple[FloatArray, ...], size_px: int) -> Image:
-    """Draw contours given in the unit square as an anti-aliased mask of shape (size_px, size_px), 0 to 255."""
-    big = np.zeros((size_px * SUPERSAMPLING, size_px * SUPERSAMPLING), dtype=np.uint8)
-    scale = size_px * SUPERSAMPLING
+def fill_contours(contours: tuple[FloatArray, ...]) -> Image:
+    """Draw contours given in the unit square as an anti-aliased mask of shape (FACE_PX, FACE_PX), 0 to 255."""
+    scale = FACE_PX * _SUPERSAMPLING
+    big = np.zeros((scale, scale), dtype=np.uint8)
     pixels: list[npt.NDArray[np.int32]] = []
     for contour in contours:
         columns = (contour[:, 0] + 0.5) * scale - 0.5
         rows = (0.5 - contour[:, 1]) * scale - 0.5
         pixels.append(np.rint(np.column_stack([columns, rows])).astype(np.int32))
     cv2.fillPoly(big, pixels, 255)
-    small = cv2.resize(big, (size_px, size_px), interpolation=cv2.INTER_AREA)
+    small = cv2.resize(big, (FACE_PX, FACE_PX), interpolation=cv2.INTER_AREA)
     return np.asarray(small, dtype=np.uint8)
 
 

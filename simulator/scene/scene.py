@@ -48,10 +48,10 @@ class Shade:
     away from them) and is ``softness_mm`` wide. ``remaining_light`` is the share of the lamps' light beyond it.
     """
 
-    towards_deg: float = 0.0
-    edge_mm: float = 0.0
-    softness_mm: float = 60.0
-    remaining_light: float = 0.15
+    towards_deg: float
+    edge_mm: float
+    softness_mm: float
+    remaining_light: float
 
 
 @dataclass(frozen=True)

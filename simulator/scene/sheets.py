@@ -30,9 +30,9 @@ class LyingSheet:
 
     surface: GridSurface
     markers: MarkerLayout
-    x_mm: float = 0.0
-    y_mm: float = 0.0
-    turned_deg: float = 0.0
+    x_mm: float
+    y_mm: float
+    turned_deg: float
 
     @property
     def half_mm(self) -> FloatArray:

@@ -67,7 +67,9 @@ def growing_distances(distance_mm: float, step: float, tries: int) -> Iterator[f
     return islice(accumulate(repeat(step), mul, initial=distance_mm), tries)
 
 
-def whole_table_distance_mm(camera: CameraModel, half_extent_mm: float = 215.0) -> float:
-    """Return the minimum distance at which a square of that half extent fits into the shorter side of the picture."""
-    width, height = camera.size
-    return float(camera.matrix[1, 1]) * 2 * half_extent_mm / min(width, height)
+_HALF_TABLE_MM = 215.0
+
+
+def whole_table_distance_mm(camera: CameraModel) -> float:
+    """Return the minimum distance at which the board and its markers fit into the shorter side of the picture."""
+    return float(camera.matrix[1, 1]) * 2 * _HALF_TABLE_MM / min(camera.size)

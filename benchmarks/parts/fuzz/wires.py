@@ -21,7 +21,7 @@ from firmware_bridge.protocol import messages
 from firmware_bridge.protocol.codec import decode_message, encode_message
 from firmware_bridge.protocol.link import HostLink
 from firmware_bridge.protocol.packets import LARGEST_PAYLOAD, Kind, Packet, packet_frame
-from simulator.microcontroller.board import BoardRestartedError, VirtualBoard, Wiring
+from simulator.microcontroller.board import BoardRestartedError, VirtualBoard
 
 _SESSION = 4660
 _MANIFEST = Manifest((1, 0, 0), {"main.py": "5e" * 32, "firmware/core/link.py": "00" * 32})
@@ -87,7 +87,7 @@ def _device_pin_maps() -> Sequence[bytes]:
 
 
 def _device(data: bytes) -> None:
-    board = VirtualBoard(Wiring.of_pin_map(_pins()), lambda: 1.0, Random(1))
+    board = VirtualBoard(_pins(), lambda: 1.0, Random(1))
     device = Device(board, _pins())
     board.receive(packet_frame(Packet(Kind.HELLO, _SESSION, 0, 0, encode_message(messages.Hello(1, 1))[1])))
     device.step()

@@ -56,10 +56,10 @@ class SlowLine:
         return self.is_last_shown and self.sessions == 1 and self.again == 0
 
 
-def show_lights(baud: int, lights: int, seconds: float, seed: int = 1) -> SlowLine:
+def show_lights(baud: int, lights: int, seconds: float) -> SlowLine:
     """Send twenty light frames a second for so many virtual seconds, over a line of ``baud`` bits a second."""
     bytes_per_s = baud / _BITS_A_BYTE
-    board = SteppedMicrocontroller(pin_map(), WireFaults(bytes_per_s=bytes_per_s, latency_s=_LATENCY_S), seed)
+    board = SteppedMicrocontroller(pin_map(), WireFaults(bytes_per_s=bytes_per_s, latency_s=_LATENCY_S), seed=1)
     link, result = HostLink(), SlowLine(baud, lights)
     link.use_line(SerialLine(bytes_per_s))
     sent_s: dict[bytes, float] = {}

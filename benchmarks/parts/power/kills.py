@@ -19,6 +19,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from benchmarks.parts.environment import ROOT
 from benchmarks.parts.power.world import GAME, SETTINGS, Glimpse, GlimpseReader, World, show
 from engine.api import Game
 from engine.registry import load
@@ -122,10 +123,10 @@ def _ignore(sentence: str) -> None:
     del sentence
 
 
-def start_forkserver(root: Path) -> None:
+def start_forkserver() -> None:
     """Prepare a single-threaded fork server with everything imported, so that each referee starts at once."""
     # The fork server finds this package by its environment only.
-    paths = [str(root), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    paths = [str(ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
     # A fork of a multi-threaded process may deadlock.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"

@@ -234,11 +234,14 @@ def play(
         game.name,
         plan.options,
         plan.turns,
-        Habits(pace=0.7, patience_s=4.0 if plan.turn_end == "button" else 6.0),
+        Habits(
+            by_occupancy=plan.inputs is Inputs.SENSORS,
+            patience_s=4.0 if plan.turn_end == "button" else 6.0,
+            pace=0.7,
+        ),
         plan.turn_end,
         plan.kinds,
         plan.start,
-        by_occupancy=plan.inputs is Inputs.SENSORS,
     )
     table = FaultyTable(
         plan.seed,

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from referee.sensing.values import PlaceChange, SensorSnapshot
 from simulator.faults.table import FaultyTable
 from simulator.play.actions import Arrangement
-from simulator.play.deblockle import facing
+from simulator.play.deblockle import block_faces
 from simulator.rendering.hands import HandOcclusion
 from simulator.scene.pieces import SYMBOLS, BlockPose, DiePose, InkPose
 from simulator.scene.scene import ForeignObject, Scene, Setting
@@ -24,7 +24,7 @@ from simulator.scene.sheets import dice_tray, lying_sheets, sheet_of
 from simulator.switches import VirtualSwitches, draw_switch_faults, sensed_places
 from vision.errors import CameraError, EndOfFramesError, FrameError, NotLocatedError
 from vision.frame import FloatArray, Frame, Image
-from vision.geometry import CubeSolid, Pose, Side, outline_px, project
+from vision.geometry import CubeSolid, Pose, Side, hull_px, outline_px, project
 from vision.layout.pieces import BlockPieces, DicePieces
 from vision.reading import DieReading, Hindrance, HindranceKind, PlaceReading, Reading, RollReading, uniform_reading
 
@@ -92,11 +92,6 @@ def _place_outline(setting: Setting, pose: Pose, place: str) -> npt.NDArray[np.f
         return None if solid is None else outline_px(solid, setting.camera, pose)
     corners = sheet.on_table(sheet.surface.outline_mm(place))
     return hull_px(project(setting.camera, pose, np.column_stack([corners, np.zeros(len(corners))])))
-
-
-def hull_px(points_px: FloatArray) -> npt.NDArray[np.float32]:
-    """The convex hull of points in pixels, shape (n, 2)."""
-    return np.asarray(cv2.convexHull(points_px.astype(np.float32))[:, 0], dtype=np.float32)
 
 
 def _distance(pose: Pose, block: CubeSolid) -> float:
@@ -186,7 +181,7 @@ class PerfectReader:
             )
             for other, piece in standing.items()
         }
-        shown = facing(layout, standing[place])
+        shown = block_faces(layout, standing[place])
         rest = (1 - _SURE) / (len(SYMBOLS) - 1)
         return {
             side: {symbol: _SURE if symbol == shown[side] else rest for symbol in SYMBOLS}

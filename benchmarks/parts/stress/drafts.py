@@ -22,18 +22,18 @@ class Draft:
     number of pieces of any kind.
     """
 
-    game: str = "deblockle"
+    game: str
+    tilt_deg: float
+    azimuth_deg: float
+    roll_deg: float
+    farther: float
+    table: TableLook
+    lighting: Lighting
+    pieces: int
     size: tuple[int, int] = (1280, 720)
     view_deg: float = 66.0
     bend: float = -0.05
-    tilt_deg: float = 12.0
-    azimuth_deg: float = -90.0
-    roll_deg: float = 0.0
-    farther: float = 1.05
-    table: TableLook = field(default_factory=TableLook)
-    lighting: Lighting = field(default_factory=Lighting)
     sensor: Sensor = field(default_factory=lambda: Sensor(jpeg_quality=90))
-    pieces: int = -1
     careless: tuple[float, float] = (3.0, 5.0)
     blocks: int = 8
     hands: tuple[Hand, ...] = ()
@@ -53,7 +53,7 @@ def disc_look(pieces: int) -> DiscLook:
     return varied_discs(pieces)[1] if pieces >= 0 else DiscLook(gloss=1.0 + 0.4 * (-pieces % 3))
 
 
-def ordinary_draft(rng: np.random.Generator, game: str = "deblockle") -> Draft:
+def ordinary_draft(rng: np.random.Generator, game: str) -> Draft:
     """An ordinary scene: a wooden table, one lamp, a good camera, blocks placed with ordinary care."""
     angle = float(rng.uniform(-np.pi, np.pi))
     lamp = Lamp((500.0 * float(np.cos(angle)), 500.0 * float(np.sin(angle)), 1100.0))
@@ -74,7 +74,7 @@ def setting_of(draft: Draft) -> Setting:
     # with the distortion of a narrow lens, a wide one would fold the picture's corners over
     bend = draft.bend * min(1.0, (66.0 / draft.view_deg) ** 2)
     camera = lens(draft.size, draft.view_deg, (bend, -0.15 * bend, 0.0004, -0.0003, 0.0), (5.0, -4.0))
-    distance = whole_table_distance_mm(camera, 215.0) * draft.farther
+    distance = whole_table_distance_mm(camera) * draft.farther
     seen = {marker_id for marker_id in range(4) if draft.table.markers.get(marker_id) != "missing"}
     pose = pose_with_markers(camera, distance, draft.tilt_deg, draft.azimuth_deg, draft.roll_deg, (0.0, 0.0, 0.0), seen)
     return Setting(

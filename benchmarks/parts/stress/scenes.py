@@ -77,10 +77,9 @@ def blocks_on(
     draft: Draft, layout: TableLayout, places: Sequence[str], rng: np.random.Generator
 ) -> tuple[BlockPose, ...]:
     """Random blocks on some of ``places``, which neither touch each other nor stand on an object."""
-    order = [places[int(index)] for index in rng.permutation(len(places))]
     most_mm, most_deg = draft.careless
     standing: list[BlockPose] = []
-    for place in order:
+    for place in rng.permutation(places).tolist():
         if len(standing) == draft.blocks:
             break
         colour = "gold" if len(standing) % 2 == 0 else "teal"
@@ -117,10 +116,9 @@ def discs_on(
     draft: Draft, layout: TableLayout, places: Sequence[str], rng: np.random.Generator
 ) -> tuple[DiscPose, ...]:
     """Random discs of both players on some of ``places``, one of each with a ball, none on an object."""
-    order = [places[int(index)] for index in rng.permutation(len(places))]
     most_mm, _ = draft.careless
     standing: list[DiscPose] = []
-    for place in order[:MOST_DISCS]:
+    for place in rng.permutation(places)[:MOST_DISCS].tolist():
         colour = "black" if len(standing) % 2 == 0 else "white"
         away, angle = most_mm * float(np.sqrt(rng.random())), float(rng.uniform(-np.pi, np.pi))
         right, up = (float(off) for off in rng.normal(0.0, BALL_OFF_MM, 2))

@@ -36,7 +36,7 @@ from .packets import (
 from .pin_map import PinMap
 from .sensors import SwitchBank
 from .sounds import TonePlayer
-from .ticks import DeviceClock, elapsed_ms
+from .ticks import TICKS_MASK, DeviceClock, elapsed_ms
 from .version import FIRMWARE_VERSION, NEWEST_PROTOCOL
 from .window import LARGEST_SENT, NO_TOKEN
 
@@ -243,7 +243,7 @@ class Device(LinkOwner):
             return
         at = button.touched
         if what == HELD:
-            at = (at + self._long_press_ms) & 0x3FFFFFFF
+            at = (at + self._long_press_ms) & TICKS_MASK
         elif what != PRESSED:
             at = button.opened
         held_ms = min(0xFFFF, elapsed_ms(at, button.touched))

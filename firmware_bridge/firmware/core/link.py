@@ -187,7 +187,8 @@ class DeviceLink(PacketHandler):
             return
         if not (payload[0] <= NEWEST_PROTOCOL and payload[1] >= OLDEST_PROTOCOL):
             text = b"this firmware speaks another version of the protocol"
-            self._put_for(REFUSED, session, bytes((OLDEST_PROTOCOL, NEWEST_PROTOCOL)) + text)
+            versions = bytes((OLDEST_PROTOCOL, NEWEST_PROTOCOL))
+            self.outbox.put(make_packet(REFUSED, session, 0, 0, versions + text))
             return
         if session == self.session:
             if not self._heard_sequenced:
@@ -228,6 +229,3 @@ class DeviceLink(PacketHandler):
         self.outbox.put(make_packet(kind, self.session, sequence, self._expected, payload))
         self._must_acknowledge = False
         return True
-
-    def _put_for(self, kind: int, session: int, payload: bytes) -> None:
-        self.outbox.put(make_packet(kind, session, 0, 0, payload))

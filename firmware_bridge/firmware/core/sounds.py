@@ -2,7 +2,7 @@
 
 import struct
 
-from .ticks import elapsed_ms
+from .ticks import TICKS_MASK, elapsed_ms
 
 MOST_TONES = 255
 _TONE_BYTES = 4
@@ -32,6 +32,6 @@ class TonePlayer:
             frequency, lasts_ms = struct.unpack_from("<HH", self._tones, _TONE_BYTES * self._at)
             if elapsed_ms(now, self._began) < lasts_ms:
                 return int(frequency)
-            self._began = (self._began + lasts_ms) & 0x3FFFFFFF
+            self._began = (self._began + lasts_ms) & TICKS_MASK
             self._at += 1
         return 0

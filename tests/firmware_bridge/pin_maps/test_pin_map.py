@@ -294,7 +294,8 @@ def good_pin_maps(draw: st.DrawFn) -> str:
     if "switches" in parts:
         text += f"[switches]\npins = {take(draw(st.integers(1, 2)))}\n"
     if "buttons" in parts:
-        roles = draw(st.lists(st.sampled_from(BUTTON_ROLES), unique=True, min_size=1))
+        # one pin is left for the buzzer
+        roles = draw(st.lists(st.sampled_from(BUTTON_ROLES), unique=True, min_size=1, max_size=len(free) - 1))
         text += "[buttons]\n" + "".join(f'"{role}" = "{kind.pin_name(take(1)[0])}"\n' for role in roles)
     if "buzzer" in parts:
         text += f'[buzzer]\npin = {take(1)[0]}\nkind = "{draw(st.sampled_from(["active", "passive"]))}"\n'

@@ -17,10 +17,8 @@ from simulator.faults.answers import FaultyOptions
 from simulator.faults.deblockle import (
     ONLY_SIDE_FACES,
     WHOLE_TURN_VIOLATIONS,
-    WRONG_SET_UPS,
     FaultyBlockPlayers,
     Onlooker,
-    turns_of_kind,
 )
 from simulator.faults.disturbances import DISTURBANCE_KINDS, Disturbance, DisturbanceMaker, Disturbances
 from simulator.faults.game import FaultyGame
@@ -287,14 +285,15 @@ def test_a_cornered_player_who_moves_breaks_the_rule_about_that(setting: Setting
 def test_turns_that_only_the_variant_or_the_order_of_play_forbids() -> None:
     game = load("deblockle")
     base, variant = game.rules.new(), game.rules.new({"side_by_side": False})
-    assert turns_of_kind(game, base, "forbidden by the variant") == []
-    for turn in turns_of_kind(game, variant, "forbidden by the variant"):
+    out_of_turn, forbidden = WHOLE_TURN_VIOLATIONS.values()
+    assert forbidden(game, base) == []
+    for turn in forbidden(game, variant):
         after = game.table.appearance(game.rules.apply(base, turn))
         assert game.table.explain(variant, after)[0].rule in {"side-by-side", "slider-stopped-by-opponent"}
-    assert {turn.player for turn in turns_of_kind(game, base, "played out of turn")} == {"teal"}
+    assert {turn.player for turn in out_of_turn(game, base)} == {"teal"}
 
 
-@pytest.mark.parametrize("kind", WRONG_SET_UPS)
+@pytest.mark.parametrize("kind", FaultyBlockPlayers.wrong_set_ups)
 def test_the_rules_refuse_every_wrong_set_up(kind: str, setting: Setting) -> None:
     game = load("deblockle")
     options = {"blocks_teal": 3}
@@ -338,7 +337,7 @@ def test_an_onlooker_by_occupancy_does_not_see_two_swapped_blocks(setting: Setti
 
 def test_players_under_a_referee_who_only_senses_squares_turn_no_block_and_hide_no_violation(setting: Setting) -> None:
     game: Any = load("deblockle")
-    players = FaultyBlockPlayers(game, setting.layout, Habits(), np.random.default_rng(0), by_occupancy=True)
+    players = FaultyBlockPlayers(game, setting.layout, Habits(by_occupancy=True), np.random.default_rng(0))
     onlooker = Onlooker(game, players.looks, None, by_occupancy=True)
     assert all(players.violation_of(kind) is None for kind in ONLY_SIDE_FACES)
     assert players.turn_and_rotate_another() is None
