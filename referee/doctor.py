@@ -245,7 +245,7 @@ def _calibration(settings: Settings) -> Iterator[Finding]:
     width, height = camera.size
     error_px = camera.reprojection_error_px
     yield Finding.ok("calibration", f"{calibration}: {width} x {height}, {error_px:.2f} px off on average")
-    asked = (settings.camera.width_px, settings.camera.height_px)
+    asked = settings.camera.size_px
     if camera.size != asked:
         message = f"it is for {width} x {height} pixels, the camera is asked for {asked[0]} x {asked[1]}"
         remedy = "set width_px and height_px under [camera] to the calibration's, or calibrate again"

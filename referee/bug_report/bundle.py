@@ -15,7 +15,7 @@ from common.program import program_version
 from referee.bug_report.privacy import Anonymizer, secrets_of, settings_text
 from referee.errors import JournalError, JournalMissingError
 from referee.journal import Journal
-from referee.journal.events import Event
+from referee.journal.events import PICTURE_SUFFIXES, Event
 from referee.session.table_port import ReportFile
 from referee.settings.configuration import Configuration
 
@@ -25,7 +25,6 @@ MOST_TEXT_BYTES = 1024 * 1024
 """The largest text file; the beginning of a longer text is left out."""
 _AT_ONCE = 1000
 """The most events to read at once, so that a long journal takes little memory."""
-_SUFFIXES = {"image/png": "png", "image/jpeg": "jpg"}
 
 
 def gather(
@@ -88,9 +87,9 @@ def _game(path: Path, now: datetime, anonymizer: Anonymizer) -> tuple[list[tuple
             pictures: list[ReportFile] = []
             for event_number in numbers:
                 for kept in journal.evidence(event_number):
-                    suffix = _SUFFIXES.get(kept.evidence.media_type)
+                    suffix = PICTURE_SUFFIXES.get(kept.evidence.media_type)
                     if suffix is not None and not kept.left_out and len(pictures) < MOST_PICTURES:
-                        name = f"pictures/{event_number:04d}-{len(pictures)}.{suffix}"
+                        name = f"pictures/{event_number:04d}-{len(pictures)}{suffix}"
                         pictures.append(ReportFile(name, kept.evidence.media_type, kept.evidence.content))
             return events, pictures, ""
     except JournalMissingError:

@@ -8,8 +8,8 @@ In sentences, anything that looks like a path, an address, a code or a token is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, get_args, get_origin
+from collections.abc import Iterable, Mapping
+from typing import Any, get_args
 
 from common.toml_text import as_toml
 from engine import registry
@@ -143,8 +143,7 @@ def _choices(annotation: Any) -> frozenset[str]:
     """Return the texts that an annotation allows."""
     if isinstance(annotation, str):
         return frozenset((annotation,))
-    parts: Sequence[Any] = get_args(annotation) if get_origin(annotation) is not None or get_args(annotation) else ()
-    return frozenset(choice for part in parts for choice in _choices(part))
+    return frozenset(choice for part in get_args(annotation) for choice in _choices(part))
 
 
 def _is_harmless(text: str, choices: frozenset[str], names: frozenset[str]) -> bool:

@@ -168,7 +168,7 @@ def _take(
     last_s: float | None = None
     faults_in_a_row = 0
     with (
-        open_camera(spec, size=(asked.width_px, asked.height_px), frames_per_second=asked.frames_per_second) as camera,
+        open_camera(spec, size=asked.size_px, frames_per_second=asked.frames_per_second) as camera,
         Progress(console=console, transient=True) as progress,
     ):
         task = progress.add_task("hold the board differently for each picture", total=count)

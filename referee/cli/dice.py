@@ -33,8 +33,9 @@ def read_dice(pictures: Sequence[Path], as_json: bool, debug_image: Path | None,
 
     ``taught`` is a file of learned faces. Raises EnrolmentError if it has none.
     """
+    from referee.cli.pictures import load_checked_image
     from vision.errors import VisionError
-    from vision.images import check_frame, load_image, write_image
+    from vision.images import write_image
     from vision.readers.dice.drawing import draw_dice
     from vision.readers.dice.faces import FaceSet
     from vision.readers.dice.networks import shipped
@@ -45,8 +46,7 @@ def read_dice(pictures: Sequence[Path], as_json: bool, debug_image: Path | None,
     ended = OK
     for path in pictures:
         try:
-            image = load_image(path)
-            check_frame(image, source=str(path))
+            image = load_checked_image(path)
             start = time.perf_counter()
             dice = read_photograph(image, networks, str(path), faces)
         except VisionError as error:

@@ -13,7 +13,7 @@ from common.user import user_name
 from referee.cli.client import submit
 from referee.cli.context import CommandContext, say
 from referee.cli.group import ExampleCommand
-from referee.cli.options import GAME, Number, by_option, clock_option, journal_option, read_pairs, rule_option
+from referee.cli.options import GAME, STRENGTH, Number, by_option, clock_option, journal_option, read_pairs, rule_option
 
 if TYPE_CHECKING:
     from referee.commands.values import Announce
@@ -193,9 +193,8 @@ def _dice_in_front_of(context: CommandContext, source: str) -> str:
             f"{game.title} tells its dice apart, which this does not; type the roll, or let `./run watch` read it."
         )
     asked = settings.camera
-    size = (asked.width_px, asked.height_px)
     reader = _tray_reader(settings)
-    with open_camera(source, size=size, frames_per_second=asked.frames_per_second) as camera:
+    with open_camera(source, size=asked.size_px, frames_per_second=asked.frames_per_second) as camera:
         faces = read_roll(camera) if reader is None else read_tray_roll(camera, reader)
     say(f"seen: {faces}")
     return faces
@@ -321,7 +320,7 @@ def clock_command(context: CommandContext, what: str, by: str | None, journal: P
     "--game", "game_name", type=GAME, metavar="GAME", help="The game of the position.  [default: as in the settings]"
 )
 @click.option("--roll", metavar="FACES", help="What the dice show in the position.")
-@click.option("--strength", type=click.Choice(["gentle", "fair", "strong"]), help="How far the hint looks ahead.")
+@click.option("--strength", type=STRENGTH, help="How far the hint looks ahead.")
 @click.option("--seconds", type=Number(0.05, 10), help="How long it may take.")
 @click.option("--whole", is_flag=True, help="With --position: the whole turn of a gentle hint too.")
 @by_option
@@ -351,14 +350,15 @@ def hint_command(
     """
     from referee.commands.values import AskHint
     from referee.errors import CorrectionError
-    from referee.hints.advice import RULED_OUT, HintSettings
+    from referee.hints.advice import RULED_OUT
+    from referee.settings.conversions import hint_settings
 
     configured = context.configuration({"hints.seconds": seconds, "game.name": game_name}).settings
     # Check this before the flag, because a flag must not override that hints are ruled out.
     if configured.hints.strength == "none":
         raise CorrectionError(RULED_OUT)
     chosen = context.configuration({"hints.strength": strength, "hints.seconds": seconds}).settings.hints
-    settings = HintSettings(chosen.strength, chosen.seconds)
+    settings = hint_settings(chosen)
     if position is not None:
         say(_for_position(configured.game.name, position, roll, settings, whole=whole))
         return

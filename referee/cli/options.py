@@ -60,6 +60,9 @@ READABLE_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 WRITABLE_FILE = click.Path(path_type=Path, dir_okay=False)
 """A file to write, which may not exist yet."""
 
+STRENGTH = click.Choice(["gentle", "fair", "strong"])
+"""How well the program plays, and how far its hints look ahead."""
+
 
 def refuse_overwriting(outputs: Iterable[Path | None], inputs: Iterable[Path]) -> None:
     """Raise BadParameter if a file to write is one of those to read."""
@@ -164,7 +167,7 @@ def opponent_options(command: Command) -> Command:
     strength = setting_option(
         "--opponent-strength",
         setting="opponent.strength",
-        type=click.Choice(["gentle", "fair", "strong"]),
+        type=STRENGTH,
         help="How well the program plays.",
     )
     return setting_option(

@@ -144,7 +144,7 @@ def _read_table(
     from referee.runtime.readers import likeliest_orientation
     from vision.errors import NotLocatedError
     from vision.frame import Frame
-    from vision.images import check_frame, load_image, write_image
+    from vision.images import write_image
     from vision.layout.surfaces import GridSurface
     from vision.readers.registry import reader_kind, table_reader
     from vision.reading_json import reading_to_json
@@ -152,8 +152,7 @@ def _read_table(
     settings = context.configuration(seen_by).settings
     camera = camera_of(settings.camera.calibration)
     game, table = _game_and_table(settings)
-    frame = Frame(load_image(image), 0.0, 0, str(image))
-    check_frame(frame.image, camera.size, source=str(image))
+    frame = Frame(load_checked_image(image, camera.size), 0.0, 0, str(image))
     pose, known, is_learned = None, None, False
     if any(isinstance(surface, GridSurface) for surface in table.surfaces):
         kind = reader_kind(table)
@@ -373,6 +372,15 @@ def camera_of(calibration: Path | None) -> CameraModel:
             "calibration under [camera]"
         )
     return load_calibration(calibration)
+
+
+def load_checked_image(path: Path, size: tuple[int, int] | None = None) -> Image:
+    """Load a picture; raises VisionError if it can't be read, is black or cut off, or hasn't this (width, height)."""
+    from vision.images import check_frame, load_image
+
+    image = load_image(path)
+    check_frame(image, size, source=str(path))
+    return image
 
 
 @contextmanager

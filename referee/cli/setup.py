@@ -226,12 +226,19 @@ def _map_lights(
     shared_camera: SharedCamera, settings: Settings, path: Path, console: Console, ask: Callable[[str], str]
 ) -> bool:
     """Find each light with the camera, and ask if it isn't sure; raises the errors of a board that doesn't answer."""
-    from referee.mapping.lights import LightMapOptions, map_lights
+    from referee.mapping.lights import map_lights
     from referee.settings.configuration import Configuration
 
     shared_camera.look(settings.camera.source, 1, 0.0)
-    options = LightMapOptions(path, by_camera=settings.camera.calibration is not None)
-    return map_lights(Configuration(settings, None, {}), options, console, ask, open_camera=shared_camera.opened) == OK
+    ended = map_lights(
+        Configuration(settings, None, {}),
+        path,
+        console,
+        ask,
+        by_camera=settings.camera.calibration is not None,
+        open_camera=shared_camera.opened,
+    )
+    return ended == OK
 
 
 def _map_switches(
@@ -241,12 +248,12 @@ def _map_switches(
 
     Raises ConfigError, and the errors of a board that doesn't answer.
     """
-    from referee.mapping.sensors import SensorMapOptions, map_sensors
+    from referee.mapping.sensors import map_sensors
     from referee.settings.configuration import Configuration
 
     over, configuration = threading.Event(), Configuration(settings, None, {})
     try:
-        return map_sensors(configuration, SensorMapOptions(path), console, typed(over)) == OK
+        return map_sensors(configuration, path, console, typed(over)) == OK
     finally:
         over.set()
 

@@ -13,7 +13,7 @@ import click
 from common.phrases import counted
 from common.places import EMPTY
 from referee.cli.group import CHECK_FAILED, OK, exit_code_of
-from referee.cli.pictures import SURE, named_in_errors, show_reading
+from referee.cli.pictures import SURE, load_checked_image, named_in_errors, show_reading
 
 if TYPE_CHECKING:
     from engine.api import Game
@@ -38,7 +38,6 @@ def read_sheets(
     from engine.registry import load
     from vision.errors import VisionError
     from vision.frame import Frame
-    from vision.images import check_frame, load_image
     from vision.locating.photographed import photographed_sheet
     from vision.readers.ink.appearance import load_appearance
     from vision.readers.registry import table_reader
@@ -50,8 +49,7 @@ def read_sheets(
     for path in pictures:
         try:
             with named_in_errors(path):
-                image = load_image(path)
-                check_frame(image, source=str(path))
+                image = load_checked_image(path)
                 sheet = photographed_sheet(image, layouts)
                 reader = table_reader(sheet.camera, sheet.layout, _fitting(taught, sheet.layout))
                 reading = reader.read(Frame(image, 0.0, 0, str(path)))

@@ -55,7 +55,7 @@ def map_lights(
       ./run hardware lights map --out lights.toml
       ./run hardware lights map --camera 0 --calibration camera.json
     """
-    from referee.mapping.lights import LightMapOptions, map_lights
+    from referee.mapping.lights import map_lights
 
     configuration = context.configuration(
         {
@@ -66,8 +66,8 @@ def map_lights(
             "lights.strip_lights": count,
         }
     )
-    options = LightMapOptions(out or configuration.settings.lights.light_map or Path("lights.toml"), camera is not None)
-    return map_lights(configuration, options, output(), input)
+    file = out or configuration.settings.lights.light_map or Path("lights.toml")
+    return map_lights(configuration, file, output(), input, by_camera=camera is not None)
 
 
 @lights_command.command(name="test", cls=ExampleCommand)
@@ -132,11 +132,11 @@ def map_switches(context: CommandContext, out: Path | None, by_switch: bool, gam
       ./run hardware sensors map --out sensors.toml
       ./run hardware sensors map --by-switch
     """
-    from referee.mapping.sensors import SensorMapOptions, map_sensors
+    from referee.mapping.sensors import map_sensors
 
     configuration = context.configuration({"game.name": game_name})
-    options = SensorMapOptions(out or configuration.settings.sensors.map or Path("sensors.toml"), by_switch)
-    return map_sensors(configuration, options, output(), sys.stdin)
+    file = out or configuration.settings.sensors.map or Path("sensors.toml")
+    return map_sensors(configuration, file, output(), sys.stdin, by_switch=by_switch)
 
 
 @sensors_command.command(name="put-back", cls=ExampleCommand)

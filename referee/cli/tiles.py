@@ -11,7 +11,7 @@ import click
 from referee.cli.context import output, print_table
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 from referee.cli.options import READABLE_FILE, WRITABLE_FILE, Corners, grid_options
-from referee.cli.pictures import SURE
+from referee.cli.pictures import SURE, load_checked_image
 
 if TYPE_CHECKING:
     from vision.readers.tiles.symbols import ReadCell
@@ -39,13 +39,11 @@ def teach_command(image: Path, grid: tuple[int, int], corners: Corners, symbols:
       ./run pieces teach row.jpg --grid 1x3 --corners "20,30 620,30 620,230 20,230" --symbols "sun sun ." --out row.json
       ./run pieces read now.jpg --tiles set.json --grid 4x6 --corners "90,80 550,85 560,400 80,395"
     """
-    from vision.images import check_frame, load_image
     from vision.readers.tiles.cells import TileGrid
     from vision.readers.tiles.symbols import learn_tiles
 
     place = TileGrid(*grid, corners)
-    picture = load_image(image)
-    check_frame(picture, source=str(image))
+    picture = load_checked_image(image)
     taught = learn_tiles(picture, place, symbols.split(), str(image))
     taught.save(out)
     click.echo(f"{', '.join(f'{name} ({count})' for name, count in taught.counts.items())} in {out}")
@@ -55,13 +53,11 @@ def read_tiles(
     image: Path, tiles: Path, grid: tuple[int, int], corners: Corners, *, any_way_up: bool, as_json: bool
 ) -> int:
     """Print the tiles in a photo and return the exit code; raises VisionError."""
-    from vision.images import check_frame, load_image
     from vision.readers.tiles.cells import TileGrid
     from vision.readers.tiles.symbols import UNKNOWN, TileSet
 
     place, taught = TileGrid(*grid, corners), TileSet.load(tiles)
-    picture = load_image(image)
-    check_frame(picture, source=str(image))
+    picture = load_checked_image(image)
     cells = taught.read(picture, place, str(image), any_way_up=any_way_up)
     _show(cells, UNKNOWN, "none that was taught", as_json=as_json)
     return OK if any(cell.symbol != UNKNOWN for row in cells for cell in row) else CHECK_FAILED
@@ -69,7 +65,6 @@ def read_tiles(
 
 def read_digits(image: Path, looks: Path | None, grid: tuple[int, int], corners: Corners, *, as_json: bool) -> int:
     """Print the handwritten digits in a photo of a printed grid and return the exit code; raises VisionError."""
-    from vision.images import check_frame, load_image
     from vision.readers.ink.appearance import load_appearance
     from vision.readers.ink.grids import BARE, read_handwriting
     from vision.readers.tiles.cells import TileGrid
@@ -77,8 +72,7 @@ def read_digits(image: Path, looks: Path | None, grid: tuple[int, int], corners:
 
     place = TileGrid(*grid, corners)
     taught = None if looks is None else load_appearance(looks).handwriting
-    picture = load_image(image)
-    check_frame(picture, source=str(image))
+    picture = load_checked_image(image)
     cells = read_handwriting(picture, place, str(image), taught)
     _show(cells, UNKNOWN, "no digit or cross", as_json=as_json)
     return OK if any(cell.symbol not in {UNKNOWN, BARE} for row in cells for cell in row) else CHECK_FAILED

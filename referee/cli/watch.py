@@ -34,6 +34,8 @@ from referee.cli.page import maintenance
 if TYPE_CHECKING:
     from referee.demo.table import LinkFaults
 
+_EYES = click.Choice(["camera", "sensors", "both"])
+
 
 @click.command(cls=ExampleCommand)
 @setting_option(
@@ -78,7 +80,7 @@ if TYPE_CHECKING:
 @setting_option(
     "--eyes",
     setting="sensors.eyes",
-    type=click.Choice(["camera", "sensors", "both"]),
+    type=_EYES,
     help="Look through the camera, sensors, or both.",
 )
 @clock_option
@@ -190,7 +192,7 @@ def watch_command(
 )
 @click.option(
     "--eyes",
-    type=click.Choice(["camera", "sensors", "both"]),
+    type=_EYES,
     default="camera",
     show_default=True,
     help="Look through the camera, switches under the squares (on that microcontroller), or both.",

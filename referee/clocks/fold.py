@@ -42,9 +42,10 @@ class ClockFold:
     def __init__(self, game: Game[Any, Any]) -> None:
         self._game = game
         self._control: TimeControl | None = None
-        self._latest_s = -math.inf
         self._before: list[Clock] = []
         self.clock: Clock | None = None
+        self.latest_s = -math.inf
+        """The newest time of any event so far."""
 
     @classmethod
     def of(cls, game: Game[Any, Any], events: Iterable[tuple[int, Event]]) -> ClockFold:
@@ -59,32 +60,27 @@ class ClockFold:
         """Whether this game is played with a clock."""
         return self._control is not None
 
-    @property
-    def latest_s(self) -> float:
-        """The newest time of any event so far."""
-        return self._latest_s
-
     def face(self, time_s: float) -> ClockFace | None:
         """Return what the clock shows at a time, or at the newest event if that is later."""
-        return None if self.clock is None else self.clock.face(max(time_s, self._latest_s))
+        return None if self.clock is None else self.clock.face(max(time_s, self.latest_s))
 
     def take(self, event: Event) -> None:
         """Process the game's next event; raises ClockError for a clock that can't be read."""
         if event.kind == EventKind.NEW_GAME:
             self._control, self.clock, self._before = recorded_control(event.data), None, []
-            self._latest_s = -math.inf
+            self.latest_s = -math.inf
         if self._control is None:
             return
         if event.data.get("change") == ClockChange.RESTARTED and event.frame_time_s is not None:
             # Let time pass until the newest event before the restart, and again from this one.
             if self.clock is not None:
-                self.clock = replace(self.clock.at(self._latest_s), since_s=event.frame_time_s)
-            self._latest_s = event.frame_time_s
+                self.clock = replace(self.clock.at(self.latest_s), since_s=event.frame_time_s)
+            self.latest_s = event.frame_time_s
             return
         time_s = event.frame_time_s
         if time_s is None or (self.clock is not None and time_s < self.clock.since_s):
             # Entered while no referee ran, or before the first frame after a restart: it takes no time.
-            time_s = max(self._latest_s, 0.0 if self.clock is None else self.clock.since_s)
+            time_s = max(self.latest_s, 0.0 if self.clock is None else self.clock.since_s)
         if event.kind == EventKind.CLOCK:
             self._changed(event, time_s)
         elif "state" in event.data:
@@ -93,7 +89,7 @@ class ClockFold:
             self.clock = replace(self._before.pop(), since_s=time_s, pauses=self.clock.pauses)
         elif event.kind == EventKind.END and self.clock is not None:
             self.clock = self.clock.switch(time_s, ())
-        self._latest_s = max(self._latest_s, time_s)
+        self.latest_s = max(self.latest_s, time_s)
 
     def _switch_clock(self, event: Event, time_s: float, control: TimeControl) -> None:
         states = [self._game.notation.parse_state(text) for text in _texts(event.data["state"])]

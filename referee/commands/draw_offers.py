@@ -48,15 +48,14 @@ def resolve_draw(
     CorrectionError if a draw can't be offered or answered now, and UnreadableError for an unknown player.
     """
     if isinstance(command, OfferDraw):
-        if open_offer is not None and _offering_player(game, belief, command) == opponent(game.players, open_offer):
-            return Announce(f"{EVERYONE}:{DRAW}", command.by, is_agreed=True)
-        return _offer_event(game, belief, open_offer, command, time_s, programs)
-    if open_offer is None:
+        if open_offer is None or _offering_player(game, belief, command) != opponent(game.players, open_offer):
+            return _offer_event(game, belief, open_offer, command, time_s, programs)
+    elif open_offer is None:
         raise CorrectionError("no draw is on offer")
-    if command.accepts:
-        return Announce(f"{EVERYONE}:{DRAW}", command.by, is_agreed=True)
-    sentence = f"{capitalized(opponent(game.players, open_offer))} refuses the draw."
-    return _event(open_offer, REFUSED, command.by, sentence, time_s)
+    elif not command.accepts:
+        sentence = f"{capitalized(opponent(game.players, open_offer))} refuses the draw."
+        return _event(open_offer, REFUSED, command.by, sentence, time_s)
+    return Announce(f"{EVERYONE}:{DRAW}", command.by, is_agreed=True)
 
 
 def _offer_event(

@@ -18,7 +18,7 @@ from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, Ent
 from referee.errors import CorrectionError
 from referee.journal.events import Event, JsonValue
 from referee.journal.fold import after_step, read_step
-from referee.judge.explorer import EITHER, STARTS_OPTION
+from referee.judge.explorer import STARTS_OPTION, start_options
 
 
 @dataclass(frozen=True)
@@ -84,10 +84,7 @@ def ends_game_by_word(said: Announce) -> bool:
 
 def start_states(game: Game[Any, Any], options: Mapping[str, OptionValue]) -> tuple[Any, ...]:
     """Return the start states of a game without a camera: one, or one per player if it is open who starts."""
-    if options.get(STARTS_OPTION) != EITHER:
-        return (game.rules.new(options),)
-    rest = {name: value for name, value in options.items() if name != STARTS_OPTION}
-    return tuple(game.rules.new({**rest, STARTS_OPTION: player}) for player in game.players)
+    return tuple(game.rules.new(each) for each in start_options(game, options))
 
 
 def refusal(error: EngineError) -> str:

@@ -68,31 +68,33 @@ def edited_lines(read: Callable[[], bytes], show: Callable[[str], object]) -> It
         show(line)
 
 
+def listen_to_lines(lines: Iterable[str], take: Callable[[str], object]) -> threading.Thread:
+    """Pass each typed line to ``take`` from a new thread, and return the thread."""
+
+    def listen() -> None:
+        for line in lines:
+            take(line)
+
+    # A daemon thread, because nothing can interrupt its wait for typed input.
+    thread = threading.Thread(target=listen, name="keyboard", daemon=True)
+    thread.start()
+    return thread
+
+
 class PolledLines:
     """Reads lines in its own thread, so that the caller never blocks."""
 
     def __init__(self, lines: Iterable[str]) -> None:
-        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._ended = False
-        # A daemon thread, because nothing can interrupt its wait for typed input.
-        threading.Thread(target=self._listen, args=(lines,), name="keyboard", daemon=True).start()
+        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._thread = listen_to_lines(lines, self._lines.put)
 
     def poll(self) -> list[str]:
         """Return the lines typed since the last call; raises EOFError once the input has ended and all are returned."""
-        lines: list[str] = []
+        # Ask this first: the last line may come before the end.
+        has_ended = not self._thread.is_alive()
+        lines = []
         while not self._lines.empty():
-            line = self._lines.get()
-            if line is None:
-                self._ended = True
-            else:
-                lines.append(line)
-        if self._ended and not lines:
+            lines.append(self._lines.get().rstrip("\n"))
+        if has_ended and not lines:
             raise EOFError
         return lines
-
-    def _listen(self, lines: Iterable[str]) -> None:
-        try:
-            for line in lines:
-                self._lines.put(line.rstrip("\n"))
-        finally:
-            self._lines.put(None)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -90,19 +89,6 @@ def parse_line(game: Game[Any, Any], line: str, by: str) -> Command:
         case "turn" | "roll" | "correct":
             raise CorrectionError(f"Something is missing after {word!r}; {_SAYS_MORE}")
     raise CorrectionError(f"{line.strip()!r} is not understood; {_SAYS_MORE}")
-
-
-def listen_to_lines(lines: Iterable[str], take: Callable[[str], object]) -> threading.Thread:
-    """Pass each typed line to ``take`` from a new thread, and return the thread."""
-
-    def listen() -> None:
-        for line in lines:
-            take(line)
-
-    # A daemon thread, because nothing can interrupt its wait for typed input.
-    thread = threading.Thread(target=listen, name="keyboard", daemon=True)
-    thread.start()
-    return thread
 
 
 class TypedLines:

@@ -91,7 +91,9 @@ class DemoController:
     device: VirtualMicrocontroller
     connection: _RecordingConnection
     board: Controller
-    plan: WiringPlan
+    roles: Sequence[ButtonRole]
+    light_map: LightMap
+    sensor_map: SensorMap
     report: WireReport = field(default_factory=WireReport)
     signal: Signal | None = None
     _standing: Mapping[str, bool] = field(default_factory=dict)
@@ -103,7 +105,7 @@ class DemoController:
 
     def press(self, role: ButtonRole) -> list[ButtonRole]:
         """Press a button, and again once the board is back if nothing happened, as a person would."""
-        button = self.plan.roles.index(role)
+        button = self.roles.index(role)
         for _ in range(3):
             self.connection.wait_for(lambda: self.connection.welcome is not None, _LINK_S)
             boots = self.device.boots
@@ -121,7 +123,7 @@ class DemoController:
         """Set the switches to where pieces stand."""
         for place, stands in occupied.items():
             if stands != self._standing.get(place, False):
-                self.device.set_switch(self._sensor_map.places[place], stands)
+                self.device.set_switch(self.sensor_map.places[place], stands)
         self._standing = dict(occupied)
 
     def latest(self, now_s: float) -> SensorSnapshot | None:
@@ -176,36 +178,24 @@ class DemoController:
 
     def mood(self) -> Mood | None:
         """Return the mood of the strip's status light; ``None`` while it is dark."""
-        status = self._light_map.status[0]
+        status = self.light_map.status[0]
         return _nearest_mood(self._colour(status))
 
     def seen(self) -> Signal | None:
         """Return the signal that the strip shows at this moment: its lit lights."""
         if self.signal is None:
             return None
-        lit = tuple(light for light in self.signal.lights if any(self._colour(self._light_map.places[light.place][0])))
+        lit = tuple(light for light in self.signal.lights if any(self._colour(self.light_map.places[light.place][0])))
         return replace(self.signal, lights=lit)
 
     def agrees_with(self, signal: Signal) -> bool:
         """Whether every lit light on the strip belongs to the signal and has its colour."""
         meant = {place: light.colour for place, light in most_urgent_lights(signal.lights).items()}
-        for place, numbers in self._light_map.places.items():
+        for place, numbers in self.light_map.places.items():
             colour = self._colour(numbers[0])
             if any(colour) and (place not in meant or not _is_colour(colour, meant[place].value)):
                 return False
-        return _is_colour(self._colour(self._light_map.status[0]), MOOD_STYLES[signal.mood].colour.value)
-
-    @property
-    def _sensor_map(self) -> SensorMap:
-        if self.plan.sensor_map is None:
-            raise AssertionError("the demo's board always has switches")
-        return self.plan.sensor_map
-
-    @property
-    def _light_map(self) -> LightMap:
-        if self.plan.light_map is None:
-            raise AssertionError("the demo's board always has lights")
-        return self.plan.light_map
+        return _is_colour(self._colour(self.light_map.status[0]), MOOD_STYLES[signal.mood].colour.value)
 
     def _colour(self, light: int) -> bytes:
         shown = self.device.lights()
@@ -266,11 +256,13 @@ def demo_controller(
     near_first = [place for row in reversed(grid.rows) for place in row]
     # the strip reverses direction at the end of each row
     strip = [place for number, row in enumerate(reversed(grid.rows)) for place in (row[::-1] if number % 2 else row)]
+    light_map = LightMap({place: (number,) for number, place in enumerate(strip)}, (squares,), lights=squares + 1)
+    sensor_map = SensorMap({place: number for number, place in enumerate(near_first)}, squares, pin_map.crc32)
     plan = WiringPlan(
         drivers=("board",) if lights else (),
-        light_map=LightMap({place: (number,) for number, place in enumerate(strip)}, (squares,), lights=squares + 1),
+        light_map=light_map,
         switch_source=SwitchSource.CONTROLLER,
-        sensor_map=SensorMap({place: number for number, place in enumerate(near_first)}, squares, pin_map.crc32),
+        sensor_map=sensor_map,
         pin_map=pin_map,
     )
     with VirtualMicrocontroller(pin_map.device_json(), faults, seed) as device:
@@ -281,7 +273,8 @@ def demo_controller(
         connection.configure(Configure())
         with connection:
             connection.wait_for(lambda: connection.welcome is not None, _LINK_S)
-            yield DemoController(device, connection, Controller(connection, plan, say), plan)
+            board = Controller(connection, plan, say)
+            yield DemoController(device, connection, board, plan.roles, light_map, sensor_map)
 
 
 def _nearest_mood(colour: bytes) -> Mood | None:

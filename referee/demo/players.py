@@ -16,8 +16,8 @@ from engine.search.budget import CountingClock
 from engine.values import Strength
 from referee.commands.values import Command, Correct, EnterTurn, Reply, Respond
 from referee.hints.opponent import Intention, Opponent, OpponentSettings
+from referee.hints.requests import ImmediateHints
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.session.execution import ImmediateHints
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Choose
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import logging
 import ssl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from common.backoff import doubled_wait_s
 from referee.errors import HallStoreError
 from referee.hall.hall import MOST_PICTURE_BYTES, Hall, Incoming, Outgoing
 from referee.hall.waiting_room import MOST_WAITING_BYTES, WaitingRoom
-from referee.mqtt.client import properties
+from referee.mqtt.client import SILENT_LOGGER, properties
 
 SESSION_S = 24 * 3600
 """How long, in seconds, the broker keeps messages for a hall that is away."""
@@ -26,10 +25,6 @@ _MOST_PACKET_BYTES = MOST_PICTURE_BYTES + 1024 * 1024
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.5, 15.0
 _CHECK_EVERY_S = 1.0
 """How often, in seconds, to check for unanswered requests."""
-
-_SILENT_LOGGER = logging.Logger("broker")
-_SILENT_LOGGER.addHandler(logging.NullHandler())
-"""Replaces the client's log, which reports every lost connection; the hall reports it once."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +125,7 @@ class BrokerConnection:
             ),
             max_inflight_messages=200,
             queue_type=self._empty_room,  # type: ignore[arg-type]
-            logger=_SILENT_LOGGER,
+            logger=SILENT_LOGGER,
         )
 
     def _empty_room(self, maxsize: int) -> WaitingRoom:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from referee.errors import HallStoreError
 
@@ -64,15 +64,6 @@ SCHEMA = (
 """One statement each. ``seat`` is a table's id: ``table`` is a word of SQL itself."""
 
 
-class Cursor(Protocol):
-    """The result of a statement, in both libraries."""
-
-    rowcount: int
-
-    def fetchall(self) -> list[tuple[Any, ...]]:
-        """Return the rows."""
-
-
 class Transaction:
     """Statements that take effect together or not at all. Parameters are written ``?``."""
 
@@ -92,9 +83,9 @@ class Transaction:
         """Run a statement for each of the rows."""
         self._connection.cursor().executemany(self._with_placeholders(statement), list(rows))
 
-    def _execute(self, statement: str, parameters: Sequence[object]) -> Cursor:
-        cursor: Cursor = self._connection.execute(self._with_placeholders(statement), tuple(parameters))
-        return cursor
+    def _execute(self, statement: str, parameters: Sequence[object]) -> Any:
+        """Return the cursor, whose interface is the same in both libraries."""
+        return self._connection.execute(self._with_placeholders(statement), tuple(parameters))
 
     def _with_placeholders(self, statement: str) -> str:
         return statement.replace("?", self._placeholder)

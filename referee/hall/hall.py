@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
@@ -17,7 +18,7 @@ from referee.hall.database import Database
 from referee.hall.floor import MOST_SEATS, Floor, Seat, clock_time
 from referee.hall.pictures import Pictures
 from referee.hall.rulings import Ruling, Rulings
-from referee.mqtt.topics import OFFLINE, ONLINE, Answer, ReplayRequest, TableEvent, TableState, Topics
+from referee.mqtt.topics import LARGEST_NUMBER, OFFLINE, ONLINE, Answer, ReplayRequest, TableEvent, TableState, Topics
 
 ASK_AGAIN_S = 5.0
 """How long, in seconds, an answer may take before the request is sent again."""
@@ -28,7 +29,6 @@ MOST_PICTURE_BYTES = 4 * 1024 * 1024
 _MOST_WANTED_PICTURES = 200
 _MOST_COMPLAINTS = 1000
 _NEVER_S = -1e9
-_LARGEST = 2**63 - 1
 TABLE_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """A table's id in topics."""
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
@@ -166,15 +166,7 @@ class Hall:
                 batch.change(answer.table)
         self._show(batch)
         now_s = self._clock()
-        for arrival in batch.arrivals:
-            # A replay in progress isn't requested again.
-            event = arrival.event
-            asked = self._replays.get(event.table)
-            if arrival.asked_for and asked is not None and asked.journal == event.journal:
-                if event.number >= asked.last:
-                    del self._replays[event.table]
-                else:
-                    self._replays[event.table] = replace(asked, at_s=now_s)
+        self._note_replayed(batch.arrivals, now_s)
         for copy, after in gaps.items():
             if after < self.copies.held(*copy):
                 self._doubts[copy] = min(after, self._doubts.get(copy, after))
@@ -210,7 +202,7 @@ class Hall:
         for seat_id, number in self._wanted_pictures:
             wish = {"command": "evidence", "event": number}
             asked.append(Outgoing(Topics(self.prefix, seat_id).own, json.dumps(wish).encode(), self._response(seat_id)))
-        self._wanted_pictures = set()
+        self._wanted_pictures.clear()
         return asked
 
     @_exclusive
@@ -223,11 +215,10 @@ class Hall:
     @_exclusive
     def withdraw(self, request_id: str) -> bool:
         """Stop sending a ruling; returns whether it was still unanswered."""
-        seats = [ruling.seat for ruling in self.rulings.waiting() if ruling.request_id == request_id]
-        done = self.rulings.withdraw(request_id)
-        for seat in seats:
-            self.floor.change({seat: {"rulings": self._waiting_at(seat)}})
-        return done
+        withdrawn = self.rulings.withdraw(request_id)
+        if withdrawn is not None:
+            self.floor.change({withdrawn.seat: {"rulings": self._waiting_at(withdrawn.seat)}})
+        return withdrawn is not None
 
     def picture(self, seat: str, number: int, name: str) -> bytes | None:
         """Return an event's picture, ``None`` until the table has sent it."""
@@ -236,12 +227,9 @@ class Hall:
     @_exclusive
     def request_pictures(self, seat: str, number: int) -> None:
         """Have ``due_messages`` ask a table for an event's pictures."""
-        if (seat, number) not in self._wanted_pictures:
-            self._wanted_pictures = (
-                {*self._wanted_pictures, (seat, number)}
-                if len(self._wanted_pictures) < _MOST_WANTED_PICTURES
-                else {(seat, number)}
-            )
+        if (seat, number) not in self._wanted_pictures and len(self._wanted_pictures) >= _MOST_WANTED_PICTURES:
+            self._wanted_pictures.clear()
+        self._wanted_pictures.add((seat, number))
 
     @_exclusive
     def note_disconnected(self) -> None:
@@ -252,16 +240,17 @@ class Hall:
 
     def _sort(self, batch: _Batch, message: Incoming) -> None:
         seat = self.seat_of(message.topic)
-        if message.topic.startswith(f"{self._responses}/"):
-            self._sort_response(batch, seat, message)
-            return
-        kind = message.topic.removeprefix(f"{self.prefix}/{seat}/")
         self._admit(batch, seat)
+        kind = message.topic.removeprefix(f"{self.prefix}/{seat}/")
         if kind.startswith("evidence/"):
             self._keep_picture(batch, seat, kind, message.payload)
-        elif len(message.payload) > MOST_BYTES:
+            return
+        if len(message.payload) > MOST_BYTES:
             raise ValueError(f"it has {len(message.payload)} bytes, more than {MOST_BYTES}")
-        elif kind == "availability":
+        if message.topic.startswith(f"{self._responses}/"):
+            given = json.loads(message.payload)
+            kind = "answers" if isinstance(given, dict) and "refused" in given else "replayed"
+        if kind == "availability":
             said = message.payload.decode("utf-8", "replace")
             if said in (ONLINE, OFFLINE):
                 batch.change(seat, is_online=said == ONLINE)
@@ -288,16 +277,6 @@ class Hall:
         # broker kept, only the table's time tells its age: less the lag of earlier states, or else as if it were right.
         if shown_at is not None and not is_retained:
             batch.change(state.table, lag=self.rulings.now() - shown_at)
-
-    def _sort_response(self, batch: _Batch, seat: str, message: Incoming) -> None:
-        self._admit(batch, seat)
-        if len(message.payload) > MOST_BYTES:
-            raise ValueError(f"it has {len(message.payload)} bytes, more than {MOST_BYTES}")
-        given = json.loads(message.payload)
-        if isinstance(given, dict) and "refused" in given:
-            batch.answers.append(_answer(seat, message.payload))
-        else:
-            batch.add_event(Arrival(_event(seat, message.payload), asked_for=True))
 
     def _admit(self, batch: _Batch, seat: str) -> None:
         """Raise ValueError for an invalid table id, and for a table beyond MOST_SEATS."""
@@ -340,16 +319,25 @@ class Hall:
 
     def _show(self, batch: _Batch) -> None:
         """Update the floor with the changes and the state of each copy."""
-        waiting: dict[str, int] = {}
-        for ruling in self.rulings.waiting():
-            waiting[ruling.seat] = waiting.get(ruling.seat, 0) + 1
+        waiting = Counter(ruling.seat for ruling in self.rulings.waiting())
         for seat_id, fields in batch.changes.items():
             before = self.floor.seat(seat_id)
             state = fields.get("state", before.state if before else None)
             if isinstance(state, TableState):
                 fields["held"] = self.copies.held(seat_id, state.journal)
-            fields["rulings"] = waiting.get(seat_id, 0)
+            fields["rulings"] = waiting[seat_id]
         self.floor.change(batch.changes)
+
+    def _note_replayed(self, arrivals: Sequence[Arrival], now_s: float) -> None:
+        """Note how far the replays in progress have come, so that they aren't requested again."""
+        for arrival in arrivals:
+            event = arrival.event
+            asked = self._replays.get(event.table)
+            if arrival.asked_for and asked is not None and asked.journal == event.journal:
+                if event.number >= asked.last:
+                    del self._replays[event.table]
+                else:
+                    self._replays[event.table] = replace(asked, at_s=now_s)
 
     def _due_doubts(self, now_s: float) -> list[Outgoing]:
         """Return requests for events that differ from those that are kept; a table that is still answering waits."""
@@ -389,17 +377,15 @@ class Hall:
         return sum(ruling.seat == seat for ruling in self.rulings.waiting())
 
     def _keep_states(self, changes: Mapping[str, Mapping[str, object]]) -> None:
-        states = [(seat, fields["state"]) for seat, fields in changes.items() if "state" in fields]
-        if states:
+        rows = [
+            (seat, json.dumps(state.model_dump(mode="json")))
+            for seat, fields in changes.items()
+            if isinstance(state := fields.get("state"), TableState)
+        ]
+        if rows:
+            insert = "INSERT INTO seat (id, state) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET state = excluded.state"
             with self._database.transaction() as work:
-                work.run_all(
-                    "INSERT INTO seat (id, state) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET state = excluded.state",
-                    [
-                        (seat, json.dumps(state.model_dump(mode="json")))
-                        for seat, state in states
-                        if isinstance(state, TableState)
-                    ],
-                )
+                work.run_all(insert, rows)
 
     def _kept_states(self) -> dict[str, dict[str, object]]:
         with self._database.transaction() as work:
@@ -429,7 +415,7 @@ def _event(seat: str, payload: bytes) -> TableEvent:
     reason = event.data.get("reason")
     texts = (event.journal, event.event_type, event.wall_time, event.game, reason if isinstance(reason, str) else "")
     _check(seat, event.table, event.number, *texts)
-    if not event.journal or event.number < 1 or not 0 <= event.game_number <= _LARGEST:
+    if not event.journal or event.number < 1 or not 0 <= event.game_number <= LARGEST_NUMBER:
         raise ValueError("it has no number in a journal")
     return event
 
@@ -444,7 +430,7 @@ def _check(seat: str, table: str, number: int, *texts: str) -> None:
     """Raise ValueError for a message in another table's name, or with values that can't be stored."""
     if table != seat:
         raise ValueError(f"it claims to come from table {table[:80]!r}")
-    if not 0 <= number <= _LARGEST:
+    if not 0 <= number <= LARGEST_NUMBER:
         raise ValueError(f"{number} is no event's number")
     if any(_UNSTORABLE.search(text) for text in texts):
         raise ValueError("it has characters that can't be stored")

@@ -88,12 +88,12 @@ class Rulings:
         )
         return True
 
-    def withdraw(self, request_id: str) -> bool:
-        """Stop sending a ruling; returns whether it was still waiting. The table may have carried it out anyway."""
-        if request_id not in self._waiting:
-            return False
-        self._settle(request_id, Status.WITHDRAWN, "", None)
-        return True
+    def withdraw(self, request_id: str) -> Ruling | None:
+        """Stop sending a ruling and return it, ``None`` if none waits. The table may have carried it out anyway."""
+        ruling = self._waiting.get(request_id)
+        if ruling is not None:
+            self._settle(request_id, Status.WITHDRAWN, "", None)
+        return ruling
 
     def waiting(self) -> list[Ruling]:
         """Return the unanswered rulings, in the order they were given."""

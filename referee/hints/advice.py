@@ -6,8 +6,7 @@ It imports only the engine, so that a separate process can find hints without lo
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from random import Random
 from typing import Any, Literal
 
@@ -136,29 +135,3 @@ def _expectation(advice: Advice) -> str:
     else:
         what = f"Chance of winning: {100 * advice.expected:.0f}%"
     return f"{what}, worked out to the end." if advice.sure == 1 else f"{what}."
-
-
-def hint_data(by: str, advice: Advice, strength: str, stage: Stage, said: HintText) -> dict[str, Any]:
-    """Return the journal's data for a hint."""
-    return {
-        "by": by,
-        "strength": strength,
-        "stage": stage,
-        "sentence": said.words,
-        "places": list(said.places),
-        **asdict(advice),
-    }
-
-
-def advice_in(data: Mapping[str, Any]) -> Advice:
-    """Read the advice from a recorded hint."""
-    die = data.get("die")
-    return Advice(
-        turn=str(data["turn"]),
-        player=str(data["player"]),
-        reason=str(data.get("reason", "")),
-        expected=float(data.get("expected", 0.0)),
-        unit=str(data.get("unit", "win")),
-        sure=float(data.get("sure", 0.0)),
-        die=die if isinstance(die, int) else None,
-    )

@@ -159,10 +159,8 @@ class Opponent:
 def intention_after(before: Intention | None, event: Event) -> Intention | None:
     """Return the intention after an event. Turns that other players play at the same time don't change it."""
     if event.kind == EventKind.INTENTION:
-        places = event.data.get("places")
-        lit = tuple(str(place) for place in places) if isinstance(places, list) else ()
         sentence = str(event.data.get("sentence", ""))
-        return Intention(str(event.data["player"]), str(event.data["turn"]), sentence, lit)
+        return Intention(str(event.data["player"]), str(event.data["turn"]), sentence, event.texts("places"))
     if before is None or event.kind not in STATE_CHANGING:
         return before
     is_of_another = event.kind == EventKind.TURN and event.data.get("player") != before.player

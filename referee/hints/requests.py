@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
-from engine.api import Game
+from engine.api import Clock, Game
 from engine.errors import EngineError
 from referee.commands.values import Reply, Respond
 from referee.hints.advice import (
@@ -16,11 +16,10 @@ from referee.hints.advice import (
     HintSettings,
     Question,
     Stage,
-    advice_in,
-    hint_data,
+    answer_question,
     hint_text,
 )
-from referee.journal.events import STATE_CHANGING, Event, EventKind
+from referee.journal.events import STATE_CHANGING, Event, EventKind, JsonValue
 from referee.journal.fold import fold
 
 CORRECT_SQUARES = "correct the lit squares first"
@@ -42,6 +41,26 @@ class HintSource(Protocol):
 
     def close(self) -> None:
         """Release its resources."""
+
+
+class ImmediateHints:
+    """Works out hints synchronously."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._answers: list[Answer] = []
+
+    def ask(self, question: Question) -> None:
+        """Work out the hint now."""
+        self._answers.append(answer_question(question, self._clock))
+
+    def poll(self) -> list[Answer]:
+        """Return the answers since the last call."""
+        answers, self._answers = self._answers, []
+        return answers
+
+    def close(self) -> None:
+        """Do nothing, since nothing is open."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +114,30 @@ def hint_event(
     game: Game[Any, Any], state: Any, advice: Advice, by: str, strength: str, stage: Stage, time_s: float | None
 ) -> Event:
     """Return the event that records a hint; raises EngineError if the turn is illegal in the state."""
-    return Event(
-        EventKind.HINT_GIVEN, hint_data(by, advice, strength, stage, hint_text(game, state, advice, stage)), time_s
+    said = hint_text(game, state, advice, stage)
+    data: dict[str, JsonValue] = {
+        "by": by,
+        "strength": strength,
+        "stage": stage,
+        "sentence": said.words,
+        "places": list(said.places),
+        **asdict(advice),
+    }
+    return Event(EventKind.HINT_GIVEN, data, time_s)
+
+
+def recorded_advice(event: Event) -> Advice:
+    """Return the advice of a recorded hint."""
+    data: Mapping[str, Any] = event.data
+    die = data.get("die")
+    return Advice(
+        turn=str(data["turn"]),
+        player=str(data["player"]),
+        reason=str(data.get("reason", "")),
+        expected=float(data.get("expected", 0.0)),
+        unit=str(data.get("unit", "win")),
+        sure=float(data.get("sure", 0.0)),
+        die=die if isinstance(die, int) else None,
     )
 
 
@@ -217,9 +258,8 @@ class HintRequests:
         self, before: Event, state: Any, by: str, waiting: tuple[Respond, ...], time_s: float | None
     ) -> HintResponse:
         """Return the next stage of a hint, or repeat the whole hint."""
-        advice = advice_in(before.data)
         strength = str(before.data["strength"])
-        event = hint_event(self._game, state, advice, by, strength, "whole", time_s)
+        event = hint_event(self._game, state, recorded_advice(before), by, strength, "whole", time_s)
         return _message_of(event, waiting, repeated=before.data["stage"] == "whole")
 
     def _position(self, state: Any) -> object:
@@ -235,6 +275,4 @@ def _refused(why: str) -> str:
 
 
 def _message_of(event: Event, waiting: tuple[Respond, ...], *, repeated: bool = False) -> HintResponse:
-    places = event.data["places"]
-    lit = tuple(str(place) for place in places) if isinstance(places, list) else ()
-    return HintResponse(str(event.data["sentence"]), lit, event, repeated, waiting)
+    return HintResponse(str(event.data["sentence"]), event.texts("places"), event, repeated, waiting)

@@ -22,8 +22,8 @@ True
 """
 
 from referee.journal.buffered import BufferedJournal
-from referee.journal.events import EvidenceLimits, KeptEvidence
+from referee.journal.events import EvidenceLimits
 from referee.journal.fold import Folded, fold
 from referee.journal.journal import GameSummary, Journal
 
-__all__ = ["BufferedJournal", "EvidenceLimits", "Folded", "GameSummary", "Journal", "KeptEvidence", "fold"]
+__all__ = ["BufferedJournal", "EvidenceLimits", "Folded", "GameSummary", "Journal", "fold"]

@@ -100,6 +100,15 @@ class Event:
         value = self.data.get(key)
         return value if isinstance(value, str) else None
 
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return a list of texts in the event's data, empty if there is none of that name."""
+        value = self.data.get(key)
+        return tuple(str(text) for text in value) if isinstance(value, list) else ()
+
+
+PICTURE_SUFFIXES: Mapping[str, str] = MappingProxyType({"image/png": ".png", "image/jpeg": ".jpg"})
+"""The endings of picture files, by media type."""
+
 
 @dataclass(frozen=True)
 class Evidence:

@@ -15,7 +15,7 @@ from engine.support.players import describe_announcement, parse_announcement
 from engine.values import Outcome
 from referee.errors import FoldError
 from referee.journal import Journal
-from referee.journal.events import STOPPED, Event, EventKind
+from referee.journal.events import PICTURE_SUFFIXES, STOPPED, Event, EventKind
 from referee.journal.fold import Folded, FoldedStep, after_step, agrees, fold, fold_next, read_step
 
 _NOT_IN_A_RECORD = str.maketrans({"{": "(", "}": ")", ";": ","})
@@ -91,9 +91,6 @@ def _one_line(text: str) -> str:
     return "".join(character for character in line if character.isprintable())
 
 
-_SUFFIXES = {"image/png": ".png", "image/jpeg": ".jpg"}
-
-
 @dataclass(frozen=True)
 class WrittenEvidence:
     """A picture's file, or why there is none (``path`` is ``None``): ``too large`` or ``made room``."""
@@ -117,7 +114,7 @@ def write_evidence(journal: Journal, events: Iterable[tuple[int, Event]], folder
             if kept.left_out:
                 written.append(WrittenEvidence(number, kept.evidence.name, None, kept.left_out))
                 continue
-            suffix = _SUFFIXES.get(kept.evidence.media_type, ".bin")
+            suffix = PICTURE_SUFFIXES.get(kept.evidence.media_type, ".bin")
             path = folder / f"{number:04d}-{_file_part(event.kind)}-{_file_part(kept.evidence.name)}{suffix}"
             if any(other.path == path for other in written):
                 path = path.with_name(f"{path.stem}-{position}{suffix}")
@@ -232,9 +229,8 @@ def _victory(outcome: Outcome) -> str:
 
 def _corrected_places(game: Game[Any, Any], event: Event, after: Folded[Any]) -> str:
     """Describe the corrected places, if the event names any."""
-    places = event.data.get("places")
     looks = game.table.appearance(after.states[0])
-    named = [str(place) for place in places if place in looks] if isinstance(places, list) else []
+    named = [place for place in event.texts("places") if place in looks]
     return ": " + ", ".join(f"{place} is {looks[place]}" for place in named) if named else ""
 
 

@@ -240,9 +240,8 @@ def _states_of(game: Game[StateT, TurnT], event: Event) -> tuple[StateT, ...]:
 
 def recorded_outcome(event: Event) -> Outcome:
     """Return the outcome that an ``end`` event records."""
-    winner, shared_by = event.data["winner"], event.data.get("shared_by")
-    sharers = tuple(str(player) for player in shared_by) if isinstance(shared_by, list) else ()
-    return Outcome(None if winner is None else str(winner), str(event.data["reason"]), sharers)
+    winner = event.data["winner"]
+    return Outcome(None if winner is None else str(winner), str(event.data["reason"]), event.texts("shared_by"))
 
 
 def _outcome(game: Game[StateT, TurnT], states: tuple[StateT, ...]) -> Outcome | None:

@@ -26,11 +26,10 @@ from referee.judge.explorer import JudgeContext
 from referee.judge.judge import begin, judge
 from referee.judge.settings import JudgeSettings, Trigger
 from referee.judge.stability import STILLS, StabilityFilter, StabilitySettings, StableView, blocking_hindrance
-from referee.judge.verdict import AcceptedTurn, Ruling
+from referee.judge.verdict import Ruling
 
 __all__ = [
     "STILLS",
-    "AcceptedTurn",
     "Belief",
     "JudgeContext",
     "JudgeSettings",

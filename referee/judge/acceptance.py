@@ -16,7 +16,7 @@ from referee.judge.decision import Conclusion, Decision, decide
 from referee.judge.evidence.sides import certain_sides, keep_consistent_turns, side_contradiction
 from referee.judge.evidence.stacks import height_contradiction, stack_doubts
 from referee.judge.explanations import Changes, Explanation, ExplanationKind
-from referee.judge.explorer import JudgeContext, apply_turn, changes_between, narrow_by_facings
+from referee.judge.explorer import JudgeContext, apply_turn, apply_turns, changes_between, narrow_by_facings
 from referee.judge.faults import find_breaches, find_turned_pieces
 from referee.judge.pooled_reading import PooledReading
 from referee.judge.settings import Trigger
@@ -137,9 +137,8 @@ def advance(
 
 def ends_game(game: Game[StateT, TurnT], states: Sequence[StateT], turns: Sequence[TurnT]) -> bool:
     """Return whether these turns end the game from every one of these states; false without turns."""
-    for turn in turns:
-        states = apply_turn(game, states, turn)
-    return bool(turns) and bool(states) and all(game.rules.outcome(state) is not None for state in states)
+    after = apply_turns(game, states, turns)
+    return bool(turns) and bool(after) and all(game.rules.outcome(state) is not None for state in after)
 
 
 def narrow_by_sides(
@@ -264,10 +263,7 @@ def was_ended_by_touch(
     if decision.conclusion is Conclusion.ALLOWED and not more_than_one:
         return False
     game = context.game
-    after = tuple(states)
-    for turn in pending.turns:
-        after = apply_turn(game, after, turn)
-    following = decide(context, after, seen)
+    following = decide(context, apply_turns(game, states, pending.turns), seen)
     is_ruled_out = least_side_contradiction(game, states, pending.turns, seen) >= context.settings.side
     if is_ruled_out and not _was_played_on(context, states, pending, following, seen):
         return False

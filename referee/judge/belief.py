@@ -24,7 +24,7 @@ from referee.judge.evidence.earlier_readings import (
     readings_to_keep,
 )
 from referee.judge.explanations import Changes, shown_changes
-from referee.judge.explorer import JudgeContext, apply_turn, changes_between
+from referee.judge.explorer import JudgeContext, apply_turns, changes_between
 from referee.judge.faults import StandingFault
 from referee.judge.pooled_reading import Dispute, PooledPlace, PooledReading
 from referee.judge.pooling import pool
@@ -184,10 +184,8 @@ class Belief(Generic[StateT, TurnT]):
 
     def once_touched(self, context: JudgeContext[StateT, TurnT]) -> Belief[StateT, TurnT]:
         """Return the belief after a turn that waits for the next player's touch, if one does."""
-        states = self.states
-        for turn in self.pending.turns:
-            states = apply_turn(context.game, states, turn)
-        return self.with_states(states) if self.pending.turns else self
+        turns = self.pending.turns
+        return self.with_states(apply_turns(context.game, self.states, turns)) if turns else self
 
     def with_question(self, changes: Changes) -> Belief[StateT, TurnT]:
         """Return a copy that remembers a question about changes, which a second press answers."""

@@ -143,6 +143,19 @@ def changes_between(before: Appearance, after: Appearance) -> frozenset[tuple[Pl
     return frozenset((place, look) for place, look in differing if place in before or look != EMPTY)
 
 
+def start_options(
+    game: Game[StateT, TurnT], options: Mapping[str, OptionValue] | None
+) -> tuple[dict[str, OptionValue], ...]:
+    """Return the options of every possible start: one for each player when it is open who starts.
+
+    It is open when the game has an option ``starts`` and it is given as ``either``.
+    """
+    given = dict(options or {})
+    if given.get(STARTS_OPTION) != EITHER:
+        return (given,)
+    return tuple({**given, STARTS_OPTION: player} for player in game.players)
+
+
 def set_up_states(
     game: Game[StateT, TurnT],
     appearance: Appearance,
@@ -150,17 +163,11 @@ def set_up_states(
     *,
     anywhere: bool,
 ) -> tuple[StateT, ...]:
-    """Return every starting state that a table shows: one for each player when it is open who starts.
+    """Return every starting state that a table shows.
 
-    It is open when the game has an option ``starts`` and it is given as ``either``. Raises IllegalTurnError when
-    the table shows no legal start, OptionError for a bad option.
+    Raises IllegalTurnError when the table shows no legal start, OptionError for a bad option.
     """
-    given = dict(options or {})
-    if given.get(STARTS_OPTION) != EITHER:
-        return (game.table.set_up(appearance, given, anywhere=anywhere),)
-    return tuple(
-        game.table.set_up(appearance, {**given, STARTS_OPTION: player}, anywhere=anywhere) for player in game.players
-    )
+    return tuple(game.table.set_up(appearance, each, anywhere=anywhere) for each in start_options(game, options))
 
 
 def usual_appearance(game: Game[StateT, TurnT], options: Mapping[str, OptionValue] | None) -> Appearance:
@@ -205,3 +212,10 @@ def apply_turn(game: Game[StateT, TurnT], states: Sequence[StateT], turn: TurnT)
         except IllegalTurnError:
             continue
     return tuple(dict.fromkeys(reached))
+
+
+def apply_turns(game: Game[StateT, TurnT], states: Sequence[StateT], turns: Sequence[TurnT]) -> tuple[StateT, ...]:
+    """Apply turns one after another, each to every state that allows it; empty when none does."""
+    for turn in turns:
+        states = apply_turn(game, states, turn)
+    return tuple(states)

@@ -28,14 +28,12 @@ class StandingFault:
     verdict: Verdict
 
 
-def changes_of_fault(fault: Verdict) -> Changes:
-    """Return the changes a named fault was about."""
-    return frozenset((place, look) for place, look in fault.seen.items() if fault.expected.get(place) != look)
-
-
 def standing_fault(fault: Verdict | None) -> StandingFault | None:
     """Return the standing fault of an illegal verdict, if it is one."""
-    return None if fault is None else StandingFault(changes_of_fault(fault), fault)
+    if fault is None:
+        return None
+    changes = frozenset((place, look) for place, look in fault.seen.items() if fault.expected.get(place) != look)
+    return StandingFault(changes, fault)
 
 
 def find_breaches(

@@ -16,10 +16,7 @@ from referee.judge.pooled_reading import Dispute, PooledPlace, PooledReading
 from vision.reading import PlaceReading, Reading
 
 KeyT = TypeVar("KeyT")
-
-
 NameT = TypeVar("NameT", str, int)
-
 
 _SURE_LOG_ODDS = 2.0
 """Camera and sensor contradict each other where both are surer than this, in log-odds: 7 to 1."""

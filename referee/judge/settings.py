@@ -130,12 +130,9 @@ class JudgeSettings:
             raise ValueError(f"probability_floor is {self.probability_floor}; expected more than 0 and less than 0.01")
         if self.margin <= 0:
             raise ValueError(f"margin is {self.margin}; expected more than 0, 3 is usual")
-        if self.handwriting < 0:
-            raise ValueError(f"handwriting is {self.handwriting}; expected 0 or more, 1.2 is usual")
-        if self.misread < 0:
-            raise ValueError(f"misread is {self.misread}; expected 0 or more, 4 is usual")
-        if self.added < 0:
-            raise ValueError(f"added is {self.added}; expected 0 or more, 2 is usual")
+        for name, usual in (("handwriting", 1.2), ("misread", 4), ("added", 2)):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}; expected 0 or more, {usual} is usual")
         if not 0 <= self.stopover < self.margin:
             raise ValueError(
                 f"stopover is {self.stopover}; expected 0 or more and less than margin, which is {self.margin}"

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from engine.api import Game, StateT, TurnT
 from engine.values import Appearance, Breach, Place, Player
-from referee.judge.pooled_reading import PooledReading
 
 
 class VerdictKind(enum.Enum):
@@ -116,35 +114,3 @@ class _Placed(Protocol):
 def places_named(things: Iterable[_Placed]) -> tuple[Place, ...]:
     """Return the places of turns, accepted turns or breaches, in order, each once."""
     return tuple(dict.fromkeys(place for thing in things for place in thing.places))
-
-
-def verdict_about(
-    game: Game[StateT, TurnT],
-    belief: Sequence[StateT],
-    kind: VerdictKind,
-    sentence: str,
-    seen: PooledReading,
-    *,
-    places: tuple[Place, ...],
-    shown: Mapping[Place, str] | None,
-    margin: float = 0.0,
-    breaches: tuple[Breach, ...] = (),
-    candidates: Iterable[TurnT] = (),
-) -> Verdict:
-    """Make a verdict with what was expected and seen at the places it depends on; ``shown`` is what differs."""
-    looks = dict(shown or {})
-    written = dict.fromkeys((game.notation.format_turn(turn), turn.player) for turn in candidates)
-    believed = game.table.appearance(belief[0]) if belief else {}
-    return Verdict(
-        kind,
-        sentence,
-        seen.time_s,
-        seen.sequence,
-        breaches=breaches,
-        candidates=tuple(text for text, _ in written),
-        candidate_players=tuple(player for _, player in written),
-        places=places,
-        expected={place: believed[place] for place in (*places, *looks) if place in believed},
-        seen={**{place: believed[place] for place in places if place in believed}, **looks},
-        margin=margin,
-    )

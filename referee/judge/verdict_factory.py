@@ -14,7 +14,7 @@ from referee.judge.decision import Decision
 from referee.judge.explanations import Changes, Explanation, ExplanationKind
 from referee.judge.pooled_reading import PIECE, PooledReading
 from referee.judge.settings import Trigger
-from referee.judge.verdict import Ruling, Verdict, VerdictKind, places_named, verdict_about
+from referee.judge.verdict import Ruling, Verdict, VerdictKind, places_named
 
 
 @dataclass(frozen=True)
@@ -91,17 +91,9 @@ class VerdictFactory(Generic[StateT, TurnT]):
     def illegal(self, breaches: Sequence[Breach], changes: Changes, seen: PooledReading, margin: float) -> Verdict:
         """Name a fault."""
         only_sensed = any(look == PIECE for _, look in changes)
-        return verdict_about(
-            self.game,
-            self.belief,
-            VerdictKind.ILLEGAL,
-            sentences.fault_sensed(breaches) if only_sensed else sentences.fault(breaches),
-            seen,
-            places=tuple(dict.fromkeys([*places_named(breaches), *self.places_of(changes)])),
-            shown=dict(changes),
-            margin=margin,
-            breaches=tuple(breaches),
-        )
+        sentence = sentences.fault_sensed(breaches) if only_sensed else sentences.fault(breaches)
+        places = tuple(dict.fromkeys([*places_named(breaches), *self.places_of(changes)]))
+        return self.verdict(VerdictKind.ILLEGAL, sentence, seen, places, dict(changes), margin, breaches=breaches)
 
     def accepted(
         self, turns: Sequence[TurnT], moved: Advance[StateT], expected: Appearance, margin: float, seen: PooledReading
@@ -257,18 +249,36 @@ class VerdictFactory(Generic[StateT, TurnT]):
         candidates: Sequence[TurnT] = (),
     ) -> Ruling:
         """Return a ruling of one verdict."""
-        verdict = verdict_about(
-            self.game,
-            self.belief,
+        return Ruling((self.verdict(kind, sentence, seen, places, shown, margin, candidates),))
+
+    def verdict(
+        self,
+        kind: VerdictKind,
+        sentence: str,
+        seen: PooledReading,
+        places: tuple[Place, ...] = (),
+        shown: Mapping[Place, str] | None = None,
+        margin: float = 0.0,
+        candidates: Sequence[TurnT] = (),
+        breaches: Sequence[Breach] = (),
+    ) -> Verdict:
+        """Return a verdict with what was expected and seen at the places it depends on; ``shown`` is what differs."""
+        looks = dict(shown or {})
+        written = dict.fromkeys((self.game.notation.format_turn(turn), turn.player) for turn in candidates)
+        believed = self.game.table.appearance(self.belief[0]) if self.belief else {}
+        return Verdict(
             kind,
             sentence,
-            seen,
+            seen.time_s,
+            seen.sequence,
+            breaches=tuple(breaches),
+            candidates=tuple(text for text, _ in written),
+            candidate_players=tuple(player for _, player in written),
             places=places,
-            shown=shown,
+            expected={place: believed[place] for place in (*places, *looks) if place in believed},
+            seen={**{place: believed[place] for place in places if place in believed}, **looks},
             margin=margin,
-            candidates=candidates,
         )
-        return Ruling((verdict,))
 
     def _ask(
         self,

@@ -183,10 +183,6 @@ class LightAssignment:
     answers: list[str | None] = field(default_factory=list)
     finished: bool = False
 
-    def __post_init__(self) -> None:
-        if self.lights < 1:
-            raise ValueError(f"a strip of {self.lights} lights can't be walked; expected 1 or more")
-
     @property
     def light(self) -> int | None:
         """The light to show now; ``None`` at the end."""

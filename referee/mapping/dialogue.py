@@ -31,7 +31,8 @@ PAIRS = 3
 CAMERA_DELAY_S = 0.35
 """Maximum age of a picture on arrival: only pictures taken after a light changed show the change."""
 
-_READ_TIMEOUT_S = 5.0
+READ_TIMEOUT_S = 5.0
+"""How long to wait for a picture."""
 
 
 def one_light_map(lights: int) -> LightMap:
@@ -68,7 +69,7 @@ class LightFinder:
         show(light)
         shown_s = self.clock()
         while True:
-            frame = self.camera.read(_READ_TIMEOUT_S)
+            frame = self.camera.read(READ_TIMEOUT_S)
             if frame.time_s >= shown_s + CAMERA_DELAY_S:
                 return frame.image
 

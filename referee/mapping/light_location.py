@@ -112,18 +112,15 @@ def _square_px(camera: CameraModel, pose: Pose, layout: TableLayout) -> float:
 
 def _place(pixel: tuple[float, float], camera: CameraModel, pose: Pose, layout: TableLayout) -> tuple[str | None, str]:
     """Return the square of a pixel, and why it may be wrong."""
-    x_mm, y_mm, _ = back_project(camera, pose, [pixel], layout.board.height_mm)[0]
-    column = x_mm / layout.board.cell_mm + (layout.board.columns - 1) / 2
-    row = y_mm / layout.board.cell_mm + (layout.board.rows - 1) / 2
-    beyond = max(-0.5 - column, column - layout.board.columns + 0.5, -0.5 - row, row - layout.board.rows + 0.5)
-    if beyond > _OUTSIDE_SHARE:
+    board = layout.board
+    point_mm = back_project(camera, pose, [pixel], board.height_mm)[0, :2]
+    offsets = np.abs(board.centres_mm - point_mm) / board.cell_mm
+    nearest = int(np.argmin(np.linalg.norm(offsets, axis=1)))
+    place, off_centre = board.places[nearest], float(offsets[nearest].max())
+    if off_centre > 0.5 + _OUTSIDE_SHARE:
         return None, "it shines beside the board: the status light?"
-    nearest_column = min(max(round(column), 0), layout.board.columns - 1)
-    nearest_row = min(max(round(row), 0), layout.board.rows - 1)
-    place = f"{chr(ord('a') + nearest_column)}{nearest_row + 1}"
-    to_edge = 0.5 - max(abs(column - nearest_column), abs(row - nearest_row))
-    if beyond > 0:
+    if off_centre > 0.5:
         return place, "it shines on the edge of the board"
-    if to_edge < _EDGE_SHARE:
+    if off_centre > 0.5 - _EDGE_SHARE:
         return place, "it shines between two squares"
     return place, ""

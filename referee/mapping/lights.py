@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -19,6 +19,7 @@ from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Light, Mood, Signa
 from referee.errors import ConfigError
 from referee.mapping.assignments import LightAssignment
 from referee.mapping.dialogue import (
+    READ_TIMEOUT_S,
     Ask,
     LightFinder,
     assign_lights,
@@ -37,26 +38,19 @@ from vision.cameras import Camera, open_camera
 from vision.errors import CalibrationError
 from vision.locating.location import locate
 
-_READ_TIMEOUT_S = 5.0
-
-
-@dataclass(frozen=True)
-class LightMapOptions:
-    """Where the map is written, and whether the camera locates the lights."""
-
-    out: Path
-    by_camera: bool = False
-
 
 def map_lights(
     configuration: Configuration,
-    options: LightMapOptions,
+    out: Path,
     console: Console,
     ask: Ask,
     *,
+    by_camera: bool = False,
     open_camera: Callable[..., AbstractContextManager[Camera]] = open_camera,
 ) -> int:
-    """Go through the lights and write the light map; 0 when one was written, 1 when nothing was found.
+    """Go through the lights and write the light map to ``out``; 0 when one was written, 1 when nothing was found.
+
+    With ``by_camera``, the camera locates the lights, and a person is only asked about uncertain ones.
 
     Raises ConfigError where no strip is set, MapFileError, and the errors of the board and the camera.
     """
@@ -75,17 +69,17 @@ def map_lights(
             linked.controller.use(plan)
             sources += linked.controller.driver_sources()
         panel = stack.enter_context(LivePanel(Panel(sources, time.monotonic, say, say), time.monotonic))
-        finder = stack.enter_context(_light_finder(configuration, open_camera)) if options.by_camera else None
+        finder = stack.enter_context(_light_finder(configuration, open_camera)) if by_camera else None
         assignment = LightAssignment(count, game.places)
         assign_lights(assignment, lambda number: panel.show(one_light_signal(number)), ask, say, finder)
     places, status = assignment.places_of_lights()
     if not places and not status:
         say("No light is under any square; nothing was written.")
         return 1
-    write_light_map(LightMap(places, status, lights=count, pin_map_crc=pin_map_crc), options.out)
+    write_light_map(LightMap(places, status, lights=count, pin_map_crc=pin_map_crc), out)
     say(assignment.summary())
-    named, setting = configuration.settings.lights.light_map, f'light_map = "{options.out}" under [lights]'
-    say(saved_map_sentence("light map", options.out, named, setting))
+    named, setting = configuration.settings.lights.light_map, f'light_map = "{out}" under [lights]'
+    say(saved_map_sentence("light map", out, named, setting))
     return 0
 
 
@@ -100,8 +94,7 @@ def show_every_light(
     settings = configuration.settings
     game = load(settings.game.name)
     # lights may be tried before the sensors are mapped
-    unseeing = settings.model_copy(update={"sensors": settings.sensors.model_copy(update={"eyes": "camera"})})
-    plan = wiring_plan(unseeing, configuration.sources, game.places)
+    plan = wiring_plan(settings.changed({"sensors.eyes": "camera"}), configuration.sources, game.places)
     faults: list[str] = []
 
     def failed(sentence: str) -> None:
@@ -118,7 +111,7 @@ def show_every_light(
         sources += driver_sources(own, PlaceGrid(()), console)
         if not sources:
             # the explanations come with each signal, so the terminal only draws if nothing else does
-            sources = driver_sources(replace(pinned, captions=False), grid_of(tuple(game.places)), console)
+            sources = driver_sources(pinned, grid_of(tuple(game.places)), console)
         if not sources:
             raise ConfigError(
                 f"no lights are set; set drivers under [lights] to terminal, gpio, {', '.join(STRIP_DRIVERS)}"
@@ -169,7 +162,7 @@ def _light_finder(
         raise CalibrationError("no calibration was given; make one with `./run hardware calibrate`, then name its file")
     model = load_calibration(settings.camera.calibration)
     layout = layout_for(settings.game.name, settings.table.layout, settings.table.markers)
-    size = (settings.camera.width_px, settings.camera.height_px)
-    with open_camera(settings.camera.source, size=size, frames_per_second=settings.camera.frames_per_second) as camera:
-        pose = locate(camera.read(_READ_TIMEOUT_S).image, model, layout).pose
+    asked = settings.camera
+    with open_camera(asked.source, size=asked.size_px, frames_per_second=asked.frames_per_second) as camera:
+        pose = locate(camera.read(READ_TIMEOUT_S).image, model, layout).pose
         yield LightFinder(camera, time.monotonic, model, pose, layout)

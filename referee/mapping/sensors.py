@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -45,16 +45,12 @@ _MARKS = dict(zip(_SquareState, "●·?× ", strict=True))
 _PLAIN_MARKS = dict(zip(_SquareState, "o.?x ", strict=True))
 
 
-@dataclass(frozen=True)
-class SensorMapOptions:
-    """Where the map is written, and whether a person names the square of each switch instead of the reverse."""
+def map_sensors(
+    configuration: Configuration, out: Path, console: Console, lines: Iterable[str], *, by_switch: bool = False
+) -> int:
+    """Go through the squares and write the sensor map to ``out``; 0 when one was written, 1 when nothing was found.
 
-    out: Path
-    by_switch: bool = False
-
-
-def map_sensors(configuration: Configuration, options: SensorMapOptions, console: Console, lines: Iterable[str]) -> int:
-    """Go through the squares and write the sensor map; 0 when one was written, 1 when nothing was found.
+    With ``by_switch``, a person names the square of each switch that closes, instead of the reverse.
 
     Sensors of the mapped squares that were switched off are used again. ``lines`` are what a person types. Raises
     ConfigError where no switches are set, OSError for a record of sensors that can't be written, and the errors of the
@@ -64,16 +60,16 @@ def map_sensors(configuration: Configuration, options: SensorMapOptions, console
     game = load(configuration.settings.game.name)
     plan = wiring_plan(configuration.settings, configuration.sources, game.places, making="sensor map")
     with open_switches(plan, say) as switches:
-        assignment = (AssignmentBySwitch if options.by_switch else AssignmentBySquare)(switches.count, game.places)
+        assignment = (AssignmentBySwitch if by_switch else AssignmentBySquare)(switches.count, game.places)
         assign_switches(assignment, switches.read, PolledLines(lines).poll, lambda: switches.wait(_LISTEN_S), say)
         count, checksum = switches.count, switches.pin_map_crc
     if not assignment.found:
         say("No switch is under any square; nothing was written.")
         return 1
-    save_sensor_map(SensorMap(assignment.found, count, checksum), options.out)
+    save_sensor_map(SensorMap(assignment.found, count, checksum), out)
     say(assignment.summary())
-    named, setting = configuration.settings.sensors.map, f'map = "{options.out}" under [sensors]'
-    say(saved_map_sentence("sensor map", options.out, named, setting))
+    named, setting = configuration.settings.sensors.map, f'map = "{out}" under [sensors]'
+    say(saved_map_sentence("sensor map", out, named, setting))
     # What is known of a square's sensor may be about another switch.
     used_again = forget_sensors(configuration.settings.journal.path, assignment.found)
     if used_again:

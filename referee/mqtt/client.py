@@ -23,6 +23,10 @@ _REFUSALS = frozenset({"Bad user name or password", "Not authorized", "Banned"})
 _BROKEN = frozenset({"Unspecified error", "Disconnected during message iteration"})
 _TAKEN_OVER = "Session taken over"
 
+SILENT_LOGGER = logging.Logger("mqtt")
+SILENT_LOGGER.addHandler(logging.NullHandler())
+"""Replaces the library's log, which reports every lost connection; the callers report it once, in plain words."""
+
 
 def explain_failure(error: Exception, options: MqttOptions) -> str:
     """Say why a broker can't be used, and what to check."""
@@ -60,9 +64,6 @@ def broker_client(
     options: MqttOptions, context: ssl.SSLContext | None, will: aiomqtt.Will | None = None, suffix: str = ""
 ) -> aiomqtt.Client:
     """Return a client for one connection; ``suffix`` ends its id, by which the broker identifies clients."""
-    # The callers report errors themselves, once and in plain words.
-    silent = logging.Logger("mqtt")
-    silent.addHandler(logging.NullHandler())
     return aiomqtt.Client(
         options.address,
         options.port,
@@ -75,7 +76,7 @@ def broker_client(
         clean_start=True,
         timeout=_TIMEOUT_S,
         keepalive=_KEEP_ALIVE_S,
-        logger=silent,
+        logger=SILENT_LOGGER,
         max_queued_incoming_messages=_MOST_INCOMING,
         properties=properties(PacketTypes.CONNECT, MaximumPacketSize=MOST_BYTES),
         tls_context=context,

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from referee.commands.messages import Role, describe_errors
-from referee.mqtt.topics import RequestId, Topics
+from referee.mqtt.topics import LARGEST_NUMBER, RequestId, Topics
 
 MOST_BYTES = 64 * 1024
 """The largest message that the broker may send to the table."""
@@ -53,7 +53,7 @@ class EvidenceRequest(BaseModel):
     needs: ClassVar[Role] = Role.PLAY
 
     command: Literal["evidence"]
-    event: Annotated[int, Field(ge=1, le=2**63 - 1)]
+    event: Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
     by: str = ""
     request_id: RequestId = ""
 

@@ -15,7 +15,7 @@ from referee.journal.journal import utc_text
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.topics import ShownClock, ShownOutcome, ShownVerdict, Side, TableEvent, TableState
-from referee.session.feed import Snapshot, next_words
+from referee.session.feed import Snapshot, next_words, players_of, players_to_move
 from referee.session.signals import outcome_sentence
 
 _FOR_A_PERSON = frozenset({VerdictKind.ILLEGAL, VerdictKind.AMBIGUOUS, VerdictKind.CANNOT_SEE})
@@ -84,9 +84,7 @@ def table_event(
 
 
 def _sides(game: Game[Any, Any], snapshot: Snapshot) -> tuple[Side, ...]:
-    state = snapshot.states[0] if snapshot.states else None
-    playing = [player for player in game.players if player in snapshot.scores] if snapshot.scores else game.players
-    to_move = () if state is None or snapshot.outcome is not None else game.rules.players_to_move(state)
+    to_move = players_to_move(game, snapshot)
     return tuple(
         Side(
             side=player,
@@ -94,7 +92,7 @@ def _sides(game: Game[Any, Any], snapshot: Snapshot) -> tuple[Side, ...]:
             score=snapshot.scores.get(player),
             to_move=player in to_move,
         )
-        for player in playing
+        for player in players_of(game, snapshot)
     )
 
 

@@ -126,8 +126,8 @@ class TableLink:
         """Send the newest state and events, such as the end of the game, and say that the table leaves."""
         newest = self._port.snapshots.newest
         if newest is not None:
-            await self._publish(client, self._topics.state, await self._state(newest), retain=True)
-        await self._publish(client, self._topics.availability, OFFLINE, retain=True)
+            await client.publish(self._topics.state, await self._state(newest), qos=1, retain=True)
+        await client.publish(self._topics.availability, OFFLINE, qos=1, retain=True)
         await self._send_events(client)
 
     async def _serve(self, client: aiomqtt.Client) -> None:
@@ -158,15 +158,15 @@ class TableLink:
 
     async def _introduce(self, client: aiomqtt.Client) -> None:
         if self._options.discovery_prefix is not None:
-            await self._publish(client, discovery_topic(self._options), discovery_message(self._options), retain=True)
-        await self._publish(client, self._topics.availability, ONLINE, retain=True)
+            await client.publish(discovery_topic(self._options), discovery_message(self._options), qos=1, retain=True)
+        await client.publish(self._topics.availability, ONLINE, qos=1, retain=True)
 
     async def _publish_states(self, client: aiomqtt.Client) -> None:
         """Send the newest state after every change; ends once no more will come."""
         newest = self._port.snapshots.newest
         while True:
             if newest is not None:
-                await self._publish(client, self._topics.state, await self._state(newest), retain=True)
+                await client.publish(self._topics.state, await self._state(newest), qos=1, retain=True)
             newest = await self._port.snapshots.after(0 if newest is None else newest.version)
             if newest is None:
                 self.stop()
@@ -201,7 +201,7 @@ class TableLink:
             self._sent = await asyncio.to_thread(self._feed.start)
         while events := await asyncio.to_thread(self._feed.after, self._sent):
             for event in events:
-                await self._publish(client, self._topics.events, event.model_dump_json())
+                await client.publish(self._topics.events, event.model_dump_json(), qos=1)
                 self._sent = event.number
             await asyncio.to_thread(self._feed.keep_cursor, self._sent)
 
@@ -276,7 +276,7 @@ class TableLink:
             while feed is not None and sent < wanted.most:
                 events = await asyncio.to_thread(feed.after, number, wanted.most - sent)
                 for event in events:
-                    await self._publish(client, topic, event.model_dump_json())
+                    await client.publish(topic, event.model_dump_json(), qos=1)
                 if not events:
                     break
                 sent, number = sent + len(events), events[-1].number
@@ -314,9 +314,6 @@ class TableLink:
         except JournalError:
             return None
         return None if number is None else self._reply_document(f"That was done before; it is event {number}.")
-
-    async def _publish(self, client: aiomqtt.Client, topic: str, payload: str | bytes, *, retain: bool = False) -> None:
-        await client.publish(topic, payload, qos=1, retain=retain)
 
     def _note_disconnected(self, error: Exception) -> None:
         """Say once that the broker can't be reached, and why."""

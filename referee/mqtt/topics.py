@@ -45,6 +45,8 @@ from pydantic import BaseModel, ConfigDict, Field
 ONLINE, OFFLINE = "online", "offline"
 DISCOVERY_PREFIX = "homeassistant"
 PREFIX = "referee"
+LARGEST_NUMBER = 2**63 - 1
+"""The largest number of an event: the largest integer that a database stores."""
 
 
 class Topics:
@@ -206,7 +208,7 @@ class ReplayRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    after: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
+    after: Annotated[int, Field(ge=0, le=LARGEST_NUMBER)] = 0
     most: Annotated[int, Field(ge=1, le=10_000)] = 1000
     request_id: RequestId = ""
 

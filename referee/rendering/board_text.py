@@ -183,7 +183,7 @@ class _Drawing:
             line = Text(f"{column_and_row(square_of(row[0]))[1]:>2} ")
             for place, shade in zip(row, shades, strict=True):
                 line.append_text(self._cell(place, shade, body))
-            if self._board.red_line is not None and len(grid.rows) - number == self._board.red_line:
+            if len(grid.rows) - number == self._board.red_line:
                 lines.append(Text(" " * 3 + "=" * cell_len(line.plain[3:]), style="red"))
             lines += [blank, line, blank] if roomy else [line]
         names = "".join(column_and_row(square_of(place))[0].center(body + 2) for place in grid.rows[-1])
@@ -194,7 +194,7 @@ class _Drawing:
         body = max(cell_len(self._body(place)) for place in grid.places)
         lines: list[Text] = []
         for number, row in enumerate(grid.rows):
-            if self._board.red_line is not None and len(grid.rows) - number == self._board.red_line:
+            if len(grid.rows) - number == self._board.red_line:
                 lines.append(Text("=" * body * len(row), style="red"))
             line = Text()
             for place in row:

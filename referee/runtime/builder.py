@@ -39,7 +39,7 @@ from referee.hints.requests import HintSource
 from referee.runtime.readers import AttentiveReader, WholeReader
 from referee.sensing.health import SensorHealth
 from referee.sensing.readers import FusedReader, SensorReader
-from referee.sensing.values import SensorSettings, SensorSource
+from referee.sensing.values import SensorSource
 from referee.session.feed import Snapshot, Subscriber
 from referee.session.ports import KeepsReadings, Reader, Recorder, RestoreSensorAt, no_sensors
 from referee.session.service import Service
@@ -52,7 +52,6 @@ def compose_reader(
     sensors: SensorSource | None,
     *,
     every_frame: bool = False,
-    settings: SensorSettings | None = None,
     health: SensorHealth | None = None,
 ) -> Reader:
     """Combine camera and sensors into one reader; one of them may be missing.
@@ -63,7 +62,7 @@ def compose_reader(
     if seen is None:
         if sensors is None:
             raise ValueError("a table needs a reader of pictures, sensors, or both; got neither")
-        return SensorReader(sensors, game.places, game.looks, settings, health)
+        return SensorReader(sensors, game.places, game.looks, health)
     watched: Reader = seen
     if not every_frame:
         # a hand that writes must not keep the others' sheets from being read
@@ -72,7 +71,7 @@ def compose_reader(
         watched = WholeReader(seen)
     if sensors is None:
         return watched
-    return FusedReader(watched, sensors, game.places, game.looks, settings, health)
+    return FusedReader(watched, sensors, game.places, game.looks, health)
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -22,33 +21,22 @@ class AdaptingCamera(Protocol):
         """Lock the current settings, or let them adapt."""
 
 
-@dataclass(frozen=True)
-class HoldSettings:
-    """When a camera is locked. Brightness is the mean of all pixels, 0 to 255. Set by hand; not tried on a real camera.
-
-    An arm across the board changes the mean by a third at most, switching a lamp changes it by more than a half. The
-    factors lie in between.
-    """
-
-    settle_s: float = 3.0
-    """How long, in seconds, the table must have been in sight before locking; cameras adapt within two seconds. Longer:
-    also suits slower cameras, but colours drift for longer.
-    """
-    darker: float = 0.55
-    """The light has changed if the brightness is below this factor of that at locking. Higher: adapts to smaller
-    changes, but also to arms.
-    """
-    brighter: float = 1.7
-    """The same for brighter light. Lower: the same effect."""
-    changed_s: float = 4.0
-    """How long, in seconds, the light must have changed: longer than a hand or a shadow stays. Longer: adapts later."""
-    check_s: float = 1.0
-    """For how many seconds after locking a change of brightness counts as the camera's own jump. Longer: notices
-    slower jumps.
-    """
-
-
-_SETTINGS = HoldSettings()
+# When a camera is locked. Brightness is the mean of all pixels, 0 to 255. Set by hand; not tried on a real camera.
+# An arm across the board changes the mean by a third at most, switching a lamp changes it by more than a half; the
+# factors lie in between.
+_SETTLE_S = 3.0
+"""How long, in seconds, the table must have been in sight before locking; cameras adapt within two seconds. Longer:
+also suits slower cameras, but colours drift for longer."""
+_DARKER = 0.55
+"""The light has changed if the brightness is below this factor of that at locking. Higher: adapts to smaller changes,
+but also to arms."""
+_BRIGHTER = 1.7
+"""The same for brighter light. Lower: the same effect."""
+_CHANGED_S = 4.0
+"""How long, in seconds, the light must have changed: longer than a hand or a shadow stays. Longer: adapts later."""
+_CHECK_S = 1.0
+"""For how many seconds after locking a change of brightness counts as the camera's own jump. Longer: notices slower
+jumps."""
 
 
 class ExposureHold:
@@ -87,22 +75,22 @@ class ExposureHold:
             return
         if self._found_s is None:
             self._found_s = frame.time_s
-        if frame.time_s - self._found_s >= _SETTINGS.settle_s:
+        if frame.time_s - self._found_s >= _SETTLE_S:
             self._camera.lock(True)
             self._held, self._changed_s = (frame.time_s, _brightness(frame)), None
 
     def _is_other_light(self, frame: Frame) -> bool:
         assert self._held is not None
         ratio = _brightness(frame) / max(self._held[1], 1.0)
-        return not _SETTINGS.darker < ratio < _SETTINGS.brighter
+        return not _DARKER < ratio < _BRIGHTER
 
     def _react(self, now_s: float) -> None:
         assert self._held is not None
         assert self._changed_s is not None
-        if self._changed_s - self._held[0] <= _SETTINGS.check_s:
+        if self._changed_s - self._held[0] <= _CHECK_S:
             self._can_hold = False
             self._say("This camera can't lock its exposure, so it stays automatic.")
-        elif now_s - self._changed_s >= _SETTINGS.changed_s:
+        elif now_s - self._changed_s >= _CHANGED_S:
             self._say("The light has changed. The camera adapts to it.")
         else:
             return

@@ -41,7 +41,6 @@ from vision.geometry import CameraModel
 from vision.layout.table import TableLayout
 from vision.readers.protocols import Appearance
 from vision.readers.registry import missing_traits, reader_kind, table_reader
-from vision.readers.table_reader import TableReader
 from vision.reading import Reading
 
 
@@ -123,34 +122,22 @@ def open_inputs(
 
     Raises the errors of what it opens, and ConfigError for contradictory options.
     """
-    settings, health = options.wire.sensor_settings, None if devices.health is None else devices.health.health
+    health = None if devices.health is None else devices.health.health
     if layout is None:
         if devices.sensors is None:
             raise ConfigError("no sensors are set to use without a camera; set source and map under [sensors]")
         if options.debug_images is not None:
             raise ConfigError("there is no camera, so there are no pictures to keep; leave --debug-image out")
         _say_what_sensors_tell(game, say)
-        alone = compose_reader(game, None, devices.sensors, settings=settings, health=health)
+        alone = compose_reader(game, None, devices.sensors, health=health)
         return OpenedInputs(TickSource(time.monotonic, time.sleep), alone)
-    learning = (
-        _learning_reader(options, layout, game, journal, say)
-        if options.settings.table.looks is None or not layout.markers.centres_mm
-        else None
-    )
+    seen = _picture_reader(options, layout, game, journal, say)
     camera = stack.enter_context(_camera(options, journal))
     sensors = devices.sensors if options.wire.has_sensors else None
-    reader = compose_reader(
-        game,
-        learning or _enrolled_reader(options, layout, game),
-        sensors,
-        every_frame=options.stills,
-        settings=settings,
-        health=health,
-    )
     return OpenedInputs(
         camera,
-        reader,
-        learning if isinstance(learning, LearningReader) else None,
+        compose_reader(game, seen, sensors, every_frame=options.stills, health=health),
+        seen if isinstance(seen, LearningReader) else None,
         None if sensors is None else load_camera_model(options).size,
         ExposureHold(camera, say) if options.settings.camera.hold and isinstance(camera, LiveCamera) else None,
     )
@@ -198,7 +185,7 @@ def _camera(options: WatchOptions, journal: BufferedJournal) -> Camera:
         folder = Path(spec.removeprefix(_GROWING))
         skip = processed_pictures(folder, journal) if options.resume else ()
         return GrowingFolder(folder, clock=time.monotonic, wait=time.sleep, skip=skip)
-    return open_camera(spec, size=(asked.width_px, asked.height_px), frames_per_second=asked.frames_per_second)
+    return open_camera(spec, size=asked.size_px, frames_per_second=asked.frames_per_second)
 
 
 def processed_pictures(folder: Path, journal: BufferedJournal) -> frozenset[str]:
@@ -212,12 +199,6 @@ def processed_pictures(folder: Path, journal: BufferedJournal) -> frozenset[str]
         return frozenset()
     last_s = datetime.fromisoformat(events[-1][1].wall_time).timestamp()
     return frozenset(path.name for path in image_paths(folder)[:-1] if path.stat().st_mtime < last_s)
-
-
-def _enrolled_reader(options: WatchOptions, layout: TableLayout, game: Game[Any, Any]) -> TableReader:
-    if options.settings.table.looks is None:
-        raise ConfigError("no looks were given; make some with `./run pieces enrol`")
-    return table_reader(load_camera_model(options), layout, _loaded_looks(options.settings.table.looks, layout, game))
 
 
 def _loaded_looks(path: Path, layout: TableLayout, game: Game[Any, Any]) -> Appearance:
@@ -238,23 +219,26 @@ def _learned_path(options: WatchOptions, game: Game[Any, Any]) -> Path:
     return journal.with_name(f"{journal.name}.{game.name}.looks.json")
 
 
-def _learning_reader(
+def _picture_reader(
     options: WatchOptions,
     layout: TableLayout,
     game: Game[Any, Any],
     journal: BufferedJournal,
     say: Callable[[str], None],
 ) -> Reader:
-    """Return a reader that learns the colours from the set-up, and for a board without markers also its orientation.
+    """Return the reader of pictures. It learns the colours from the set-up unless there are looks for the pieces.
 
-    A game in progress has no set-up to learn colours from, so they were saved.
+    For a board without markers it also learns the orientation. A game in progress has no set-up to learn colours from,
+    so they were saved.
     """
-    camera = load_camera_model(options)
+    camera, looks = load_camera_model(options), options.settings.table.looks
+    if looks is not None and layout.markers.centres_mm:
+        return table_reader(camera, layout, _loaded_looks(looks, layout, game))
     if game.printed_sheet is not None:
         # Handwriting is read without being taught.
         return table_reader(camera, layout, None)
     states = _states_under_way(options, game, journal)
-    path = options.settings.table.looks or (_learned_path(options, game) if states else None)
+    path = looks or (_learned_path(options, game) if states else None)
     if states and (path is None or not path.is_file()):
         raise ConfigError(
             "the game is under way, and the pieces' colours can only be learned from a set-up; give the looks that "

@@ -24,9 +24,9 @@ from hardware.lights.signals import Sound
 from hardware.pin_map import ButtonRole
 from referee.clocks.control import NO_CLOCK, FlagRule, TimeControl, recorded_control
 from referee.commands.command_socket import open_command_socket
-from referee.commands.keyboard import unechoed_lines
+from referee.commands.keyboard import listen_to_lines, unechoed_lines
 from referee.commands.queue import CommandQueue
-from referee.commands.typed_lines import KEYS, TypedLines, listen_to_lines, typed_help
+from referee.commands.typed_lines import KEYS, TypedLines, typed_help
 from referee.errors import ConfigError
 from referee.hints.opponent import Opponent
 from referee.hints.process import HintProcess
@@ -180,9 +180,11 @@ def _camera(
     say: Callable[[str], None],
 ) -> FrameSource:
     """Return the source of frames; commands are carried out and Ctrl-C is handled while waiting for one."""
-    camera: FrameSource = InterruptibleSource(inputs.camera, interrupts)
+    camera: FrameSource
     if options.is_live:
         camera = stack.enter_context(CameraThread(inputs.camera, commands, serve_now, interrupts.waiting))
+    else:
+        camera = InterruptibleSource(inputs.camera, interrupts)
     if inputs.blank_frame_size is not None:
         camera = ReconnectingSource(camera, inputs.blank_frame_size, time.monotonic, wait, say)
     return camera
@@ -305,8 +307,7 @@ def _panel(
     say: Callable[[str], None],
 ) -> LivePanel:
     grid = grid_of(game.places) if layout is None else grid_of_table(layout)
-    # the report prints the sentences
-    sources = driver_sources(replace(lights, captions=False), grid, console) + devices.sources
+    sources = driver_sources(lights, grid, console) + devices.sources
     return LivePanel(Panel(sources, time.monotonic, say, say), time.monotonic)
 
 

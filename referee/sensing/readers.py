@@ -11,7 +11,7 @@ import numpy as np
 from engine.values import EMPTY, Appearance, LookName, Place
 from referee.judge.stability import blocking_hindrance
 from referee.sensing.health import SensorHealth
-from referee.sensing.values import PlaceChange, SensorSettings, SensorSnapshot, SensorSource
+from referee.sensing.values import PlaceChange, SensorSnapshot, SensorSource
 from referee.session.ports import Reader, read_or_hindered
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
@@ -41,9 +41,9 @@ class SensorEvidence:
 class SensorWatch:
     """Polls a source at every frame. Sensors that are switched off, doubtful or stale are ignored."""
 
-    def __init__(self, source: SensorSource, settings: SensorSettings, health: SensorHealth) -> None:
+    def __init__(self, source: SensorSource, health: SensorHealth) -> None:
         self._source = source
-        self._settings = settings
+        self._settings = health.settings
         self._health = health
         self._said: dict[Place, bool] = {}
         self._changes: deque[PlaceChange] = deque(maxlen=_MOST_CHANGES)
@@ -124,14 +124,14 @@ class FusedReader:
         source: SensorSource,
         places: Sequence[Place],
         looks: Sequence[LookName],
-        settings: SensorSettings | None = None,
         health: SensorHealth | None = None,
     ) -> None:
         self._reader = reader
         self._places = tuple(places)
         self._looks = tuple(looks)
-        self._settings = settings or SensorSettings()
-        self._watch = SensorWatch(source, self._settings, health or SensorHealth(self._settings))
+        health = health or SensorHealth()
+        self._patience_s = health.settings.camera_patience_s
+        self._watch = SensorWatch(source, health)
         self._blind_since_s: float | None = None
         self._has_seen = False
         self._is_alone = False
@@ -155,7 +155,7 @@ class FusedReader:
             return reading
         if self._blind_since_s is None:
             self._blind_since_s = frame.time_s
-        patient = frame.time_s - self._blind_since_s < self._settings.camera_patience_s
+        patient = frame.time_s - self._blind_since_s < self._patience_s
         if patient or not (self._has_seen and evidence.occupied):
             return reading
         self._is_alone = True
@@ -209,11 +209,9 @@ class SensorReader:
         source: SensorSource,
         places: Sequence[Place],
         looks: Sequence[LookName],
-        settings: SensorSettings | None = None,
         health: SensorHealth | None = None,
     ) -> None:
-        given = settings or SensorSettings()
-        self._watch = SensorWatch(source, given, health or SensorHealth(given))
+        self._watch = SensorWatch(source, health or SensorHealth())
         self._places = tuple(places)
         self._looks = tuple(looks)
 

@@ -108,12 +108,12 @@ class Announcer(Generic[StateT, TurnT]):
     def begin(self, belief: Belief[StateT, TurnT]) -> None:
         """Show that a game begins."""
         self._on_show, self._against = _OnShow(), ()
-        self._publish_current(belief)
+        self._publish_state(belief)
 
     def show(self, belief: Belief[StateT, TurnT], signal: Signal) -> None:
         """Show a signal instead of the current verdict."""
         self._on_show = _OnShow(signal)
-        self._publish_current(belief)
+        self._publish_state(belief)
 
     def show_verdict(self, belief: Belief[StateT, TurnT], verdict: Verdict, evidence: int | None) -> None:
         """Show a verdict. ``evidence`` is the number of the event that holds its pictures."""
@@ -125,7 +125,7 @@ class Announcer(Generic[StateT, TurnT]):
         elif verdict.kind is VerdictKind.UNCHANGED and state is not None:
             signal = waiting_signal(self._game, state)
         self._on_show = _OnShow(signal, verdict, words, evidence)
-        self._publish_current(belief, time_s=verdict.time_s)
+        self._publish_state(belief, time_s=verdict.time_s)
 
     def show_hint(self, belief: Belief[StateT, TurnT], message: HintResponse) -> None:
         """Say a hint and light its squares. A refusal leaves the lights as they are."""
@@ -135,13 +135,13 @@ class Announcer(Generic[StateT, TurnT]):
         self.say(message.words)
         signal = hint_signal(message.places, message.words)
         self._on_show = replace(self._on_show, signal=signal, hint=message.words)
-        self._publish_current(belief)
+        self._publish_state(belief)
 
     def show_request(self, belief: Belief[StateT, TurnT], words: str, places: Sequence[Place] = ()) -> None:
         """Ask the players to play the program's turn, or to roll for it."""
         self.say(words)
         self._on_show = replace(self._on_show, signal=opponent_signal(places, words), hint="")
-        self._publish_current(belief)
+        self._publish_state(belief)
 
     def show_offer(self, belief: Belief[StateT, TurnT], event: Event) -> str:
         """Say that a draw is offered or refused, and return the sentence."""
@@ -152,8 +152,7 @@ class Announcer(Generic[StateT, TurnT]):
     def alarm(self, belief: Belief[StateT, TurnT], words: str, sound: Sound = Sound.FAULT) -> None:
         """Say something with a sound, such as a refusal, a question or a fallen flag. The lights stay as they are."""
         self.say(words)
-        signal = replace(self._on_show.signal, sound=sound, words=words)
-        self._publish(self._snapshot(belief, signal, self.time_s))
+        self._publish_state(belief, replace(self._on_show.signal, sound=sound, words=words))
 
     def question_before(self, belief: Belief[StateT, TurnT], press: Press) -> str:
         """Ask, with light and sound, whether the press of a button that announces was intended; return the question.
@@ -173,7 +172,7 @@ class Announcer(Generic[StateT, TurnT]):
         question = f"{done.sentence.rstrip('.')}? Press again within {CONFIRM_S:g} seconds."
         self.say(question)
         signal = replace(self._on_show.signal, mood=Mood.QUESTION, sound=Sound.QUESTION, words=question)
-        self._publish(self._snapshot(belief, signal, self.time_s))
+        self._publish_state(belief, signal)
         return question
 
     def end_question(self, belief: Belief[StateT, TurnT]) -> None:
@@ -193,7 +192,7 @@ class Announcer(Generic[StateT, TurnT]):
         self._trouble = sentence
         lasting = replace(self._lasting(belief), sound=Sound.SILENCE)
         self._on_show = replace(self._on_show, signal=lasting, hint="")
-        self._publish(self._snapshot(belief, replace(lasting, words=""), self.time_s))
+        self._publish_state(belief, replace(lasting, words=""))
 
     def end_trouble(self, belief: Belief[StateT, TurnT], sentence: str) -> None:
         """Say that the problem is solved, and show the current state again."""
@@ -202,7 +201,7 @@ class Announcer(Generic[StateT, TurnT]):
         lasting = self._lasting(belief)
         before = self._on_show if lasting is self._on_show.signal else _OnShow()
         self._on_show = replace(before, signal=replace(lasting, sound=Sound.SILENCE))
-        self._publish_current(belief)
+        self._publish_state(belief)
 
     def _lasting(self, belief: Belief[StateT, TurnT]) -> Signal:
         """Return what stays lit while the table can't be judged: an open question, a fault, the end, or who plays."""
@@ -220,8 +219,11 @@ class Announcer(Generic[StateT, TurnT]):
             return waiting_signal(self._game, state)
         return replace(opponent_signal(intention.places, intention.words), sound=Sound.SILENCE)
 
-    def _publish_current(self, belief: Belief[StateT, TurnT], *, time_s: float | None = None) -> None:
-        self._publish(self._snapshot(belief, self._on_show.signal, self.time_s if time_s is None else time_s))
+    def _publish_state(
+        self, belief: Belief[StateT, TurnT], signal: Signal | None = None, *, time_s: float | None = None
+    ) -> None:
+        """Publish the current state, by default with its signal and at the newest frame's time."""
+        self._publish(self._snapshot(belief, signal or self._on_show.signal, self.time_s if time_s is None else time_s))
 
     def _snapshot(self, belief: Belief[StateT, TurnT], signal: Signal, time_s: float) -> Snapshot:
         """Return the current state with a signal, to which any problem with the camera or the journal is added."""

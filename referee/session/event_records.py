@@ -205,7 +205,7 @@ def overruled_places(events: Sequence[Event]) -> frozenset[Place]:
         if event.kind in STATE_CHANGING:
             overruled.clear()
         elif event.kind == EventKind.NOTE:
-            overruled.update(places_of(event))
+            overruled.update(event.texts("places"))
     return frozenset(overruled)
 
 
@@ -232,24 +232,18 @@ def take_back_sentence(game: Game[StateT, Any], folded: Folded[StateT]) -> str:
     return f"{describe_announcement(announcement)} That is taken back."
 
 
-def places_of(event: Event) -> tuple[str, ...]:
-    """Return the places an event concerns."""
-    return _texts(event.data.get("places"))
-
-
 def fault_verdict(event: Event | None) -> Verdict | None:
     """Restore the verdict of an ``illegal`` event, so that a restarted referee knows what must still be put right."""
     if event is None:
         return None
-    rules = event.data.get("rules")
     sentence, remedy = str(event.data.get("sentence", "")), str(event.data.get("remedy", ""))
-    places = places_of(event)
+    places = event.texts("places")
     return Verdict(
         VerdictKind.ILLEGAL,
         sentence,
         event.frame_time_s or 0.0,
         0,
-        breaches=tuple(Breach(rule, sentence, remedy, places) for rule in _texts(rules)),
+        breaches=tuple(Breach(rule, sentence, remedy, places) for rule in event.texts("rules")),
         places=places,
         expected=_looks(event.data.get("expected")),
         seen=_looks(event.data.get("seen")),
@@ -262,10 +256,6 @@ def _verdict_data(verdict: Verdict) -> dict[str, JsonValue]:
 
 def _one_or_all(states: Sequence[str]) -> JsonValue:
     return states[0] if len(states) == 1 else list(states)
-
-
-def _texts(value: JsonValue) -> tuple[str, ...]:
-    return tuple(str(item) for item in value) if isinstance(value, list) else ()
 
 
 def _looks(value: JsonValue) -> dict[str, str]:

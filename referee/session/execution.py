@@ -9,11 +9,13 @@ from typing import Any, Protocol, assert_never
 from engine import registry
 from engine.api import Clock, Game
 from engine.errors import EngineError
+from engine.values import Outcome
 from hardware.pin_map import ButtonRole
 from referee.commands import draw_offers
 from referee.commands import values as commands
 from referee.commands.entries import (
     AppliedCorrection,
+    AppliedEntry,
     apply_correction,
     apply_entry,
     implied_passes,
@@ -21,8 +23,8 @@ from referee.commands.entries import (
     start_states,
 )
 from referee.errors import CorrectionError, JournalMissingError
-from referee.hints.advice import Answer, HintSettings, Question, answer_question
-from referee.hints.requests import CORRECT_SQUARES, HintRequests
+from referee.hints.advice import HintSettings
+from referee.hints.requests import CORRECT_SQUARES, HintRequests, ImmediateHints
 from referee.journal import Folded, Journal, fold
 from referee.journal.events import Event
 from referee.judge.verdict import Verdict
@@ -134,26 +136,6 @@ def _press(session: Session, press: commands.Press, respond: commands.Respond) -
             return execute(session, commands.Announce(press.role.value, press.by, is_agreed=True), respond)
 
 
-class ImmediateHints:
-    """Works out hints synchronously."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._answers: list[Answer] = []
-
-    def ask(self, question: Question) -> None:
-        """Work out the hint now."""
-        self._answers.append(answer_question(question, self._clock))
-
-    def poll(self) -> list[Answer]:
-        """Return the answers since the last call."""
-        answers, self._answers = self._answers, []
-        return answers
-
-    def close(self) -> None:
-        """Do nothing, since nothing is open."""
-
-
 def events_of_game(journal: Journal, number: int | None) -> tuple[Game[Any, Any], list[tuple[int, Event]]]:
     """Return the rules and the (number, event) pairs of a game; ``None`` means the last one.
 
@@ -167,6 +149,10 @@ def events_of_game(journal: Journal, number: int | None) -> tuple[Game[Any, Any]
             raise JournalMissingError(f"{journal.path} has no game yet; `./run games new` begins one")
         raise JournalMissingError(f"there is no game {number} in {journal.path}; the last one is game {numbers[-1]}")
     return registry.load(str(events[0][1].data["game"])), events
+
+
+def _reply_to(done: AppliedEntry) -> str:
+    return done.sentence if done.outcome is None else with_outcome(done.sentence, done.outcome)
 
 
 class IdleSession:
@@ -197,7 +183,13 @@ class IdleSession:
     def _events(self) -> list[tuple[int, Event]]:
         return events_of_game(self._journal, None)[1]
 
-    def _states(self, folded: Folded[Any]) -> Sequence[Any]:
+    @property
+    def _folded(self) -> Folded[Any]:
+        return fold(self._game, self._events)
+
+    @property
+    def _states(self) -> Sequence[Any]:
+        folded = self._folded
         return folded.states or start_states(self._game, folded.options)
 
     def begin(self, command: commands.NewGame | commands.Resume) -> str:
@@ -220,17 +212,15 @@ class IdleSession:
 
     def correct(self, command: commands.Correct) -> AppliedCorrection:
         """Record a person's correction."""
-        folded = fold(self._game, self._events)
+        folded = self._folded
         done = apply_correction(self._game, folded.states, command, folded.options)
-        self._journal.append(event_records.corrected_event(self._game, done, command, None))
-        outcome = self._game.rules.outcome(done.states[0])
-        if outcome is not None:
-            self._journal.append(event_records.end_event(outcome, None))
+        event = event_records.corrected_event(self._game, done, command, None)
+        self._record(event, self._game.rules.outcome(done.states[0]))
         return done
 
     def take_back(self, command: commands.TakeBack) -> str:
         """Record that the last turn, roll or announcement no longer counts."""
-        folded = fold(self._game, self._events)
+        folded = self._folded
         if folded.last_played is None:
             raise CorrectionError("there is no turn to take back")
         self._journal.append(event_records.take_back_event(command.by, None))
@@ -238,10 +228,9 @@ class IdleSession:
 
     def enter(self, command: commands.Entry) -> str:
         """Record a turn, roll or announcement."""
-        for turn in implied_passes(self._game, self._states(fold(self._game, self._events)), command):
+        for turn in implied_passes(self._game, self._states, command):
             self.enter(turn)
-        folded = fold(self._game, self._events)
-        states = self._states(folded)
+        states = self._states
         before = (
             event_records.states_before_seen_roll(self._game, self._events)
             if isinstance(command, commands.EnterRoll)
@@ -250,19 +239,21 @@ class IdleSession:
         done = apply_entry(self._game, before or states, command)
         if before:
             self._journal.append(event_records.take_back_event(command.by, None))
-        if not folded.states:
+        if not self._folded.started:
             self._journal.append(event_records.agreed_start_event(self._game, states, command.by))
-        self._journal.append(done.event)
-        if done.outcome is None:
-            return done.sentence
-        self._journal.append(event_records.end_event(done.outcome, None))
-        return with_outcome(done.sentence, done.outcome)
+        self._record(done.event, done.outcome)
+        return _reply_to(done)
+
+    def _record(self, event: Event, outcome: Outcome | None) -> None:
+        """Record an event and, if it ends the game, its outcome."""
+        self._journal.append(event)
+        if outcome is not None:
+            self._journal.append(event_records.end_event(outcome, None))
 
     def settle_draw(self, command: commands.OfferDraw | commands.AnswerDraw) -> str:
         """Record that a draw is offered, accepted or refused."""
-        recorded = self._events
-        states, offer = self._states(fold(self._game, recorded)), draw_offers.open_offer_in(recorded)
-        settled = draw_offers.resolve_draw(self._game, states, offer, command, None)
+        offer = draw_offers.open_offer_in(self._events)
+        settled = draw_offers.resolve_draw(self._game, self._states, offer, command, None)
         if isinstance(settled, commands.Announce):
             return self.enter(settled)
         self._journal.append(settled)
@@ -270,14 +261,12 @@ class IdleSession:
 
     def preview(self, command: commands.Entry) -> str:
         """Say what a turn, roll or announcement would lead to, without recording it."""
-        done = apply_entry(self._game, self._states(fold(self._game, self._events)), command)
-        return done.sentence if done.outcome is None else with_outcome(done.sentence, done.outcome)
+        return _reply_to(apply_entry(self._game, self._states, command))
 
     def hint(self, command: commands.AskHint, respond: commands.Respond) -> None:
         """Give a hint in words, and record that it was given."""
-        events = self._events
-        folded = fold(self._game, events)
-        states, to_do = self._states(folded), "" if folded.fault is None else CORRECT_SQUARES
+        events, states = self._events, self._states
+        to_do = "" if self._folded.fault is None else CORRECT_SQUARES
         requests = HintRequests(self._game, self._hints, ImmediateHints(self._clock))
         messages = [requests.ask(states, events, command.by, commands.ignore_reply, None, to_do=to_do)]
         messages += requests.poll(states, lambda: events, None, to_do=to_do)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,6 +69,17 @@ def next_words(game: Game[Any, Any], snapshot: Snapshot) -> str:
     if game.awaits_roll(state):
         return "Waiting for the roll."
     return waiting_signal(game, state).words
+
+
+def players_of(game: Game[Any, Any], snapshot: Snapshot) -> Sequence[Player]:
+    """Return who plays this game: those with a score, in a game with scores."""
+    return [player for player in game.players if player in snapshot.scores] if snapshot.scores else game.players
+
+
+def players_to_move(game: Game[Any, Any], snapshot: Snapshot) -> Sequence[Player]:
+    """Return who may play now; nobody before the set-up and after the end."""
+    is_played = bool(snapshot.states) and snapshot.outcome is None
+    return game.rules.players_to_move(snapshot.states[0]) if is_played else ()
 
 
 Subscriber = Callable[[Snapshot], object]

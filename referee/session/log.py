@@ -13,7 +13,7 @@ from engine import registry
 from engine.api import Game, StateT, TurnT
 from engine.values import Outcome, Place, Player
 from referee.clocks.fold import ClockFold
-from referee.commands.draw_offers import offer_after, open_offer_in
+from referee.commands.draw_offers import offer_after
 from referee.commands.values import Reply
 from referee.errors import FoldError, JournalError
 from referee.hints.opponent import Intention, intention_after
@@ -116,22 +116,15 @@ class GameLog(Generic[StateT, TurnT]):
             return None
         self.number = number
         self._begin(recorded[0][1])
-        self.clock = ClockFold.of(self._game, recorded)
-        for _, event in recorded:
-            self.intention = intention_after(self.intention, event)
-        self.offer = open_offer_in(recorded)
-        folded = self._refold()
-        self.last_event = folded.last_event
-        self.last_change = max(number for number, event in recorded if event_records.is_change(event))
-        return folded
+        for number, event in recorded:
+            self._follow(number, event)
+        return self._refold()
 
     def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
         """Record an event and return its number; it is durable on return."""
         if self.request_id:
             event = replace(event, data={**event.data, REQUEST: self.request_id})
-        self.last_event = self._journal.append(event, evidence)
-        if event_records.is_change(event):
-            self.last_change = self.last_event
+        number = self._journal.append(event, evidence)
         if event.kind == EventKind.NEW_GAME:
             self.number = self._journal.latest_game() or 0
             self._begin(event)
@@ -139,14 +132,21 @@ class GameLog(Generic[StateT, TurnT]):
             self.turns = (*self.turns, _turn_text(event.data.get("player"), str(event.data["turn"])))
         elif event.kind == EventKind.TAKE_BACK:
             self._refold()
-        elif event.kind == EventKind.END:
+        self._follow(number, event)
+        return number
+
+    def _follow(self, number: int, event: Event) -> None:
+        """Follow what can be told from one event after another, live and after a restart."""
+        self.last_event = number
+        if event_records.is_change(event):
+            self.last_change = number
+        if event.kind == EventKind.END:
             self.ended = recorded_outcome(event)
-        if event.kind in STATE_CHANGING:
+        elif event.kind in STATE_CHANGING:
             self.ended = None
         self.clock.take(event)
         self.intention = intention_after(self.intention, event)
         self.offer = offer_after(self.offer, event)
-        return self.last_event
 
     def record_missing_end(self, folded: Folded[StateT]) -> Outcome | None:
         """Record the missing end of a game that was interrupted after its last turn; returns it if it was missing."""
@@ -173,10 +173,6 @@ class GameLog(Generic[StateT, TurnT]):
     def folded(self) -> Folded[StateT]:
         """Return the fold of the game's events; raises FoldError when they don't fit together."""
         return fold(self._game, self.events())
-
-    def states_before_seen_roll(self) -> tuple[StateT, ...]:
-        """Return the belief before the current roll if the camera read that roll, else nothing."""
-        return event_records.states_before_seen_roll(self._game, self.events())
 
     def record_entry(self, event: Event, state: Any, time_s: float, reason: str = "") -> None:
         """Record a person's entry and, if it leads to a final ``state``, the end of the game with its ``reason``."""
@@ -282,7 +278,7 @@ def belief_from(
             context,
             replace(belief, states=before.states),
             each[index].states,
-            event_records.places_of(word),
+            word.texts("places"),
             undone=event_records.undone_states(before) if word.kind == EventKind.TAKE_BACK else (),
         )
     return replace(

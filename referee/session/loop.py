@@ -15,6 +15,8 @@ from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeou
 from vision.frame import Frame
 
 RETRY_S = 1.0
+_READ_TIMEOUT_S = 2.0
+"""How long to wait for a frame, in seconds, before something else is looked after."""
 
 
 class FrameSource(Protocol):
@@ -31,7 +33,7 @@ class LoopPorts:
     ``commands`` is the queue for all commands. ``buttons`` returns the roles of the polled buttons pressed since the
     last call. ``on_verdicts`` gets the new verdicts after every frame; its frame is ``None`` if the frame was unusable,
     and for the final judgement. The loop ends when ``stop`` returns true. ``wait`` waits at most that many seconds.
-    ``alive`` is called before every frame, and at least every ``read_timeout_s`` while no frame comes.
+    ``alive`` is called before every frame, and every two seconds while no frame comes.
     """
 
     wait: Callable[[float], object]
@@ -40,7 +42,6 @@ class LoopPorts:
     on_verdicts: Callable[[Frame | None, list[Verdict]], None] = lambda _frame, _verdicts: None
     stop: Callable[[], bool] = lambda: False
     alive: Callable[[], object] = lambda: None
-    read_timeout_s: float = 2.0
 
 
 def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> str:
@@ -55,7 +56,7 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
         ports.alive()
         carry_out_commands(service, ports.commands)
         try:
-            frame = camera.read(ports.read_timeout_s)
+            frame = camera.read(_READ_TIMEOUT_S)
         except EndOfFramesError as error:
             ports.on_verdicts(None, service.finish())
             carry_out_commands(service, ports.commands)

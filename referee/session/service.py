@@ -69,11 +69,11 @@ class Service(Generic[StateT, TurnT]):
         self._context: JudgeContext[StateT, TurnT] = JudgeContext.of(game, settings.judge)
         self._belief: Belief[StateT, TurnT] = Belief()
         self._log: GameLog[StateT, TurnT] = GameLog(game, journal, reader)
-        self._view = TableView(settings)
+        self._view = TableView(self._context, settings)
         self._announced: tuple[commands.Announce, str] | None = None
         self._announcer: Announcer[StateT, TurnT] = Announcer(game, self._log, publish, say)
         self._advisers = Advisers(game, self._log, self._announcer, settings.hints, hints, opponent)
-        self._time = Timekeeper(game, self._context, self._log, self._announcer, settings)
+        self._time = Timekeeper(self._context, self._log, self._announcer, settings)
 
     @property
     def belief(self) -> tuple[StateT, ...]:
@@ -112,7 +112,8 @@ class Service(Generic[StateT, TurnT]):
         """
 
         def respond(reply: commands.Reply | None) -> None:
-            if reply is not None and self._announced is not None and self._announced[1] == submitted.request_id != "":
+            waiting_id = "" if self._announced is None else self._announced[1]
+            if reply is not None and waiting_id and waiting_id == submitted.request_id:
                 reply = replace(reply, waits=True)
             submitted.respond(reply and self._log.with_write_warning(reply))
 
@@ -158,7 +159,7 @@ class Service(Generic[StateT, TurnT]):
         self._options = dict(complete.options)
         self._belief = Belief()
         self._announced = None
-        self._view = TableView(self._settings)
+        self._view = TableView(self._context, self._settings)
         self._announcer.begin(self._belief)
         return f"Game {self._log.number} of {self._game.title} begins. {events.set_up_request(self._game)}"
 
@@ -191,7 +192,7 @@ class Service(Generic[StateT, TurnT]):
 
     def end_turn(self) -> list[Verdict]:
         """Treat the turn as ended: judge the table now if it is at rest, else as soon as it is."""
-        self._view.press()
+        self._view.press_waits = True
         self._time.press()
         stable = self._view.stable
         return [] if stable is None else self._decide(stable, Trigger.DECLARED)
@@ -204,10 +205,9 @@ class Service(Generic[StateT, TurnT]):
             raise CorrectionError("there is no turn to take back")
         self._log.append(events.take_back_event(command.by, self._announcer.time_s))
         states = self._log.folded().states
-        self._override(states, undone=events.undone_states(folded))
         sentence = events.take_back_sentence(self._game, folded)
         self._announcer.say(sentence)
-        self._show_override(waiting_signal(self._game, states[0]))
+        self._override(states, waiting_signal(self._game, states[0]), undone=events.undone_states(folded))
         return sentence
 
     def correct(self, command: commands.Correct) -> entries.AppliedCorrection:
@@ -215,14 +215,14 @@ class Service(Generic[StateT, TurnT]):
 
         To say that the other player is to move ends the turn on the table.
         """
-        if self._view.shows_turn_before(self._context, self._belief, command.to_move):
+        if self._view.shows_turn_before(self._belief, command.to_move):
             self._end_turn_before()
         done = entries.apply_correction(self._game, self.belief, command, self._options)
         event = events.corrected_event(self._game, done, command, self._announcer.time_s)
         self._log.record_entry(event, done.states[0], self._announcer.time_s)
-        self._override(done.states, done.places, unchanged=done.unchanged)
         self._announcer.say(done.sentence)
-        self._show_override(corrected_signal(self._game, done.states[0], done.places, done.sentence))
+        signal = corrected_signal(self._game, done.states[0], done.places, done.sentence)
+        self._override(done.states, signal, done.places, unchanged=done.unchanged)
         return done
 
     def enter(self, command: commands.Entry) -> str:
@@ -232,20 +232,20 @@ class Service(Generic[StateT, TurnT]):
         the camera read. An announcement also ends the turn on the table; it waits until the table is at rest. Raises
         CorrectionError before the set-up, and EngineError for an entry that is unreadable or illegal.
         """
-        if not isinstance(command, commands.Announce):
-            return self._enter(command)
+        return self._announce(command) if isinstance(command, commands.Announce) else self._apply_entry(command)
+
+    def _announce(self, command: commands.Announce) -> str:
         self._announced = None
-        is_next_players = bool(self.pending) and entries.ends_game_by_word(command)
         try:
-            if is_next_players:
+            if self.pending and entries.ends_game_by_word(command):
                 # Name the speaker now: if the waiting turn is put back, another player is to move.
                 said = entries.apply_entry(self._game, self._belief.once_touched(self._context).states, command)
                 command = replace(command, text=str(said.event.data["announcement"]))
                 if self._view.stable is None:
                     return self._judge_later(command)
-                if self._view.is_turn_ended_by_word(self._context, self._belief):
+                if self._view.is_turn_ended_by_word(self._belief):
                     self._end_turn_before()
-            return self._enter(self._view.turn_with_announcement(self._context, self._belief, command) or command)
+            return self._apply_entry(self._view.turn_with_announcement(self._belief, command) or command)
         except (CorrectionError, EngineError) as error:
             is_early = self._view.reading is not None and self._view.stable is None
             if is_early and isinstance(error, IllegalTurnError) and not self.finished:
@@ -264,7 +264,7 @@ class Service(Generic[StateT, TurnT]):
         time_s, names = self._announcer.time_s, self._advisers.names
         settled = draw_offers.resolve_draw(self._game, self.belief, self._log.offer, command, time_s, names)
         if isinstance(settled, commands.Announce):
-            return self._enter(settled)
+            return self._apply_entry(settled)
         self._log.append(settled)
         return self._announcer.show_offer(self._belief, settled)
 
@@ -277,23 +277,24 @@ class Service(Generic[StateT, TurnT]):
         with self._log.recording_preparation():
             self.end_turn()
 
-    def _enter(self, command: commands.Entry) -> str:
-        if self._view.is_turn_ended_by_entry(self._context, self._belief, command):
+    def _apply_entry(self, command: commands.Entry) -> str:
+        if self._view.is_turn_ended_by_entry(self._belief, command):
             self._end_turn_before()
         passes = entries.implied_passes(self._game, self.belief, command)
         self._advisers.check_passes(passes)
         with self._log.recording_preparation():
             for turn in passes:
-                self._enter(turn)
-        before = self._log.states_before_seen_roll() if isinstance(command, commands.EnterRoll) else ()
+                self._apply_entry(turn)
+        is_roll = isinstance(command, commands.EnterRoll)
+        before = events.states_before_seen_roll(self._game, self._log.events()) if is_roll else ()
         done = entries.apply_entry(self._game, before or self.belief, command, self._announcer.time_s)
         if before:
             with self._log.recording_preparation():
                 self._log.append(events.take_back_event(command.by, self._announcer.time_s))
         self._log.record_entry(done.event, done.states[0], self._announcer.time_s)
-        self._override(done.states, done.places)
         self._announcer.say(done.sentence)
-        self._show_override(entered_signal(self._game, done.states[0], done.places, done.sentence))
+        signal = entered_signal(self._game, done.states[0], done.places, done.sentence)
+        self._override(done.states, signal, done.places)
         return done.sentence
 
     def overrule(self, command: commands.Overrule) -> str:
@@ -316,8 +317,7 @@ class Service(Generic[StateT, TurnT]):
         with suppress(EngineError):
             done = entries.apply_entry(self._game, self.belief, loss_on_time(player), self._announcer.time_s)
             self._log.record_entry(done.event, done.states[0], self._announcer.time_s, events.time_is_up(player))
-            self._override(done.states, done.places)
-            self._show_override(self._announcer.waiting(done.states[0]))
+            self._override(done.states, self._announcer.waiting(done.states[0]), done.places)
 
     def restore_sensor(self, command: commands.RestoreSensor) -> str:
         """Switch a sensor on again; raises CorrectionError if it wasn't off."""
@@ -354,7 +354,7 @@ class Service(Generic[StateT, TurnT]):
             if verdicts := self._judge_sheets():
                 return verdicts
             unclear = self._view.unclear()
-            return [] if unclear is None else self._carry_out(Ruling((unclear,)), asked=False)
+            return [] if unclear is None else self._publish_ruling(Ruling((unclear,)), asked=False)
         if self._announced is not None:
             announced, request_id = self._announced
             with suppress(CorrectionError, EngineError), self._log.recording_request(request_id):
@@ -367,18 +367,18 @@ class Service(Generic[StateT, TurnT]):
             return self._decide(stable, trigger)
         if not self.belief or self.finished or self._belief.fault is not None:
             return []
-        question = self._view.stall_question(self._context, self._belief)
-        return [] if question is None else self._carry_out(Ruling((question,)), asked=True)
+        question = self._view.stall_question(self._belief)
+        return [] if question is None else self._publish_ruling(Ruling((question,)), asked=True)
 
     def _judge_sheets(self) -> list[Verdict]:
         """Accept what is written on sheets at rest while hands are over others; faults wait until these have gone."""
         verdicts: list[Verdict] = []
-        for sheet in self._view.sheets_at_rest(self._game, self.belief):
+        for sheet in self._view.sheets_at_rest(self.belief):
             belief, ruling = judge(self._context, self._belief, sheet.readings, Trigger.RESTED)
             if ruling.steps:
                 self._belief, ruling = self._advisers.reject_other_turn(self._belief, belief, ruling)
                 complete_s = self._time.complete_s(sheet, Trigger.RESTED)
-                verdicts += self._carry_out(ruling, asked=False, complete_s=complete_s)
+                verdicts += self._publish_ruling(ruling, asked=False, complete_s=complete_s)
         if verdicts:
             self._view.judged_in_part()
         return verdicts
@@ -390,7 +390,7 @@ class Service(Generic[StateT, TurnT]):
         if self.belief:
             belief, ruling = judge(self._context, self._belief, stable.readings, trigger)
             if trigger.accepts and (meant := self._advisers.resolve_ambiguity(ruling)) is not None:
-                self._enter(meant)
+                self._apply_entry(meant)
                 return []
             self._belief, ruling = self._advisers.reject_other_turn(self._belief, belief, ruling)
         elif not asked and is_before_set_up(self._game, self._options, stable):
@@ -401,9 +401,9 @@ class Service(Generic[StateT, TurnT]):
                 self._context, self._belief, stable.readings, self._options, anywhere=anywhere, trigger=trigger
             )
         self._time.note_pending(self._belief.pending.turns, stable.since_s)
-        return self._carry_out(ruling, asked=asked, complete_s=complete_s)
+        return self._publish_ruling(ruling, asked=asked, complete_s=complete_s)
 
-    def _carry_out(self, ruling: Ruling, *, asked: bool, complete_s: float | None = None) -> list[Verdict]:
+    def _publish_ruling(self, ruling: Ruling, *, asked: bool, complete_s: float | None = None) -> list[Verdict]:
         """Record a ruling, then show it; returns the new verdicts."""
         news: list[Verdict] = []
         if ruling.withdrawn:
@@ -428,14 +428,19 @@ class Service(Generic[StateT, TurnT]):
     def _override(
         self,
         states: Sequence[StateT],
+        signal: Signal,
         places: Sequence[Place] = (),
         *,
         unchanged: Sequence[Place] = (),
         undone: Sequence[StateT] = (),
     ) -> None:
-        """Believe a person rather than the camera; a press that waits was about what was believed before."""
+        """Believe a person rather than the camera, and show that.
+
+        A press that waits was about what was believed before.
+        """
         self._belief = override_belief(self._context, self._belief, states, places, unchanged=unchanged, undone=undone)
-        self._view.forget_press()
+        self._view.press_waits = False
+        self._show_override(signal)
 
     def _show_override(self, signal: Signal) -> None:
         """Show the result of a person's entry, and judge the table again."""

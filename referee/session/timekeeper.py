@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Generic
 
-from engine.api import Game, StateT, TurnT
+from engine.api import StateT, TurnT
 from engine.support.players import RESIGN, who_plays
 from engine.values import Player
 from referee.clocks.clock import PauseReason
@@ -48,13 +48,11 @@ class Timekeeper(Generic[StateT, TurnT]):
 
     def __init__(
         self,
-        game: Game[StateT, TurnT],
         context: JudgeContext[StateT, TurnT],
         log: GameLog[StateT, TurnT],
         announcer: Announcer[StateT, TurnT],
         settings: ServiceSettings,
     ) -> None:
-        self._game = game
         self._context = context
         self._log = log
         self._announcer = announcer
@@ -126,7 +124,7 @@ class Timekeeper(Generic[StateT, TurnT]):
         if clock is not None and clock.control.waits and PauseReason.UNSEEN not in clock.pauses:
             self._log.append(paused_event(PauseReason.UNSEEN, "", self._announcer.time_s))
 
-    def update(self, belief: Belief[StateT, TurnT], view: TableView) -> tuple[Player, ...]:
+    def update(self, belief: Belief[StateT, TurnT], view: TableView[StateT, TurnT]) -> tuple[Player, ...]:
         """Pause, resume, or announce a fallen flag after a frame; returns the players who lose on time."""
         clock, time_s = self._log.clock.clock, self._announcer.time_s
         if belief.states != self._believed:
@@ -153,13 +151,13 @@ class Timekeeper(Generic[StateT, TurnT]):
         if clock.control.flag is not FlagRule.LOSES:
             return ()
         together = [player for player in losing if fell_s[player] > max(fell_s.values()) - _TOGETHER_S]
-        if len(together) > 1 and set(losing) >= set(who_plays(self._game, belief.states[0])):
+        if len(together) > 1 and set(losing) >= set(who_plays(self._context.game, belief.states[0])):
             # Whoever resigned last would win.
             self._announcer.alarm(belief, NOBODY_LOSES)
             return tuple(player for player in losing if player not in together)
         return tuple(losing)
 
-    def _reasons(self, view: TableView) -> frozenset[PauseReason]:
+    def _reasons(self, view: TableView[StateT, TurnT]) -> frozenset[PauseReason]:
         """Return why the clock should pause. A hand over the table is no reason, since it belongs to the player."""
         shown = None if self._announcer.shown is None else self._announcer.shown.kind
         if shown is VerdictKind.AMBIGUOUS and view.question.is_open(view.stable):
@@ -170,7 +168,7 @@ class Timekeeper(Generic[StateT, TurnT]):
         is_unseen = shown is VerdictKind.CANNOT_SEE or view.is_unclear
         return frozenset({PauseReason.UNSEEN}) if is_unseen and not is_hand else frozenset()
 
-    def _has_fallen(self, player: Player, belief: Belief[StateT, TurnT], view: TableView) -> bool:
+    def _has_fallen(self, player: Player, belief: Belief[StateT, TurnT], view: TableView[StateT, TurnT]) -> bool:
         """Whether a flag has fallen and no unjudged turn was complete before that."""
         clock = self._log.clock.clock
         assert clock is not None

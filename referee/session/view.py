@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Generic
 
 from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError
@@ -33,10 +33,11 @@ from vision.frame import Frame
 from vision.reading import PlaceReading, Reading
 
 
-class TableView:
+class TableView(Generic[StateT, TurnT]):
     """Follows the readings of one game until the table is at rest, and triggers each judgement once."""
 
-    def __init__(self, settings: ServiceSettings) -> None:
+    def __init__(self, context: JudgeContext[StateT, TurnT], settings: ServiceSettings) -> None:
+        self._context = context
         self._settings = settings
         self._filter = StabilityFilter(settings.settling)
         self._sheets = SheetsAtRest(settings)
@@ -44,7 +45,8 @@ class TableView:
         self._stall = StallWatch(settings.stall_s, settings.settling.sure_probability)
         self._judged: tuple[float, Trigger] | None = None
         self._judged_in_sight: frozenset[Place] = frozenset()
-        self._pressed = False
+        self.press_waits = False
+        """Whether somebody ended the turn: the table is judged now if it is at rest, else as soon as it is."""
         self.question = OpenQuestion(settings.settling.sure_probability)
         """The last question to the players."""
         self.frame: Frame | None = None
@@ -67,8 +69,9 @@ class TableView:
             self._unclear.clear()
         return self.stable
 
-    def sheets_at_rest(self, game: Game[StateT, TurnT], states: Sequence[StateT]) -> tuple[StableView, ...]:
+    def sheets_at_rest(self, states: Sequence[StateT]) -> tuple[StableView, ...]:
         """Return the sheets that have come to rest while others have not, in a game in which several write at once."""
+        game = self._context.game
         is_played = bool(states) and game.rules.outcome(states[0]) is None
         if self.reading is None or not is_played or not isinstance(game.table, WritesInSteps):
             return ()
@@ -87,7 +90,7 @@ class TableView:
         """Note that something could be judged although the table isn't at rest."""
         self._unclear.clear()
 
-    def stall_question(self, context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT]) -> Verdict | None:
+    def stall_question(self, belief: Belief[StateT, TurnT]) -> Verdict | None:
         """Return the question about places that have been unreadable for long; each is asked about once.
 
         Not asked about are places that a person has settled, and those in sight that may well show what is believed or
@@ -96,10 +99,11 @@ class TableView:
         reading = self.reading
         if reading is None or not (unread := self._stall.add(reading)):
             return None
-        believed = context.game.table.appearance(belief.states[0])
+        believed = self._context.game.table.appearance(belief.states[0])
         # The table may have more sheets than the game has players.
         places = [place for place in unread if place in believed]
-        settled = belief.override.places | belief.override.ignored | belief.looking_as_before(context, reading, places)
+        known = belief.looking_as_before(self._context, reading, places)
+        settled = belief.override.places | belief.override.ignored | known
         unclear = [place for place in places if not _shows(reading.places[place], believed[place])]
         to_ask = tuple(place for place in unclear if place not in settled)
         if not to_ask:
@@ -116,84 +120,65 @@ class TableView:
         asking = asks_to_look or self.question.is_open(self.stable)
         return self._settings.stills or is_news(verdict, shown, unsettled=asking or belief.fault is not None)
 
-    def ruling_if_declared(self, context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT]) -> Ruling | None:
+    def _ruling_if_declared(self, belief: Belief[StateT, TurnT]) -> Ruling | None:
         """Return the ruling if the turn were declared ended now, ``None`` before the set-up or without rest."""
         if self.stable is None or not belief.states:
             return None
-        return judge(context, belief, self.stable.readings, Trigger.DECLARED)[1]
+        return judge(self._context, belief, self.stable.readings, Trigger.DECLARED)[1]
 
-    def shows_turn_before(
-        self, context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], player: Player
-    ) -> bool:
+    def shows_turn_before(self, belief: Belief[StateT, TurnT], player: Player) -> bool:
         """Return whether the table shows a whole turn after which this player is to move, who isn't to move now."""
         if not player or any(state.to_move == player for state in belief.states):
             return False
-        ruling = self.ruling_if_declared(context, belief)
+        ruling = self._ruling_if_declared(belief)
         after = ruling.steps[-1].states if ruling is not None and ruling.steps else ()
-        return any(context.game.notation.parse_state(text).to_move == player for text in after)
+        return any(self._context.game.notation.parse_state(text).to_move == player for text in after)
 
-    def is_turn_ended_by_word(self, context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT]) -> bool:
+    def is_turn_ended_by_word(self, belief: Belief[StateT, TurnT]) -> bool:
         """Return whether the next player's roll or last word ends the turn on the table, as a touch would.
 
         If it is unclear which turn that is, asks the players, as after a press, and raises CorrectionError.
         """
-        if self._settings.turn_end is not TurnEnd.TOUCH or awaits_roll(context, belief):
+        if self._settings.turn_end is not TurnEnd.TOUCH or awaits_roll(self._context, belief):
             return False
-        ruling = self.ruling_if_declared(context, belief)
+        ruling = self._ruling_if_declared(belief)
         if ruling is None:
             return False
         if not ruling.steps and ruling.verdict.candidates:
-            self.press()
+            self.press_waits = True
             raise CorrectionError(ruling.verdict.sentence)
         return bool(ruling.steps)
 
-    def is_turn_ended_by_entry(
-        self, context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], command: Entry
-    ) -> bool:
+    def is_turn_ended_by_entry(self, belief: Belief[StateT, TurnT], command: Entry) -> bool:
         """Return whether a typed roll, or a turn that only the next player can play, ends the turn on the table.
 
         Raises CorrectionError as ``is_turn_ended_by_word`` does.
         """
-        game = context.game
+        game = self._context.game
         is_next_turn = (
             isinstance(command, EnterTurn)
             and not _is_possible(game, belief.states, command)
-            and _is_possible(game, belief.once_touched(context).states, command)
+            and _is_possible(game, belief.once_touched(self._context).states, command)
         )
-        return (is_next_turn or isinstance(command, EnterRoll)) and self.is_turn_ended_by_word(context, belief)
+        return (is_next_turn or isinstance(command, EnterRoll)) and self.is_turn_ended_by_word(belief)
 
-    def turn_with_announcement(
-        self, context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], command: Announce
-    ) -> EnterTurn | None:
+    def turn_with_announcement(self, belief: Belief[StateT, TurnT], command: Announce) -> EnterTurn | None:
         """Return the turn on the table combined with the announcement, if a turn may end with it."""
-        ruling = self.ruling_if_declared(context, belief)
+        ruling = self._ruling_if_declared(belief)
         if ruling is None or len(ruling.steps) != 1:
             return None
         text = f"{ruling.steps[0].turn} {command.text}"
         try:
-            context.game.notation.parse_turn(belief.states[0], text)
+            self._context.game.notation.parse_turn(belief.states[0], text)
         except EngineError:
             return None
         return EnterTurn(text, command.by, ruling.steps[0].player)
-
-    @property
-    def press_waits(self) -> bool:
-        """Whether a press waits for the table to be at rest."""
-        return self._pressed
-
-    def press(self) -> None:
-        """Note that a person ended the turn: the table is judged now if it is at rest, else as soon as it is."""
-        self._pressed = True
-
-    def forget_press(self) -> None:
-        """Drop a press that waits for the table to be at rest, since it was about another position."""
-        self._pressed = False
 
     def trigger(self, *, set_up: bool) -> Trigger | None:
         """Return the trigger for judging the table, ``None`` if it isn't at rest or was judged already."""
         if self.stable is None:
             return None
-        if self._settings.stills or self._pressed:
+        if self._settings.stills or self.press_waits:
             return Trigger.DECLARED
         trigger = self._settings.trigger_after(self.stable.rested_s, set_up=set_up)
         was_judged = self._judged == (self.stable.since_s, trigger)
@@ -201,7 +186,7 @@ class TableView:
 
     def judged(self, view: StableView, trigger: Trigger) -> None:
         """Note that the table at rest is being judged."""
-        self._pressed = False
+        self.press_waits = False
         self._judged = (view.since_s, trigger)
         self._judged_in_sight = view.in_sight
 
@@ -260,14 +245,10 @@ class SheetsAtRest:
     def _sheet_at_rest(self, player: Player, reading: Reading) -> StableView | None:
         followed = self._filters.setdefault(player, StabilityFilter(self._settings.settling))
         own = {place: seen for place, seen in reading.places.items() if place.startswith(f"{player}.")}
-        if not own or any(map(_is_blocked, own.values())):
+        if not own or any(seen.hidden_by in BLOCKING_KINDS for seen in own.values()):
             followed.clear()
             return None
         return followed.add(replace(reading, places=own, hindrances=(), rolls=(), changes=()))
-
-
-def _is_blocked(seen: PlaceReading) -> bool:
-    return seen.hidden_by in BLOCKING_KINDS
 
 
 class UnclearWatch:

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from common.phrases import did_you_mean
@@ -27,15 +27,15 @@ from hardware.pin_map import NO_OUTPUT
 from referee.errors import ClockError, ConfigError
 from referee.settings.conversions import is_address, pins, sensor_pins, sheet_path, table_options, time_control
 from referee.settings.network_sections import MqttSection
-from referee.settings.settings import Settings
+from referee.settings.settings import SECTIONS, Settings
 from referee.settings.sources import (
     SECTION_SEPARATOR,
     Source,
     absolute_source,
     find_file,
-    nearest_source,
     read_environment,
     read_file,
+    source_of,
 )
 from referee.settings.written import allowed_text
 
@@ -52,15 +52,14 @@ class Configuration:
 
     def rows(self) -> Iterator[tuple[str, str, Source]]:
         """Yield (``section.key``, value as TOML, source) for every setting, in the order of the sections."""
-        for section in type(self.settings).model_fields:
-            values = getattr(self.settings, section)
-            for key in type(values).model_fields:
+        for section, kind in SECTIONS.items():
+            for key in kind.model_fields:
                 name = f"{section}{SECTION_SEPARATOR}{key}"
-                yield name, as_toml(getattr(values, key)), self._source(name)
+                yield name, as_toml(getattr(getattr(self.settings, section), key)), self._source(name)
 
     def _source(self, name: str) -> Source:
         inside = [source for path, source in self.sources.items() if path.startswith(name + SECTION_SEPARATOR)]
-        return self.sources.get(name) or (inside[0] if inside else Source("default"))
+        return self.sources.get(name) or (inside[0] if inside else _DEFAULT)
 
 
 def load(
@@ -82,14 +81,9 @@ def load(
     if file is not None:
         values, lines = read_file(file)
         sources = {name: Source("file", str(file), line) for name, line in lines.items()}
-    sections = {
-        name: tuple(field.annotation.model_fields)
-        for name, field in Settings.model_fields.items()
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
-    }
+    keys = {section: tuple(kind.model_fields) for section, kind in SECTIONS.items()}
     overrides = [
-        (name, text, Source("environment", variable))
-        for name, text, variable in read_environment(environment, sections)
+        (name, text, Source("environment", variable)) for name, text, variable in read_environment(environment, keys)
     ]
     overrides += [(name, value, Source("flag", _flag_of(name))) for name, value in (flags or {}).items()]
     for name, value, source in overrides:
@@ -146,12 +140,12 @@ def _flag_of(name: str) -> str:
 
 
 def _split_list(section: str, key: str, text: str) -> object:
-    annotation = Settings.model_fields[section].annotation
-    field = annotation.model_fields[key] if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
-    if field is not None and get_origin(field.annotation) is tuple:
+    if get_origin(SECTIONS[section].model_fields[key].annotation) is tuple:
         return [part.strip() for part in text.split(",") if part.strip()]
     return text
 
+
+_DEFAULT = Source("default")
 
 _ALTERNATIVES = {"bool", "int", "str", "[key]"}
 """What pydantic appends to the name of a setting with several possible types, or to a wrong key."""
@@ -182,7 +176,8 @@ def explain_faults(
 ) -> Iterator[str]:
     """Yield one line per wrong setting: its source if it has one, what was got, what is allowed, the nearest name."""
     for location, faults in _faults_by_setting(error):
-        source = nearest_source(location, sources) or file
+        found = source_of(SECTION_SEPARATOR.join(location), sources)
+        source = file if found == _DEFAULT else found
         yield ("" if source is None else f"{source}: ") + _explain_fault(location, faults)
 
 
@@ -205,9 +200,7 @@ def _describe_allowed(location: list[str], fault: ErrorDetails) -> str:
     kind = fault["type"].partition("_")[0]
     if kind == "model":
         return f"settings under [{location[0]}]"
-    section, key = Settings.model_fields[location[0]].annotation, location[1]
-    assert isinstance(section, type)
-    assert issubclass(section, BaseModel)
+    section, key = SECTIONS[location[0]], location[1]
     if kind == "tuple":
         return f"a list, such as {as_toml([fault['input']])}"
     if kind == "dict":
@@ -220,26 +213,15 @@ def _describe_allowed(location: list[str], fault: ErrorDetails) -> str:
 
 
 def _sibling_names(location: list[str]) -> list[str]:
-    fields = Settings.model_fields
-    for part in location[:-1]:
-        annotation = fields[part].annotation if part in fields else None
-        if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
-            return []
-        fields = annotation.model_fields
-    return list(fields)
+    return list(SECTIONS if len(location) == 1 else SECTIONS[location[0]].model_fields)
 
 
 def _choices(location: list[str]) -> list[object]:
-    annotation: Any = Settings
-    for part in location:
-        if isinstance(annotation, type) and issubclass(annotation, BaseModel) and part in annotation.model_fields:
-            annotation = annotation.model_fields[part].annotation
+    section, key = location[:2]
+    annotation: Any = SECTIONS[section].model_fields[key].annotation
     while get_origin(annotation) is tuple:
         annotation = get_args(annotation)[0]
     return list(get_args(annotation))
-
-
-_DEFAULT = Source("default")
 
 
 def problems(settings: Settings, sources: Mapping[str, Source]) -> Iterator[str]:
@@ -247,7 +229,7 @@ def problems(settings: Settings, sources: Mapping[str, Source]) -> Iterator[str]
     try:
         game: Game[Any, Any] = registry.load(settings.game.name)
     except EngineError as error:
-        source = sources.get("game.name", _DEFAULT)
+        source = source_of("game.name", sources)
         yield f"{source}: game.name is {as_toml(settings.game.name)}; {error}"
         places: tuple[str, ...] = ()
     else:
@@ -255,7 +237,7 @@ def problems(settings: Settings, sources: Mapping[str, Source]) -> Iterator[str]
         places = tuple(game.places)
     yield from device_problems(settings, places, sources)
     if settings.page.address is not None and not is_address(settings.page.address):
-        source = sources.get("page.address", _DEFAULT)
+        source = source_of("page.address", sources)
         yield (
             f"{source}: page.address is {as_toml(settings.page.address)}; expected an address of this machine, "
             'or "0.0.0.0" for all its networks'
@@ -264,18 +246,18 @@ def problems(settings: Settings, sources: Mapping[str, Source]) -> Iterator[str]
     try:
         time_control(settings.clock)
     except ClockError as error:
-        yield f"{nearest_source(['clock', 'time'], sources) or _DEFAULT}: clock.time: {error}"
+        yield f"{source_of('clock.time', sources)}: clock.time: {error}"
 
 
 def _mqtt_problems(mqtt: MqttSection, sources: Mapping[str, Source]) -> Iterator[str]:
     """Yield what would leave a connection unencrypted, or give a password to whoever says that it is a hall."""
     files = ("ca_file", "certificate_file", "key_file")
     for name in [] if mqtt.tls else [name for name in files if getattr(mqtt, name) is not None]:
-        yield f"{sources.get(f'mqtt.{name}', _DEFAULT)}: mqtt.{name} is set, but mqtt.tls is false; set tls = true"
+        yield f"{source_of(f'mqtt.{name}', sources)}: mqtt.{name} is set, but mqtt.tls is false; set tls = true"
     if mqtt.key_file is not None and mqtt.certificate_file is None:
-        source = sources.get("mqtt.key_file", _DEFAULT)
+        source = source_of("mqtt.key_file", sources)
         yield f"{source}: mqtt.key_file is set without mqtt.certificate_file; a key alone proves nothing"
-    source = sources.get("mqtt.hall", _DEFAULT)
+    source = source_of("mqtt.hall", sources)
     for name in [] if mqtt.hall is None else ["address", "port"]:
         if getattr(mqtt, name) is not None:
             yield f"{source}: mqtt.hall is set, and mqtt.{name} too; keep one, as a hall says where its broker is"
@@ -289,26 +271,26 @@ def _mqtt_problems(mqtt: MqttSection, sources: Mapping[str, Source]) -> Iterator
 def _rule_problems(
     game: Game[Any, Any], options: Mapping[str, OptionValue], sources: Mapping[str, Source]
 ) -> Iterator[str]:
-    alone = [({name: value}, ["game", "options", name]) for name, value in options.items()]
-    for given, location in [*alone, (options, ["game", "options"])]:
+    alone = [({name: value}, f"game.options.{name}") for name, value in options.items()]
+    for given, setting in [*alone, (options, "game.options")]:
         try:
             table_options(game, given)
         except (OptionError, OSError) as error:
             why = f"cannot read {error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
-            yield f"{nearest_source(location, sources) or _DEFAULT}: game.options: {why}"
+            yield f"{source_of(setting, sources)}: game.options: {why}"
             return
 
 
 def device_problems(settings: Settings, places: tuple[str, ...], sources: Mapping[str, Source]) -> Iterator[str]:
     """Yield one line per fault of the drivers and pins; ``places`` are the game's, empty for an unknown game."""
     drivers = settings.lights.drivers
-    drivers_source = nearest_source(["lights", "drivers"], sources) or _DEFAULT
+    drivers_source = source_of("lights.drivers", sources)
     for name in sorted({name for name in drivers if drivers.count(name) > 1}):
         yield f"{drivers_source}: lights.drivers: {name} is named twice; name each driver once"
     try:
         wired = pins(settings.lights, places)
     except HardwareError as error:
-        yield f"{nearest_source(['lights'], sources) or _DEFAULT}: lights: {error}"
+        yield f"{source_of('lights', sources)}: lights: {error}"
         return
     if "gpio" in drivers and not wired.has_outputs:
         yield f"{drivers_source}: lights.drivers: {NO_OUTPUT}"
@@ -316,4 +298,4 @@ def device_problems(settings: Settings, places: tuple[str, ...], sources: Mappin
         try:
             sensor_pins(settings)
         except HardwareError as error:
-            yield f"{nearest_source(['sensors'], sources) or _DEFAULT}: sensors: {error}"
+            yield f"{source_of('sensors', sources)}: sensors: {error}"

@@ -137,6 +137,11 @@ class CameraSection(Section):
         default=True, description="Whether the camera keeps exposure, white balance and focus once it sees the table."
     )
 
+    @property
+    def size_px(self) -> tuple[int, int]:
+        """Width and height of the frames."""
+        return self.width_px, self.height_px
+
 
 class TableSection(Section):
     """What was measured and learned about the table."""

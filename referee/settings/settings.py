@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from referee.errors import ConfigError
@@ -80,3 +81,9 @@ class Settings(Section):
             for key, value in getattr(self, section)
             if isinstance(value, Path)
         }
+
+
+SECTIONS: Mapping[str, type[Section]] = MappingProxyType(
+    {name: type(field.default) for name, field in Settings.model_fields.items()}
+)
+"""The class of each section, in the order of the settings file."""

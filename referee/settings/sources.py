@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,13 +43,13 @@ class Source:
         return f"${self.detail}" if self.kind == "environment" else self.detail or self.kind
 
 
-def nearest_source(location: Sequence[str], sources: Mapping[str, Source]) -> Source | None:
-    """Return the source of a setting, or of the nearest enclosing section or table; ``None`` if all is default."""
-    for length in range(len(location), 0, -1):
-        source = sources.get(SECTION_SEPARATOR.join(location[:length]))
-        if source is not None:
-            return source
-    return None
+def source_of(name: str, sources: Mapping[str, Source]) -> Source:
+    """Return the source of a setting, or else of the nearest enclosing section or table; ``default`` without any."""
+    while name:
+        if name in sources:
+            return sources[name]
+        name = name.rpartition(SECTION_SEPARATOR)[0]
+    return Source("default")
 
 
 def user_folder(environment: Mapping[str, str], variable: str, fallback: str) -> Path:

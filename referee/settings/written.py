@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from common.toml_text import as_toml, as_toml_line
-from referee.settings.settings import Settings
+from referee.settings.settings import SECTIONS, Settings
 
 _WIDTH = 100
 
@@ -23,15 +23,13 @@ def example() -> str:
             )
         )
     ]
-    defaults = Settings()
-    for section in Settings.model_fields:
-        values = getattr(defaults, section)
-        properties = definitions[type(values).__name__]["properties"]
-        lines = [*_comment(str(type(values).__doc__)), f"[{section}]"]
-        for key, field in type(values).model_fields.items():
+    for section, kind in SECTIONS.items():
+        properties = definitions[kind.__name__]["properties"]
+        lines = [*_comment(str(kind.__doc__)), f"[{section}]"]
+        for key, field in kind.model_fields.items():
             allowed = allowed_text(properties[key])
             lines += ["", *_comment(str(field.description) + (f" Takes {allowed}." if allowed else ""))]
-            value = getattr(values, key)
+            value = field.default
             sample = f"# {key} = {as_toml(field.examples[0])}" if field.examples else None
             if value is None or sample is None:
                 lines.append(sample or f"{key} = {as_toml(value)}")
@@ -46,8 +44,7 @@ def example() -> str:
 def written(values: Mapping[str, Any]) -> str:
     """Return a file with these values, by ``section.key``, each below a comment that describes it."""
     blocks = ["\n".join(_comment("Written by `./run setup`. `./run tools config --example` has every setting."))]
-    for section in Settings.model_fields:
-        kind = type(getattr(Settings(), section))
+    for section, kind in SECTIONS.items():
         given = [key for key in kind.model_fields if f"{section}.{key}" in values]
         lines = [*_comment(str(kind.__doc__)), f"[{section}]"]
         for key in given:

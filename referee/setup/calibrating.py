@@ -177,11 +177,10 @@ class BoardPictures:
     @classmethod
     def of(cls, table: TableSetup) -> BoardPictures:
         """Load a table's pictures, also after a restart; raises VisionError if one can't be read."""
-        known = table.pictures
-        width, height = size = tuple(int(table.values.get(f"camera.{side}_px", 0)) for side in ("width", "height"))
+        known, size = table.pictures, table.picture_px
         if isinstance(known, BoardPictures) and (0 in size or known.guide.size == size):
             return known
-        found = cls(table.folder / PICTURES_FOLDER, PoseGuide((width, height)))
+        found = cls(table.folder / PICTURES_FOLDER, PoseGuide(size))
         found.folder.mkdir(exist_ok=True)
         for path in image_paths(found.folder):
             image = load_image(path)
@@ -272,8 +271,8 @@ def _check_calibration(table: TableSetup, answer: str) -> Outcome:
     images: list[Image]
     if given is not None:
         images = [load_image(path) for path in image_paths(given)]
-        if images and table.values.get("camera.width_px") is not None:
-            check_size(images[0], (table.values["camera.width_px"], table.values["camera.height_px"]))
+        if images and all(table.picture_px):
+            check_size(images[0], table.picture_px)
     else:
         images = [frame.image for frame in table.look(table.source, CALIBRATION_PICTURES, BETWEEN_PICTURES_S)]
     found = calibrate(images, CHARUCO, name="camera")
@@ -293,9 +292,8 @@ _CALIBRATION = Phrase("calibration")
 
 def _use_calibration(table: TableSetup, path: Path, answer: str) -> Outcome:
     camera = load_calibration(path)
-    size = (table.values.get("camera.width_px"), table.values.get("camera.height_px"))
-    if None not in size and camera.size != size:
-        of_file, of_camera = (f"{width} x {height}" for width, height in (camera.size, size))
+    if all(table.picture_px) and camera.size != table.picture_px:
+        of_file, of_camera = (f"{width} x {height}" for width, height in (camera.size, table.picture_px))
         wrong = Phrase(
             "%(file)s is for %(calibrated)s pixels, the camera gives %(camera)s",
             file=path.name,

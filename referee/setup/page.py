@@ -117,7 +117,6 @@ class SetUpPage:
                 forms = step.forms(table)
             except FAULTS as error:
                 findings = (*findings, fault_of(step, error))
-            size = tuple(table.values.get(f"camera.{side}_px", 0) for side in ("width", "height"))
             return StepView(
                 step.name,
                 step.title,
@@ -127,7 +126,7 @@ class SetUpPage:
                 step.files(table),
                 self._titles(),
                 shows_picture=step.watch is not None,
-                picture_px=size if all(size) else None,
+                picture_px=table.picture_px if all(table.picture_px) else None,
                 collects=step.collect is not None,
                 takes_photos=step.takes_photo,
                 dialogue=None if self._dialogue is None else self._dialogue.shown(),
@@ -149,7 +148,7 @@ class SetUpPage:
         if run is None or step is None or step.watch is None:
             return Inspection()
         try:
-            (frame,) = run.table.look(run.table.source, 1, 0.0)
+            frame = run.table.picture()
         except FAULTS as error:
             return Inspection((fault_of(step, error),))
         with self._lock:
@@ -203,7 +202,7 @@ class SetUpPage:
             if now is None or now.collect is None:
                 return
         try:
-            (frame,) = self._table.look(self._table.source, 1, 0.0)
+            frame = self._table.picture()
         except FAULTS as error:
             self._shown.findings = (fault_of(now, error),)
             return

@@ -77,8 +77,8 @@ class SharedCamera:
             # A device can't be opened twice, so close the previous camera first.
             self._stack.close()
             self._camera = self._last = None
-            size, rate = (self._settings.width_px, self._settings.height_px), self._settings.frames_per_second
-            opened = open_camera(source, size=size, frames_per_second=rate)
+            asked = self._settings
+            opened = open_camera(source, size=asked.size_px, frames_per_second=asked.frames_per_second)
             self._camera, self._source = self._stack.enter_context(opened), source
         return self._camera
 

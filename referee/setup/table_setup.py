@@ -102,6 +102,11 @@ class TableSetup:
         """The camera in use; the first one until another is chosen. Raises ConfigError for an impossible file."""
         return absolute_source(str(self.values.get("camera.source", FIRST_CAMERA)), self.folder)
 
+    @property
+    def picture_px(self) -> tuple[int, int]:
+        """The camera's width and height in pixels; (0, 0) while they are unknown."""
+        return self.values.get("camera.width_px", 0), self.values.get("camera.height_px", 0)
+
     def file(self, name: str) -> Path:
         """Return the path of a file that an answer or the settings name; raises ConfigError."""
         return self.folder / expanded(name)

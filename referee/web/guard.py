@@ -107,6 +107,11 @@ async def form_fields(request: Request) -> dict[str, list[str]]:
         raise HTTPException(400, "The form has too many fields.") from error
 
 
+def number_in(text: str, most_digits: int) -> int | None:
+    """Read a whole number of a form or a query; ``None`` for any other text and for a longer number."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= most_digits else None
+
+
 async def form_with_file(request: Request) -> tuple[dict[str, list[str]], bytes]:
     """Return the fields and the file of a multipart form; both empty for any other content type."""
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):

@@ -11,7 +11,7 @@ from engine.api import Game
 from hardware.lights.signals import Signal, most_urgent_lights
 from referee.clocks.clock import ClockFace
 from referee.judge.verdict import Verdict
-from referee.session.feed import Snapshot, next_words
+from referee.session.feed import Snapshot, next_words, players_of, players_to_move
 from referee.session.signals import looking_signal, outcome_sentence
 from referee.session.table_port import TablePort, VersionedSnapshot
 from referee.web.documents import (
@@ -121,9 +121,7 @@ def _clock(face: ClockFace) -> ClockDocument:
 
 
 def _players(game: Game[Any, Any], snapshot: Snapshot, say: Say) -> tuple[PlayerDocument, ...]:
-    state = snapshot.states[0] if snapshot.states else None
-    playing = [player for player in game.players if player in snapshot.scores] if snapshot.scores else game.players
-    to_move = () if state is None or snapshot.outcome is not None else game.rules.players_to_move(state)
+    to_move = players_to_move(game, snapshot)
     return tuple(
         PlayerDocument(
             id=player,
@@ -132,7 +130,7 @@ def _players(game: Game[Any, Any], snapshot: Snapshot, say: Say) -> tuple[Player
             score=snapshot.scores.get(player),
             to_move=player in to_move,
         )
-        for player in playing
+        for player in players_of(game, snapshot)
     )
 
 

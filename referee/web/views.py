@@ -26,7 +26,7 @@ from referee.web.api import PageServices
 from referee.web.documents import TableDocument
 from referee.web.drawing.boards import RINGS
 from referee.web.entering import turns_document
-from referee.web.guard import CSRF_FIELD, Guarded, form_fields
+from referee.web.guard import CSRF_FIELD, Guarded, form_fields, number_in
 from referee.web.languages import COOKIE, LANGUAGES, language_of, page_options, sentences, templates, translations
 
 _STATIC = Path(__file__).with_name("static")
@@ -37,7 +37,7 @@ _ASKING = frozenset({VerdictKind.ILLEGAL.value, VerdictKind.AMBIGUOUS.value, Ver
 """The verdicts that a person may answer with "it is as drawn here"."""
 _CLOCKS = ("fischer 5+3", "bronstein 5+3", "delay 5+3", "hourglass 2", "none")
 """Clocks suggested when a game begins; any other may be typed."""
-_TITLE = "Tabletop Referee"
+TITLE = "Tabletop Referee"
 
 
 class Pages:
@@ -190,8 +190,7 @@ class Pages:
 
 def _number(request: Request, name: str) -> int | None:
     """Return a number from the query string, ``None`` if it is missing or isn't a number."""
-    text = request.query_params.get(name, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+    return number_in(request.query_params.get(name, ""), 9)
 
 
 def refusal(request: Request, error: HTTPException) -> Response:
@@ -201,7 +200,7 @@ def refusal(request: Request, error: HTTPException) -> Response:
     gettext = translations(language_of(request)).gettext
     heading = gettext("That was refused") if request.method == "POST" else gettext("That can't be shown")
     words = {"heading": heading, "words": error.detail, "may_pair": error.status_code == 403}
-    return page(request, "words", {"game": {"title": _TITLE}, **words}, error.status_code)
+    return page(request, "words", {"game": {"title": TITLE}, **words}, error.status_code)
 
 
 def page(
@@ -332,7 +331,7 @@ async def _manifest(request: Request) -> Response:
         {"src": f"/static/icon-{side}.png", "sizes": f"{side}x{side}", "type": "image/png"} for side in (192, 512)
     ]
     manifest = {
-        "name": _TITLE,
+        "name": TITLE,
         "short_name": gettext("Referee"),
         "lang": language_of(request),
         "id": "/",

@@ -245,9 +245,10 @@ def strip_sources(plan: WiringPlan, clock: Callable[[], float] = time.monotonic)
     light_map = plan.light_map
     if light_map is None:
         return ()
+    lights = plan.strip_lights or light_map.lights
     outputs: dict[str, Callable[[], PixelOutput]] = {
-        "wled-serial": lambda: WledSerial(plan.wled_serial_port, _lights(plan, light_map), clock, baud=plan.wled_baud),
-        "wled-network": lambda: WledNetwork(plan.wled_host, _lights(plan, light_map), clock, port=plan.wled_port),
+        "wled-serial": lambda: WledSerial(plan.wled_serial_port, lights, clock, baud=plan.wled_baud),
+        "wled-network": lambda: WledNetwork(plan.wled_host, lights, clock, port=plan.wled_port),
     }
     names = {"wled-serial": "the WLED on USB", "wled-network": "the WLED on the network"}
     # a fault of one frame is only reported with a later one, which shows whether it works
@@ -259,10 +260,6 @@ def strip_sources(plan: WiringPlan, clock: Callable[[], float] = time.monotonic)
         for name in plan.drivers
         if name in outputs
     )
-
-
-def _lights(plan: WiringPlan, light_map: LightMap) -> int:
-    return plan.strip_lights or light_map.lights
 
 
 def _driver(name: str, make_output: Callable[[], PixelOutput], light_map: LightMap, brightness: float) -> PixelDriver:

@@ -21,9 +21,8 @@ from hardware.switches import SwitchPins
 from referee.errors import ConfigError
 from referee.sensing.values import SensorSettings
 from referee.settings.conversions import sensor_pins, wanted_board
-from referee.settings.sections import LightSection
 from referee.settings.settings import Settings
-from referee.settings.sources import Source, nearest_source
+from referee.settings.sources import Source, source_of
 from referee.wiring.sensor_map import SensorMap, load_sensor_map
 
 STRIP_DRIVERS = ("board", "wled-serial", "wled-network")
@@ -145,9 +144,10 @@ def plan_and_problems(
     if switch_source is SwitchSource.PINS and (inputs is not Inputs.CAMERA or making == "sensor map"):
         switch_pins = faults.attempt("sensors", lambda: sensor_pins(settings))
     sensor_map = _sensor_map(settings, pin_map, places, faults) if inputs is not Inputs.CAMERA else None
+    serial_wled = lights.wled_serial_port if "wled-serial" in lights.drivers else None
     plan = WiringPlan(
         drivers=drivers,
-        wanted=replace(wanted_board(settings.board), left_out=_port_of_wled(lights)),
+        wanted=replace(wanted_board(settings.board), left_out=serial_wled),
         configure=_configure(settings),
         has_board_buttons=pin_map is not None and bool(pin_map.buttons) and not making,
         roles=_button_roles(settings, pin_map, faults),
@@ -178,7 +178,7 @@ class _Faults:
         self.found: list[str] = []
 
     def add(self, name: str, sentences: Iterable[str]) -> None:
-        source = nearest_source(name.split("."), self._sources) or Source("default")
+        source = source_of(name, self._sources)
         self.found += [f"{source}: {name}: {sentence}" for sentence in sentences]
 
     def require(self, name: str, value: object, why: str) -> None:
@@ -233,10 +233,6 @@ def _wled_host(settings: Settings, faults: _Faults) -> str | None:
     host = settings.lights.wled_host
     faults.require("lights.wled_host", host, "wled-network needs the name or address of the WLED")
     return None if host is None else faults.attempt("lights.wled_host", lambda: check_host(host))
-
-
-def _port_of_wled(lights: LightSection) -> str | None:
-    return lights.wled_serial_port if "wled-serial" in lights.drivers else None
 
 
 def _check_wled_serial(settings: Settings, drivers: Sequence[str], faults: _Faults) -> None:

@@ -15,6 +15,7 @@ from referee.cli.group import ExampleCommand
 from referee.cli.options import (
     GAME,
     READABLE_FILE,
+    STRENGTH,
     Number,
     WholeNumber,
     parse_options,
@@ -47,7 +48,7 @@ _RECORD = click.Path(path_type=Path, dir_okay=False)
 @click.option("--dice", type=click.Choice(["typed", "roll"]), help="Type what real dice show, or have them drawn.  "
               "[default: typed where a person plays]")  # fmt: skip
 @click.option("--seed", type=WholeNumber(min=0), help="Draws the dice and the programs' turns.")
-@click.option("--strength", type=click.Choice(["gentle", "fair", "strong"]), help="How good hints are.  "
+@click.option("--strength", type=STRENGTH, help="How good hints are.  "
               "[default: as in the settings]")  # fmt: skip
 @click.option("--time", "seconds", type=Number(0.01, 600), help="Seconds that a hint may take.  "
               "[default: as in the settings]")  # fmt: skip

@@ -31,8 +31,8 @@ def trf16(tournament: Tournament, began: date) -> str:
     ranks = {line.player.number: (line.rank, line.halves) for line in standings(tournament)}
     for player in tournament.players:
         rank, halves = ranks[player.number]
-        name = player.name[:_NAME_WIDTH]
-        start = f"001 {player.number:>4} {'':4} {name:<33} {player.rating or '':>4} {'':3} {'':>11} {'':10}"
+        name = f"{player.name:<{_NAME_WIDTH}.{_NAME_WIDTH}}"
+        start = f"001 {player.number:>4} {'':4} {name} {player.rating or '':>4} {'':3} {'':>11} {'':10}"
         lines.append(f"{start} {halves / 2:>4.1f} {rank:>4}{_rounds(tournament, player.number)}".rstrip())
     # The standard asks for a carriage return at the end of each line.
     return "".join(f"{line}\r\n" for line in lines)
@@ -47,13 +47,12 @@ def _round(tournament: Tournament, game: Pairing | None, number: int) -> str:
     """Write opponent, colour and result in eight columns."""
     if game is None:
         return "0000 - Z"
-    if game.second is None:
+    opponent = game.opponent_of(number)
+    if opponent is None:
         return "0000 - U" if tournament.system is System.SWISS else "0000 - Z"
-    is_first = game.first == number
-    opponent = game.second if is_first else game.first
     halves = tournament.halves_in(game, number)
     result = " " if game.score is Score.OPEN else (_PLAYED if game.score.was_played else _UNPLAYED)[halves]
-    return f"{opponent:>4} {'w' if is_first else 'b'} {result}"
+    return f"{opponent:>4} {'w' if game.first == number else 'b'} {result}"
 
 
 def standings_csv(tournament: Tournament) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from referee.hall.tournament.values import Pairing, Player, Score, System, Tournament
+from referee.hall.tournament.values import Player, Score, System, Tournament
 
 
 @dataclass(frozen=True)
@@ -52,25 +52,20 @@ def _line(tournament: Tournament, player: Player, halves: dict[int, int]) -> Lin
     games = {game.round: game for game in tournament.games_of(player.number)}
     for number in range(1, tournament.round + 1):
         game = games.get(number)
-        gained = 0 if game is None else tournament.halves_in(game, player.number)
         if game is not None and game.score is Score.OPEN:
             continue
-        if game is not None and game.score.was_played:
-            against = halves[_opponent(game, player.number)]
-            won += gained == 2
-        elif tournament.system is System.SWISS:
+        gained = 0 if game is None else tournament.halves_in(game, player.number)
+        opponent = None if game is None else game.opponent_of(player.number)
+        was_played = game is not None and game.score.was_played
+        if tournament.system is System.SWISS and not was_played:
             against = own
         else:
-            # Everybody meets everybody: a game that was not played counts against the one it was lost to.
-            against = 0 if game is None or game.second is None else halves[_opponent(game, player.number)]
+            # In a round robin, a game that was not played counts against the one it was lost to.
+            against = 0 if opponent is None else halves[opponent]
+        won += was_played and gained == 2
         buchholz += against
         weighed += gained * against
     return Line(0, player, own, buchholz, weighed, won)
-
-
-def _opponent(game: Pairing, number: int) -> int:
-    assert game.second is not None
-    return game.second if game.first == number else game.first
 
 
 def format_points(halves: int) -> str:

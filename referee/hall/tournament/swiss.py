@@ -7,6 +7,7 @@ scores, colours that should differ, and the upper half of a score group against 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -81,16 +82,11 @@ def pair(tournament: Tournament) -> tuple[Pairing, ...]:
             "the players left can't be paired without a second meeting or a second bye; stop after this round, or "
             "leave somebody out"
         )
-    games = sorted((pair for pair in pairs if pair[1] is not None), key=_board)
-    placed = [
-        Pairing(number, board, *_sides(one, other, board))
-        for board, (one, other) in enumerate(games, 1)
-        if other is not None
-    ]
-    for one, other in pairs:
-        if other is None:
-            placed.append(Pairing(number, len(placed) + 1, one.number, None, Score.BYE))
-    return tuple(placed)
+    games = [(one, other) for one, other in pairs if other is not None]
+    games.sort(key=lambda game: (-max(game[0].halves, game[1].halves), game[0].place))
+    placed = [Pairing(number, board, *_sides(one, other, board)) for board, (one, other) in enumerate(games, 1)]
+    byes = [Pairing(number, len(placed) + 1, one.number, None, Score.BYE) for one, other in pairs if other is None]
+    return (*placed, *byes)
 
 
 def pairing_records(tournament: Tournament) -> list[PairingRecord]:
@@ -100,28 +96,21 @@ def pairing_records(tournament: Tournament) -> list[PairingRecord]:
         (player for player in tournament.players if player.present),
         key=lambda player: (-halves[player.number], player.number),
     )
-    sizes: dict[int, int] = {}
-    for player in present:
-        sizes[halves[player.number]] = sizes.get(halves[player.number], 0) + 1
+    sizes = Counter(halves[player.number] for player in present)
     field = []
     for place, player in enumerate(present):
         games = tournament.games_of(player.number)
-        met = [game for game in games if game.second is not None]
+        opponents = (game.opponent_of(player.number) for game in games)
         field.append(
             PairingRecord(
                 player.number,
                 halves[player.number],
                 place,
                 sizes[halves[player.number]],
-                tuple(game.first == player.number for game in met if game.score.was_played),
+                tuple(game.first == player.number for game in games if game.score.was_played),
                 # Whoever won without playing has had what a bye gives.
                 any(not game.score.was_played and tournament.halves_in(game, player.number) > 1 for game in games),
-                frozenset(
-                    opponent
-                    for game in met
-                    for opponent in (game.first, game.second)
-                    if opponent is not None and opponent != player.number
-                ),
+                frozenset(opponent for opponent in opponents if opponent is not None),
             )
         )
     return field
@@ -182,21 +171,19 @@ def _as_number(cost: Cost, bounds: Cost) -> int:
     return number
 
 
-def _board(pair: tuple[PairingRecord, PairingRecord | None]) -> tuple[int, int]:
-    one, other = pair
-    return -max(one.halves, other.halves if other else 0), one.place
-
-
 def _sides(one: PairingRecord, other: PairingRecord, board: int) -> tuple[int, int]:
-    """Say who gets the first side: whoever needs it more, else by the last game that differs, else by turns."""
-    for wish_of, against in ((one.must_have, other.must_have), (one.should_have, other.should_have)):
-        if wish_of != against:
-            first = wish_of if wish_of is not None else not against
-            return (one.number, other.number) if first else (other.number, one.number)
+    """Return the numbers of two players, the first side's first."""
+    return (one.number, other.number) if _gets_first_side(one, other, board) else (other.number, one.number)
+
+
+def _gets_first_side(one: PairingRecord, other: PairingRecord, board: int) -> bool:
+    """Whether ``one`` does: whoever needs it more gets it, else by the last game that differs, else by turns."""
+    for wish, against in ((one.must_have, other.must_have), (one.should_have, other.should_have)):
+        if wish != against:
+            return wish if wish is not None else not against
     if one.lean != other.lean:
-        return (one.number, other.number) if one.lean < other.lean else (other.number, one.number)
+        return one.lean < other.lean
     for mine, theirs in zip(reversed(one.sides), reversed(other.sides), strict=False):
         if mine != theirs:
-            return (other.number, one.number) if mine else (one.number, other.number)
-    first = board % 2 == 1 if one.should_have is None else one.should_have
-    return (one.number, other.number) if first else (other.number, one.number)
+            return theirs
+    return board % 2 == 1 if one.should_have is None else one.should_have

@@ -74,6 +74,10 @@ class Pairing:
         """Whether it is still to be played."""
         return self.second is not None and self.score is Score.OPEN
 
+    def opponent_of(self, number: int) -> int | None:
+        """Return the opponent of one of its players, ``None`` for a bye."""
+        return self.second if number == self.first else self.first
+
 
 @dataclass(frozen=True)
 class Tournament:

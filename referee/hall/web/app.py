@@ -26,7 +26,7 @@ from referee.hall.hall import Hall
 from referee.hall.tournament.director import Director
 from referee.hall.tournament.standings import format_points
 from referee.web import server, views
-from referee.web.access import Access, Role
+from referee.web.access import Access, Role, Session
 from referee.web.api import pairing
 from referee.web.guard import Guarded
 from referee.web.languages import language_of, sentences, templates, translations
@@ -142,5 +142,9 @@ def clock_of(seat: Seat, now: datetime) -> list[ClockLine]:
 
 def refusal(error: TournamentError | ClockError) -> HTTPException:
     """Make a refusal of what a tournament can't do, or of a clock that can't be read."""
-    said = str(error)
-    return HTTPException(422, f"{said[:1].upper()}{said[1:]}.")
+    return HTTPException(422, f"{capitalized(str(error))}.")
+
+
+def arbiter_name(session: Session) -> str:
+    """Return the name under which a session's rulings and results are kept."""
+    return session.name or "arbiter"

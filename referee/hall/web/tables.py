@@ -20,10 +20,10 @@ from referee.commands.draw_offers import is_draw_possible
 from referee.commands.messages import COMMAND_MESSAGES, describe_errors
 from referee.hall.floor import Seat, Urgency
 from referee.hall.rulings import Status
-from referee.hall.web.app import HallDesk, clock_of, hall_templates, render_page
+from referee.hall.web.app import HallDesk, arbiter_name, clock_of, hall_templates, render_page
 from referee.web.access import Role, Session
 from referee.web.api import LOOK_AGAIN_S, MOST_VIEWERS
-from referee.web.guard import Guarded, form_fields
+from referee.web.guard import Guarded, form_fields, number_in
 from referee.web.languages import language_of, translations
 from referee.web.views import parse_command_form, picture_words
 
@@ -64,8 +64,7 @@ class TablePages:
     async def _changes(self, request: Request) -> Response:
         if self._viewers >= MOST_VIEWERS:
             raise HTTPException(503, f"{MOST_VIEWERS} screens are looking already. Close one of them.")
-        given = request.query_params.get("after", "")
-        after = int(given) if given.isascii() and given.isdigit() and len(given) < 16 else 0
+        after = number_in(request.query_params.get("after", ""), 15) or 0
         stream = self._event_stream(request.state.session, after, language_of(request))
         return StreamingResponse(stream, media_type="text/event-stream")
 
@@ -144,7 +143,7 @@ class TablePages:
         fields.pop("csrf", None)
         session: Session = request.state.session
         self._desk.access.count_command(session)
-        by = session.name or "arbiter"
+        by = arbiter_name(session)
         command = parse_command_form(fields)
         try:
             COMMAND_MESSAGES.validate_python({**command, "by": by})

@@ -21,9 +21,9 @@ from referee.hall.tournament.director import StoredTournament
 from referee.hall.tournament.exports import pairings_csv, standings_csv, trf16
 from referee.hall.tournament.standings import standings
 from referee.hall.tournament.values import Pairing, Score, System
-from referee.hall.web.app import HallDesk, refusal, render_page
-from referee.web.access import Role, Session
-from referee.web.guard import Guarded, form_fields
+from referee.hall.web.app import HallDesk, arbiter_name, refusal, render_page
+from referee.web.access import Role
+from referee.web.guard import Guarded, form_fields, number_in
 from referee.web.languages import language_of, translations
 
 _MOST_NAME = 80
@@ -67,12 +67,11 @@ class TournamentPages:
         game, rounds = fields.get("game", ""), fields.get("rounds", "") or "0"
         if game not in registry.games() or fields.get("system") not in set(System):
             raise HTTPException(422, "The form lacks the game or the system. Load the page again.")
-        if not (rounds.isascii() and rounds.isdigit() and len(rounds) < 5):
+        count = number_in(rounds, 4)
+        if count is None:
             raise HTTPException(422, f"{rounds[:20]!r} is no number of rounds.")
         name = fields.get("name", "").strip()[:_MOST_NAME] or "Tournament"
-        number = await self._done(
-            lambda: self._director.begin(name, System(fields["system"]), int(rounds), game, players)
-        )
+        number = await self._done(lambda: self._director.begin(name, System(fields["system"]), count, game, players))
         return RedirectResponse(f"/tournaments/{number}", 303)
 
     async def _show(self, request: Request) -> Response:
@@ -134,7 +133,7 @@ class TournamentPages:
                 **({"options": options} if options else {}),
                 **({"clock": clock} if clock else {}),
             }
-            await run_in_threadpool(self._begin_game, kept.seats[at], command, _name_of(session))
+            await run_in_threadpool(self._begin_game, kept.seats[at], command, arbiter_name(session))
         self._desk.send_now()
         return RedirectResponse(f"/tournaments/{kept.id}", 303)
 
@@ -174,7 +173,7 @@ class TournamentPages:
             score = Score(fields.get("score", ""))
         except ValueError as error:
             raise HTTPException(422, "The form lacks the game or its result. Load the page again.") from error
-        await self._done(lambda: self._director.decide(kept.id, pairing, score, _name_of(request.state.session)))
+        await self._done(lambda: self._director.decide(kept.id, pairing, score, arbiter_name(request.state.session)))
         if score is not Score.OPEN:
             await run_in_threadpool(self._withdraw_game, kept, pairing)
         return RedirectResponse(f"/tournaments/{kept.id}", 303)
@@ -202,11 +201,11 @@ class TournamentPages:
 
     async def _presence(self, request: Request) -> Response:
         kept, fields = await self._kept(request), await self._fields(request)
-        number = fields.get("player", "")
-        if not (number.isascii() and number.isdigit() and len(number) < 6):
+        player = number_in(fields.get("player", ""), 5)
+        if player is None:
             raise HTTPException(422, "The form lacks the player. Load the page again.")
         present = fields.get("present") == "yes"
-        await self._done(lambda: self._director.set_present(kept.id, int(number), present=present))
+        await self._done(lambda: self._director.set_present(kept.id, player, present=present))
         return RedirectResponse(f"/tournaments/{kept.id}", 303)
 
     async def _export(self, request: Request) -> Response:
@@ -273,7 +272,3 @@ def _pairing_in(fields: Mapping[str, str]) -> tuple[int, int]:
         return int(fields["round"][:6]), int(fields["board"][:6])
     except (KeyError, ValueError) as error:
         raise HTTPException(422, "The form lacks the game. Load the page again.") from error
-
-
-def _name_of(session: Session) -> str:
-    return session.name or "arbiter"

@@ -75,16 +75,18 @@ def undone_turns_shown(
 
 def may_have_left(believed: Appearance, changes: Changes, seen: PooledReading) -> bool:
     """Return whether a piece seems to have left the board, though a sensor may only have missed it."""
-    gone = sum(look == EMPTY for _, look in changes)
-    new = sum(look != EMPTY and believed.get(place, EMPTY) == EMPTY for place, look in changes)
-    return gone > new and any(one.sensed_only and one.best == EMPTY for one in seen.places.values())
+    return _gained(believed, changes) < 0 and any(one.sensed_only and one.best == EMPTY for one in seen.places.values())
 
 
 def too_many_sensed(believed: Appearance, changes: Changes) -> bool:
     """Return whether sensors report more new pieces than are missing elsewhere, so that some must be wrong."""
-    gone = sum(look == EMPTY for _, look in changes)
-    new = sum(look != EMPTY and believed.get(place, EMPTY) == EMPTY for place, look in changes)
-    return new > gone and any(look == PIECE for _, look in changes)
+    return _gained(believed, changes) > 0 and any(look == PIECE for _, look in changes)
+
+
+def _gained(believed: Appearance, changes: Changes) -> int:
+    """Return how many more places were taken than emptied."""
+    taken = sum(look != EMPTY and believed.get(place, EMPTY) == EMPTY for place, look in changes)
+    return taken - sum(look == EMPTY for _, look in changes)
 
 
 def only_sensed(changes: Changes, seen: PooledReading) -> bool:

@@ -10,14 +10,15 @@ from typing import Generic
 from engine.api import Game, StateT, TurnT
 from engine.errors import IllegalTurnError
 from engine.support.grid import Grid
-from engine.values import EMPTY, Appearance, LookName, OptionValue, Place
+from engine.values import EMPTY, Appearance, Breach, LookName, OptionValue, Place
 from referee.judge import sentences
 from referee.judge.acceptance import narrow_by_sides
 from referee.judge.explorer import JudgeContext, set_up_states, usual_appearance
 from referee.judge.faults import name_pieces
 from referee.judge.pooled_reading import PIECE, PooledReading
 from referee.judge.settings import Trigger
-from referee.judge.verdict import Ruling, Verdict, VerdictKind, places_named, verdict_about
+from referee.judge.verdict import Ruling, Verdict, VerdictKind, places_named
+from referee.judge.verdict_factory import VerdictFactory
 
 _MOST_UNREADABLE = 0.75
 """Above this share of unreadable start pieces, with all else in order, it may be another set of pieces."""
@@ -102,8 +103,11 @@ class _Start(Generic[StateT, TurnT]):
         sentence: str,
         places: tuple[Place, ...],
         shown: Mapping[Place, LookName] | None = None,
+        margin: float = 0.0,
+        breaches: Sequence[Breach] = (),
     ) -> Verdict:
-        return verdict_about(self.game, (), kind, sentence, self.seen, places=places, shown=shown)
+        verdicts = VerdictFactory(self.game, ())
+        return verdicts.verdict(kind, sentence, self.seen, places, shown, margin, breaches=breaches)
 
 
 def judge_set_up(
@@ -326,16 +330,8 @@ def _no_legal_start(start: _Start[StateT, TurnT]) -> Verdict | None:
         return start.verdict(VerdictKind.NOT_FINISHED, sentence, wrong, shown)
     if hangs_on:
         return _doubtful(start, hangs_on)
-    return verdict_about(
-        start.game,
-        (),
-        VerdictKind.ILLEGAL,
-        sentence,
-        start.seen,
-        places=wrong,
-        shown=shown,
-        breaches=() if start.turned or is_another else error.breaches,
-    )
+    breaches = () if start.turned or is_another else error.breaches
+    return start.verdict(VerdictKind.ILLEGAL, sentence, wrong, shown, breaches=breaches)
 
 
 def _unknown_pieces(start: _Start[StateT, TurnT]) -> Verdict | None:
@@ -370,16 +366,9 @@ def _occupied(start: _Start[StateT, TurnT]) -> tuple[Place, ...]:
 def _accepted(start: _Start[StateT, TurnT]) -> SetUpResult[StateT]:
     narrowed, dropped = narrow_by_sides(start.context, start.states, start.seen)
     to_move = list(dict.fromkeys(state.to_move for state in narrowed if state.to_move is not None))
-    verdict = verdict_about(
-        start.game,
-        (),
-        VerdictKind.SET_UP,
-        sentences.begun(to_move, start.game.to_draw(narrowed[0])),
-        start.seen,
-        places=_occupied(start),
-        shown=start.appearance,
-        margin=min(one.certainty for one in start.seen.places.values()),
-    )
+    sentence = sentences.begun(to_move, start.game.to_draw(narrowed[0]))
+    margin = min(one.certainty for one in start.seen.places.values())
+    verdict = start.verdict(VerdictKind.SET_UP, sentence, _occupied(start), start.appearance, margin)
     notes = tuple(_notes(start, dropped))
     misread = tuple(place for place in start.assumed if start.shown[place] != start.appearance[place])
     return SetUpResult(Ruling((verdict,), notes=notes), narrowed, start.states, misread)

@@ -106,7 +106,6 @@ def judge_forbidden(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
         _too_many_pieces,
         _too_many_exchanged,
         _too_many_turns,
-        _unexplained,
         _fault,
     )
     return first_judgement(rules, look)
@@ -117,7 +116,7 @@ def name_fault(
 ) -> Judgement[StateT, TurnT]:
     """Name a fault, or show it quietly while nobody has ended a turn."""
     if not _may_name(look, changes):
-        places = places_named(breaches) or look.context.in_order({place for place, _ in changes})
+        places = places_named(breaches) or look.verdicts.places_of(changes)
         return look.belief, look.verdicts.not_finished(
             sentences.not_a_turn_yet(places), places, changes, look.seen, margin
         )
@@ -176,8 +175,7 @@ def _too_many_pieces(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | No
     shown = look.decision.shown
     if not sensors.too_many_sensed(look.believed, shown):
         return None
-    places = look.context.in_order({place for place, _ in shown})
-    return look.belief, look.verdicts.question_about(places, shown, look.seen)
+    return look.belief, look.verdicts.question_about(look.verdicts.places_of(shown), shown, look.seen)
 
 
 def _too_many_exchanged(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -201,16 +199,13 @@ def _too_many_turns(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | Non
     return look.belief, look.verdicts.too_many_turns(shown, look.seen)
 
 
-def _unexplained(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
-    shown = look.decision.shown
-    if find_breaches(look.context, look.states, shown, look.seen):
-        return None
-    return look.belief, look.verdicts.unexplained(shown, look.seen)
-
-
 def _fault(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
+    """Name the rules that were broken; ask where none explains the changes."""
     shown = look.decision.shown
-    return name_fault(look, find_breaches(look.context, look.states, shown, look.seen), shown, look.decision.margin)
+    breaches = find_breaches(look.context, look.states, shown, look.seen)
+    if not breaches:
+        return look.belief, look.verdicts.unexplained(shown, look.seen)
+    return name_fault(look, breaches, shown, look.decision.margin)
 
 
 @dataclass(frozen=True)

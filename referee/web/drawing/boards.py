@@ -46,10 +46,10 @@ RINGS: Mapping[LightRole, RingStyle] = MappingProxyType(
 """Each role has its own dashes and sign, so that a person who can't tell the colours apart misses nothing."""
 
 
-def middles(grid: PlaceGrid, side: float = SQUARE) -> dict[Place, Point]:
+def middles(grid: PlaceGrid) -> dict[Place, Point]:
     """Return the centre of every square. The top left corner of the first row is at (0, 0)."""
     return {
-        place: ((column + 0.5) * side, (row + 0.5) * side)
+        place: ((column + 0.5) * SQUARE, (row + 0.5) * SQUARE)
         for row, names in enumerate(grid.rows)
         for column, place in enumerate(names)
     }

@@ -12,7 +12,7 @@ from engine.api import Game, NamesDice
 from engine.support.looks import Look
 from engine.values import EMPTY, Place
 from referee.rendering.board_text import DrawnBoard, sheets_of
-from referee.session.feed import Snapshot
+from referee.session.feed import Snapshot, players_to_move
 from referee.web.drawing.boards import FRAME, description_of, draw_arrow, draw_lights, draw_wood, middles
 from referee.web.drawing.dice import draw_dice
 from referee.web.drawing.pieces import SQUARE, draw_piece, stack_in
@@ -40,10 +40,10 @@ def draw_table(game: Game[Any, Any], snapshot: Snapshot, say: Callable[[str], st
         pictures.append(_board(board, next(iter(sheets.values())), title, _sides(game, snapshot), routes))
     else:
         marked = {} if game.marked_sheets is None or state is None else game.marked_sheets(state)
-        playing = () if state is None or snapshot.outcome is not None else game.rules.players_to_move(state)
+        to_move = players_to_move(game, snapshot)
         for name, grid in sheets.items():
             called = snapshot.names.get(name) or capitalized(say(name))
-            heading = Heading(called, snapshot.scores.get(name), is_to_move=name in playing)
+            heading = Heading(called, snapshot.scores.get(name), is_to_move=name in to_move)
             pictures.append(draw_sheet(board, grid, heading, marked.get(name)))
     roll = None if game.dice is None or state is None else game.dice.roll_of(state)
     if roll is not None and roll.faces:

@@ -24,8 +24,7 @@ from referee.web.setting_up.port import SetUpPort
 
 MOST_PHOTO_BYTES = 16 * 1024 * 1024
 _MOST_CHARACTERS = 2000
-_TITLE = "Tabletop Referee"
-_PAIR, _PHOTO = "/pair", "/photo"
+_PHOTO = "/photo"
 
 
 def create_set_up(port: SetUpPort, access: Access) -> Starlette:
@@ -59,7 +58,7 @@ class SetUpPages:
             Guarded("/files/{name}", self._file, Role.OWN),
             Guarded("/do", self._do, Role.OWN, methods=["POST"]),
             Guarded(_PHOTO, self._photo, Role.OWN, methods=["POST"]),
-            Guarded(_PAIR, self._pair, Role.NOBODY, name="pair"),
+            Guarded("/pair", self._pair, Role.NOBODY, name="pair"),
             Guarded("/api/pair", pairing(self._access), Role.NOBODY, methods=["POST"], by_code=True),
         )
 
@@ -114,7 +113,7 @@ class SetUpPages:
         return self._render(request, "set_up/pair", {})
 
     def _render(self, request: Request, view: str, words: Mapping[str, Any]) -> Response:
-        game = {"title": self._port.title or _TITLE}
+        game = {"title": self._port.title or views.TITLE}
         return views.page(request, view, {"game": game, "tell": _translator(language_of(request)), **words})
 
 

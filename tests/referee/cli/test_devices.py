@@ -24,8 +24,8 @@ from referee.cli.root import root
 from referee.errors import ConfigError
 from referee.mapping import dialogue, lights
 from referee.mapping.dialogue import one_light_signal
-from referee.mapping.lights import LightMapOptions, every_signal, map_lights, show_every_light
-from referee.mapping.sensors import SensorMapOptions, draw_sensors, map_sensors, show_sensors
+from referee.mapping.lights import every_signal, map_lights, show_every_light
+from referee.mapping.sensors import draw_sensors, map_sensors, show_sensors
 from referee.sensing.health import HealthFile, SensorHealth, health_file, load_health
 from referee.sensing.values import SensorSnapshot
 from referee.wiring.sensor_map import SensorMap, load_sensor_map, save_sensor_map
@@ -69,7 +69,7 @@ def test_the_owner_maps_the_lights_of_the_board_one_by_one(table: Plugged, conso
         return next(answers)
 
     out = table.folder / "lights.toml"
-    assert map_lights(table.settings(), LightMapOptions(out), console, ask) == 0
+    assert map_lights(table.settings(), out, console, ask) == 0
     light_map = read_light_map(out)
     assert (dict(light_map.places), light_map.status, light_map.lights) == ({"a1": (0,), "b1": (1,)}, (3,), 4)
     assert light_map.pin_map_crc == parse_pin_map(SMALL, button_roles=BUTTON_ROLES).crc32
@@ -127,8 +127,7 @@ def test_the_camera_maps_the_lights_of_the_board(
         return one_light_signal(light)
 
     monkeypatch.setattr(lights, "one_light_signal", signal)
-    options = LightMapOptions(out, by_camera=True)
-    assert map_lights(settings, options, console, ask, open_camera=lambda *spec, **asked: camera) == 0
+    assert map_lights(settings, out, console, ask, by_camera=True, open_camera=lambda *spec, **asked: camera) == 0
     assert {place: lights[0] for place, lights in read_light_map(out).places.items()} == {
         place: light for light, place in enumerate(squares)
     }
@@ -136,12 +135,12 @@ def test_the_camera_maps_the_lights_of_the_board(
 
 def test_a_camera_without_a_calibration_is_named(table: Plugged, console: Console) -> None:
     with pytest.raises(CalibrationError, match="no calibration was given"):
-        map_lights(table.settings(), LightMapOptions(table.folder / "l.toml", by_camera=True), console, input)
+        map_lights(table.settings(), table.folder / "l.toml", console, input, by_camera=True)
 
 
 def test_no_map_is_written_if_no_light_was_found(table: Plugged, console: Console, heard: Heard) -> None:
     out = table.folder / "lights.toml"
-    assert map_lights(table.settings(), LightMapOptions(out), console, lambda prompt: "f") == 1
+    assert map_lights(table.settings(), out, console, lambda prompt: "f") == 1
     assert "nothing was written" in heard.getvalue()
     assert not out.exists()
 
@@ -149,9 +148,9 @@ def test_no_map_is_written_if_no_light_was_found(table: Plugged, console: Consol
 def test_a_board_without_lights_or_switches_is_named(tmp_path: Path, console: Console) -> None:
     with plugged(tmp_path, 'board = "pico"\n[buttons]\nhint = 5\n') as bare:
         with pytest.raises(ConfigError, match="the board has no lights"):
-            map_lights(bare.settings(), LightMapOptions(tmp_path / "l.toml"), console, input)
+            map_lights(bare.settings(), tmp_path / "l.toml", console, input)
         with pytest.raises(ConfigError, match="the board has no switches"):
-            map_sensors(bare.settings(), SensorMapOptions(tmp_path / "s.toml"), console, [])
+            map_sensors(bare.settings(), tmp_path / "s.toml", console, [])
 
 
 def test_a_missing_port_is_named_once(table: Plugged, console: Console, heard: Heard) -> None:
@@ -163,9 +162,9 @@ def test_a_missing_port_is_named_once(table: Plugged, console: Console, heard: H
         ),
     )
     with pytest.raises(PortMissingError, match="there is no port /dev/ttyNONE"):
-        map_lights(gone, LightMapOptions(table.folder / "l.toml"), console, input)
+        map_lights(gone, table.folder / "l.toml", console, input)
     with pytest.raises(PortMissingError):
-        map_sensors(gone, SensorMapOptions(table.folder / "s.toml"), console, [])
+        map_sensors(gone, table.folder / "s.toml", console, [])
     (table.folder / "lights.toml").write_text("lights = 4\n[places]\na1 = 0\n")
     with pytest.raises(PortMissingError):
         show_every_light(gone, 0.01, console)
@@ -176,14 +175,14 @@ def test_a_missing_port_is_named_once(table: Plugged, console: Console, heard: H
 def test_lights_missing_from_the_settings_are_refused(table: Plugged, console: Console) -> None:
     bare = table.settings(base="[lights]\ndrivers = []\n")
     with pytest.raises(ConfigError, match="no strip of lights is set"):
-        map_lights(bare, LightMapOptions(table.folder / "l.toml"), console, input)
+        map_lights(bare, table.folder / "l.toml", console, input)
     with pytest.raises(ConfigError, match="no lights are set"):
         show_every_light(bare, 0.01, console)
     with pytest.raises(ConfigError, match="no switches are set"):
-        map_sensors(bare, SensorMapOptions(table.folder / "s.toml"), console, [])
+        map_sensors(bare, table.folder / "s.toml", console, [])
     wled = table.settings(base='[lights]\ndrivers = ["wled-network"]\nwled_host = "127.0.0.1"\n')
     with pytest.raises(ConfigError, match="how many lights does the strip have"):
-        map_lights(wled, LightMapOptions(table.folder / "l.toml"), console, input)
+        map_lights(wled, table.folder / "l.toml", console, input)
 
 
 def test_without_other_lights_the_terminal_shows_each_of_them(table: Plugged, console: Console, heard: Heard) -> None:
@@ -237,7 +236,7 @@ def test_switches_are_mapped_by_putting_pieces_down(table: Plugged, console: Con
         heard.wait_for("c1 is switch 0.")
         yield "f"
 
-    assert map_sensors(table.settings(), SensorMapOptions(out), console, person()) == 0
+    assert map_sensors(table.settings(), out, console, person()) == 0
     sensor_map = load_sensor_map(out)
     assert (dict(sensor_map.places), sensor_map.switches) == ({"a1": 2, "c1": 0}, 3)
     assert sensor_map.pin_map_crc is not None
@@ -256,7 +255,7 @@ def test_a_new_map_uses_sensors_again_that_were_switched_off(table: Plugged, con
         heard.wait_for("b1 is switch 1.")
         yield "f"
 
-    assert map_sensors(settings, SensorMapOptions(table.folder / "sensors.toml"), console, person()) == 0
+    assert map_sensors(settings, table.folder / "sensors.toml", console, person()) == 0
     assert "These sensors were switched off, and are used again: a1, b1." in heard.getvalue()
     assert load_health(record).out == {"c1"}
 
@@ -298,7 +297,7 @@ def test_mapping_by_switch_survives_an_unplugged_board(table: Plugged, console: 
         heard.wait_for("The board does not answer; I wait for it.")
         yield "f"
 
-    assert map_sensors(table.settings(), SensorMapOptions(out, by_switch=True), console, person()) == 0
+    assert map_sensors(table.settings(), out, console, person(), by_switch=True) == 0
     assert dict(load_sensor_map(out).places) == {"g7": 1}
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import pty
 import termios
+from collections.abc import Iterator
+from contextlib import suppress
 
-from referee.commands.keyboard import edited_lines, unechoed_lines
+from referee.commands.keyboard import PolledLines, edited_lines, listen_to_lines, unechoed_lines
+from tests.guard import GUARD_S
 
 
 def test_keys_make_a_line_that_is_shown_while_typed() -> None:
@@ -46,3 +49,20 @@ def test_arrow_keys_recall_earlier_lines() -> None:
     assert list(edited_lines(lambda: next(read), seen.append)) == [
         *("turn c1-c2", "h", "", "turn c1-c3", "half a line", "half a line", "turn c1-c3"),
     ]
+
+
+def test_typed_lines_are_read_in_a_separate_thread() -> None:
+    def endless() -> Iterator[str]:
+        yield "\n"
+
+    taken: list[str] = []
+    listen_to_lines(endless(), taken.append).join(GUARD_S)
+    assert taken == ["\n"]
+
+
+def test_polled_lines_raise_the_end_of_the_input_after_the_last_line() -> None:
+    polled, taken = PolledLines(["a\n", "b\n"]), []
+    with suppress(EOFError):
+        while True:
+            taken += polled.poll()
+    assert taken == ["a", "b"]

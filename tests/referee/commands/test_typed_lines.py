@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 from engine.registry import games, load
 from hardware.pin_map import ButtonRole
 from referee.commands.queue import CommandQueue
-from referee.commands.typed_lines import TypedLines, listen_to_lines, parse_line, typed_help
+from referee.commands.typed_lines import TypedLines, parse_line, typed_help
 from referee.commands.values import (
     Announce,
     AnswerDraw,
@@ -33,7 +32,6 @@ from referee.errors import CorrectionError
 from referee.journal import Journal
 from referee.journal.fold import fold
 from referee.session.execution import IdleSession, events_of_game, execute
-from tests.guard import GUARD_S
 
 DEBLOCKLE: Any = load("deblockle")
 
@@ -138,12 +136,3 @@ def test_a_resignation_counts_once_typed_twice() -> None:
         taken.append([type(submitted.command) for submitted in commands.take()])
     assert taken == [[], [AskHint], [], [Announce], [OfferDraw]]
     assert [words.endswith("again to confirm.") for words in said] == [True, True]
-
-
-def test_typed_lines_are_read_in_a_separate_thread() -> None:
-    def endless() -> Iterator[str]:
-        yield "\n"
-
-    taken: list[str] = []
-    listen_to_lines(endless(), taken.append).join(GUARD_S)
-    assert taken == ["\n"]

@@ -17,7 +17,7 @@ from engine.errors import EngineError
 from engine.games.deblockle.advice.evaluation import search_rules_of
 from engine.registry import load
 from engine.search.budget import CountingClock
-from referee.hints.advice import Advice, Answer, Question, advice_in, answer_question, hint_data, hint_text
+from referee.hints.advice import Advice, Answer, Question, answer_question, hint_text
 from referee.hints.process import HintProcess, serve
 from tests.engine import toy_harvest
 from tests.engine.toy_harvest import GAME as HARVEST
@@ -129,12 +129,6 @@ def test_a_turn_that_touches_no_place_is_told_whole_at_once(position: str, turn:
     first = hint_text(game, state, advice, "piece")
     assert first == hint_text(game, state, advice, "whole")
     assert first.words == f"Hint: {words} That is good. Expected: 40 points."
-
-
-def test_advice_round_trips_through_the_journal() -> None:
-    for advice in (ADVICE, replace(ADVICE, die=2, unit="points", expected=30.5)):
-        data = hint_data("Ann", advice, "fair", "whole", hint_text(GAME, GAME.rules.new(), advice, "whole"))
-        assert advice_in(json.loads(json.dumps(data))) == advice
 
 
 def test_the_hint_process_reads_questions_and_writes_answers_as_lines() -> None:

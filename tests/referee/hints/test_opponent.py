@@ -24,11 +24,11 @@ from referee.hints.opponent import (
     intention_after,
     other_turn_verdict,
 )
+from referee.hints.requests import ImmediateHints
 from referee.journal import Journal
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines
 from referee.judge.verdict import AcceptedTurn, Verdict, VerdictKind
-from referee.session.execution import ImmediateHints
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
 from tests.referee.judge.drawn import drawn

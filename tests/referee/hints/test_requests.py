@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,12 @@ from hardware.pin_map import ButtonRole, GpioPinMap
 from referee.commands.command_socket import CommandSocket, ask
 from referee.commands.queue import CommandQueue
 from referee.commands.values import Announce, AskHint, NewGame, Overrule, Press, Reply
-from referee.hints.advice import RULED_OUT, Answer, HintSettings, HintStrength, Question
+from referee.hints.advice import RULED_OUT, Advice, Answer, HintSettings, HintStrength, Question
 from referee.hints.process import HintProcess
-from referee.hints.requests import last_hint_given
+from referee.hints.requests import ImmediateHints, hint_event, last_hint_given, recorded_advice
 from referee.journal import Journal, fold
-from referee.session.execution import ImmediateHints, execute
+from referee.journal.events import decode, encode
+from referee.session.execution import execute
 from referee.session.loop import LoopPorts, run
 from referee.session.settings import ServiceSettings, TurnEnd
 from tests.referee.service_table import START, Lamp, Table, wall_clock
@@ -298,6 +300,14 @@ def test_a_request_without_a_possible_hint_gets_the_reason(
     table.tell(Announce("resign", "Ann"))
     table.service.hint(AskHint("button"))
     assert table.said[-1] == "No hint: the game is over."
+
+
+def test_advice_round_trips_through_the_journal(deblockle: Any) -> None:
+    advice = Advice("c1-c2=hoops-a1", "gold", "takes a block off", 0.714, "win", 0.4)
+    for given in (advice, replace(advice, die=2, unit="points", expected=30.5)):
+        recorded = hint_event(deblockle, deblockle.rules.new(), given, "Ann", "fair", "whole", None)
+        kept = decode(1, recorded.kind, encode(recorded), None, "")
+        assert recorded_advice(kept) == given
 
 
 def test_a_failed_calculation_is_reported(at_table: Make) -> None:

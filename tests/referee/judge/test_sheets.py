@@ -159,10 +159,10 @@ def test_a_doubtful_digit_is_not_asked_about_after_a_person_named_it(is_told: bo
     judged = told_of_a_doubtful_digit()
     believed = judged.all_believed if is_told else Belief.of(judged.belief)
     (reading, _) = read_as(judged.belief[0], "p2.a1", {"digit 4": 0.6, "digit 7": 0.3, "digit 1": 0.1})
-    view, asked = TableView(ServiceSettings(stall_s=3.0)), []
+    view, asked = TableView(judged.context, ServiceSettings(stall_s=3.0)), []
     for time_s in range(6):
         view.add(replace(reading, time_s=float(time_s)))
-        asked.append(view.stall_question(judged.context, believed))
+        asked.append(view.stall_question(believed))
     assert [one.places for one in asked if one is not None] == [("p2.a1",)] * (not is_told)
 
 

@@ -10,11 +10,12 @@ import pytest
 from engine.search.budget import CountingClock
 from referee.commands.values import RestoreSensor
 from referee.hints.advice import Question
+from referee.hints.requests import ImmediateHints
 from referee.journal import Journal
 from referee.runtime.builder import compose_reader, open_session
 from referee.runtime.readers import AttentiveReader
 from referee.sensing.readers import FusedReader, SensorReader
-from referee.session.execution import ImmediateHints, execute
+from referee.session.execution import execute
 from referee.session.feed import Snapshot
 from referee.session.settings import ServiceSettings
 from tests.referee.sensed_table import ScriptedSensors

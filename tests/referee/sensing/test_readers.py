@@ -161,7 +161,7 @@ def test_there_is_no_picture_without_a_camera(deblockle: Any, sensors: ScriptedS
 
 
 def fused(game: Any, sensors: ScriptedSensors, camera: ScriptedCamera) -> FusedReader:
-    return FusedReader(camera, sensors, game.places, game.looks, SensorSettings(camera_patience_s=2.0))
+    return FusedReader(camera, sensors, game.places, game.looks, SensorHealth(SensorSettings(camera_patience_s=2.0)))
 
 
 def test_camera_and_sensor_are_kept_apart_in_a_reading(deblockle: Any, sensors: ScriptedSensors) -> None:

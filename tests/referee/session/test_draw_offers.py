@@ -25,9 +25,10 @@ from referee.commands.values import (
     TakeBack,
 )
 from referee.hints.opponent import Opponent, OpponentSettings
+from referee.hints.requests import ImmediateHints
 from referee.journal import Journal, fold
 from referee.journal.exports import event_lines
-from referee.session.execution import IdleSession, ImmediateHints, events_of_game, execute
+from referee.session.execution import IdleSession, events_of_game, execute
 from referee.session.feed import Snapshot
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings

@@ -10,9 +10,9 @@ from engine.search.budget import CountingClock
 from hardware.lights.signals import Mood
 from referee.commands.values import Announce, AskHint, Correct, EnterTurn, NewGame, OfferDraw, Resume
 from referee.errors import JournalFullError
+from referee.hints.requests import ImmediateHints
 from referee.journal import BufferedJournal
 from referee.judge.verdict import VerdictKind
-from referee.session.execution import ImmediateHints
 from referee.session.settings import ServiceSettings
 from tests.referee.service_table import Table
 

@@ -38,7 +38,7 @@ def held_as_drawn(guide: PoseGuide) -> BoardCorners:
     plane = np.append(np.linalg.solve(np.array(rows), np.concatenate([outline[:, 0], outline[:, 1]])), 1).reshape(3, 3)
     ids = list(range((BOARD.columns - 1) * (BOARD.rows - 1)))
     inner = np.column_stack([BOARD.corners_mm(ids)[:, :2], np.ones(len(ids))]) @ plane.T
-    return BoardCorners(0, inner[:, :2] / inner[:, 2:], ids)
+    return BoardCorners(inner[:, :2] / inner[:, 2:], ids)
 
 
 def test_a_board_held_as_drawn_gives_each_missing_pose() -> None:
