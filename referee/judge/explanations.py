@@ -181,12 +181,17 @@ def _first_turns(
     suspects = seen.hidden | {
         place for place, one in seen.places.items() if one.certainty < unsure or not one.agrees(base.get(place, EMPTY))
     }
+    writers = {context.sheet_of(place) for place in suspects - seen.hidden}
+    may_all_write = context.has_sheets and writers <= set(context.game.rules.players_to_move(state))
     written = _possible_while_writing(context, base, could_be)
     for between, most_untouched in (
         ({**written, **_possible_between_turns(base, seen, suspects)}, 0),
         ({**written, **_possible_between_turns(base, seen, suspects | _empty_places(context, base))}, 1),
     ):
         for changes, turns in context.explorer.expand(state, between).by_changes.items():
+            # Whoever may write now does not wait for what may be written under a hand.
+            if may_all_write and writers.isdisjoint(context.sheet_of(place) for place, _ in changes):
+                continue
             noticeable = seen.noticeable_changes(base, changes)
             # Where a sensor reports a piece on a place that the turn empties, the place was filled again.
             untouched = sum(

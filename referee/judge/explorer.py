@@ -125,11 +125,15 @@ class JudgeContext(Generic[StateT, TurnT]):
         """The log-odds added to a lead that only handwriting tells; 0 for games without sheets."""
         return self.settings.handwriting if self.has_sheets else 0.0
 
+    def sheet_of(self, place: Place) -> str:
+        """Return the player on whose sheet a place is; empty on a board."""
+        return place.partition(".")[0] if self.has_sheets else ""
+
     def by_sheet(self, changes: Collection[tuple[Place, str]]) -> frozenset[frozenset[tuple[Place, str]]]:
         """Return the changes of each sheet by themselves; on a board, all of them together."""
         sheets: dict[str, set[tuple[Place, str]]] = {}
         for place, look in changes:
-            sheets.setdefault(place.partition(".")[0] if self.has_sheets else "", set()).add((place, look))
+            sheets.setdefault(self.sheet_of(place), set()).add((place, look))
         return frozenset(frozenset(sheet) for sheet in sheets.values())
 
     def in_order(self, places: Collection[Place]) -> tuple[Place, ...]:

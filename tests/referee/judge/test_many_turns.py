@@ -93,6 +93,51 @@ def test_a_drop_of_number_drop_is_accepted_without_a_list(players: int) -> None:
     assert judged.belief == (after,)
 
 
+def test_turns_on_sheets_under_a_hand_are_not_tried_before_those_in_sight() -> None:
+    """Each of the hundreds of drops that a hand may hide would need a search for the turn after it."""
+    game: Any = load("number-drop")
+    rng = Random(3)
+    state = game.rules.new({"players": 4})
+    while True:
+        if game.dice.awaits_roll(state):
+            state = game.dice.rolled(state, rng.choice(game.dice.possible_rolls(state)).roll)
+        turns = game.rules.legal_turns(state)
+        if 600 < len(turns) <= MOST_LISTED and len(game.rules.players_to_move(state)) == 4:
+            break
+        state = game.rules.apply(state, turns[rng.randrange(len(turns))])
+    first, second, *others = game.rules.players_to_move(state)
+    after = game.rules.apply(state, drop_of(game, state, first, Random(1)))
+    after = game.rules.apply(after, drop_of(game, after, second, Random(2)))
+    asked: list[Any] = []
+    parts = {part: getattr(game.rules, part) for part in dir(game.rules) if not part.startswith("_")}
+
+    def turns_showing(*given: Any) -> Iterator[Any]:
+        asked.append(given)
+        yield from game.rules.turns_showing(*given)
+
+    parts["turns_showing"] = turns_showing
+    counted = replace(game, rules=SimpleNamespace(**parts))
+    hidden = {place: "hidden" for place in game.table.appearance(state) if place.split(".")[0] in others}
+    judged = JudgedGame(counted, belief=(state,))
+    ruling = judged.consider(drawn(game, after, hidden), Trigger.RESTED)
+    assert [step.player for step in ruling.steps] == [first, second]
+    assert len(asked) < 30
+
+
+def test_a_turn_that_needs_one_on_a_hidden_sheet_before_it_waits_for_that_sheet() -> None:
+    """In the Blokus Dice Game the players draw one after the other."""
+    game: Any = load("blokus-dice")
+    state = game.dice.rolled(
+        game.rules.new({"players": 3}), game.dice.possible_rolls(game.rules.new({"players": 3}))[0].roll
+    )
+    after = state
+    for _ in range(2):
+        after = game.rules.apply(after, next(turn for turn in game.rules.legal_turns(after) if turn.squares))
+    hidden = {place: "hidden" for place in game.table.appearance(state) if place.startswith(f"{state.to_move}.")}
+    ruling = JudgedGame(game, belief=(state,)).consider(drawn(game, after, hidden), Trigger.RESTED)
+    assert ([verdict.kind for verdict in ruling.verdicts], ruling.steps) == ([VerdictKind.CANNOT_SEE], ())
+
+
 def test_writing_that_no_drop_explains_is_a_fault_without_a_list() -> None:
     game = load("number-drop")
     state = with_many_turns(game, 1)
