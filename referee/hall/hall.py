@@ -241,13 +241,14 @@ class Hall:
     def _sort(self, batch: _Batch, message: Incoming) -> None:
         seat = self.seat_of(message.topic)
         self._admit(batch, seat)
+        is_response = message.topic.startswith(f"{self._responses}/")
         kind = message.topic.removeprefix(f"{self.prefix}/{seat}/")
-        if kind.startswith("evidence/"):
+        if kind.startswith("evidence/") and not is_response:
             self._keep_picture(batch, seat, kind, message.payload)
             return
         if len(message.payload) > MOST_BYTES:
             raise ValueError(f"it has {len(message.payload)} bytes, more than {MOST_BYTES}")
-        if message.topic.startswith(f"{self._responses}/"):
+        if is_response:
             given = json.loads(message.payload)
             kind = "answers" if isinstance(given, dict) and "refused" in given else "replayed"
         if kind == "availability":

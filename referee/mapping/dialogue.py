@@ -32,7 +32,7 @@ CAMERA_DELAY_S = 0.35
 """Maximum age of a picture on arrival: only pictures taken after a light changed show the change."""
 
 READ_TIMEOUT_S = 5.0
-"""How long to wait for a picture."""
+"""How long to wait for a picture, in seconds."""
 
 
 def one_light_map(lights: int) -> LightMap:

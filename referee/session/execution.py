@@ -230,7 +230,7 @@ class IdleSession:
         """Record a turn, roll or announcement."""
         for turn in implied_passes(self._game, self._states, command):
             self.enter(turn)
-        states = self._states
+        folded, states = self._folded, self._states
         before = (
             event_records.states_before_seen_roll(self._game, self._events)
             if isinstance(command, commands.EnterRoll)
@@ -239,7 +239,7 @@ class IdleSession:
         done = apply_entry(self._game, before or states, command)
         if before:
             self._journal.append(event_records.take_back_event(command.by, None))
-        if not self._folded.started:
+        if not folded.started:
             self._journal.append(event_records.agreed_start_event(self._game, states, command.by))
         self._record(done.event, done.outcome)
         return _reply_to(done)

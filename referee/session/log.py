@@ -116,8 +116,8 @@ class GameLog(Generic[StateT, TurnT]):
             return None
         self.number = number
         self._begin(recorded[0][1])
-        for number, event in recorded:
-            self._follow(number, event)
+        for event_number, event in recorded:
+            self._follow(event_number, event)
         return self._refold()
 
     def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:

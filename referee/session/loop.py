@@ -16,7 +16,7 @@ from vision.frame import Frame
 
 RETRY_S = 1.0
 _READ_TIMEOUT_S = 2.0
-"""How long to wait for a frame, in seconds, before something else is looked after."""
+"""How long to wait for a frame, in seconds, before commands are looked at again."""
 
 
 class FrameSource(Protocol):
@@ -33,7 +33,7 @@ class LoopPorts:
     ``commands`` is the queue for all commands. ``buttons`` returns the roles of the polled buttons pressed since the
     last call. ``on_verdicts`` gets the new verdicts after every frame; its frame is ``None`` if the frame was unusable,
     and for the final judgement. The loop ends when ``stop`` returns true. ``wait`` waits at most that many seconds.
-    ``alive`` is called before every frame, and every two seconds while no frame comes.
+    ``alive`` is called before every frame, and at least every two seconds while no frame comes.
     """
 
     wait: Callable[[float], object]

@@ -436,7 +436,7 @@ class Service(Generic[StateT, TurnT]):
     ) -> None:
         """Believe a person rather than the camera, and show that.
 
-        A press that waits was about what was believed before.
+        A press that waits was about what was believed before, so it is dropped.
         """
         self._belief = override_belief(self._context, self._belief, states, places, unchanged=unchanged, undone=undone)
         self._view.press_waits = False

@@ -45,7 +45,7 @@ class Source:
 
 def source_of(name: str, sources: Mapping[str, Source]) -> Source:
     """Return the source of a setting, or else of the nearest enclosing section or table; ``default`` without any."""
-    while name:
+    while name or name in sources:
         if name in sources:
             return sources[name]
         name = name.rpartition(SECTION_SEPARATOR)[0]

@@ -108,7 +108,7 @@ async def form_fields(request: Request) -> dict[str, list[str]]:
 
 
 def number_in(text: str, most_digits: int) -> int | None:
-    """Read a whole number of a form or a query; ``None`` for any other text and for a longer number."""
+    """Read a whole number from a form or a query; ``None`` for any other text and for a longer number."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= most_digits else None
 
 

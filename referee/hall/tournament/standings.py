@@ -60,7 +60,7 @@ def _line(tournament: Tournament, player: Player, halves: dict[int, int]) -> Lin
         if tournament.system is System.SWISS and not was_played:
             against = own
         else:
-            # In a round robin, a game that was not played counts against the one it was lost to.
+            # Against the opponent; in a round robin also if the game was not played.
             against = 0 if opponent is None else halves[opponent]
         won += was_played and gained == 2
         buchholz += against

@@ -177,7 +177,10 @@ def _sides(one: PairingRecord, other: PairingRecord, board: int) -> tuple[int, i
 
 
 def _gets_first_side(one: PairingRecord, other: PairingRecord, board: int) -> bool:
-    """Whether ``one`` does: whoever needs it more gets it, else by the last game that differs, else by turns."""
+    """Whether ``one`` gets the first side.
+
+    Whoever needs it more does, else the last game that differs decides, else they take turns.
+    """
     for wish, against in ((one.must_have, other.must_have), (one.should_have, other.should_have)):
         if wish != against:
             return wish if wish is not None else not against

@@ -52,12 +52,13 @@ def hall_on(
     said: list[str] | None = None,
     listed: Iterable[str] = (),
     most_table_bytes: int = MOST_TABLE_BYTES,
+    prefix: str = PREFIX,
 ) -> Hall:
     """Open a hall on a database."""
     database, ticks = opened(where), clock or Clock()
     rulings = Rulings(database, lambda: f"ruling-{next(_IDS)}", ticks.utc)
     heard = [] if said is None else said
-    return Hall(database, rulings, PREFIX, "one", ticks, heard.append, tuple(listed), most_table_bytes)
+    return Hall(database, rulings, prefix, "one", ticks, heard.append, tuple(listed), most_table_bytes)
 
 
 def table(name: str = "table-1", events: int = 0) -> Feed:

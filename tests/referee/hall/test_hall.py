@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.hall.feeds import Feed
 from referee.hall.floor import MOST_SEATS
 from referee.hall.hall import MOST_PICTURE_BYTES, Hall, Incoming
 from referee.hall.rulings import Status
@@ -117,6 +119,16 @@ def test_an_answer_from_an_unknown_table_is_refused(tmp_path: Path) -> None:
     hall.take([Incoming(f"club/answers/one/{feed.table}", feed.events[0].model_dump_json().encode())])
     assert "no table has such an id" in said[0]
     assert hall.copies.held(feed.table, feed.journal) == 0
+
+
+@pytest.mark.parametrize("prefix", ["evidence", "evidence/club"])
+def test_an_answer_is_no_picture_whatever_the_topics_begin_with(where: str, prefix: str) -> None:
+    said: list[str] = []
+    hall, feed = hall_on(where, said=said, prefix=prefix), Feed("table-1", prefix, Random(1))
+    feed.advance()
+    hall.take([Incoming(f"{prefix}/answers/one/table-1", feed.events[0].model_dump_json().encode())])
+    assert said == []
+    assert hall.copies.held("table-1", feed.journal) == 1
 
 
 @pytest.mark.parametrize("left", [b"NaN", b"Infinity", b"1e999"])
