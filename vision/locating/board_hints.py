@@ -12,8 +12,10 @@ from vision.layout.surfaces import GridSurface
 from vision.opencv import undistort_points
 
 _ERROR_PX = 3.0
-"""Error of a marker's side, in pixels, up to which it may be seen turned, too long or too short. Higher: more blurred
-markers are allowed for, and the search takes longer. Set by hand on blurred ray-traced pictures.
+"""Error of a marker's side, in pixels, up to which it may be seen turned, too long or too short ..."""
+_CARELESS = 0.1
+"""... and how much more if it was laid or measured carelessly, as an angle in radians or a share of its side. Higher:
+more careless or blurred markers are allowed for, slower. Both set by hand on blurred ray-traced pictures.
 """
 _ASTRAY_SQUARES = 1.6
 """Distance from where a marker puts a board, in squares, up to which a board agrees with it. It is more than one, as
@@ -57,7 +59,7 @@ class BoardHint:
         square along the board's sides there.
         """
         sides_px = np.linalg.norm(np.roll(marker.corners_px, -1, axis=0) - marker.corners_px, axis=1)
-        error = _ERROR_PX / max(float(sides_px.min()), 1.0)
+        error = _CARELESS + _ERROR_PX / max(float(sides_px.min()), 1.0)
         flat = undistort_points(marker.corners_px, camera.matrix, camera.distortion)
         rays = np.column_stack([flat, np.ones(len(flat))]) @ rotation
         if rays[:, 2].max() >= 0:

@@ -20,13 +20,7 @@ from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout
 from vision.locating.board_hints import MarkerSighting
 from vision.locating.edges import Edges
-from vision.locating.lattice import (
-    BoardSighting,
-    KnownPoints,
-    clear_boards,
-    fit_to_lines,
-    symmetric_poses,
-)
+from vision.locating.lattice import BoardSighting, KnownPoints, clear_boards, fit_to_lines, symmetric_poses
 from vision.locating.markers import FoundBy, Marker, MarkerDetector
 from vision.locating.patterns import find_expected, similarity_at
 from vision.locating.pose import PoseFit, agreement_px, corner_pairs, marker_error_px

@@ -42,7 +42,7 @@ _SETTINGS = SearchSettings()
 class ThoroughSearches:
     """Decides which frames of a lost table are searched thoroughly, and goes on with such a search in the next ones.
 
-    ``failure`` is why the last such search did not find the table.
+    ``begun_s`` is the time of the picture that the last one was begun with, ``failure`` why it did not find the table.
     """
 
     def __init__(self) -> None:
@@ -55,6 +55,7 @@ class ThoroughSearches:
         self._pause_s = _SETTINGS.search_every_s
         self._due_s = 0.0
         self._search: Search | None = None
+        self.begun_s = 0.0
         self.failure = ""
 
     @property
@@ -62,9 +63,13 @@ class ThoroughSearches:
         """Whether no picture was given since the table was found."""
         return self._small is None
 
-    def begin(self, search: Search) -> None:
-        """Begin a search, in place of one that is not finished."""
-        self._search = search
+    def begin(self, search: Search, time_s: float) -> None:
+        """Begin a search in the picture of this time, in place of one that is not finished."""
+        self._search, self.begun_s = search, time_s
+
+    def drop(self) -> None:
+        """Give up a search that is not finished."""
+        self._search = None
 
     def take_step(self) -> TableLocation | None:
         """Take the next step of the search; return the location if that finds the table."""

@@ -77,6 +77,14 @@ class TrackedTable:
         return self.located.uncertain or self.moving or self.held_s > 0
 
 
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """Where a search found the table, and whether in the current picture or in an earlier one, with which it began."""
+
+    located: TableLocation
+    is_current: bool = True
+
+
 class TableTracker:
     """Tracks one table through one camera's frames, given in order.
 
@@ -96,6 +104,8 @@ class TableTracker:
         self._searches = ThoroughSearches()
         self._pauses = Pauses()
         self._is_after_pause = False
+        self._was_never_located = True
+        self._is_confirmed = False
         self._reported: set[str] = set()
         self._is_doubtful = False
 
@@ -121,7 +131,10 @@ class TableTracker:
         markers = markers or PictureMarkers(frame.image)
         grey = markers.grey
         if self._located is None:
-            return self._restart_at(*self._locate(markers, frame, None), frame)
+            first = self._locate(markers, frame)
+            if isinstance(first, NotLocatedError):
+                raise first
+            return self._restart_at(first, frame)
         kept = self._in_place & set(unchanged)
         still, covered, moved = self._search_in_windows(grey, self._located.pose, kept)
         if moved and kept:
@@ -132,43 +145,34 @@ class TableTracker:
         # a sheet's markers are printed on it, so one that seems to have moved contradicts a pose from few others
         contradicted = self._is_sheet and self._rests_on_few_markers and not moved <= self._pushed
         is_doubtful, self._is_doubtful = self._is_doubtful or contradicted, False
-        if is_doubtful and (better := self._with_more_markers(markers, frame)) is not None:
-            return self._restart_at(better, True, frame)
+        found = self._locate(markers, frame) if is_doubtful else None
+        if isinstance(found, _Found) and found.is_current and len(found.located.markers) > len(self._corners):
+            return self._restart_at(found, frame)
         if len(self._in_place) >= 2 or ((self._in_place or covered) and not moved):
             return self._average_in(grey, still, covered | kept, moved, frame)
-        return self._search(markers, frame, still)
+        return self._search(found or self._locate(markers, frame), frame, still)
 
-    def _with_more_markers(self, markers: PictureMarkers, frame: Frame) -> TableLocation | None:
-        """Search the whole picture; return the location if it rests on more markers than the one known."""
-        try:
-            found, is_current = self._locate(markers, frame, self._last_location().pose)
-        except NotLocatedError:
-            return None
-        return found if is_current and len(found.markers) > len(self._corners) else None
-
-    def _locate(self, markers: PictureMarkers, frame: Frame, previous: Pose | None) -> tuple[TableLocation, bool]:
-        """Locate the table anywhere in the picture, thoroughly if that is due; return also whether it was found in this
-        picture rather than in an earlier one, which a thorough search was begun with.
-        """
+    def _locate(self, markers: PictureMarkers, frame: Frame) -> _Found | NotLocatedError:
+        """Locate the table anywhere in the picture, thoroughly if that is due; return why it was not found."""
         searches, grey = self._searches, markers.grey
-        is_first = previous is None and searches.are_new
-        is_due = searches.are_due(grey, frame.time_s, at_once=is_first or self._is_after_pause)
-        if is_due and (is_first or self._is_after_pause):
-            try:
-                return locate(grey, self._camera, self._layout, previous=previous, markers=markers), True
-            except NotLocatedError as error:
-                searches.failure = str(error)
-                raise
-        if is_due:
-            searches.begin(search_table(grey, self._camera, self._layout, previous=previous, markers=markers))
+        camera, layout, previous = self._camera, self._layout, None if self._located is None else self._located.pose
+        if self._is_after_pause:
+            searches.drop()
+        is_single = self._is_after_pause or (self._was_never_located and searches.are_new)
+        if searches.are_due(grey, frame.time_s, at_once=is_single):
+            if is_single:
+                try:
+                    return _Found(locate(grey, camera, layout, previous=previous, markers=markers))
+                except NotLocatedError as error:
+                    searches.failure = str(error)
+                    return error
+            searches.begin(search_table(grey, camera, layout, previous=previous, markers=markers), frame.time_s)
         try:
-            return locate(grey, self._camera, self._layout, previous=previous, markers=markers, thorough=False), True
+            return _Found(locate(grey, camera, layout, previous=previous, markers=markers, thorough=False))
         except NotLocatedError as error:
-            found = searches.take_step()
-            if found is None:
-                # a fast search sees less, so its reason would only confuse
-                raise NotLocatedError(searches.failure or str(error)) from error
-            return found, False
+            located = searches.take_step()
+            # a fast search sees less, so its reason would only confuse
+            return NotLocatedError(searches.failure or str(error)) if located is None else _Found(located, False)
 
     def _search_in_windows(
         self, grey: Image, pose: Pose, kept: Collection[int]
@@ -181,9 +185,10 @@ class TableTracker:
         }
         return still, covered, set(seen) - set(still) - covered
 
-    def _restart_at(self, located: TableLocation, is_current: bool, frame: Frame) -> TrackedTable:
-        """Track the table from where it was found, from this frame on if it was found in this one."""
-        self._located = located
+    def _restart_at(self, found: _Found, frame: Frame) -> TrackedTable:
+        """Track the table from where it was found."""
+        located = self._located = found.located
+        self._was_never_located, self._is_confirmed = False, found.is_current
         self._searches.end()
         self._corners = {
             marker.marker_id: deque([marker.corners_px], maxlen=_SETTINGS.averaged_frames) for marker in located.markers
@@ -196,7 +201,7 @@ class TableTracker:
             located,
             located.ids_used,
             1,
-            moving=self._moved_from is not None or not is_current,
+            moving=self._is_moving,
             notices=notices + self._new_notices(located.notices),
         )
 
@@ -205,7 +210,7 @@ class TableTracker:
     ) -> TrackedTable:
         """Average the corners of the ``still`` markers and fit again; ``covered`` ones are in sight, too."""
         before = self._last_location()
-        self._seen_at_s = frame.time_s
+        self._seen_at_s, self._is_confirmed = frame.time_s, True
         self._searches.end()
         notices: list[str] = []
         for marker_id in sorted(moved - self._pushed):
@@ -232,7 +237,7 @@ class TableTracker:
         return TrackedTable(
             self._located,
             tuple(sorted(set(still) | covered)),
-            max((len(rows) for rows in self._corners.values()), default=1),
+            self._frames_averaged,
             notices=(() if self._is_sheet else tuple(notices))
             + self._rest_notices()
             + self._new_notices(self._located.notices),
@@ -259,35 +264,48 @@ class TableTracker:
             return ()
         return (f"the camera or the table moved ({apart_px:.0f} pixels in the picture) and was located again",)
 
-    def _search(self, markers: PictureMarkers, frame: Frame, still: Mapping[int, Marker]) -> TrackedTable:
-        """Search the whole picture: the visible markers are not where they were, or none is visible."""
-        before = self._last_location()
-        try:
-            found, is_current = self._locate(markers, frame, before.pose)
-        except NotLocatedError as lost:
-            return self._keep_pose(frame, still, lost)
-        if self._shift_px(before.pose, found.pose) < _SETTINGS.moved_px and len(found.markers) <= len(self._corners):
-            self._seen_at_s = frame.time_s
+    def _search(self, found: _Found | NotLocatedError, frame: Frame, still: Mapping[int, Marker]) -> TrackedTable:
+        """Follow a search of the whole picture: the visible markers are not where they were, or none is visible."""
+        if isinstance(found, NotLocatedError):
+            return self._keep_pose(frame, still, found)
+        before, located = self._last_location(), found.located
+        if self._shift_px(before.pose, located.pose) < _SETTINGS.moved_px and len(located.markers) <= len(
+            self._corners
+        ):
+            self._is_confirmed = True
+            self._seen_at_s = frame.time_s if found.is_current else self._searches.begun_s
             self._searches.end()
-            return TrackedTable(before, found.ids_used, max((len(rows) for rows in self._corners.values()), default=1))
+            if not found.is_current:
+                return self._keep_pose(frame, still)
+            return TrackedTable(before, located.ids_used, self._frames_averaged)
         if not before.uncertain and self._moved_from is None:
             self._moved_from = before.pose
-        return self._restart_at(found, is_current, frame)
+        return self._restart_at(found, frame)
 
-    def _keep_pose(self, frame: Frame, still: Mapping[int, Marker], lost: NotLocatedError) -> TrackedTable:
+    def _keep_pose(
+        self, frame: Frame, still: Mapping[int, Marker], lost: NotLocatedError | None = None
+    ) -> TrackedTable:
         held_s = frame.time_s - self._seen_at_s
-        if held_s > self._hold_s:
+        if lost is not None and held_s > self._hold_s:
             self._located, self._corners, self._moved_from = None, {}, None
             self._searches.end()
             raise NotLocatedError(f"{lost}; no marker has been in its place for {held_s:.0f} s") from lost
-        count = max((len(rows) for rows in self._corners.values()), default=1)
         return TrackedTable(
             self._last_location(),
             tuple(sorted(still)),
-            count,
-            moving=self._moved_from is not None,
+            self._frames_averaged,
+            moving=self._is_moving,
             held_s=max(held_s, 1e-3),
         )
+
+    @property
+    def _is_moving(self) -> bool:
+        """Whether the table moved and is not at rest yet, or was only found in an earlier picture."""
+        return self._moved_from is not None or not self._is_confirmed
+
+    @property
+    def _frames_averaged(self) -> int:
+        return max((len(rows) for rows in self._corners.values()), default=1)
 
     def _last_location(self) -> TableLocation:
         if self._located is None:

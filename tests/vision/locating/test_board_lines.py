@@ -238,8 +238,9 @@ def test_a_board_that_contradicts_the_only_marker_is_not_found(marker: MarkerSig
     assert not [one for one in found if min(off_mm(each) for each in symmetric_poses(one.pose, BOARD)) < 30]
 
 
-def test_a_blurred_marker_may_be_a_little_off() -> None:
-    marker = marker_beside(BOARD, POSE)
+@pytest.mark.parametrize("turn_deg", [0.0, 4.0, -8.0])
+def test_a_blurred_or_carelessly_laid_marker_may_be_a_little_off(turn_deg: float) -> None:
+    marker = marker_beside(BOARD, POSE, turn_deg=turn_deg)
     off_px = np.random.default_rng(3).normal(0, 0.7, (4, 2))
     blurred = MarkerSighting(marker.corners_px + off_px, marker.side_mm, marker.centre_mm)
     best = candidate_boards(seen(LINES), CAMERA, BOARD, [blurred])[0]

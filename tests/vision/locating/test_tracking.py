@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 import cv2
@@ -17,7 +18,7 @@ from vision.layout.table import TableLayout
 from vision.locating import tracking
 from vision.locating.location import locate, search_table
 from vision.locating.searches import ThoroughSearches
-from vision.locating.tracking import TableTracker, TrackedTable
+from vision.locating.tracking import TableTracker, TrackedTable, TrackingSettings
 
 
 @pytest.fixture
@@ -108,13 +109,12 @@ def test_if_one_marker_moved_all_are_searched_for(feed, render_table, pose_looki
 
 def test_without_visible_markers_the_pose_is_held_for_a_while_and_then_dropped(feed, render_table, pose):
     feed(render_table(pose), at_s=0.0)
-    nothing = np.full((480, 640, 3), 90, dtype=np.uint8)
-    held = feed(nothing, at_s=4.0)
+    held = feed(NOTHING, at_s=4.0)
     assert held.uncertain
     assert held.held_s == pytest.approx(4.0)
     assert held.ids_in_sight == ()
     with pytest.raises(NotLocatedError, match="no marker has been in its place for 6 s"):
-        feed(nothing, at_s=6.0)
+        feed(NOTHING, at_s=6.0)
     assert not feed(render_table(pose), at_s=7.0).uncertain
 
 
@@ -218,16 +218,15 @@ def test_a_marker_counts_as_moved_from_most_of_a_pixel_on(feed, render_table, po
 @pytest.mark.parametrize(("at_s", "held"), [(4.99, True), (5.0, True), (5.01, False)])
 def test_a_pose_without_markers_is_held_for_the_configured_time(feed, render_table, pose, at_s, held):
     feed(render_table(pose), at_s=0.0)
-    nothing = np.full((480, 640, 3), 90, dtype=np.uint8)
     if held:
-        result = feed(nothing, at_s=at_s)
+        result = feed(NOTHING, at_s=at_s)
         assert result.held_s == pytest.approx(at_s)
         assert result.uncertain
         assert not result.moving
         assert result.frames_averaged == 1
     else:
         with pytest.raises(NotLocatedError, match="no marker has been in its place for 5 s"):
-            feed(nothing, at_s=at_s)
+            feed(NOTHING, at_s=at_s)
 
 
 def test_a_pose_held_at_the_same_time_is_still_uncertain(feed, render_table, pose):
@@ -258,6 +257,9 @@ def test_after_eight_frames_each_of_two_markers_is_measured_in_every_other_one(f
     counts = [feed(pictures[number % 3]).frames_averaged for number in range(14)]
     assert counts == [1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 10, 10, 11, 11]
 
+
+NOTHING = np.full((480, 640, 3), 90, dtype=np.uint8)
+"""A picture in which no marker is seen."""
 
 MOST_STEPS = 7
 """The most steps that a thorough search takes."""
@@ -293,6 +295,62 @@ def test_a_lost_table_is_searched_for_thoroughly_once_the_picture_rests(feed, re
     assert all(off_px(camera, layout, one.pose, after) < 3 for one in later)
 
 
+def test_a_table_first_found_in_an_earlier_picture_is_not_read_until_another_shows_it(
+    render_table, camera, layout, pose
+):
+    tracker = TableTracker(camera, layout, hold_s=60.0)
+    with pytest.raises(NotLocatedError):
+        tracker.update(Frame(NOTHING, 0.0, 0))
+    blurred = seen_only_thoroughly(render_table, pose)
+    pictures, found = iter([blurred] * 12), []
+    for number in range(1, 4 * MOST_STEPS):
+        with suppress(NotLocatedError):
+            found.append(tracker.update(Frame(next(pictures, NOTHING), number / 10, number)))
+    assert len(found) > MOST_STEPS
+    assert all(one.moving for one in found)
+    sharp = [tracker.update(Frame(render_table(pose), 3.0 + number / 10, 30 + number)) for number in range(2)]
+    assert not sharp[-1].uncertain
+
+
+def test_a_table_found_where_it_was_in_an_earlier_picture_is_held(feed, render_table, two_poses, monkeypatch):
+    _, pose = two_poses
+    feed(render_table(pose), at_s=0.0)
+    monkeypatch.setattr(TableTracker, "_find_in_windows", lambda *_: {})
+    monkeypatch.setattr(tracking, "_SETTINGS", replace(TrackingSettings(), moved_px=3.0))
+    for number in (1, 2):
+        feed(seen_only_thoroughly(render_table, pose, seed=number), at_s=number / 10)
+    held = [feed(NOTHING, at_s=number / 10) for number in range(3, 3 + 2 * MOST_STEPS)]
+    assert all(one.uncertain and one.ids_in_sight == () for one in held)
+    assert not any(one.moving for one in held)
+    assert held[-1].held_s == pytest.approx((2 + 2 * MOST_STEPS) / 10 - 0.2), "the search began with the second picture"
+
+
+def test_a_single_picture_does_not_wait_for_the_search_in_an_earlier_one(feed, render_table, camera, layout, two_poses):
+    before, after = two_poses
+    feed(render_table(before), at_s=0.0)
+    assert all(feed(NOTHING, at_s=number / 10).uncertain for number in range(1, 4))
+    found = feed(seen_only_thoroughly(render_table, after), at_s=60.0)
+    assert not found.moving
+    assert off_px(camera, layout, found.pose, after) < 3
+
+
+def test_only_the_first_picture_of_a_film_is_searched_thoroughly_in_one_frame(
+    render_table, camera, layout, pose, monkeypatch
+):
+    at_once = []
+
+    def counted(*arguments, thorough=True, **more):
+        at_once.append(number) if thorough else None
+        return locate(*arguments, thorough=thorough, **more)
+
+    monkeypatch.setattr(tracking, "locate", counted)
+    tracker = TableTracker(camera, layout, hold_s=1.0)
+    for number in range(40):
+        with suppress(NotLocatedError):
+            tracker.update(Frame(render_table(pose) if number == 0 else NOTHING, number / 10, number))
+    assert at_once == [0]
+
+
 def test_a_search_does_not_begin_again_before_its_end(render_table, camera, layout, pose, monkeypatch):
     """A slow camera takes longer between frames than until the next search is due."""
     begun = []
@@ -305,12 +363,11 @@ def test_a_search_does_not_begin_again_before_its_end(render_table, camera, layo
     monkeypatch.setattr(tracking, "search_table", counted)
     tracker = TableTracker(camera, layout, hold_s=60.0)
     tracker.update(Frame(render_table(pose), 0.0, 0))
-    nothing = np.full((480, 640, 3), 90, dtype=np.uint8)
     for number in range(1, 7):
-        tracker.update(Frame(nothing, 1.9 * number, number))
+        tracker.update(Frame(NOTHING, 1.9 * number, number))
     assert len(begun) == 1
     for number in range(7, 12):
-        tracker.update(Frame(nothing, 1.9 * number, number))
+        tracker.update(Frame(NOTHING, 1.9 * number, number))
     assert len(begun) == 2
 
 
@@ -322,8 +379,7 @@ def test_a_table_found_in_an_earlier_picture_is_not_read_where_it_no_longer_is(
     feed(render_table(before), at_s=0.0)
     blurred = [seen_only_thoroughly(render_table, after, seed=number) for number in (1, 2)]
     assert all(feed(one, at_s=0.1 * number).uncertain for number, one in enumerate(blurred, 1))
-    hidden = np.full((480, 640, 3), 90, dtype=np.uint8)
-    results = [feed(hidden, at_s=0.2 + number / 10) for number in range(1, MOST_STEPS)]
+    results = [feed(NOTHING, at_s=0.2 + number / 10) for number in range(1, MOST_STEPS)]
     assert all(one.uncertain for one in results)
     (found,) = (one for one in results if one.moving and one.held_s == 0)
     assert off_px(camera, layout, found.pose, after) < 3
@@ -378,10 +434,9 @@ def test_thorough_searches_in_vain_become_rarer(render_table, camera, layout, po
     monkeypatch.setattr(tracking, "search_table", counted)
     tracker = TableTracker(camera, layout, hold_s=60.0)
     tracker.update(Frame(render_table(pose), 0.0, 0))
-    nothing = np.full((480, 640, 3), 90, dtype=np.uint8)
     for number in range(1, 201):
         time_s = number / 10
-        tracker.update(Frame(nothing, time_s, number))
+        tracker.update(Frame(NOTHING, time_s, number))
     assert begun_at_s == pytest.approx([0.2, 2.2, 6.2, 10.2, 14.2, 18.2])
 
 
