@@ -15,7 +15,9 @@ from engine.errors import IllegalTurnError
 from engine.registry import load
 from simulator.faults.answers import FaultyOptions
 from simulator.faults.deblockle import (
+    FORBIDDEN_BY_VARIANT,
     ONLY_SIDE_FACES,
+    OUT_OF_TURN,
     WHOLE_TURN_VIOLATIONS,
     FaultyBlockPlayers,
     Onlooker,
@@ -285,7 +287,7 @@ def test_a_cornered_player_who_moves_breaks_the_rule_about_that(setting: Setting
 def test_turns_that_only_the_variant_or_the_order_of_play_forbids() -> None:
     game = load("deblockle")
     base, variant = game.rules.new(), game.rules.new({"side_by_side": False})
-    out_of_turn, forbidden = WHOLE_TURN_VIOLATIONS.values()
+    out_of_turn, forbidden = WHOLE_TURN_VIOLATIONS[OUT_OF_TURN], WHOLE_TURN_VIOLATIONS[FORBIDDEN_BY_VARIANT]
     assert forbidden(game, base) == []
     for turn in forbidden(game, variant):
         after = game.table.appearance(game.rules.apply(base, turn))
