@@ -14,7 +14,7 @@ from typing import Generic
 
 from engine.api import StateT, TurnT
 from engine.showing import CouldBe, WritesInSteps
-from engine.values import EMPTY, Appearance, Place
+from engine.values import EMPTY, Appearance, Place, Player
 from referee.judge.evidence.sides import side_contradiction
 from referee.judge.explorer import Expansion, Explorer, JudgeContext, changes_between
 from referee.judge.pooled_reading import PooledReading
@@ -163,16 +163,23 @@ def beyond_one_turn(
     """
     could_be = worth_weighing(context, seen)
     found: list[Explanation[StateT, TurnT]] = []
+    writers = _writers(context, base, seen)
     for state in filter(context.explorer.has_few_turns, states):
-        for group, after in _first_turns(context, base, state, seen, could_be):
-            found.extend(_after_first(context, base, state, group, after, seen, could_be))
+        for group, after, changes in _first_turns(context, base, state, seen, could_be, writers):
+            follows = {**could_be, **_left_under_hands(context, base, seen, writers, changes)}
+            found.extend(_after_first(context, base, state, group, after, seen, follows))
     return sorted(found, key=lambda one: -one.score)
 
 
 def _first_turns(
-    context: JudgeContext[StateT, TurnT], base: Appearance, state: StateT, seen: PooledReading, could_be: CouldBe
-) -> Iterator[tuple[TurnT, StateT]]:
-    """Yield the first turns that are followed, look-alikes as one, and the state after each.
+    context: JudgeContext[StateT, TurnT],
+    base: Appearance,
+    state: StateT,
+    seen: PooledReading,
+    could_be: CouldBe,
+    writers: Collection[Player],
+) -> Iterator[tuple[TurnT, StateT, Changes]]:
+    """Yield the first turns that are followed, look-alikes as one, the state after each, and what it changes.
 
     ``could_be`` are the looks that are possible after both turns.
     """
@@ -181,8 +188,7 @@ def _first_turns(
     suspects = seen.hidden | {
         place for place, one in seen.places.items() if one.certainty < unsure or not one.agrees(base.get(place, EMPTY))
     }
-    writers = {context.sheet_of(place) for place in suspects - seen.hidden}
-    may_all_write = context.has_sheets and writers <= set(context.game.rules.players_to_move(state))
+    may_all_write = context.has_sheets and set(writers) <= set(context.game.rules.players_to_move(state))
     written = _possible_while_writing(context, base, could_be)
     for between, most_untouched in (
         ({**written, **_possible_between_turns(base, seen, suspects)}, 0),
@@ -190,7 +196,7 @@ def _first_turns(
     ):
         for changes, turns in context.explorer.expand(state, between).by_changes.items():
             # Whoever may write now does not wait for what may be written under a hand.
-            if may_all_write and writers.isdisjoint(context.sheet_of(place) for place, _ in changes):
+            if may_all_write and not any(context.sheet_of(place) in writers for place, _ in changes):
                 continue
             noticeable = seen.noticeable_changes(base, changes)
             # Where a sensor reports a piece on a place that the turn empties, the place was filled again.
@@ -204,7 +210,29 @@ def _first_turns(
             for group in combine_alike(context.explorer, turns):
                 after = context.game.rules.apply(state, group)
                 if not untouched or after.to_move == state.to_move:
-                    yield group, after
+                    yield group, after, changes
+
+
+def _writers(context: JudgeContext[StateT, TurnT], base: Appearance, seen: PooledReading) -> frozenset[Player]:
+    """Return the players whose sheets look otherwise than believed where they are in sight."""
+    differing = (place for place, one in seen.places.items() if not one.agrees(base.get(place, EMPTY)))
+    return frozenset(context.sheet_of(place) for place in differing if place not in seen.hidden)
+
+
+def _left_under_hands(
+    context: JudgeContext[StateT, TurnT],
+    base: Appearance,
+    seen: PooledReading,
+    writers: Collection[Player],
+    first: Changes,
+) -> CouldBe:
+    """Return the looks of hidden places after a first turn on a sheet that shows nothing new: the turn after it has to
+    explain what is in sight.
+    """
+    if not context.has_sheets or any(context.sheet_of(place) in writers for place, _ in first):
+        return {}
+    after = {**base, **dict(first)}
+    return {place: (after[place],) for place in seen.hidden & after.keys() if context.sheet_of(place) not in writers}
 
 
 def worth_weighing(context: JudgeContext[StateT, TurnT], seen: PooledReading) -> CouldBe:

@@ -13,9 +13,11 @@ import pytest
 from engine.registry import load
 from engine.values import Roll
 from referee.judge import StabilityFilter, StabilitySettings, Trigger
-from referee.judge.explorer import MOST_LISTED
+from referee.judge.explanations import beyond_one_turn
+from referee.judge.explorer import MOST_LISTED, JudgeContext
+from referee.judge.settings import JudgeSettings
 from referee.judge.verdict import VerdictKind
-from tests.referee.judge.drawn import drawn
+from tests.referee.judge.drawn import drawn, seen_as
 from tests.referee.judge.judged_game import JudgedGame
 from vision.reading import Hindrance, HindranceKind
 
@@ -93,9 +95,8 @@ def test_a_drop_of_number_drop_is_accepted_without_a_list(players: int) -> None:
     assert judged.belief == (after,)
 
 
-def test_turns_on_sheets_under_a_hand_are_not_tried_before_those_in_sight() -> None:
-    """Each of the hundreds of drops that a hand may hide would need a search for the turn after it."""
-    game: Any = load("number-drop")
+def with_many_listed_turns(game: Any) -> Any:
+    """A position of Number Drop in which four players are to write and their turns are many, but can be listed."""
     rng = Random(3)
     state = game.rules.new({"players": 4})
     while True:
@@ -103,8 +104,19 @@ def test_turns_on_sheets_under_a_hand_are_not_tried_before_those_in_sight() -> N
             state = game.dice.rolled(state, rng.choice(game.dice.possible_rolls(state)).roll)
         turns = game.rules.legal_turns(state)
         if 600 < len(turns) <= MOST_LISTED and len(game.rules.players_to_move(state)) == 4:
-            break
+            return state
         state = game.rules.apply(state, turns[rng.randrange(len(turns))])
+
+
+def under_hands(game: Any, state: Any, players: Sequence[str]) -> dict[str, str]:
+    """All places on the sheets of some players, hidden."""
+    return {place: "hidden" for place in game.table.appearance(state) if place.partition(".")[0] in players}
+
+
+def test_turns_on_sheets_under_a_hand_are_not_tried_before_those_in_sight() -> None:
+    """Each of the hundreds of drops that a hand may hide would need a search for the turn after it."""
+    game: Any = load("number-drop")
+    state = with_many_listed_turns(game)
     first, second, *others = game.rules.players_to_move(state)
     after = game.rules.apply(state, drop_of(game, state, first, Random(1)))
     after = game.rules.apply(after, drop_of(game, after, second, Random(2)))
@@ -117,11 +129,23 @@ def test_turns_on_sheets_under_a_hand_are_not_tried_before_those_in_sight() -> N
 
     parts["turns_showing"] = turns_showing
     counted = replace(game, rules=SimpleNamespace(**parts))
-    hidden = {place: "hidden" for place in game.table.appearance(state) if place.split(".")[0] in others}
     judged = JudgedGame(counted, belief=(state,))
-    ruling = judged.consider(drawn(game, after, hidden), Trigger.RESTED)
+    ruling = judged.consider(drawn(game, after, under_hands(game, state, others)), Trigger.RESTED)
     assert [step.player for step in ruling.steps] == [first, second]
     assert len(asked) < 30
+
+
+def test_turns_after_one_that_a_hand_may_hide_explain_what_is_in_sight() -> None:
+    """A player who has written already writes once more, while the others may be writing."""
+    game: Any = load("number-drop")
+    state = with_many_listed_turns(game)
+    first, *others = game.rules.players_to_move(state)
+    state = game.rules.apply(state, drop_of(game, state, first, Random(1)))
+    base = game.table.appearance(state)
+    seen = seen_as(game, state, {f"{first}.d14": "digit 7 60%", **under_hands(game, state, others)})
+    found = beyond_one_turn(JudgeContext.of(game, JudgeSettings()), base, (state,), seen)
+    assert 0 < len(found) < MOST_LISTED
+    assert not any(len({place[:2] for place, _ in one.changes}) > 1 for one in found)
 
 
 def test_a_turn_that_needs_one_on_a_hidden_sheet_before_it_waits_for_that_sheet() -> None:
@@ -133,7 +157,7 @@ def test_a_turn_that_needs_one_on_a_hidden_sheet_before_it_waits_for_that_sheet(
     after = state
     for _ in range(2):
         after = game.rules.apply(after, next(turn for turn in game.rules.legal_turns(after) if turn.squares))
-    hidden = {place: "hidden" for place in game.table.appearance(state) if place.startswith(f"{state.to_move}.")}
+    hidden = under_hands(game, state, [state.to_move])
     ruling = JudgedGame(game, belief=(state,)).consider(drawn(game, after, hidden), Trigger.RESTED)
     assert ([verdict.kind for verdict in ruling.verdicts], ruling.steps) == ([VerdictKind.CANNOT_SEE], ())
 
