@@ -17,7 +17,6 @@ from referee.judge.explanations import (
     Changes,
     Explanation,
     ExplanationKind,
-    beyond_one_turn,
     rank_by_stopovers,
     score_changes,
     score_touches,
@@ -27,6 +26,7 @@ from referee.judge.explanations import (
 )
 from referee.judge.explorer import JudgeContext
 from referee.judge.pooled_reading import PooledReading
+from referee.judge.sequences import beyond_one_turn
 
 
 @dataclass(frozen=True)

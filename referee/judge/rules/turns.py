@@ -18,17 +18,12 @@ from referee.judge.decision import Conclusion
 from referee.judge.evidence import sensors
 from referee.judge.evidence.earlier_readings import readings_to_keep, with_later_readings
 from referee.judge.evidence.sensors import decide_for_trigger
-from referee.judge.explanations import (
-    Changes,
-    ExplanationKind,
-    looks_while_writing,
-    more_turns_explain,
-    worth_weighing,
-)
+from referee.judge.explanations import Changes, ExplanationKind, worth_weighing
 from referee.judge.explorer import MOST_WEIGHED, JudgeContext
 from referee.judge.faults import StandingFault, find_breaches
 from referee.judge.pooled_reading import PIECE, PooledReading
 from referee.judge.rules.look import Judgement, Look, first_judgement
+from referee.judge.sequences import looks_while_writing, more_turns_explain
 from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling, places_named
 from referee.judge.verdict_factory import VerdictFactory

@@ -14,7 +14,6 @@ from referee.judge import JudgeContext
 from referee.judge.explanations import (
     Explanation,
     ExplanationKind,
-    beyond_one_turn,
     rank_by_stopovers,
     score_changes,
     score_touches,
@@ -22,6 +21,7 @@ from referee.judge.explanations import (
     within_one_turn,
 )
 from referee.judge.pooled_reading import PIECE, PooledPlace, PooledReading
+from referee.judge.sequences import beyond_one_turn
 from tests.referee.judge.drawn import seen_as
 from vision.reading import PlaceChange
 

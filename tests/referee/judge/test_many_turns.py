@@ -13,8 +13,8 @@ import pytest
 from engine.registry import load
 from engine.values import Roll
 from referee.judge import StabilityFilter, StabilitySettings, Trigger
-from referee.judge.explanations import beyond_one_turn
 from referee.judge.explorer import MOST_LISTED, JudgeContext
+from referee.judge.sequences import beyond_one_turn
 from referee.judge.settings import JudgeSettings
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn, seen_as

@@ -15,11 +15,12 @@ from referee.judge import JudgeContext, JudgeSettings, Trigger
 from referee.judge.acceptance import resolve
 from referee.judge.belief import Belief
 from referee.judge.decision import Conclusion
-from referee.judge.explanations import ExplanationKind, beyond_one_turn, looks_while_writing, worth_weighing
+from referee.judge.explanations import ExplanationKind, worth_weighing
 from referee.judge.explorer import MOST_WEIGHED, changes_between
 from referee.judge.pooled_reading import PooledPlace, PooledReading
 from referee.judge.rules.look import Look
 from referee.judge.rules.turns import find_two_written_turns
+from referee.judge.sequences import beyond_one_turn, looks_while_writing
 from tests.effort import cases
 
 GAME: Any = load("number-drop")
