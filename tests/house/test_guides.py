@@ -40,7 +40,7 @@ def rows(text: str, *columns: str) -> list[tuple[str, ...]]:
 
 
 def test_the_currents_of_strips_are_right() -> None:
-    assert f"49 lights draw up to {49 * (FULL_MA + DARK_MA)} mA" in BOARD
+    assert f"{FULL_MA + DARK_MA} mA at full white, and {49 * (FULL_MA + DARK_MA)} mA for 49 lights" in BOARD
 
 
 def test_fuses_follow_from_the_rule() -> None:
@@ -157,9 +157,9 @@ def test_what_is_said_of_wleds_line_is_right() -> None:
     bytes_a_second = 115_200 / 10
     for lights, frame_ms in table:
         assert int(frame_ms) == round(1000 * wled.frame_s(int(lights), bytes_a_second))
-    smooth = re.search(r"up to (\d+) lights swell\s+smoothly", WLED)
+    smooth = re.search(r"up to (\d+) lights can\s+swell and fade\s+smoothly", WLED)
     assert smooth is not None
     assert wled.frame_s(int(smooth[1]), bytes_a_second) <= 0.05 < wled.frame_s(154, bytes_a_second)
     moved = [value for value in range(256) if wled.replace_commands(bytes([value]))[0] != value]
-    assert f"those {len(moved)} values of 256" in WLED
+    assert f"WLED could take {len(moved)} of the 256 values" in WLED
     assert linearize(b"\xff") == b"\xff"
