@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import pty
 import termios
+import time
 from collections.abc import Iterator
-from contextlib import suppress
+
+import pytest
 
 from referee.commands.keyboard import PolledLines, edited_lines, listen_to_lines, unechoed_lines
 from tests.guard import GUARD_S
@@ -62,7 +64,8 @@ def test_typed_lines_are_read_in_a_separate_thread() -> None:
 
 def test_polled_lines_raise_the_end_of_the_input_after_the_last_line() -> None:
     polled, taken = PolledLines(["a\n", "b\n"]), []
-    with suppress(EOFError):
-        while True:
+    until_s = time.monotonic() + GUARD_S
+    with pytest.raises(EOFError):
+        while time.monotonic() < until_s:
             taken += polled.poll()
     assert taken == ["a", "b"]
