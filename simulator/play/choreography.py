@@ -20,6 +20,7 @@ _REACH_S = 0.38
 _ROLL_S = 0.4
 _LIFT_S = 0.45
 _LIFT_MM = 42.0
+_RISE_MM = 25.0
 _HOME_MM = 330.0
 _ELBOW_MM = 460.0
 _WAITING_MM = 6.0
@@ -110,7 +111,7 @@ class Choreography:
         pace = self._pace
         if not action.carries:
             x, y = rest_at_mm or (0.0, arm.end * 100.0)
-            rest = (x, y, top_mm(self._layout.board) + 6.0)
+            rest = (x, y, top_mm(self._layout.board) + _WAITING_MM)
             home = self._home(arm, x)
             blocks = tuple(standing.values())
             yield MotionSegment(_REACH_S * pace, blocks, arm, None, None, home, rest, 0.2, 0.0)
@@ -172,7 +173,8 @@ class Choreography:
     def _interpolate(segment: MotionSegment, share: float) -> tuple[float, float, float]:
         start, end = np.asarray(segment.tip_from_mm), np.asarray(segment.tip_to_mm)
         x, y, z = start + (end - start) * _ease(share)
-        return (float(x), float(y), float(z) + 25.0 * math.sin(math.pi * share))
+        rise = 0.0 if segment.tip_from_mm == segment.tip_to_mm else _RISE_MM * math.sin(math.pi * share)
+        return (float(x), float(y), float(z) + rise)
 
     @staticmethod
     def _hand(arm: Arm, tip: tuple[float, float, float], grip: float, motion: tuple[float, float]) -> Hand:

@@ -192,7 +192,8 @@ def paint_hand_shadow(setting: Setting, image: Image, hand: Hand, shades: list[I
     ground = setting.layout.board.height_mm
     limbs = limbs_of(hand)
     ends = np.vstack([[limb.start_mm, limb.end_mm] for limb in limbs])
-    wrist, elbow = limbs[-1].start_mm, limbs[-1].end_mm
+    forearm = limbs[-1] if hand.sleeve is None else limbs[-2]  # a sleeve is a limb of its own, over part of the forearm
+    wrist, elbow = forearm.start_mm, forearm.end_mm
     across = np.cross(elbow - wrist, [0.0, 0.0, 1.0])
     across = across / max(float(np.linalg.norm(across)), 1.0) * 40.0
     near = ends[:-2] if hand.sleeve is not None else ends

@@ -87,8 +87,8 @@ class _SettingPainter:
             for piece in standing:
                 self._painter(_kind(piece)).paint_shadows(image, piece)
             sprites = _farthest_first([self._sprite(piece) for piece in standing])
-            for thing in sorted(scene.things, key=self._distance_mm, reverse=True):
-                while sprites and sprites[0].distance_mm > self._distance_mm(thing):
+            for thing in sorted(scene.things, key=lambda one: (self._lies_on_pieces(one), -self._distance_mm(one))):
+                while sprites and (self._lies_on_pieces(thing) or sprites[0].distance_mm > self._distance_mm(thing)):
                     paste(image, sprites.pop(0))
                 paint_foreign_object(self.setting, image, thing, self._pixels_per_mm)
             for sprite in sprites:
@@ -97,6 +97,10 @@ class _SettingPainter:
             if len(self._stills) > _CACHED_STILLS:
                 self._stills.popitem(last=False)
         return image
+
+    def _lies_on_pieces(self, thing: ForeignObject) -> bool:
+        """Return whether a thing lies on pieces, none of which is high enough to hide it."""
+        return thing.base_mm > self.setting.layout.board.height_mm
 
     def _distance_mm(self, thing: ForeignObject) -> float:
         where = np.array([thing.x_mm, thing.y_mm, thing.base_mm])

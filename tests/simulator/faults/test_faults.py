@@ -13,7 +13,7 @@ import pytest
 from benchmarks.parts.soak.game import GamePlan, play
 from engine.errors import IllegalTurnError
 from engine.registry import load
-from simulator.faults.answers import FaultyOptions
+from simulator.faults.answers import FAULTY_PLAYERS, AnsweringGame, FaultyOptions
 from simulator.faults.deblockle import (
     FORBIDDEN_BY_VARIANT,
     ONLY_SIDE_FACES,
@@ -23,9 +23,10 @@ from simulator.faults.deblockle import (
     Onlooker,
 )
 from simulator.faults.disturbances import DISTURBANCE_KINDS, Disturbance, DisturbanceMaker, Disturbances
-from simulator.faults.game import FaultyGame
+from simulator.faults.game import IMPOSSIBLE_KINDS, NO_FAULT, FaultyGame
 from simulator.faults.table import FaultyTable, faulty_setting
-from simulator.play.game import TurnEnd
+from simulator.play.game import GameOptions, TurnEnd, VirtualGame
+from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
 from simulator.play.violations import VIOLATIONS
 from simulator.scene.pieces import BlockPose, PiecePose, block_on
@@ -56,6 +57,55 @@ def test_every_kind_of_fault_changes_something(kind: str, setting: Setting) -> N
     assert one.kind == kind
     assert one.things or one.lighting or one.pose or one.delivery
     assert one.began_s >= 2.0
+
+
+@pytest.mark.parametrize("name", sorted(IMPOSSIBLE_KINDS))
+def test_an_object_is_only_put_where_there_is_something_to_put_it_on(name: str) -> None:
+    setting = faulty_setting(3, SIZE, name, sheets=2 if load(name).printed_sheet else None)
+    maker = DisturbanceMaker(setting, np.random.default_rng(5))
+    players = FAULTY_PLAYERS[name](load(name), setting.layout, Habits(), np.random.default_rng(8))
+    free = tuple(players.open_squares())
+    empty = {kind for kind in DISTURBANCE_KINDS if maker.make(kind, 2.0, free, players.pieces_left_alone()).is_empty}
+    assert empty == IMPOSSIBLE_KINDS[name] & set(DISTURBANCE_KINDS)
+
+
+def begun(game: str, kind: str, turns: int = 3) -> FaultyGame:
+    """A game of three turns with faults of one kind, played without a referee."""
+    setting = faulty_setting(3, SIZE, game, sheets=2 if load(game).printed_sheet else None)
+    rules = {"players": 2} if load(game).printed_sheet else {}
+    played = FaultyGame(3, setting, FaultyOptions(game, rules, turns, kinds=(kind,)), TruthLog())
+    for time_s in np.arange(0.0, 120.0, 0.5):
+        if played.moment(time_s) is None:
+            break
+    return played
+
+
+@pytest.mark.parametrize(
+    ("game", "kind", "happened"),
+    [
+        ("deblockle", "two quick turns", {"two quick turns"}),
+        ("blockade", "two quick turns", {NO_FAULT}),
+        ("deblockle", "another block turned", {"another block turned"}),
+        ("diaballik", "another block turned", {NO_FAULT}),
+        ("number-drop", "dice touched", {"dice touched"}),
+        ("blockade", "coin on a piece", {NO_FAULT}),
+    ],
+)
+def test_only_faults_that_happened_are_recorded(game: str, kind: str, happened: set[str]) -> None:
+    played = begun(game, kind)
+    assert {one.kind for one in played.episodes} == happened
+    assert list(played.disturbances) == []
+
+
+def test_the_steadiness_of_hands_is_that_of_those_who_write() -> None:
+    differ = False
+    for seed in range(4):
+        truth, layout = TruthLog(), faulty_setting(3, SIZE, "number-drop", sheets=2).layout
+        game = AnsweringGame(seed, layout, FaultyOptions("number-drop", {"players": 2}), truth)
+        usual = VirtualGame(seed, layout, GameOptions("number-drop", {"players": 2}))._players
+        assert truth.handwritings == game._people.handwritings
+        differ |= usual.handwritings != game._people.handwritings
+    assert differ
 
 
 def test_an_unknown_kind_is_refused(setting: Setting) -> None:
@@ -107,8 +157,8 @@ def test_an_unplugged_camera_comes_back() -> None:
     assert table.read().time_s >= 1.0
 
 
-def test_late_frames_come_after_a_gap() -> None:
-    table = table_with(Disturbance("frames late", 0.0, 1.0, delivery="late"))
+def test_no_frames_come_for_a_while() -> None:
+    table = table_with(Disturbance("no frames", 0.0, 1.0, delivery="stopped"))
     with pytest.raises(FrameTimeoutError, match=r"no frame came in 0\.5 s"):
         table.read(0.5)
     assert table.read(2.0).time_s >= 1.0

@@ -121,6 +121,16 @@ def test_a_pass_that_is_undone_takes_no_turn_with_it() -> None:
     assert log.turns == ("TURN",)
 
 
+def test_a_resting_hand_lies_still() -> None:
+    log, moments, _ = play(4, 3, habits=replace(QUIET, rest_share=1.0))
+    rests = [event for event in log.events if event.kind == ActionKind.RESTED]
+    assert rests
+    for rest in rests:
+        during = [moment for time_s, moment in moments if rest.began_s < time_s < rest.gone_s]
+        tips = [moment.hands[0].tip_mm for moment in during if moment.hands]
+        assert max(tips.count(tip) for tip in tips) * STEP_S > 1.0
+
+
 def test_presses_come_after_the_hand_is_gone() -> None:
     log, moments, played = play(6, 4)
     ended = [event for event in log.events if event.kind in {"turn", ActionKind.VIOLATION}]

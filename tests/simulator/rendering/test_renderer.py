@@ -160,6 +160,32 @@ def test_a_shadow_falls_away_from_the_lamp(clean_setting: Setting) -> None:
     assert with_block[west_y, west_x].mean() > 0.95 * without[west_y, west_x].mean()
 
 
+def test_a_forearm_casts_its_shadow_with_a_short_sleeve_too(clean_setting: Setting) -> None:
+    lamp = Lamp((-700.0, 0.0, 700.0), radius_mm=20.0)
+    setting = replace(clean_setting, lighting=Lighting((lamp,), ambient=0.2, gloss=0.0), pose=looking_at(tilt_deg=0.0))
+    bare = Hand((0.0, 100.0, 40.0), (20.0, -420.0, 60.0))
+    sleeved = replace(bare, sleeve=(90, 40, 40), sleeve_from=0.8)
+    free, with_bare, with_sleeve = (
+        Renderer().render(Scene(setting, (), hands)).astype(np.float64) for hands in ((), (bare,), (sleeved,))
+    )
+    ((x, y),) = np.rint(project(setting.camera, setting.pose, [[75.0, -120.0, 10.0]])).astype(int)
+    assert with_bare[y, x].mean() < 0.9 * free[y, x].mean()
+    assert with_sleeve[y, x] == pytest.approx(with_bare[y, x], abs=4)
+
+
+def test_a_card_on_blocks_hides_the_nearer_one_too(clean_setting: Setting) -> None:
+    setting = replace(clean_setting, pose=looking_at(tilt_deg=30.0))
+    top_mm = setting.layout.board.height_mm + BlockPieces.on(setting.layout.board).side_mm
+    (x, y), (near_x, near_y) = (setting.layout.board.centre_mm(place) for place in ("d4", "d2"))
+    card = ForeignObject("card", x, y, base_mm=top_mm, radius_mm=y - near_y + 10.0)
+    block = block_on(setting.layout, "d2", "teal", "stop", "x")
+    with_block, without = (
+        Renderer().render(Scene(setting, blocks, (), (card,))).astype(np.float64) for blocks in ((block,), ())
+    )
+    ((column, row),) = np.rint(project(setting.camera, setting.pose, [[near_x, near_y, top_mm]])).astype(int)
+    assert with_block[row, column] == pytest.approx(without[row, column], abs=3)
+
+
 def test_a_picture_depends_only_on_scene_seed_and_frame(small_setting: Setting) -> None:
     block = block_on(small_setting.layout, "c3", "gold", "x", "star")
     hand = Hand((0.0, 0.0, 40.0), (80.0, -420.0, 140.0))
