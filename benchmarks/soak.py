@@ -31,6 +31,7 @@ from benchmarks.parts.soak.score import score
 from referee.commands.command_socket import reply_message
 from referee.judge.verdict import Verdict
 from referee.wiring.plan import Inputs
+from simulator.faults.game import FAULT_KINDS, IMPOSSIBLE_KINDS
 from simulator.play.players import HANDLERS
 from vision.frame import Frame
 
@@ -50,7 +51,14 @@ def play_and_score(plan: GamePlan) -> GameScore:
 @click.option("--turns", default=40, show_default=True, type=click.IntRange(1), help="Turns in each game.")
 @click.option("--jobs", default=0, type=click.IntRange(0), help="Processes; by default one a core.")
 @click.option("--size", default="1280x720", show_default=True, help="Size of the camera's picture; 960x540 is faster.")
-@click.option("--kind", "kinds", multiple=True, help="Only faults of this kind; repeatable.")
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice(FAULT_KINDS),
+    metavar="KIND",
+    help="Only faults of this kind, such as 'no frames'; repeatable.",
+)
 @click.option(
     "--perfect-eyes",
     "perfect_reader",
@@ -89,6 +97,8 @@ def main(
     save: Path | None,
 ) -> None:
     """Play, score, report."""
+    if impossible := IMPOSSIBLE_KINDS[game].intersection(kinds):
+        raise click.BadParameter(f"{', '.join(sorted(impossible))} can't occur in {game}", param_hint="--kind")
     console = console_for(_PLAIN_WIDTH)
     measures = picture_size(size)
     again = f"--turns {turns} --size {size}" + "".join(f" --kind '{kind}'" for kind in kinds)

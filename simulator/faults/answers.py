@@ -72,7 +72,9 @@ class AnsweringGame(VirtualGame):
         )
         self._players = self._people
         if truth is not None:
+            # the usual players, whom these replace, write with other hands
             truth.start = self._game.notation.format_state(self._people.state)
+            truth.handwritings = self._people.handwritings
         self._event_rng = np.random.default_rng([seed, 47])
         self._in_step = True
         self.disturbances = Disturbances()

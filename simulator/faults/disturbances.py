@@ -17,7 +17,7 @@ from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import BlockPieces, DiscPieces
 from vision.layout.table import TableLayout
 
-Delivery = Literal["dropped", "late", "unplugged", "bad"]
+Delivery = Literal["dropped", "stopped", "unplugged", "bad"]
 
 DISTURBANCE_KINDS = (
     "thing beside the board",
@@ -30,7 +30,7 @@ DISTURBANCE_KINDS = (
     "lamp dimmed",
     "markers covered",
     "frames dropped",
-    "frames late",
+    "no frames",
     "bad frames",
     "camera unplugged",
 )
@@ -41,7 +41,7 @@ Each lasts about one turn; a bump and a lamp last until the next one, a coin on 
 
 _DELIVERIES: dict[str, Delivery] = {
     "frames dropped": "dropped",
-    "frames late": "late",
+    "no frames": "stopped",
     "bad frames": "bad",
     "camera unplugged": "unplugged",
 }
@@ -61,7 +61,7 @@ class Disturbance:
     """One disturbance: its kind, its beginning and end (``None``: permanent), and its effects.
 
     ``things`` are foreign objects; ``lighting`` and ``pose`` replace those of the setting; the camera shakes until
-    ``shaking_until_s``; ``delivery`` delays or corrupts frames.
+    ``shaking_until_s``; ``delivery`` loses or corrupts frames, or unplugs the camera.
     """
 
     kind: str
@@ -82,9 +82,9 @@ class Disturbance:
         return self.began_s <= to_s and (self.ended_s is None or self.ended_s > from_s)
 
     @property
-    def removable(self) -> bool:
-        """Whether a person can remove it."""
-        return bool(self.things)
+    def is_empty(self) -> bool:
+        """Whether it changes nothing, because there was no square or piece to put an object on."""
+        return not (self.things or self.lighting or self.pose or self.delivery)
 
 
 class Disturbances:
@@ -109,7 +109,7 @@ class Disturbances:
 
     def remove_things(self, time_s: float) -> bool:
         """Remove all foreign objects; returns whether there were any."""
-        found = [number for number, one in enumerate(self._all) if one.removable and one.holds_at(time_s)]
+        found = [number for number, one in enumerate(self._all) if one.things and one.holds_at(time_s)]
         for number in found:
             self.end(number, time_s)
         return bool(found)
@@ -129,6 +129,7 @@ class DisturbanceMaker:
     def make(self, kind: str, now_s: float, free: tuple[str, ...], pieces: tuple[PiecePose, ...] = ()) -> Disturbance:
         """Draw one that begins about ``now_s``; an object lies on the first of the ``free`` squares or ``pieces``.
 
+        It is empty if there is none of them that the object could lie on.
         Raises ValueError for a kind that is not one of ``DISTURBANCE_KINDS``.
         """
         rng = self._rng

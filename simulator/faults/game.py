@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,6 +37,23 @@ SEVERAL_HANDS = "several hands"
 """One more, on tables with sheets: others reach over theirs before somebody has written, and stay for a while."""
 
 NO_FAULT = "nothing"
+
+FAULT_KINDS = (NO_FAULT, *PLAYER_FAULTS, *DISTURBANCE_KINDS, DICE_TOUCHED, SEVERAL_HANDS)
+"""Everything that may be drawn for a turn in one game or another, by name."""
+
+_ONLY_BLOCKS = frozenset({"put back turned", "another block turned"})
+_ONLY_LEVEL_TOPS = frozenset({"coin on a piece", "sheet over pieces"})
+_NOT_BETWEEN_ROLLS = frozenset({"two quick turns"})
+
+IMPOSSIBLE_KINDS: Mapping[str, frozenset[str]] = {
+    "deblockle": frozenset({DICE_TOUCHED, SEVERAL_HANDS}),
+    "diaballik": _ONLY_BLOCKS | {DICE_TOUCHED, SEVERAL_HANDS},
+    "blockade": _ONLY_BLOCKS | _ONLY_LEVEL_TOPS | _NOT_BETWEEN_ROLLS | {"thing on the board", SEVERAL_HANDS},
+    "number-drop": _ONLY_BLOCKS | _ONLY_LEVEL_TOPS | _NOT_BETWEEN_ROLLS,
+    "blokus-dice": _ONLY_BLOCKS | _ONLY_LEVEL_TOPS | _NOT_BETWEEN_ROLLS,
+}
+"""By game, the faults that can't occur in it. In Blockade no square is ever empty."""
+
 _NOT_BEGUN = frozenset({Mood.LOOKING, Mood.NOT_FINISHED, Mood.FAULT, Mood.QUESTION, Mood.CANNOT_SEE})
 """The moods before the set-up is accepted."""
 
@@ -51,10 +68,9 @@ _STILL_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Episode:
-    """The events drawn for one turn: the players' fault (or a disturbance), and a disturbance at the same time."""
+    """What players did wrong around one turn besides violations, ``NO_FAULT`` for nothing, and when it began."""
 
     kind: str
-    around: str
     began_s: float
 
 
@@ -92,7 +108,6 @@ class FaultyGame(AnsweringGame):
         if not self._only:
             self._people.aims |= self._people.rare_kinds(self._event_rng)
         if self._start == "cornered" and not self._only:
-            self.episodes.append(Episode("illegal turn", "", self._planned_s))
             yield from self._illegal_turn(self._draw_violation())
         last = None
         while self._played < self._options.turns and not self._people.is_over:
@@ -120,7 +135,6 @@ class FaultyGame(AnsweringGame):
             return
         people.perform(action)
         self._note_event(action, before, 0.0, 0.0, None)
-        self.episodes.append(Episode("illegal turn", "", 0.0))
         yield from self._answer_to(action, 0.0)
         yield from self._carry_out(people.put_right(before, action.player))
 
@@ -145,7 +159,7 @@ class FaultyGame(AnsweringGame):
         around = kind if kind in DISTURBANCE_KINDS else ""
         if not around and kind != NO_FAULT and not self._only and self._event_rng.random() < _TOGETHER_SHARE:
             around = self._draw_from("around", DISTURBANCE_KINDS)
-        self.episodes.append(Episode(kind, around, self._planned_s))
+        self.episodes.append(Episode(NO_FAULT, self._planned_s))
         number = self._begin(around) if around else None
         self._watch_coin()
         action = yield from self._act_out(kind)
@@ -157,17 +171,22 @@ class FaultyGame(AnsweringGame):
         people = self._people
         match kind:
             case "piece straightened":
-                yield from self._carry_out(people.straighten())
-                yield self._still(self._habits.settle_s)
+                yield from self._touch(kind, people.straighten())
             case "tried and taken back":
-                yield from self._carry_out(people.try_out())
-                yield self._still(self._habits.settle_s)
+                yield from self._touch(kind, people.try_out())
             case "hand resting":
                 yield from self._carry_out(people.rest_hand())
+                self._note_done(kind)
             case "hand stays on the piece":
-                return (yield from self._turn(stays_s=float(self._event_rng.uniform(1.0, 2.5))))
+                action = yield from self._turn(stays_s=float(self._event_rng.uniform(1.0, 2.5)))
+                if action is not None:
+                    self._note_done(kind)
+                return action
             case "another block turned":
-                yield from self._illegal_turn(people.turn_and_rotate_another())
+                action = people.turn_and_rotate_another()
+                if action is not None:
+                    yield from self._illegal_turn(action)
+                    self._note_done(kind)
             case "two quick turns":
                 return (yield from self._two_quick_turns())
             case "illegal turn":
@@ -177,8 +196,7 @@ class FaultyGame(AnsweringGame):
             case "dice touched":
                 action = people.touch_dice()
                 if action.carries:
-                    yield from self._carry_out(action)
-                    yield self._still(self._habits.settle_s)
+                    yield from self._touch(kind, action)
             case "several hands":
                 self._have_others_wait()
             case "turn taken back":
@@ -187,8 +205,20 @@ class FaultyGame(AnsweringGame):
                 yield from self._correct_unasked()
         return (yield from self._turn())
 
-    def _begin(self, kind: str) -> int:
-        free = tuple(place for place in self._people.open_squares() if place not in self._layout.board.printed)
+    def _note_done(self, kind: str) -> None:
+        """Note that the players' fault drawn for this turn was possible and is done."""
+        self.episodes[-1] = replace(self.episodes[-1], kind=kind)
+
+    def _touch(self, kind: str, action: Action) -> Iterator[MotionSegment]:
+        """Touch pieces without playing a turn; where there are none, only a hand comes in."""
+        yield from self._carry_out(action)
+        yield self._still(self._habits.settle_s)
+        if action.carries:
+            self._note_done(kind)
+
+    def _begin(self, kind: str) -> int | None:
+        """Begin a disturbance and return its number; ``None`` if there is nothing that it could disturb."""
+        free = tuple(self._people.open_squares())
         if kind == "table bumped":
             self._people.bump_pieces()
         under_coins = self._places_under_coins()
@@ -197,12 +227,13 @@ class FaultyGame(AnsweringGame):
             for piece in self._people.pieces_left_alone()
             if place_under(self._layout, piece.x_mm, piece.y_mm) not in under_coins
         )
-        return self.disturbances.begin(self._maker.make(kind, self._planned_s, free, pieces))
+        made = self._maker.make(kind, self._planned_s, free, pieces)
+        return None if made.is_empty else self.disturbances.begin(made)
 
     def _end(self, number: int) -> None:
         """Remove foreign objects after the turn; other disturbances end by themselves or last."""
         one = list(self.disturbances)[number]
-        if one.removable:
+        if one.things:
             self.disturbances.end(number, self._planned_s)
 
     def _carry_out(self, action: Action) -> Iterator[MotionSegment]:
@@ -243,6 +274,7 @@ class FaultyGame(AnsweringGame):
             if player != people.to_move:
                 ended_s = self._planned_s + float(rng.uniform(*_WAITING_S))
                 self._waiting.append(self._waiting_hand(player, ended_s))
+                self._note_done(SEVERAL_HANDS)
 
     def _waiting_hand(self, player: str, ended_s: float) -> WaitingHand:
         """Return a hand over a cell of a player's sheet that comes from the nearer end of the table."""
@@ -277,6 +309,7 @@ class FaultyGame(AnsweringGame):
         self._played += 1
         self._in_step = False
         yield from self._carry_out(second)
+        self._note_done("two quick turns")
         yield from self._resolve(second, self._planned_s)
         return second
 
@@ -295,6 +328,7 @@ class FaultyGame(AnsweringGame):
         self._presses.append(Press(self._planned_s, "take back"))
         yield self._still(self._habits.settle_s)
         yield from self._carry_out(people.undo(before, state, action.player))
+        self._note_done("turn taken back")
         yield self._still(2 * self._habits.settle_s)
 
     def _correct_unasked(self) -> Iterator[MotionSegment]:
@@ -304,6 +338,7 @@ class FaultyGame(AnsweringGame):
             taken = people.taken_squares()
             chosen = sorted(self._event_rng.permutation(taken)[:2].tolist())
             yield from self._correct("just to be sure", {place: people.looks[place] for place in chosen})
+            self._note_done("word in between")
 
     def _clear_the_way(self, action: Action) -> None:
         """Remove objects from the squares that an action touches, because nobody plays onto a coin."""
@@ -340,6 +375,7 @@ class FaultyGame(AnsweringGame):
         wrongly = people.put_right_but_turned(before, action.player) if put_back_turned else None
         if wrongly is not None:
             yield from self._carry_out(wrongly)
+            self._note_done("put back turned")
             yield self._still(3 * self._habits.settle_s)
         yield from self._carry_out(people.put_right(before, action.player))
         yield self._still(2 * self._habits.settle_s)

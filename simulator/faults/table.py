@@ -1,7 +1,7 @@
 """A virtual table with faults of the camera, the light, the board and the players.
 
 Like ``simulator.table.VirtualTable`` it provides a camera and buttons. It also provides a person's corrections
-(``take_overrides``). The camera may delay or corrupt frames, or be disconnected for a while.
+(``take_overrides``). The camera may lose or corrupt frames, give none for a while, or be disconnected.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class FaultyTable(PlayedTable):
             if "unplugged" in deliveries:
                 raise CameraError(f"{self.name}: the camera does not answer; check its cable")
             luck = np.random.default_rng([self.seed, 46, self._sequence]).random()
-            if "late" not in deliveries and not ("dropped" in deliveries and luck < DROPPED_SHARE):
+            if "stopped" not in deliveries and not ("dropped" in deliveries and luck < DROPPED_SHARE):
                 break
             if waited_s >= timeout_s:
                 raise FrameTimeoutError(f"{self.name}: no frame came in {timeout_s:g} s")

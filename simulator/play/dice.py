@@ -84,9 +84,9 @@ class DiceThrower(Handler):
         return tuple(carries)
 
     def touch_dice(self, standing: Arrangement, player: str) -> Carries:
-        """Return the carry that turns one of a player's dice over, near its place; none without dice."""
-        own = [name for name, piece in standing.items() if isinstance(piece, DiePose) and self.owner(piece) == player]
-        name = pick(self._rng, own)
+        """Return the carry that turns a die over, near its place: a player's or nobody's; none without dice."""
+        dice = [name for name, piece in standing.items() if isinstance(piece, DiePose)]
+        name = pick(self._rng, [name for name in dice if self.owner(standing[name]) in {player, ""}])
         die = None if name is None else standing[name]
         if name is None or not isinstance(die, DiePose):
             return ()

@@ -22,7 +22,8 @@ from vision.frame import FloatArray, Image
 from vision.geometry import project
 
 
-def _ring(thing: ForeignObject, height_mm: float, scale: float = 1.0) -> FloatArray:
+def outline_mm(thing: ForeignObject, height_mm: float, scale: float = 1.0) -> FloatArray:
+    """Return the object's outline at a height above its foot: points on the table in millimetres, shape (n, 3)."""
     if thing.kind == "card":
         half_x, half_y = thing.half_width_mm * scale, thing.radius_mm * scale
         shape = np.array([[-half_x, half_y], [half_x, half_y], [half_x, -half_y], [-half_x, -half_y]])
@@ -36,7 +37,7 @@ def _ring(thing: ForeignObject, height_mm: float, scale: float = 1.0) -> FloatAr
 def paint_foreign_object(setting: Setting, image: Image, thing: ForeignObject, pixels_per_mm: float) -> None:
     """Draw the object and its shadows into the picture, in place."""
     height = thing.height_mm
-    foot, rim = _ring(thing, 0.0), _ring(thing, height)
+    foot, rim = outline_mm(thing, 0.0), outline_mm(thing, height)
     middle = rim.mean(axis=0)
     for lamp in setting.lighting.lamps:
         outline = hull(
@@ -50,9 +51,9 @@ def paint_foreign_object(setting: Setting, image: Image, thing: ForeignObject, p
     _fill(image, body, colour * 0.6)
     _fill(image, project(setting.camera, setting.pose, rim), colour)
     if thing.kind == "cup":
-        _fill(image, project(setting.camera, setting.pose, _ring(thing, height - 8.0, 0.9)), colour * 0.18)
+        _fill(image, project(setting.camera, setting.pose, outline_mm(thing, height - 8.0, 0.9)), colour * 0.18)
     elif thing.kind == "coin":
-        _fill(image, project(setting.camera, setting.pose, _ring(thing, height, 0.86)), colour * 1.15)
+        _fill(image, project(setting.camera, setting.pose, outline_mm(thing, height, 0.86)), colour * 1.15)
 
 
 def _fill(image: Image, pixels: FloatArray, linear: FloatArray) -> None:

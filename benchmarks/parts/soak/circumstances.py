@@ -18,7 +18,6 @@ from engine.values import Facing, Place
 from referee.judge.pooled_reading import PIECE
 from referee.judge.verdict import VerdictKind
 from referee.wiring.plan import Inputs
-from simulator.faults.disturbances import DISTURBANCE_KINDS
 from simulator.faults.game import NO_FAULT
 from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent, TruthLog
@@ -31,7 +30,7 @@ def kinds_around(played: GameRecord, from_s: float, to_s: float, what: str) -> t
     """Kinds of fault in a period, a violation's own first; ``NO_FAULT`` if there are none."""
     kinds = [what] if what.startswith("illegal") else []
     episode = next((one for one in reversed(played.episodes) if one.began_s <= from_s), None)
-    if episode is not None and what == "turn" and episode.kind not in {*DISTURBANCE_KINDS, NO_FAULT, "illegal turn"}:
+    if episode is not None and what == "turn" and episode.kind != NO_FAULT:
         kinds.append(episode.kind)
     for one in played.disturbances:
         ended_s = one.began_s + 3.0 if one.ended_s is None else one.ended_s
@@ -73,7 +72,7 @@ def relies_on_hidden_places(game: Game[Any, Any], played: GameRecord, said: Time
     next player's touch is judged by the places visible when it was first known.
     """
     verdict, time_s = said.verdict, _first_known_s(played, said)
-    lying = [one for one in played.disturbances if one.things and one.began_s <= time_s and one.holds_at(time_s)]
+    lying = [one for one in played.disturbances if one.things and one.holds_at(time_s)]
     if played.plan.inputs is not Inputs.CAMERA or not lying:
         return False
     things = [thing for one in lying for thing in one.things]
@@ -120,8 +119,8 @@ def is_justified(game: Game[Any, Any], played: GameRecord, asked: TimedVerdict) 
         return is_ambiguous_by_occupancy(game, played.truth, time_s)
     if game.side_faces is None and asks_about_ambiguous_turn(game, played.truth, asked):
         return True
-    lying = [one for one in played.disturbances if one.began_s <= time_s and one.holds_at(time_s - _SETTLE_S)]
-    things = [thing for one in lying for thing in one.things]
+    # What was asked was seen a moment before, so an object just put down does not excuse, and one just removed does.
+    things = [thing for one in played.disturbances if one.holds_at(time_s - _SETTLE_S) for thing in one.things]
     if not things:
         return False
     setting = played.plan.setting
@@ -140,14 +139,18 @@ def named_trouble(played: GameRecord, from_s: float, to_s: float) -> str:
     return ""
 
 
-_AFTER_BUMP_S = 3.0
-"""Time in which a referee finds a bumped camera or table again."""
+_AFTER_CHANGE_S = 3.0
+"""Time in which a referee gets used to a bumped camera or table, or to other light."""
 
 
 def is_disturbed(played: GameRecord, from_s: float, to_s: float) -> bool:
-    """Whether something disturbed the table or the camera in a period: a reason to see too little."""
+    """Whether something disturbed the table or the camera in a period: a reason to see too little.
+
+    Objects disturb while they lie there, faults of delivery while they last, a bump and a lamp for a while.
+    """
     return any(
-        one.overlaps(from_s, to_s) and (one.pose is None or from_s < one.began_s + _AFTER_BUMP_S)
+        one.overlaps(from_s, to_s)
+        and (one.things or one.delivery is not None or from_s < one.began_s + _AFTER_CHANGE_S)
         for one in played.disturbances
     )
 

@@ -17,6 +17,7 @@ from referee.sensing.values import PlaceChange, SensorSnapshot
 from simulator.faults.table import FaultyTable
 from simulator.play.actions import Arrangement
 from simulator.play.deblockle import block_faces
+from simulator.rendering.foreign_objects import outline_mm
 from simulator.rendering.hands import HandOcclusion
 from simulator.scene.pieces import SYMBOLS, BlockPose, DiePose, InkPose
 from simulator.scene.scene import ForeignObject, Scene, Setting
@@ -111,15 +112,8 @@ def _open_share(outline: FloatArray, nearer: Sequence[npt.NDArray[np.float32]]) 
 
 
 def _object_outline(setting: Setting, pose: Pose, thing: ForeignObject) -> npt.NDArray[np.float32]:
-    reach = thing.half_width_mm
-    angles = np.linspace(0.0, 2 * np.pi, 16, endpoint=False)
-    ring = np.column_stack([thing.x_mm + reach * np.cos(angles), thing.y_mm + reach * np.sin(angles)])
-    points = np.vstack(
-        [
-            np.column_stack([ring, np.full(len(ring), level)])
-            for level in (thing.base_mm, thing.base_mm + thing.height_mm)
-        ]
-    )
+    """The outline in pixels of the object as it is drawn."""
+    points = np.vstack([outline_mm(thing, 0.0), outline_mm(thing, thing.height_mm)])
     return hull_px(project(setting.camera, pose, points))
 
 

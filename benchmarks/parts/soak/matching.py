@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.parts.soak.circumstances import facings_of
 from benchmarks.parts.soak.game import GameRecord
-from engine.api import Game
+from engine.api import Game, StacksPieces
 from engine.registry import load
 from referee.demo.score import silent_turn_numbers
 from referee.journal.events import Event
@@ -30,8 +30,11 @@ class Resolution:
     matched: frozenset[tuple[float, str]]
 
 
-def resolve(played: GameRecord, turns: Sequence[TruthEvent], violations: Sequence[tuple[float, float]]) -> Resolution:
-    """Match the journal's turns with those played; ``violations`` are their periods."""
+def resolve(played: GameRecord, turns: Sequence[TruthEvent], charged: Sequence[tuple[float, float]]) -> Resolution:
+    """Match the journal's turns with those played.
+
+    ``charged`` are periods from one second to another in which an accepted turn is charged to a violation.
+    """
     game: Game[Any, Any] = load(played.plan.game)
     resolved: dict[int, tuple[str, float]] = {}
     stray: list[Event] = []
@@ -48,11 +51,11 @@ def resolve(played: GameRecord, turns: Sequence[TruthEvent], violations: Sequenc
                 number += 1
         elif event.kind == "turn":
             turn = turns[number] if number < len(turns) else None
-            if turn is not None and turn.began_s <= time_s and _board_of(game, event) == dict(turn.after):
+            if turn is not None and turn.began_s <= time_s and _is_as_played(game, event, turn):
                 resolved[number] = ("turn", time_s)
                 matched.add((time_s, str(event.data["turn"])))
                 number += 1
-            elif not any(from_s <= time_s <= to_s for from_s, to_s in violations):
+            elif not any(from_s <= time_s <= to_s for from_s, to_s in charged):
                 stray.append(event)
     return Resolution(resolved, stray, frozenset(matched))
 
@@ -82,9 +85,21 @@ def _excluded(game: Game[Any, Any], event: Event, truth: TruthEvent) -> list[str
     return found
 
 
-def _text(event: Event) -> str:
+def _is_as_played(game: Game[Any, Any], event: Event, turn: TruthEvent) -> bool:
+    """Whether an accepted turn leaves the table as a played one; in stacks, also below the tops."""
+    if isinstance(game.table, StacksPieces) and turn.state not in _texts(event):
+        return False
+    return _board_of(game, event) == dict(turn.after)
+
+
+def _texts(event: Event) -> list[str]:
+    """The states that an event leaves possible."""
     state = event.data["state"]
-    return str(state[0]) if isinstance(state, list) else str(state)
+    return [str(one) for one in state] if isinstance(state, list) else [str(state)]
+
+
+def _text(event: Event) -> str:
+    return _texts(event)[0]
 
 
 def _board_of(game: Game[Any, Any], event: Event) -> Mapping[str, str]:

@@ -15,8 +15,7 @@ from benchmarks.parts.soak.game import FRAMES_PER_SECOND
 from engine.registry import load
 from referee.wiring.plan import Inputs
 from simulator.faults.answers import FAULTY_PLAYERS
-from simulator.faults.disturbances import DISTURBANCE_KINDS
-from simulator.faults.game import PLAYER_FAULTS
+from simulator.faults.game import FAULT_KINDS, IMPOSSIBLE_KINDS, NO_FAULT
 from simulator.play.players import HANDLERS
 
 MOST_NEEDLESS_SHARE = 0.01
@@ -27,8 +26,8 @@ WHOLE_TURNS = 2000
 _RULES_WIDTH = 100
 _SLOWEST = 8
 _SLOW_FRAMES = 15
-_WITH_VIOLATIONS = frozenset({"illegal turn"})
-_OF_SIDES = frozenset({"put back turned", "another block turned"})
+_NOT_COUNTED = frozenset({NO_FAULT, "illegal turn"})
+"""Kinds that stand for no fault, or for faults that are counted by their own names."""
 
 
 class Outcome(enum.Enum):
@@ -47,7 +46,6 @@ class Item:
     """A turn or violation: what it was, the faults around it, its outcome, and the latency of the light."""
 
     seed: int
-    number: int
     time_s: float
     what: str
     kinds: tuple[str, ...]
@@ -69,7 +67,6 @@ class GameScore:
 
     seed: int
     turns: int
-    frames: int
     items: tuple[Item, ...]
     computing_s: tuple[float, ...]
     verdict_computing_s: tuple[float, ...]
@@ -117,14 +114,13 @@ class SoakReport:
 
     @property
     def missing(self) -> list[str]:
-        """Expected kinds of fault that never occurred."""
+        """Kinds of fault that can occur in this game, and never did."""
         seen = {kind for item in self.items for kind in item.kinds}
-        asked = [*DISTURBANCE_KINDS, *(doing for doing in PLAYER_FAULTS if doing not in _WITH_VIOLATIONS)]
+        asked = [kind for kind in FAULT_KINDS if kind not in {*_NOT_COUNTED, *IMPOSSIBLE_KINDS[self.game]}]
         players = FAULTY_PLAYERS[self.game]
-        kinds = {*HANDLERS[self.game].violations, *players.extra_kinds, *players.only_side_faces}
-        asked += [f"illegal: {kind}" for kind in sorted(kinds)]
-        if "put back turned" not in kinds:
-            asked = [kind for kind in asked if kind not in _OF_SIDES]
+        violations = {*HANDLERS[self.game].violations, *players.extra_kinds, *players.only_side_faces}
+        set_ups = (f"set-up: {kind}" for kind in players.wrong_set_ups)
+        asked += [f"illegal: {kind}" for kind in (*sorted(violations), *set_ups)]
         return [kind for kind in asked if kind not in seen]
 
     @property
@@ -176,6 +172,7 @@ class SoakReport:
         )
         narrowed = sum(len(score.narrowed_wrongly) for score in self.scores)
         console.print(f"faults that did not occur: {self._absent}")
+        console.print(f"faults that can't occur in this game: {', '.join(sorted(IMPOSSIBLE_KINDS[self.game]))}")
         console.print(f"side faces misread and believed: {narrowed}")
         asked = sum(score.questions for score in self.scores)
         console.print(f"questions: {asked}, {100 * asked / max(1, self.turns):.1f} in 100 turns")

@@ -66,7 +66,7 @@ class _Scorer:
     def score(self) -> GameScore:
         played = self._played
         violations = violations_of(self._events)
-        resolution = resolve(played, self._turns, [(one.event.began_s, one.over_s) for one in violations])
+        resolution = resolve(played, self._turns, [one.charged_s for one in violations])
         self._resolved = resolution.resolved
         self._honest = {
             id(said)
@@ -88,7 +88,6 @@ class _Scorer:
         return GameScore(
             played.plan.seed,
             len(self._turns),
-            len(played.frames),
             tuple(sorted(items, key=lambda one: one.time_s)),
             tuple(round(computed, 5) for _, _, computed in played.frames),
             tuple(round(behind[sequence], 5) for sequence in sorted(loud) if sequence in behind),
@@ -116,7 +115,6 @@ class _Scorer:
         what = f"illegal: {event.violation}"
         return Item(
             self._played.plan.seed,
-            violation.number,
             event.gone_s,
             what,
             kinds_around(self._played, event.began_s, until_s, what),
@@ -134,7 +132,7 @@ class _Scorer:
     def _unplayed(self, time_s: float, what: str, outcome: Outcome, detail: str, about: str = "") -> Item:
         """An item of no turn or violation; ``about`` names what happened then, unless it is ``what``."""
         kinds = kinds_around(self._played, time_s, time_s, about or what)
-        return Item(self._played.plan.seed, -1, time_s, what, kinds, outcome, detail)
+        return Item(self._played.plan.seed, time_s, what, kinds, outcome, detail)
 
     def _turn_item(self, number: int) -> Item:
         played, event = self._played, self._turns[number]
@@ -152,7 +150,7 @@ class _Scorer:
         ]
         self._charged.update(id(said) for said in about)
         named = next((said for said in about if said.verdict.kind is VerdictKind.ILLEGAL), None)
-        asked = next((said for said in about if said.verdict.kind is VerdictKind.AMBIGUOUS), None)
+        asked = [said for said in about if said.verdict.kind is VerdictKind.AMBIGUOUS]
         kinds = kinds_around(self._played, event.began_s, resolved_s, "turn")
         if (steadiness := played.truth.handwritings.get(event.player)) is not None:
             kinds = (*kinds, f"handwriting: {steadiness}")
@@ -161,9 +159,10 @@ class _Scorer:
             outcome, detail = Outcome.WRONG, f"called illegal: {named.verdict.sentence}"
         elif not how:
             outcome, detail = Outcome.LOST, "never accepted"
-        elif asked is not None:
-            outcome = Outcome.AFTER_ASKING if is_justified(self._game, self._played, asked) else Outcome.NEEDLESSLY
-            detail = asked.verdict.sentence
+        elif asked:
+            needless = next((said for said in asked if not is_justified(self._game, self._played, said)), None)
+            outcome = Outcome.NEEDLESSLY if needless else Outcome.AFTER_ASKING
+            detail = (needless or asked[0]).verdict.sentence
         elif how == "correction":
             question = self._asked_meanwhile(event.began_s, resolved_s)
             trouble = named_trouble(played, event.gone_s, resolved_s)
@@ -176,7 +175,7 @@ class _Scorer:
             outcome = Outcome.AT_ONCE
             accepted = next((one for one in about if one.verdict.kind is VerdictKind.ACCEPTED), None)
             latency = latency_frames(self._played, event, accepted) if accepted else None
-        return Item(played.plan.seed, number, event.gone_s, "turn", kinds, outcome, detail, latency)
+        return Item(played.plan.seed, event.gone_s, "turn", kinds, outcome, detail, latency)
 
     def _asked_meanwhile(self, from_s: float, to_s: float) -> str:
         """A question of the period, perhaps about the turn before: one answer settles both."""
@@ -208,7 +207,7 @@ class _Scorer:
             detail = asked[0].verdict.sentence if asked else "a stall was not named"
             outcome = Outcome.AT_ONCE if asked else Outcome.LOST
             kinds = ("stall: a block out of sight",)
-            found.append(Item(self._played.plan.seed, -1, ended_s, "stall", kinds, outcome, detail))
+            found.append(Item(self._played.plan.seed, ended_s, "stall", kinds, outcome, detail))
         return found
 
     def _sheet_lies_since_s(self, until_s: float) -> float:
@@ -233,7 +232,7 @@ class _Scorer:
     def _refused(self) -> list[Item]:
         """A person's corrections that the referee refused."""
         return [
-            Item(self._played.plan.seed, -1, word.time_s, "word", ("word",), Outcome.LOST, reply.words)
+            Item(self._played.plan.seed, word.time_s, "word", ("word",), Outcome.LOST, reply.words)
             for word, reply in self._played.overrides
             if reply.refused
         ]

@@ -10,7 +10,15 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from benchmarks.parts.soak.circumstances import belief_at, facings_of, misled, seen_as, trouble_at, undetected
+from benchmarks.parts.soak.circumstances import (
+    belief_at,
+    facings_of,
+    is_disturbed,
+    misled,
+    seen_as,
+    trouble_at,
+    undetected,
+)
 from benchmarks.parts.soak.game import GameRecord, TimedVerdict
 from benchmarks.parts.soak.inputs import PLAIN_HEIGHT_PX, covered_places, sides_in_plain_view
 from benchmarks.parts.soak.report import Outcome
@@ -31,12 +39,11 @@ SETTLES_S = 2.0
 
 @dataclass(frozen=True)
 class Violation:
-    """A violation: its number among all events, and the end of the period in which verdicts refer to it.
+    """A violation, and the end of the period in which verdicts refer to it.
 
     ``put_right_s`` is when the correcting hand was gone, ``None`` if the violation was not corrected.
     """
 
-    number: int
     event: TruthEvent
     until_s: float
     put_right_s: float | None
@@ -45,6 +52,11 @@ class Violation:
     def over_s(self) -> float:
         """When it was over; infinite if it was not corrected."""
         return float("inf") if self.put_right_s is None else self.put_right_s + SETTLES_S
+
+    @property
+    def charged_s(self) -> tuple[float, float]:
+        """The period in which an accepted turn is charged to it; longer if only side faces show it."""
+        return self.event.gone_s, self.over_s if self.event.violation in ONLY_SIDE_FACES else self.until_s
 
 
 @dataclass(frozen=True)
@@ -65,7 +77,7 @@ def violations_of(events: Sequence[TruthEvent]) -> list[Violation]:
         later = events[number + 1 :]
         until_s = later[0].began_s + 0.2 if later else float("inf")
         put_right = next((one for one in later if one.kind is ActionKind.PUT_RIGHT), None)
-        found.append(Violation(number, event, until_s, put_right.gone_s if put_right else None))
+        found.append(Violation(event, until_s, put_right.gone_s if put_right else None))
     return found
 
 
@@ -99,7 +111,7 @@ def violation_outcome(
             return Outcome.AT_ONCE, "shown as a turn to finish"
         if _out_of_sight(game, played, event, until_s):
             return Outcome.UNSEEN, "an object hid whether it was a legal turn, and that was said"
-        if trouble := trouble_at(played, until_s):
+        if (trouble := trouble_at(played, until_s)) and is_disturbed(played, event.gone_s, until_s):
             return Outcome.UNSEEN, f"until it was put right the table said: {trouble}"
         return Outcome.LOST, "nothing was said"
     if responses.named is responses.first:

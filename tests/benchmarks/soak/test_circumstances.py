@@ -1,4 +1,4 @@
-"""What a verdict relied on when objects lie on the table."""
+"""What a verdict relied on when objects lie on the table, and what excuses seeing too little."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from benchmarks.parts.soak.circumstances import asks_about_ambiguous_turn, relies_on_hidden_places
+from benchmarks.parts.soak.circumstances import (
+    asks_about_ambiguous_turn,
+    is_disturbed,
+    is_justified,
+    relies_on_hidden_places,
+)
 from benchmarks.parts.soak.game import GamePlan, GameRecord, TimedVerdict
 from engine.api import Game
 from engine.registry import load
@@ -80,3 +85,35 @@ def test_only_a_question_about_the_ambiguous_turn_is_justified_by_it() -> None:
     discs = load("diaballik")
     clear = played_turn(discs, discs.rules.new(), "a1-a2")
     assert not asks_about_ambiguous_turn(discs, clear, asked("a1-a2", places=("a1", "a2")))
+
+
+LIGHT = GamePlan(5).setting.lighting
+COIN = ForeignObject("coin", *GamePlan(5).setting.layout.centre_mm("c3"), base_mm=10.0)
+
+
+@pytest.mark.parametrize(
+    ("one", "until_s"),
+    [
+        (Disturbance("lamp switched", 10.0, lighting=LIGHT), 13.0),
+        (Disturbance("camera bumped", 10.0, pose=GamePlan(5).setting.pose), 13.0),
+        (Disturbance("coin on a piece", 10.0, 30.0, things=(COIN,)), 30.0),
+        (Disturbance("no frames", 10.0, 15.0, delivery="stopped"), 15.0),
+    ],
+    ids=lambda one: getattr(one, "kind", ""),
+)
+def test_a_change_excuses_for_a_while_and_what_lies_there_as_long_as_it_does(one: Disturbance, until_s: float) -> None:
+    played = GameRecord(GamePlan(5), TruthLog(), disturbances=[one])
+    assert not is_disturbed(played, 8.0, 9.9)
+    assert is_disturbed(played, 8.0, 11.0)
+    assert is_disturbed(played, until_s - 0.1, until_s + 5.0)
+    assert not is_disturbed(played, until_s + 0.1, until_s + 5.0)
+
+
+@pytest.mark.parametrize(("asked_s", "justified"), [(10.3, False), (10.6, True), (20.3, True), (20.6, False)], ids=str)
+def test_an_object_excuses_a_question_once_it_could_be_seen_and_until_its_absence_could_be(
+    asked_s: float, justified: bool
+) -> None:
+    lies = Disturbance("coin on a piece", 10.0, 20.0, things=(COIN,))
+    played = GameRecord(GamePlan(5), TruthLog(), disturbances=[lies])
+    asked = TimedVerdict(0, asked_s, Verdict(VerdictKind.AMBIGUOUS, "Which?", asked_s, 0, places=("c3",)))
+    assert is_justified(load("deblockle"), played, asked) is justified

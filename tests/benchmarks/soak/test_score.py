@@ -62,6 +62,20 @@ def test_an_accepted_turn_that_was_not_played_is_wrong(played_game: GameRecord) 
     assert Outcome.WRONG in outcomes(tampered(played_game, change))
 
 
+def test_an_accepted_turn_that_was_not_played_is_wrong_soon_after_a_violation(played_game: GameRecord) -> None:
+    put_right = next(one for one in played_game.truth.events if one.kind is ActionKind.PUT_RIGHT)
+
+    def change(game: GameRecord) -> GameRecord:
+        data = {"turn": "made up", "player": "gold", "state": game.truth.start}
+        time_s = put_right.gone_s + 0.1
+        after = sum((event.frame_time_s or 0.0) < time_s for _, event in game.events)
+        game.events.insert(after, (0, Event(EventKind.TURN, data, time_s)))
+        return game
+
+    wrong = [item.detail for item in tampered(played_game, change).items if item.outcome is Outcome.WRONG]
+    assert wrong == ["accepted made up, which was not played"]
+
+
 def test_a_violation_that_was_accepted_is_wrong_and_one_that_was_not_named_is_lost(played_game: GameRecord) -> None:
     def accept(game: GameRecord) -> GameRecord:
         game.said = [
@@ -141,6 +155,26 @@ def test_a_false_alarm_is_wrong_and_a_question_without_cause_needless(played_gam
     scored = tampered(played_game, say(VerdictKind.AMBIGUOUS))
     assert outcomes(scored).count(Outcome.NEEDLESSLY) == 1
     assert not SoakReport([scored], "").met
+
+
+def test_every_question_about_a_turn_has_to_be_justified(played_game: GameRecord) -> None:
+    turn = next(one for before, one in pairwise(played_game.truth.events) if before.kind is one.kind is ActionKind.TURN)
+    layout = played_game.plan.setting.layout
+    coin = ForeignObject("coin", *layout.centre_mm("c3"), base_mm=layout.board.height_mm)
+    removed_s = turn.began_s + 0.2
+
+    def asked(*after_s: float) -> tuple[Outcome, str]:
+        questions = [
+            TimedVerdict(0, time_s, Verdict(VerdictKind.AMBIGUOUS, f"After {one} s?", time_s, 0, places=("c3",)))
+            for one in after_s
+            for time_s in (turn.began_s + one,)
+        ]
+        lies = Disturbance("thing on the board", 0.0, removed_s, things=(coin,))
+        scored = score(replace(played_game, said=[*questions, *played_game.said], disturbances=[lies]))
+        return next((item.outcome, item.detail) for item in scored.items if item.time_s == turn.gone_s)
+
+    assert asked(0.1) == (Outcome.AFTER_ASKING, "After 0.1 s?")
+    assert asked(0.1, 1.0) == (Outcome.NEEDLESSLY, "After 1.0 s?")
 
 
 def test_trouble_that_nothing_caused_is_no_excuse_for_asking_a_person(played_game: GameRecord) -> None:

@@ -19,6 +19,13 @@ def test_which_places_an_object_covers_and_which_sides_are_visible() -> None:
     )
     assert covered_places(setting, setting.pose, (ForeignObject("coin", 300.0, 300.0),)) == set()
 
+    above = looking_at(700.0, 0.1, -90.0, 0.0)
+    card = ForeignObject("card", x_mm, y_mm, base_mm=layout.board.height_mm, radius_mm=1.4 * layout.board.cell_mm)
+    covered = covered_places(setting, above, (card,))
+    # A card is a rectangle, wider than deep.
+    assert {"a3", "c3", "e3", "b2", "d4"} <= covered
+    assert not {"c1", "c5"} & covered
+
     oblique = looking_at(600.0, 45.0, -90.0, 0.0)
     solids = {
         place: CubeSolid(*layout.centre_mm(place), layout.board.height_mm, BlockPieces.on(layout.board).side_mm)

@@ -21,17 +21,23 @@ UNTIL_S = 8.0
 
 
 def outcome_of(
-    game_name: str, event: TruthEvent, said: Verdict, coin_on: str = "", moods: Sequence[tuple[float, str, str]] = ()
+    game_name: str,
+    event: TruthEvent,
+    said: Verdict,
+    coin_on: str = "",
+    moods: Sequence[tuple[float, str, str]] = (),
+    disturbances: Sequence[Disturbance] = (),
 ) -> Outcome:
     """The outcome of a violation without a loud verdict, with a coin on a piece, while the table shows moods."""
     plan = GamePlan(5, perfect_reader=True, game=game_name)
     played = GameRecord(plan, TruthLog(), [TimedVerdict(0, said.time_s, said)])
     played.moods = list(moods)
+    played.disturbances = list(disturbances)
     if coin_on:
         layout = plan.setting.layout
         coin = ForeignObject("coin", *layout.centre_mm(coin_on), base_mm=layout.board.height_mm + 10.0)
         played.disturbances = [Disturbance("coin on a piece", 0.0, things=(coin,))]
-    outcome, _ = violation_outcome(load(game_name), played, Violation(0, event, UNTIL_S, None), responses_to([]))
+    outcome, _ = violation_outcome(load(game_name), played, Violation(event, UNTIL_S, None), responses_to([]))
     return outcome
 
 
@@ -65,19 +71,37 @@ def test_a_missing_ball_without_a_verdict_is_lost(ball_taken_off: TruthEvent, sa
     assert outcome_of("diaballik", ball_taken_off, said, coin_on) is Outcome.LOST
 
 
+SAID_SO = [(3.0, "cannot see", "the corners are covered")]
+CARDS = Disturbance("markers covered", 0.5, 9.0, things=(ForeignObject("card", 300.0, 300.0),))
+
+
 @pytest.mark.parametrize(
-    ("moods", "outcome"),
+    ("moods", "disturbances", "outcome"),
     [
-        ([(3.0, "cannot see", "a hand")], Outcome.UNSEEN),
-        ([(3.0, "cannot see", "a hand"), (5.0, "ready", "")], Outcome.LOST),
-        ([(9.0, "cannot see", "a hand")], Outcome.LOST),
+        (SAID_SO, [CARDS], Outcome.UNSEEN),
+        (SAID_SO, [], Outcome.LOST),
+        (SAID_SO, [replace(CARDS, ended_s=1.5)], Outcome.LOST),
+        ([*SAID_SO, (5.0, "ready", "")], [CARDS], Outcome.LOST),
+        ([(9.0, *SAID_SO[0][1:])], [CARDS], Outcome.LOST),
     ],
+    ids=["something lay there", "nothing did", "it was gone before", "it was said no longer", "it was said too late"],
 )
-def test_a_violation_put_right_while_the_table_says_what_is_in_the_way_could_not_be_seen(
-    ball_taken_off: TruthEvent, moods: Sequence[tuple[float, str, str]], outcome: Outcome
+def test_a_violation_could_not_be_seen_if_something_was_in_the_way_and_the_table_said_so_until_it_was_put_right(
+    ball_taken_off: TruthEvent,
+    moods: Sequence[tuple[float, str, str]],
+    disturbances: Sequence[Disturbance],
+    outcome: Outcome,
 ) -> None:
     said = replace(CANNOT_SEE, kind=VerdictKind.UNCHANGED)
-    assert outcome_of("diaballik", ball_taken_off, said, moods=moods) is outcome
+    assert outcome_of("diaballik", ball_taken_off, said, moods=moods, disturbances=disturbances) is outcome
+
+
+@pytest.mark.parametrize(("kind", "until_s"), [("taken off", UNTIL_S), ("turned while hopping", UNTIL_S + 5.0)])
+def test_an_accepted_turn_is_charged_to_a_violation_until_it_is_put_right_or_later_if_only_side_faces_show_it(
+    ball_taken_off: TruthEvent, kind: str, until_s: float
+) -> None:
+    violation = Violation(replace(ball_taken_off, violation=kind), UNTIL_S, UNTIL_S + 3.0)
+    assert violation.charged_s == (ball_taken_off.gone_s, until_s)
 
 
 @pytest.mark.parametrize(("top", "outcome"), [("yellow medium", Outcome.UNSEEN), ("clear large", Outcome.WRONG)])

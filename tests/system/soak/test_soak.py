@@ -162,6 +162,19 @@ def test_one_game_is_reported_and_a_wrong_size_is_refused() -> None:
     assert "expected something like 1280x720" in refused.output
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--kind", "frames late"], "'frames late' is not one of 'nothing', 'piece straightened'"),
+        (["--kind", "two quick turns", "--of", "blockade"], "two quick turns can't occur in blockade"),
+    ],
+)
+def test_kinds_of_fault_that_do_not_exist_are_refused(arguments: list[str], told: str) -> None:
+    refused = CliRunner().invoke(main, ["--game", "5", "--turns", "1", "--perfect-eyes", *arguments])
+    assert refused.exit_code == 2
+    assert told in refused.output
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(1, 51))
 def test_fifty_games_under_every_fault(seed: int) -> None:
