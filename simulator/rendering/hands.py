@@ -201,7 +201,7 @@ def paint_hand_shadow(setting: Setting, image: Image, hand: Hand, shades: list[I
     for lamp, shade in zip(setting.lighting.lamps, shades, strict=True):
         for points in (near[:-2], arm):
             shadow = np.clip(shadow_points(lamp, points, ground), -900.0, 900.0)
-            outline = hull(project(setting.camera, setting.pose, shadow))
+            outline = hull(np.clip(project(setting.camera, setting.pose, shadow), -_FAR_PX, _FAR_PX))
             height = float(points[:, 2].mean()) - ground
             softness = max(penumbra_mm(lamp, height) * pixels_per_mm, 1.0)
             darken_in_shadow(image, outline, min(softness, 14.0), shade)
