@@ -112,3 +112,25 @@ def test_a_known_symbol_is_not_asked_for() -> None:
 def test_a_game_without_tapping_asks_to_type_turns() -> None:
     with pytest.raises(IllegalTurnError, match="type them"):
         tapped(TOY, TOY.rules.new(), ())
+
+
+SLIDE = "p1 slide p1=1...... slots=I4,L4,O4,T4,S4 roll=1,3,4,5,T to=p1 notches=0,0,0,0,0 players=1"
+SETUP = "setup p1=- p2=- slots=I4,L4,O4,T4,S4 to=p1,p2"
+LOOP = "drop p1=123.... p2=2...... slots=I4,L4,O4,T4,S4 roll=1,3,4,5,T then=p1"
+
+
+@pytest.mark.parametrize(
+    ("text", "taps"),
+    [
+        (SLIDE, ["p1:slide:A", "p1:slide:A"]),
+        (SLIDE, ["p1:slide:A", "p1.a1"]),
+        (SETUP, ["p1.a1", "p1.a1"]),
+        (LOOP, ["p1.a1", "p1.b1", "p1.c1", "p1.c1"]),
+    ],
+)
+def test_a_tap_after_a_whole_turn_is_refused(text: str, taps: list[str]) -> None:
+    game: Any = load("number-drop")
+    state = game.notation.parse_state(text)
+    assert tapped(game, state, taps[:-1]).turn is not None
+    with pytest.raises(IllegalTurnError, match="no turn begins with"):
+        tapped(game, state, taps)

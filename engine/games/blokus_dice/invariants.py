@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from common.phrases import counted
 from engine.errors import UnreadableError
 from engine.games.blokus_dice.sheet import Sheet, names_by_shape
 from engine.games.blokus_dice.state import COLOURS, PLAYERS, BlokusState, FilledSheet, PlayerStatus
@@ -72,8 +73,8 @@ def check_position(state: BlokusState) -> None:
     gone = state.options.players - len(state.active())
     if state.dice and not len(waiting) <= len(state.dice) <= len(waiting) + gone:
         raise UnreadableError(
-            f"there are {len(state.dice)} dice on the table and {len(waiting)} players still to take one in this "
-            f"round; expected a die for each, and at most one more for each of the {gone} who are out"
+            f"dice on the table: {len(state.dice)}; players still to take one in this round: {len(waiting)}; expected "
+            f"a die for each, and at most {gone} more for those who are out"
         )
     _check_rounds(state)
 
@@ -82,8 +83,8 @@ def _check_strikes(state: BlokusState, seat: int, filled: FilledSheet) -> None:
     most = min(state.options.sheet.strikes, filled.shapes_drawn)
     if not 0 <= filled.strikes <= most:
         raise UnreadableError(
-            f"{PLAYERS[seat]} has crossed out {filled.strikes} strikes; expected {most} at most: there are "
-            f"{state.options.sheet.strikes}, and {filled.shapes_drawn} shapes are drawn"
+            f"{PLAYERS[seat]} has crossed out {counted(filled.strikes, 'strike')}; expected {most} at most: one for "
+            f"each shape drawn, and no more than the sheet has ({state.options.sheet.strikes})"
         )
 
 

@@ -155,7 +155,7 @@ def standing(state: BlokusState) -> tuple[str, ...]:
             f"{COLOURS[colour_in_hand(state, state.seat)]}."
         )
     else:
-        awaited = f"{state.to_move} rolls {len(state.active())} dice."
+        awaited = f"{state.to_move} rolls {counted(len(state.active()), 'die', 'dice')}."
     waiting = ", ".join(COLOURS[colour] for colour in state.markers[options.players :])
     standing_by = (f"Standing by: {waiting}.",) if waiting else ()
     return (awaited, *standing_by, *(_left_on_sheet(state, seat) for seat in range(options.players)))
@@ -193,6 +193,8 @@ def summary(options: Mapping[str, OptionValue] | None = None) -> str:
     """Summarise the rules under these options."""
     in_force = options_from(options)
     sheet = in_force.sheet
+    often = "Once" if sheet.strikes == 1 else f"Up to {sheet.strikes} times"
+    strike = f"{often} a game you may cross out a strike to draw a shape of another row than your die's."
     paragraphs = [
         f"There are {in_force.players} players. Everyone fills a sheet of {sheet.columns} by {sheet.rows} squares "
         f"({sheet.open_squares.bit_count()} of them open) with shapes. The fewest unfilled squares win; "
@@ -202,9 +204,10 @@ def summary(options: Mapping[str, OptionValue] | None = None) -> str:
         "hand. Every shape is used once.",
         "The first shape of a colour covers a corner square of the sheet. Each further one touches its own colour "
         "at a corner, and never at a side. Other colours don't matter.",
-        f"You may cross out a strike, {sheet.strikes} times in a game, to draw a shape of another row than your die's.",
+        *((strike,) if sheet.strikes else ()),
         "After the round every marker goes one place to the left, and the next player in the game rolls. A player who "
-        "can't place anything in the colour in hand, with any die or a strike, is out. They still pass markers, and "
+        f"can't place anything in the colour in hand, with any die{' or a strike' if sheet.strikes else ''}, is out. "
+        "They still pass markers, and "
         "from the next roll on there is one die fewer. The game ends when nobody is left.",
     ]
     if in_force.players < len(PLAYERS):

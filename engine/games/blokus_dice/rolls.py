@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
+from common.phrases import counted
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.blokus_dice.state import COLOURS, BlokusState
 from engine.games.blokus_dice.turns import settle
@@ -42,15 +43,14 @@ def rolled(state: BlokusState, roll: Roll) -> BlokusState:
         raise IllegalTurnError(f"got a roll of {shown}, but the game is over")
     if state.dice:
         lying = ",".join(map(str, state.dice))
-        raise IllegalTurnError(
-            f"got a roll of {shown}, but {lying} lie on the table for {state.to_move} to choose from"
-        )
+        raise IllegalTurnError(f"got a roll of {shown}, but the dice on the table ({lying}) are still to be taken")
     return _on_the_table(state, roll, len(state.active()))
 
 
 def _on_the_table(state: BlokusState, roll: Roll, expected: int) -> BlokusState:
     if len(roll.faces) != expected or any(face not in ORDINARY_DIE for face in roll.faces):
-        raise IllegalTurnError(f"got a roll of {format_roll(roll)}; expected {expected} dice, each from 1 to 6")
+        dice = counted(expected, "die", "dice")
+        raise IllegalTurnError(f"got a roll of {format_roll(roll)}; expected {dice} from 1 to 6")
     return settle(replace(state, dice=tuple(sorted(int(face) for face in roll.faces))))
 
 
@@ -86,5 +86,6 @@ def count_from(state: BlokusState, roll: Roll | None, colour: str | None) -> Blo
     if roll is not None:
         return _on_the_table(state, roll, len(state.dice) or len(state.active()))
     if not state.dice:
-        raise IllegalTurnError(f"{state.to_move} is to roll; give the {len(state.active())} dice to count with")
+        dice = counted(len(state.active()), "die", "dice")
+        raise IllegalTurnError(f"{state.to_move} is to roll; give {dice} to count with")
     return settle(state)

@@ -248,16 +248,11 @@ def read_sheet_text(text: str) -> Sheet:
 HOUSE = "house"
 """The name of the sheet that ships with the game."""
 
-_KEYS: Mapping[str, str] = MappingProxyType(
-    {
-        "title": 'title = "ours"',
-        "size": 'size = "10x10"',
-        "blocked": "blocked = []",
-        "strikes": "strikes = 3",
-        "rows": "[rows]",
-    }
+_LINES: Mapping[str, str] = MappingProxyType(
+    {"size": 'size = "10x10"', "blocked": "blocked = []", "strikes": "strikes = 3"}
 )
-"""The keys of a sheet file, each as it may be written."""
+"""The keys that a sheet file must have besides its rows, each with a line that gives it."""
+_KEYS = ("title", *_LINES, "rows")
 
 
 @cache
@@ -314,9 +309,9 @@ def read_sheet_file(text: str) -> tuple[str, Sheet]:
     title = data.get("title", "")
     if not isinstance(title, str) or not title.isprintable():
         report("title", f"got {title!r}; expected one line of text in quotes")
-    missing = [key for key in ("size", "blocked", "strikes") if key not in data]
-    for key in missing:
-        report(key, f"is missing; expected a line such as {_KEYS[key]}")
+    for key, example in _LINES.items():
+        if key not in data:
+            report(key, f"is missing; expected a line such as {example}")
     sheet = build(
         data.get("size", "10x10"),
         data.get("strikes", 0),

@@ -128,9 +128,10 @@ class BlokusTurn:
 class BlokusState:
     """The state of a game.
 
-    ``markers`` holds the colours around the ring: those of the players, then those on standby, with the next one to be
-    used last. ``starter`` is the seat that rolls this round, and ``seat`` the one to roll or play next (``None`` when
-    the game is over). ``dice`` holds the dice still on the table, in rising order; it is empty while a roll is awaited.
+    ``markers`` holds the colours around the ring: those of the players, then those on standby, where the one to be used
+    next comes last. ``starter`` is the seat that rolls this round, and ``seat`` the one to roll or play next (``None``
+    when the game is over). ``dice`` holds the dice still on the table, in rising order; it is empty while a roll is
+    awaited.
     """
 
     options: BlokusOptions

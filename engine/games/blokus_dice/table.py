@@ -68,6 +68,7 @@ def amend(state: BlokusState, looks: Mapping[Place, LookName], to_move: Player |
     """
     options = state.options
     check_player(options.names, to_move)
+    # Raises an error if the game was over and nobody is named.
     mover_after_correction(options.names, to_move, state.to_move)
     changed: dict[int, list[int]] = {}
     for (seat, square), colour in read_looks(options, looks).items():

@@ -190,7 +190,7 @@ def outcome_of(state: BlokusState) -> Outcome | None:
     unfilled = state.options.sheet.open_squares.bit_count() - best[0]
     left = counted(unfilled, "unfilled square")
     if len(winners) > 1:
-        return Outcome(None, f"{left} and {counted(-best[1], 'strike')} each", winners)
+        return Outcome(None, f"{left} and {counted(-best[1], 'strike')} used each", winners)
     (winner,) = winners
     if len(ranked) == 1:
         gone = [player for player in state.options.names if player != winner]

@@ -95,7 +95,7 @@ def _as_it_was(state: BlokusState, seat: int, squares: int) -> str:
 def breaches_of_drawing(state: BlokusState, seat: int, squares: int) -> list[Breach]:
     """List the rules that a player breaks by filling these squares with the colour in hand."""
     found = list(_breaches_of_squares(state, seat, squares))
-    if any(each.rule in ("not-one-shape", "no-such-shape") for each in found):
+    if any(each.rule in ("closed-square", "square-taken", "not-one-shape", "no-such-shape") for each in found):
         return found
     return found + list(_breaches_of_touching(state, seat, squares))
 

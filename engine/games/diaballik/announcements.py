@@ -38,7 +38,7 @@ def contacts(options: DiaballikOptions, own: int, foes: int, claimant: Player) -
 
 
 def may_claim(options: DiaballikOptions, own: int, foes: int, claimant: Player) -> bool:
-    """Return whether the claimant may call anti-play, now that the opponent's turn is over."""
+    """Return whether the claimant may announce anti-play, now that the opponent's turn is over."""
     return contacts(options, own, foes, claimant).bit_count() >= CONTACTS_TO_CLAIM
 
 
@@ -49,7 +49,7 @@ def position_key(state: DiaballikState, to_move: Player) -> str:
 
 
 def announcements(state: DiaballikState, claimants: Sequence[Player]) -> tuple[Announcement, ...]:
-    """List what may be announced now: claims, an agreed draw, resignations. Only ``claimants`` may call anti-play."""
+    """List what may be announced now: anti-play (by ``claimants`` only), a repetition, a draw, resignations."""
     if state.to_move is None:
         return ()
     found = [
@@ -94,25 +94,29 @@ def _repetition_breach(state: DiaballikState, player: Player) -> Breach:
 
 
 def anti_play_breach(state: DiaballikState, player: Player, claimants: Sequence[Player]) -> Breach:
-    """Return the breach of an unjustified anti-play call: out of turn, no wall, or too few contacts."""
-    foe = other(player)
-    own, foes = state.side(player).pieces, state.side(foe).pieces
-    touch = contacts(state.options, own, foes, player)
+    """Return the breach of an unjustified announcement of anti-play: out of turn, no wall, or too few contacts."""
     if player not in claimants:
         return Breach(
             "anti-play-turn",
             f"It is {state.to_move}'s turn, so {player} can't announce anti-play now.",
             f"Wait for {player}'s turn.",
         )
+    return claim_breach(state.options, state.side(player).pieces, state.side(other(player)).pieces, player)
+
+
+def claim_breach(options: DiaballikOptions, own: int, foes: int, player: Player) -> Breach:
+    """Return the breach of announcing anti-play with these sets of pieces: no wall, or too few contacts."""
+    foe = other(player)
     if not is_wall(foes):
         sentence = f"{foe.capitalize()}'s pieces don't form a wall from one side of the board to the other."
         return Breach("anti-play-wall", sentence, "Play on.", GRID.names_of(foes))
-    places = GRID.names_of(touch)
+    places = GRID.names_of(contacts(options, own, foes, player))
+    side = f" from {player}'s side of the board" if options.front_only else ""
     sentence = (
-        f"Only {len(places)} of {player}'s pieces touch{'es' if len(places) == 1 else ''} {foe}'s wall, "
+        f"Only {len(places)} of {player}'s pieces touch{'es' if len(places) == 1 else ''} {foe}'s wall{side}, "
         f"on {' and '.join(places)}; {CONTACTS_TO_CLAIM} are needed."
         if places
-        else f"None of {player}'s pieces touches {foe}'s wall; {CONTACTS_TO_CLAIM} are needed."
+        else f"None of {player}'s pieces touches {foe}'s wall{side}; {CONTACTS_TO_CLAIM} are needed."
     )
     remedy = f"Bring {counted(CONTACTS_TO_CLAIM - len(places), 'more piece')} right up to the wall."
     return Breach("anti-play-contacts", sentence, remedy, places)

@@ -187,7 +187,8 @@ def _unexplained(turn: TurnInProgress, result: Side) -> tuple[Breach, ...]:
     return tuple(found)
 
 
-_PIECE = PieceBreaches("piece")
+PIECE = PieceBreaches("piece")
+"""The breaches named after this game's pieces."""
 
 
 class Shown(NamedTuple):
@@ -305,9 +306,9 @@ def _recoloured(before: DiaballikState, shown: Mapping[str, Shown], moved: Mappi
             place = PLACES[square]
             came_from = next((start for start, end in moved[player].pairs if end == square), None)
             if came_from is None and any(start == square for start, _ in moved[foe].pairs):
-                found.append(_PIECE.added(player, place))
+                found.append(PIECE.added(player, place))
             elif came_from is None:
-                found.append(_PIECE.recoloured(place, foe, player, f"Put the {foe} piece back on {place}."))
+                found.append(PIECE.recoloured(place, foe, player, f"Put the {foe} piece back on {place}."))
             elif square in moved[foe].gone:
                 start = PLACES[came_from]
                 sentence = f"The {player} piece from {start} went to {place}, where a {foe} piece stood."
@@ -344,7 +345,7 @@ def _piece_breaches(before: DiaballikState, player: str, moved: Mapping[str, Mov
             found.append(Breach("piece-removed", sentence, remedy, (PLACES[square],)))
     for square in moved[player].came:
         if not before.side(foe).pieces >> square & 1:
-            found.append(_PIECE.added(player, PLACES[square]))
+            found.append(PIECE.added(player, PLACES[square]))
     return found
 
 

@@ -31,9 +31,10 @@ from engine.games.diaballik.state import (
     options_from,
 )
 from engine.games.diaballik.turns import TurnInProgress, begin_turn, outcome_of, turn_with_result
-from engine.games.diaballik.violations import breaches_of_actions
+from engine.games.diaballik.violations import breaches_of_actions, whose_turn
 from engine.support.breaches import illegal_turn
 from engine.support.notation import tokens, unreadable
+from engine.support.players import check_player
 from engine.values import OptionValue
 
 format_state, parse_state = state_text.format_state, state_text.parse_state
@@ -42,7 +43,7 @@ _TOKEN = re.compile(
     r"(?P<square>[a-g][1-7](?![0-9]))|(?P<claim>anti[- ]?play)|(?P<passes>pass(?:es)?)|(?P<moves>moves?)"
     r"|(?P<mark>->|→|–|-|>|\*|to|x|by)|(?P<gap>[\s,;:]+|then|and)"
 )
-_EXPECTED = "moves and a pass such as a1-a2 d1*e1, and anti-play at the end if you claim it"
+_EXPECTED = "moves and a pass such as a1-a2 d1*e1, and anti-play at the end if you announce it"
 
 
 def format_turn(turn: DiaballikTurn) -> str:
@@ -63,6 +64,7 @@ def describe(turn: DiaballikTurn) -> str:
 
 def parse_turn(state: DiaballikState, text: str, player: str | None = None) -> DiaballikTurn:
     """Read a turn leniently; raises UnreadableError, or IllegalTurnError with breaches."""
+    check_player(PLAYERS, player)
     pairs, claims = _read(text)
     # When the game is over, it's nobody's turn: the breach says so, whoever is taken to play.
     turn = begin_turn(state, player or state.to_move or PLAYERS[0])
@@ -72,7 +74,8 @@ def parse_turn(state: DiaballikState, text: str, player: str | None = None) -> D
     if not breaches:
         return turn_with_result(turn, result_of(state, written), claims=claims)
     empty = _first_empty(turn, actions)
-    if empty is not None and breaches[0].places[:1] == (PLACES[empty],):
+    may_play = whose_turn(state, turn.player, written.places) is None
+    if may_play and empty is not None and breaches[0].places[:1] == (PLACES[empty],):
         raise IllegalTurnError(f"No piece stands on {PLACES[empty]}.")
     raise illegal_turn(repr(text), breaches)
 
@@ -106,7 +109,7 @@ _SAYS = {"*": True, "-": False, "->": False}
 
 
 def _read(text: str) -> tuple[list[tuple[int, int, bool | None]], bool]:
-    """Read the pairs of squares, each marked as a pass, a move or neither, and whether anti-play is claimed."""
+    """Read the pairs of squares, each marked as a pass, a move or neither, and whether anti-play is announced."""
     found = [
         _Token(str(match.lastgroup), match.group(), match.start() + 1)
         for match in tokens(_TOKEN, text, _EXPECTED)
@@ -137,7 +140,7 @@ def _read(text: str) -> tuple[list[tuple[int, int, bool | None]], bool]:
                 break
             start, said = end, None
     if not pairs:
-        raise unreadable(text, text, 1, f"{_EXPECTED}; to claim anti-play before moving, use the announcement instead")
+        raise unreadable(text, text, 1, f"{_EXPECTED}; before moving, announce anti-play without a turn")
     return pairs, claims
 
 

@@ -33,7 +33,7 @@ NEAR: tuple[int, ...] = GRID.neighbours(ORTHOGONAL)
 RAYS: tuple[tuple[tuple[int, ...], ...], ...] = GRID.rays(KING)
 
 CONTACTS_TO_CLAIM = 3
-"""How many of the opponent's pieces must touch a wall before anti-play may be called."""
+"""How many of the opponent's pieces must touch a wall before anti-play may be announced."""
 
 
 def other(player: Player) -> Player:

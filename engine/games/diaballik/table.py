@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from engine.errors import UnreadableError
-from engine.games.diaballik.explain import explain_change
+from engine.games.diaballik.explain import PIECE, explain_change
 from engine.games.diaballik.state import (
     GOAL,
     GRID,
@@ -26,7 +26,7 @@ from engine.games.diaballik.state import (
     other,
 )
 from engine.games.diaballik.turns import TurnInProgress, actions, begin_turn, settle
-from engine.support.breaches import PieceBreaches, compare_with_start, illegal_start
+from engine.support.breaches import compare_with_start, illegal_start
 from engine.support.grid import members, set_of
 from engine.support.players import check_player, mover_after_correction
 from engine.values import EMPTY, Appearance, Breach, LookName, OptionValue, Player, Unfinished
@@ -34,7 +34,6 @@ from engine.values import EMPTY, Appearance, Breach, LookName, OptionValue, Play
 appearance = appearance_of
 explain = explain_change
 
-_PIECE = PieceBreaches("piece")
 _EXCHANGED = GRID.squares_named(("b1", "f1", "b7", "f7"))
 _BALLS = {"black": SQUARE_OF["d1"], "white": SQUARE_OF["d7"]}
 
@@ -87,8 +86,8 @@ def _breaches(
     moves, missing, surplus = compare_with_start(GRID, set_of(squares), 0 if anywhere else start.pieces)
     balls = tuple(square for square in squares if seen[square][1])
     return [
-        *_PIECE.wrong_number(player, len(squares), PIECES_A_SIDE, missing, surplus),
-        *(_PIECE.not_at_start(player, PLACES[start], PLACES[end]) for start, end in sorted(moves.items())),
+        *PIECE.wrong_number(player, len(squares), PIECES_A_SIDE, missing, surplus),
+        *(PIECE.not_at_start(player, PLACES[start], PLACES[end]) for start, end in sorted(moves.items())),
         *_wrong_ball(player, balls, None if anywhere else start.ball, moves),
     ]
 

@@ -11,7 +11,7 @@ from engine.values import Certainty
 
 
 def tapped(state: DiaballikState, taps: Steps) -> Tapped[DiaballikTurn]:
-    """List what may follow these taps: the start or end of an action, or a claim of anti-play."""
+    """List what may follow these taps: the start or end of an action, or an announcement of anti-play."""
     if state.to_move is None:
         return Tapped()
     now, done = begin_turn(state, state.to_move), []

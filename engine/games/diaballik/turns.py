@@ -251,7 +251,7 @@ def claimed_results(turn: TurnInProgress, results: Sequence[int]) -> list[int]:
 
 
 class LegalTurns(LazySequence[DiaballikTurn]):
-    """The turns of the player to move, sorted by result (ball, then pieces); those that claim anti-play come last.
+    """The turns of the player to move, sorted by result (ball, then pieces); those that announce anti-play come last.
 
     Its length and single items are cheap.
     """

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from engine.games.diaballik.announcements import contacts, may_claim
+from dataclasses import replace
+
+from engine.games.diaballik.announcements import claim_breach, may_claim
 from engine.games.diaballik.state import (
-    CONTACTS_TO_CLAIM,
     GOAL,
     GRID,
     NEAR,
@@ -52,30 +53,12 @@ def breaches_of_actions(state: DiaballikState, turn: DiaballikTurn) -> tuple[Bre
     if now.side == state.side(turn.player) and not state.options.null_turn:
         sentence = "After this turn everything stands where it stood before."
         return (Breach("null-turn", sentence, TAKE_BACK, turn.places),)
-    if turn.claims and (
-        GOAL[turn.player] >> now.ball & 1 or not may_claim(now.options, now.pieces, now.foes, now.player)
-    ):
-        return (_no_claim(now),)
+    if turn.claims and GOAL[now.player] >> now.ball & 1:
+        return (_after_the_goal(now, (PLACES[now.ball],)),)
+    if turn.claims and not may_claim(now.options, now.pieces, now.foes, now.player):
+        breach = claim_breach(now.options, now.pieces, now.foes, now.player)
+        return (replace(breach, remedy="Play the turn without announcing anti-play."),)
     return ()
-
-
-def _no_claim(now: TurnInProgress) -> Breach:
-    if GOAL[now.player] >> now.ball & 1:
-        return _after_the_goal(now, (PLACES[now.ball],))
-    touch = contacts(now.options, now.pieces, now.foes, now.player)
-    places = GRID.names_of(touch)
-    foe = other(now.player)
-    if not places:
-        sentence = f"After that turn none of {now.player}'s pieces touches a wall of {foe}'s."
-        remedy = "Play the turn without announcing anti-play."
-        return Breach("anti-play-wall", sentence, remedy, GRID.names_of(now.foes))
-    return Breach(
-        "anti-play-contacts",
-        f"After that turn {len(places)} of {now.player}'s pieces touch{'es' if len(places) == 1 else ''} {foe}'s wall; "
-        f"it takes {CONTACTS_TO_CLAIM}.",
-        "Play the turn without announcing anti-play.",
-        places,
-    )
 
 
 def _after_the_goal(now: TurnInProgress, places: tuple[str, ...]) -> Breach:

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from common.json_files import parse_json
+from common.phrases import counted
 from engine.errors import UnreadableError
 from engine.support.polyomino import Shape, drawing, orientations, picture, read_picture
 
@@ -74,7 +75,8 @@ def read_dice(text: str) -> tuple[str, ...]:
     """Read dice from the text of their faces, ``1*3457/12*456/234*67/123567/IOTLS*``; raises UnreadableError."""
     dice = tuple(part.strip().upper() for part in text.split("/"))
     if len(dice) != NUMBER_DICE + 1:
-        raise UnreadableError(f"the dice {text!r} are {len(dice)}; expected {NUMBER_DICE} number dice and a shape die")
+        count = counted(len(dice), "die", "dice")
+        raise UnreadableError(f"{text!r} has {count}; expected {NUMBER_DICE} number dice and a shape die")
     for index, die in enumerate(dice):
         allowed = (DIGITS if index < NUMBER_DICE else SHAPES) + STAR
         column = sum(len(before) + 1 for before in text.split("/")[:index]) + 1
@@ -94,7 +96,7 @@ def _read_shapes(data: Any) -> Mapping[str, Shape]:
         raise UnreadableError(f"shapes lacks {', '.join(missing)}; expected every shape of the shape die")
     odd = [name for name in SHAPES if len(shapes[f"{name}4"]) != NUMBER_DICE]
     if odd:
-        raise UnreadableError(f"the shape of {', '.join(odd)} has not four squares, one for each number die")
+        raise UnreadableError(f"the shape of {', '.join(odd)} must have four squares, one for each number die")
     return MappingProxyType(shapes)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from common.phrases import listed
 from engine.games.number_drop.components import STAR
 from engine.games.number_drop.drops import landings, turned_shapes
-from engine.games.number_drop.sheet import LETTERS, SLOT_OF_BOX, Sheet, has_combination
+from engine.games.number_drop.sheet import LETTERS, SLOT_OF_BOX, Sheet, earns_letter, has_combination
 from engine.games.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropOptions, NumberDropState, Phase
 from engine.support.grid import members, union
 from engine.values import Outcome
@@ -217,6 +217,7 @@ def _why_over(state: NumberDropState) -> str:
 
 def letter_for(state: NumberDropState, player: int, box: int) -> str | None:
     """Return the letter that the player may circle on filling this box, or ``None``."""
-    if not state.sheets[player].earns_letter(box) or state.crossed_off >> SLOT_OF_BOX[box] & 1:
+    sheet = state.sheets[player]
+    if not earns_letter(sheet.loops, sheet.letters, box) or state.crossed_off >> SLOT_OF_BOX[box] & 1:
         return None
     return LETTERS[SLOT_OF_BOX[box]]

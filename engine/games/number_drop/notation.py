@@ -18,7 +18,7 @@ from collections.abc import Mapping
 
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.games.number_drop import state_text
-from engine.games.number_drop.components import Components
+from engine.games.number_drop.components import STAR, Components
 from engine.games.number_drop.drops import landings, turned_shapes
 from engine.games.number_drop.sheet import (
     BONUS,
@@ -48,11 +48,12 @@ from engine.games.number_drop.state import (
     options_from,
     written_by,
 )
-from engine.games.number_drop.turns import in_order, is_legal, turn_of_marks
+from engine.games.number_drop.turns import in_order, turn_of_marks
 from engine.games.number_drop.violations import breaches_of
 from engine.support.breaches import all_sentences
 from engine.support.grid import members
 from engine.support.notation import lowered, unreadable
+from engine.support.players import check_player
 from engine.support.polyomino import picture
 from engine.values import OptionValue, Player
 
@@ -83,15 +84,16 @@ def format_turn(turn: NumberDropTurn) -> str:
 
 
 def parse_turn(state: NumberDropState, text: str, player: Player | None = None) -> NumberDropTurn:
-    """Read a turn leniently, as ``player``'s or the player's to move; raises UnreadableError or IllegalTurnError.
+    """Read a turn leniently, as ``player``'s or the player's to move; raises an error as `engine.api.Notation` says.
 
     If ``player`` is ``None``, the text may begin with one (``p2: d1=2``).
     """
+    check_player(state.options.names, player)
     typed = text.strip().lower()
     named = next((each for each in state.options.names if typed.startswith((f"{each}.", f"{each}:"))), None)
     turn = read_turn(state, text, player or named or state.to_move or PLAYERS[state.first])
-    if not is_legal(state, turn):
-        breaches = breaches_of(state, turn)
+    breaches = breaches_of(state, turn)
+    if breaches:
         raise IllegalTurnError(all_sentences(breaches), breaches)
     return turn
 
@@ -129,8 +131,9 @@ def _read_dropped(state: NumberDropState, text: str, digits: str, column: str | 
         if min(square % COLUMNS for square in cells) == _COLUMN_NAMES.index(column)
     ]
     if not drops:
-        raise UnreadableError(f"the shape {state.roll[-1]} can't be dropped with its left edge in column {column}")
-    legal = [drop for drop in drops if is_legal(state, drop)]
+        what = "no shape can" if state.roll[-1] == STAR else f"the shape {state.roll[-1]} can't"
+        raise UnreadableError(f"{what} be dropped with its left edge in column {column}")
+    legal = [drop for drop in drops if not breaches_of(state, drop)]
     if len(legal) < 2:
         return (legal or drops)[0]
     named = "" if player == state.to_move else f"{player}:"
@@ -161,13 +164,13 @@ def _read_written(state: NumberDropState, text: str, lower: str, position: int, 
     while position < len(lower):
         match = _WRITTEN.match(lower, position)
         if match is None:
-            raise unreadable(text, text[position:], position + 1, f"a turn such as {_example(state)}")
+            raise unreadable(text, text[position:], position + 1, f"a turn such as {_example(state, player)}")
         if match[1] in marks:
             raise unreadable(text, match[1], position + 1, "every square once")
         marks[match[1]] = match[2].upper()
         position = _after_gap(lower, match.end())
     if not marks:
-        raise UnreadableError(f"the turn {text!r} is empty; expected such as {_example(state)}", 1)
+        raise UnreadableError(f"the turn {text!r} is empty; expected such as {_example(state, player)}", 1)
     return turn_of_marks(state, player, marks)
 
 
@@ -178,12 +181,14 @@ def _after_gap(text: str, position: int) -> int:
     return position
 
 
-def _example(state: NumberDropState) -> str:
-    if state.combining:
+def _example(state: NumberDropState, player: str) -> str:
+    """Return what the player may type now."""
+    number = PLAYERS.index(player)
+    if state.combining >> number & 1:
         return "loop:a1+b1+c1 or none"
     if state.phase in (Phase.SLIDE, Phase.STAR_SLIDE):
         return "slide:A"
-    return {Phase.SETUP: "d1=1", Phase.PENALTY: "a1=X,b1=X,c1=X"}.get(
+    return {Phase.SETUP: f"d1={number + 1}", Phase.PENALTY: "a1=X,b1=X,c1=X"}.get(
         state.phase, "a1=1,b1=3,c1=4,d1=5 or 1 3 4 5 on a"
     )
 
@@ -229,7 +234,7 @@ def _high_scores(state: NumberDropState) -> tuple[str, ...]:
     above = sum(printed >= score for _, printed in _HIGH_SCORES)
     if above == len(_HIGH_SCORES):
         name, least = _HIGH_SCORES[-1]
-        return (f"High scores: below {name}, who has {least}.",)
+        return (f"High scores: {'level with' if score == least else 'below'} {name}, who has {least}.",)
     name, beaten = _HIGH_SCORES[above]
     return (f"High scores: place {above + 1}, ahead of {name} with {beaten}.",)
 
@@ -290,6 +295,7 @@ def _tile(state: NumberDropState, slot: int) -> str:
 def summary(options: Mapping[str, OptionValue] | None = None) -> str:
     """Summarise the rules under these options."""
     in_force = options_from(options)
+    turns = in_force.clockwise and not in_force.solo
     parts = [
         "Write digits in falling shapes, loop equal or consecutive ones for points, and stay below the "
         "Game Over line. "
@@ -300,7 +306,8 @@ def summary(options: Mapping[str, OptionValue] | None = None) -> str:
         _describe_dice(in_force.components),
         _describe_penalties(in_force),
         "Drop: put the four digits into the four cells of the shape, in any order, turned and flipped as you like. It "
-        "falls straight down until something stops it. Everyone drops the same roll.",
+        "falls straight down until something stops it. Everyone drops the same roll"
+        + (": players take turns, clockwise from the first, and loop only when all have dropped." if turns else "."),
         "Then you may loop one combination of digits that are in no loop yet: 3 to 7 equal digits that touch, or a "
         "path of 3 to 7 digits that rises by one from each to the next (no step from 9 to 0). Each size of each kind "
         "counts once; eight of either kind fill the bonus box.",
@@ -322,16 +329,19 @@ def _describe_dice(components: Components) -> str:
 
 
 def _describe_penalties(options: NumberDropOptions) -> str:
-    faces = ", ".join(f"{solo} {picture(options.components.shapes[solo])}" for solo, _ in options.components.tiles)
+    shapes, tiles = options.components.shapes, options.components.tiles
+    up = [other if options.tiles == OTHER_SIDE and not options.solo else solo for solo, other in tiles]
+    faces = ", ".join(f"{face} {picture(shapes[face])}" for face in up)
     if options.solo:
         return (
             f"The five tiles ({faces}) lie in columns A to E. After each roll slide any tile down a notch; when a die "
             "shows a star, also the tile of the shape rolled (any, for a star). At the fourth notch its shape drops "
             "into your sheet as X, unless you circled its letter."
         )
-    sides = {SOLO_SIDE: "solo side up", OTHER_SIDE: "other side up"}.get(options.tiles, "either side up")
+    sides = {SOLO_SIDE: ", solo side up", OTHER_SIDE: ", other side up"}
+    drawn = sides.get(options.tiles, " and their backs, either side up")
     return (
-        f"Five tiles ({faces} and their backs) are drawn to slots A to E, {sides}. Fill both boxes of a size and you "
+        f"Five tiles ({faces}{drawn}) are drawn to slots A to E. Fill both boxes of a size and you "
         "may circle its letter (A for 3 to E for 7). When a die shows a star, the first circled letter strikes: all "
         "who haven't circled it drop its shape as X, the letter is crossed off, and the turn is over without a drop."
     )

@@ -143,13 +143,14 @@ def announce(state: NumberDropState, announcement: Announcement) -> NumberDropSt
 
 def certainty(state: NumberDropState, turn: NumberDropTurn) -> Certainty:
     """Return whether the turn is legal; nothing is hidden, so it is certain or impossible."""
-    return Certainty.CERTAIN if playing.is_legal(state, turn) else Certainty.IMPOSSIBLE
+    return Certainty.IMPOSSIBLE if breaches_of(state, turn) else Certainty.CERTAIN
 
 
 def apply(state: NumberDropState, turn: NumberDropTurn) -> NumberDropState:
     """Return the state after a turn of any player who may play; raises IllegalTurnError with breaches."""
-    if not playing.is_legal(state, turn):
-        raise illegal_turn(format_turn(turn), breaches_of(state, turn))
+    breaches = breaches_of(state, turn)
+    if breaches:
+        raise illegal_turn(format_turn(turn), breaches)
     return playing.play_turn(state, turn)
 
 
@@ -235,7 +236,7 @@ def _digits_for(allowed: Sequence[Collection[str]], faces: Sequence[str]) -> Ite
     """Yield every way to write these dice, one in each cell, with stars as any digit that is allowed there."""
     fixed = Counter(face for face in faces if face != STAR)
 
-    def write_marks(cell: int, stars: int) -> Iterator[str]:
+    def arranged(cell: int, stars: int) -> Iterator[str]:
         if cell == len(allowed):
             yield ""
             return
@@ -244,8 +245,8 @@ def _digits_for(allowed: Sequence[Collection[str]], faces: Sequence[str]) -> Ite
             die = fixed[digit] > 0
             if die or stars:
                 fixed[digit] -= die
-                yield from (digit + rest for rest in write_marks(cell + 1, stars - (not die)))
+                yield from (digit + rest for rest in arranged(cell + 1, stars - (not die)))
                 fixed[digit] += die
 
     if len(allowed) == len(faces):
-        yield from write_marks(0, len(faces) - fixed.total())
+        yield from arranged(0, len(faces) - fixed.total())

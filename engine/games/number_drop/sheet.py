@@ -160,13 +160,14 @@ class Sheet:
         loops = (*self.loops[:box], squares, *self.loops[box + 1 :])
         return replace(self, loops=loops, letters=self.letters | (1 << SLOT_OF_BOX[box] if letter else 0))
 
-    def earns_letter(self, box: int) -> bool:
-        """Return whether filling this box fills both of its size, so its letter may be circled."""
-        return box != BONUS_BOX and bool(self.loops[OTHER_OF_SIZE[box]]) and not self.letters >> SLOT_OF_BOX[box] & 1
-
     def faults(self) -> str | None:
         """Return the invariant that this sheet breaks, worded to follow "the sheet", or ``None``."""
         return _fault_of_cells(self.cells) or _fault_of_loops(self) or _fault_of_letters(self)
+
+
+def earns_letter(loops: Sequence[int], letters: int, box: int) -> bool:
+    """Return whether filling this box fills both of its size, and its letter isn't circled yet."""
+    return box != BONUS_BOX and bool(loops[OTHER_OF_SIZE[box]]) and not letters >> SLOT_OF_BOX[box] & 1
 
 
 def _fault_of_cells(cells: str) -> str | None:
@@ -265,12 +266,65 @@ def found_in(digits: list[int], loops: Sequence[int]) -> tuple[tuple[int, int], 
     return tuple(sorted(_fillable(digits, loops)))
 
 
+def split_into_loops(digits: Sequence[int]) -> tuple[int, ...] | None:
+    """Return loops by box that together cover all these squares of each digit, each once; ``None`` if none do."""
+    return _split(digits, (0,) * len(BOXES), set())
+
+
+def _split(
+    digits: Sequence[int], loops: tuple[int, ...], failed: set[tuple[int, tuple[bool, ...]]]
+) -> tuple[int, ...] | None:
+    """Add loops that cover these squares; ``failed`` collects the squares left and boxes filled that lead nowhere."""
+    left = union(digits)
+    if not left:
+        return loops
+    key = left, tuple(map(bool, loops))
+    if key in failed:
+        return None
+    if _may_add_up(digits, loops):
+        for box, squares in _found_with_lowest(digits, loops):
+            filled = (*loops[:box], squares, *loops[box + 1 :])
+            found = _split([each & ~squares for each in digits], filled, failed)
+            if found is not None:
+                return found
+    failed.add(key)
+    return None
+
+
+def _may_add_up(digits: Sequence[int], loops: Sequence[int]) -> bool:
+    """Return whether each patch of squares, and all of them, are as many as some open boxes have together."""
+    runs = _open_sizes(loops)[1]
+    squares = union(digits)
+    for part in (squares, *GRID.patches(squares)):
+        has_runs = bool(runs) and next(_consecutive([each & part for each in digits], runs), None) is not None
+        sums = 1
+        for (kind, size), loop in zip(BOXES, loops, strict=True):
+            if not loop and (has_runs or kind != CONSECUTIVE):
+                sums |= sums << size
+        if not sums >> part.bit_count() & 1:
+            return False
+    return True
+
+
+def _found_with_lowest(digits: Sequence[int], loops: Sequence[int]) -> list[tuple[int, int]]:
+    """Return those of `found_in` that contain the lowest square; quick even for a large patch of one digit."""
+    lowest, own = min((each & -each, each) for each in digits if each)
+    same, runs = _open_sizes(loops)
+    found = [(box_of(IDENTICAL, loop.bit_count()), loop) for loop in _sets_from(lowest, own, same)]
+    rising = _consecutive(digits, runs) if runs else ()
+    found += [(box_of(CONSECUTIVE, loop.bit_count()), loop) for loop in rising if loop & lowest]
+    return sorted(found)
+
+
+def _open_sizes(loops: Sequence[int]) -> tuple[set[int], set[int]]:
+    """Return the sizes of identical and of consecutive digits that fill an open box."""
+    bonus = set() if loops[BONUS_BOX] else {BONUS_SIZE}
+    same, runs = ({BOXES[box][1] for box in boxes if not loops[box]} for boxes in (SAME_BOXES, RUN_BOXES))
+    return same | bonus, runs | bonus
+
+
 def _fillable(digits: list[int], loops: Sequence[int]) -> Iterator[tuple[int, int]]:
-    same = {size for size in range(SMALLEST, BONUS_SIZE) if not loops[size - SMALLEST]}
-    runs = {size for size in range(SMALLEST, BONUS_SIZE) if not loops[size + 2]}
-    if not loops[BONUS_BOX]:
-        same.add(BONUS_SIZE)
-        runs.add(BONUS_SIZE)
+    same, runs = _open_sizes(loops)
     if same:
         for loop in _identical(digits, same):
             yield box_of(IDENTICAL, loop.bit_count()), loop
@@ -280,7 +334,7 @@ def _fillable(digits: list[int], loops: Sequence[int]) -> Iterator[tuple[int, in
 
 
 def _identical(digits: list[int], sizes: set[int]) -> Iterator[int]:
-    smallest, largest = min(sizes), max(sizes)
+    smallest = min(sizes)
     for squares in digits:
         if squares.bit_count() < smallest:
             continue
@@ -291,34 +345,34 @@ def _identical(digits: list[int], sizes: set[int]) -> Iterator[int]:
                 patch, grown = grown, (grown | _beside(grown)) & squares
             left &= ~patch
             if patch.bit_count() >= smallest:
-                yield from _connected_sets(patch, largest, sizes)
+                for start in members(patch):
+                    yield from _sets_from(1 << start, patch, sizes)
 
 
-def _connected_sets(patch: int, largest: int, sizes: set[int]) -> Iterator[int]:
-    """Yield every connected subset of a patch with one of these sizes, each once.
+def _sets_from(first: int, patch: int, sizes: set[int]) -> Iterator[int]:
+    """Yield every connected subset of a patch that has one of these sizes and ``first`` as its lowest square.
 
     Redelmeier's algorithm: starting from its lowest square, a set grows only by squares that were not rejected before
     (D. H. Redelmeier, Counting polyominoes, Discrete Mathematics 36, 1981).
     """
-    for start in members(patch):
-        allowed = patch >> start << start
-        first = 1 << start
-        # A set, the squares it may grow by, and all squares that have been beside it.
-        pending = [(first, _beside(first) & allowed, first | _beside(first))]
-        while pending:
-            chosen, edge, seen = pending.pop()
-            if chosen.bit_count() in sizes:
-                yield chosen
-            if chosen.bit_count() == largest:
-                continue
-            while edge:
-                square = edge & -edge
-                edge ^= square
-                beside = _beside(square)
-                pending.append((chosen | square, edge | (beside & allowed & ~seen), seen | beside))
+    largest = max(sizes, default=0)
+    allowed = patch & -first
+    # A set, the squares it may grow by, and all squares that have been beside it.
+    pending = [(first, _beside(first) & allowed, first | _beside(first))]
+    while pending:
+        chosen, edge, seen = pending.pop()
+        if chosen.bit_count() in sizes:
+            yield chosen
+        if chosen.bit_count() >= largest:
+            continue
+        while edge:
+            square = edge & -edge
+            edge ^= square
+            beside = _beside(square)
+            pending.append((chosen | square, edge | (beside & allowed & ~seen), seen | beside))
 
 
-def _consecutive(digits: list[int], sizes: set[int]) -> Iterator[int]:
+def _consecutive(digits: Sequence[int], sizes: set[int]) -> Iterator[int]:
     shortest, longest = min(sizes), max(sizes)
     for first in range(10 - shortest + 1):
         reach = digits[first]

@@ -24,6 +24,7 @@ from engine.games.number_drop.sheet import (
     found_in,
     hangs_together,
     has_combination,
+    split_into_loops,
     unused_digits,
 )
 from engine.games.number_drop.state import (
@@ -182,24 +183,12 @@ def points_of_sheet(looks: Mapping[Place, LookName]) -> dict[str, int]:
         cells[square], is_circled = read_look(place, look)
         circled |= is_circled << square
     digits = [set_of(each for each in members(circled) if cells[each] == digit) for digit in "0123456789"]
-    loops = _split_loops(digits, circled, (0,) * len(BOXES))
+    loops = split_into_loops(digits)
     if loops is None:
         names = ", ".join(GRID.names[square] for square in members(circled))
         raise UnreadableError(f"the circled digits on {names} make no combinations that may stand on one sheet")
     points = Sheet("".join(cells), loops).points(options_from(None).x_counts_above_line)
     return {name.replace("_", " "): value for name, value in points._asdict().items()}
-
-
-def _split_loops(digits: list[int], left: int, loops: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Return loops by box that cover exactly these squares without overlapping, or ``None`` if there are none."""
-    if not left:
-        return loops
-    for box, squares in found_in([each & left for each in digits], loops):
-        if squares & left & -left:
-            found = _split_loops(digits, left & ~squares, (*loops[:box], squares, *loops[box + 1 :]))
-            if found is not None:
-                return found
-    return None
 
 
 def explain(before: NumberDropState, after: Appearance) -> tuple[Breach, ...]:

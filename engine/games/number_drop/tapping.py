@@ -51,9 +51,11 @@ def _tapped_by(state: NumberDropState, player: int, taps: Steps) -> Tapped[Numbe
     slides = {f"{name}:{SLIDE}:{turn.letter}": turn for turn in turns if isinstance(turn, Slide)}
     if slides:
         words = {tap: f"Slide tile {turn.letter}" for tap, turn in slides.items()}
-        return Tapped(turn=slides.get(taps[0])) if taps else Tapped(choices=words)
+        return Tapped(turn=slides.get(taps[0]) if len(taps) == 1 else None) if taps else Tapped(choices=words)
     written = {frozenset(turn.places): turn for turn in turns}
     chosen = frozenset(taps)
+    if len(chosen) < len(taps):
+        return Tapped()
     return Tapped(_sorted(name, _following(written, chosen)), turn=written.get(chosen))
 
 
@@ -98,9 +100,9 @@ def _combination(state: NumberDropState, player: int, taps: Steps) -> Tapped[Num
     letter = last if last in LETTERS else None
     squares = rest if letter else list(taps)
     cells = {f"{name}.{square}": cell for cell, square in enumerate(GRID.names)}
-    if not set(squares) <= cells.keys():
+    if not set(squares) <= cells.keys() or len(set(squares)) < len(squares):
         return Tapped()
-    chosen = sum(1 << cells[square] for square in set(squares))
+    chosen = sum(1 << cells[square] for square in squares)
     following, whole = 0, None
     # There can be a hundred thousand combinations, so they are compared as bit masks.
     for box, loop in combinations_in_order(state.sheets[player]):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
 from engine.games.number_drop import flow
@@ -15,7 +14,6 @@ from engine.games.number_drop.sheet import (
     box_of_marks,
     combinations,
     combinations_in_order,
-    hangs_together,
 )
 from engine.games.number_drop.state import (
     PLAYERS,
@@ -48,14 +46,6 @@ class Drops(LazySequence[Drop]):
     def _item(self, index: int) -> Drop:
         place, digits = divmod(index, len(self._digits))
         return Drop(self._player, tuple(GRID.names[square] for square in self._places[place]), self._digits[digits])
-
-    def __contains__(self, turn: object) -> bool:
-        if not isinstance(turn, Drop) or turn.player != self._player:
-            return False
-        at = bisect_left(self._digits, turn.digits)
-        if at == len(self._digits) or self._digits[at] != turn.digits:
-            return False
-        return tuple(GRID.index.get(name, -1) for name in turn.squares) in self._places
 
 
 def legal_turns(state: NumberDropState) -> Sequence[NumberDropTurn]:
@@ -106,34 +96,6 @@ def combinations_of(state: NumberDropState, player: int, most: int | None = None
 
     # There can be a hundred thousand, of which few are used.
     return FromIterator(found(), lambda turn: Combination(name, GRID.names_of(turn[0]), turn[1]))
-
-
-def is_legal(state: NumberDropState, turn: NumberDropTurn) -> bool:
-    """Return whether the turn may be played now."""
-    if turn.player not in state.options.names:
-        return False
-    player = PLAYERS.index(turn.player)
-    if player not in state.busy():
-        return False
-    if isinstance(turn, Combination):
-        return bool(state.combining >> player & 1) and _fits(state, player, turn)
-    return turn in turns_of(state, player)
-
-
-def _fits(state: NumberDropState, player: int, turn: Combination) -> bool:
-    """Return whether a combination may be drawn, checked without listing all of them."""
-    if not turn.squares:
-        return turn == Combination(turn.player)
-    sheet = state.sheets[player]
-    if not set(turn.squares) <= set(GRID.names):
-        return False
-    squares = GRID.squares_named(turn.squares)
-    if turn.squares != GRID.names_of(squares) or squares & sheet.circled:
-        return False
-    box = box_of_marks(digits_at(sheet.cells, squares))
-    if box is None or sheet.loops[box] or not hangs_together(sheet.cells, squares):
-        return False
-    return turn.letter in (None, flow.letter_for(state, player, box))
 
 
 def digits_at(cells: str, squares: int) -> str:

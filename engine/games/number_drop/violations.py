@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from common.phrases import counted, listed
 from engine.games.number_drop import flow
-from engine.games.number_drop.components import STAR
+from engine.games.number_drop.components import SHAPES, STAR
 from engine.games.number_drop.drops import fits_dice, landings, turned_shapes
 from engine.games.number_drop.sheet import (
     BONUS_BOX,
     BONUS_SIZE,
+    COLUMNS,
     CONSECUTIVE,
     CROSS,
     EMPTY_CELL,
@@ -43,13 +44,13 @@ from engine.support.polyomino import Shape, fixed
 from engine.values import Breach
 
 _ASKED = {
-    Phase.TILES: "the tiles are drawn",
-    Phase.ROLL: "{first} rolls",
-    Phase.SETUP: "the first digits are written",
-    Phase.PENALTY: "the penalty of tile {tile} is dropped",
-    Phase.SLIDE: "a tile is slid",
-    Phase.STAR_SLIDE: "the star's tile is slid",
-    Phase.DROP: "the shape {shape} is dropped",
+    Phase.TILES: "the tiles have to be drawn",
+    Phase.ROLL: "{first} has to roll",
+    Phase.SETUP: "the first digits have to be written",
+    Phase.PENALTY: "the penalty of {tile} has to be dropped",
+    Phase.SLIDE: "a tile has to be slid",
+    Phase.STAR_SLIDE: "the star's tile has to be slid",
+    Phase.DROP: "the shape {shape} has to be dropped",
 }
 
 
@@ -106,8 +107,11 @@ def _timing_breach(state: NumberDropState, player: int, turn: NumberDropTurn) ->
     if state.gone >> player & 1:
         return _breach("resigned", f"{who} has resigned, and the sheet is set aside.", take_back, turn)
     if isinstance(turn, Combination) and not turn.squares and not state.combining >> player & 1:
-        sentence = f"{who} has not dropped a shape, so there is no loop to draw or to leave out."
-        return _breach("drop-first", sentence, f"First, {_asked(state)}.", turn)
+        if state.playing >> player & 1:
+            sentence = f"{who} has not dropped a shape, so there is no loop to draw or to leave out."
+            return _breach("drop-first", sentence, f"First, {_asked(state)}.", turn)
+        sentence = f"{who} has no loop to draw now, so there is none to leave out."
+        return _breach("not-your-turn", sentence, "Nothing needs to be done.", turn)
     if state.phase in (Phase.TILES, Phase.ROLL):
         waits = "the tiles to be drawn" if state.phase is Phase.TILES else f"{state.to_move} to roll"
         sentence = f"{who} plays, but the table waits for {waits}."
@@ -116,7 +120,7 @@ def _timing_breach(state: NumberDropState, player: int, turn: NumberDropTurn) ->
         sentence = f"{who} has dropped already and may only draw a combination now."
         return _breach("not-your-turn", sentence, f"{take_back} Draw a loop, or say that you draw none.", turn)
     if isinstance(turn, Combination) and not state.combining >> player & 1:
-        sentence = f"{who} draws a loop, but has no drop in this turn to draw it after."
+        sentence = f"{who} hasn't dropped in this turn, so there is nothing to draw a loop after."
         return _breach("drop-first", sentence, take_back, turn)
     if (state.playing | state.combining) >> player & 1 and player not in state.busy():
         sentence = f"{who} plays before {PLAYERS[state.busy()[0]]}, and in this game players take turns, clockwise."
@@ -159,8 +163,21 @@ def _wrong_kind(state: NumberDropState, take_back: str, turn: NumberDropTurn) ->
 
 def _asked(state: NumberDropState) -> str:
     """Return what the game waits for."""
-    tile = "" if state.slot is None else state.tiles[state.slot]
-    return _ASKED[state.phase].format(tile=tile, shape=state.roll[-1] if state.roll else "", first=state.to_move)
+    shape = state.roll[-1] if state.roll else ""
+    if state.phase is Phase.DROP and shape == STAR:
+        return f"one of the shapes {listed(SHAPES)} has to be dropped"
+    return _ASKED[state.phase].format(tile=_tile(state), shape=shape, first=state.to_move)
+
+
+def _tile(state: NumberDropState) -> str:
+    """Return the tile whose penalty drops, by its slot and face: ``tile A (I4)``; empty if none does."""
+    return "" if state.slot is None else f"tile {LETTERS[state.slot]} ({state.tiles[state.slot]})"
+
+
+def _rolled_shape(state: NumberDropState) -> str:
+    """Return the shape that the shape die shows in words: ``the shape T``, or one of all five for its star."""
+    name = state.roll[-1]
+    return f"one of the shapes {listed(SHAPES)}" if name == STAR else f"the shape {name}"
 
 
 def _breaches_of_slide(state: NumberDropState, turn: Slide) -> tuple[Breach, ...]:
@@ -188,7 +205,7 @@ def _breaches_of_first_digit(player: int, turn: WritingTurn) -> tuple[Breach, ..
     if marks != own:
         sentence = f"{turn.player} wrote {marks}, but begins with a {own}."
         found.append(_breach("set-up-own-number", sentence, remedy, turn))
-    if squares[0] not in GRID.names[:7]:
+    if squares[0] not in GRID.names[:COLUMNS]:
         sentence = f"{turn.player} wrote on {squares[0]}, which is not on the lowest line."
         found.append(_breach("set-up-lowest-line", sentence, remedy, turn))
     return tuple(found)
@@ -241,10 +258,11 @@ def _breaches_of_shape(
     shape = fixed((GRID.column_of(square), GRID.row_of(square)) for square in squares) if squares else None
     if shape not in shapes or len(squares) != len(names):
         if state.phase is Phase.PENALTY:
-            sentence = f"What {turn.player} wrote doesn't have the shape of tile {state.tiles[int(state.slot or 0)]}."
+            sentence = f"What {turn.player} wrote doesn't have the shape of {_tile(state)}."
             return (_breach("penalty-shape", sentence, "Drop the tile's shape, turned or flipped as you like.", turn),)
-        sentence = f"What {turn.player} wrote doesn't have the shape {state.roll[-1]}."
-        return (_breach("shape-as-rolled", sentence, f"Form the shape {state.roll[-1]}, turned or flipped.", turn),)
+        rolled = _rolled_shape(state)
+        sentence = f"What {turn.player} wrote doesn't have {rolled}."
+        return (_breach("shape-as-rolled", sentence, f"Form {rolled}, turned or flipped.", turn),)
     row = min(map(GRID.row_of, squares))
     reached = {
         min(map(GRID.row_of, landed))

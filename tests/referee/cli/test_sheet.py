@@ -152,4 +152,4 @@ def test_dice_and_tiles_of_number_drop_are_checked_and_shown(run):
 
 def test_faults_of_dice_and_tiles_are_named(run):
     said = run("sheet", "check", parts(('"XX/XX"', '"XX/X."')), "--game", "number-drop", code=4).stderr
-    assert "the shape of O has not four" in said
+    assert "the shape of O must have four" in said

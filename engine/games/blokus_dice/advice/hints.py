@@ -10,6 +10,7 @@ from engine.api import Clock, Hint, HintListener
 from engine.errors import IllegalTurnError
 from engine.games.blokus_dice.advice.evaluation import (
     Endgame,
+    PlacementFinder,
     Prospect,
     Rolls,
     RoundsAhead,
@@ -23,11 +24,11 @@ from engine.games.blokus_dice.advice.evaluation import (
     shape_variety,
 )
 from engine.games.blokus_dice.advice.playouts import play_random_games
-from engine.games.blokus_dice.sheet import Sheet
 from engine.games.blokus_dice.state import COLOURS, BlokusState, BlokusTurn, PlayerStatus, colour_in_hand
 from engine.games.blokus_dice.turns import Choice, choices, open_and_anchors, turn_of
 from engine.search.budget import Deadline, DeadlineExceededError, PeriodicTimeCheck, TimeCheck
 from engine.search.sampling import Estimate, race
+from engine.support.grid import union
 from engine.values import Strength
 
 playouts = play_random_games
@@ -215,7 +216,7 @@ class _HintSearch:
         """Make a hint and report it; without ``expected``, use the squares filled so far."""
         turn = turn_of(self._state, candidate.choice, candidate.placement)
         only, wins = self._turns_of_only_shape, self._wins
-        reason = reason_for(self._sheet, self._now, candidate.after, self._colour, turns_of_only_shape=only, wins=wins)
+        reason = reason_for(self._finder, self._now, candidate.after, self._colour, turns_of_only_shape=only, wins=wins)
         filled = candidate.after.filled.bit_count()
         hint = Hint(
             turn, reason, filled if expected is None else expected, "points", sure, self._state.dice.index(turn.die)
@@ -229,7 +230,7 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 
 
 def reason_for(
-    sheet: Sheet, before: Prospect, after: Prospect, colour: int, *, turns_of_only_shape: int, wins: bool
+    finder: PlacementFinder, before: Prospect, after: Prospect, colour: int, *, turns_of_only_shape: int, wins: bool
 ) -> str:
     """Return the reason for drawing a shape, phrased to follow *That*: ``fills five squares``.
 
@@ -245,13 +246,19 @@ def reason_for(
     if turns_of_only_shape:
         what = "turn there is" if turns_of_only_shape == 1 else "shape you can draw"
         return f"is the only {what}: it {said}"
-    open_now = [open_and_anchors(sheet, own, after.filled)[1].bit_count() for own in after.colours]
+    open_now = [_open_corners(finder, own, after) for own in after.colours]
     corners = f"keeps {_many(open_now[colour], f'{COLOURS[colour]} corner')} open"
     if all(open_now):
         return f"{said}, {corners}, and every colour can go on"
     if open_now[colour]:
         return f"{said} and {corners}"
     return f"{said}, though {COLOURS[colour]} can't go on from there"
+
+
+def _open_corners(finder: PlacementFinder, own: int, prospect: Prospect) -> int:
+    """Return the number of anchors of the colour that fills ``own`` which some unused shape can cover."""
+    _, anchors = open_and_anchors(finder.sheet, own, prospect.filled)
+    return (anchors & union(finder.placements(own, prospect.filled, prospect.unused))).bit_count()
 
 
 def _many(number: int, thing: str) -> str:

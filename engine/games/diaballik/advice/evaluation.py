@@ -66,11 +66,9 @@ class _Values(NamedTuple):
     """One side's weights as tables: sums over sets of squares by chunks, values by square, and by number of squares."""
 
     pieces: tuple[Integers, ...]
-    receivers: tuple[Integers, ...]
     carrier: Integers
-    receiver: Integers
+    receivers: Integers
     open_goals: Integers
-    threats: Integers
 
 
 def _of_squares(values: tuple[int, ...], player: int) -> Integers:
@@ -99,27 +97,26 @@ def _by_count(values: tuple[int, ...]) -> Integers:
     return np.array([values[min(subset.bit_count(), len(values) - 1)] for subset in range(1 << SIZE)], dtype=np.int64)
 
 
-def tables_of(weights: Weights, player: int) -> _Values:
+def _tables_of(weights: Weights, player: int) -> _Values:
     """Return one side's weights as tables."""
-    pieces, receivers = _of_squares(weights.pieces, player), _of_squares(weights.receivers, player)
     return _Values(
-        _sums(pieces),
-        _sums(receivers),
+        _sums(_of_squares(weights.pieces, player)),
         _of_squares(weights.carrier, player),
-        receivers,
+        _of_squares(weights.receivers, player),
         _by_count(weights.open_goals),
-        _by_count(weights.threats),
     )
 
 
 @cache
-def _just_moved(player: int) -> _Values:
-    return tables_of(JUST_MOVED, player)
+def _just_moved(player: int) -> tuple[_Values, tuple[Integers, ...], Integers]:
+    """Return the tables of the side that has just moved, its receivers as sums by chunks, and its threats by set."""
+    values = _tables_of(JUST_MOVED, player)
+    return values, _sums(values.receivers), _by_count(THREATS)
 
 
 @cache
 def _to_move(player: int) -> _Values:
-    return tables_of(TO_MOVE, player)
+    return _tables_of(TO_MOVE, player)
 
 
 def _total(tables: tuple[Integers, ...], squares: Integers) -> Integers:
@@ -167,7 +164,7 @@ def evaluate_results(position: Position, results: Integers, *, front_only: bool 
     """
     player = position.player
     foe = 1 - player
-    mine, theirs = _just_moved(player), _to_move(foe)
+    (mine, receivers, by_threats), theirs = _just_moved(player), _to_move(foe)
     own, ball = results & PIECES_MASK, results >> BALL_SHIFT
     foes, foe_ball = position.foes, position.foe_ball
     goal_first, foe_goal_first = _GOAL_FIRST[player], _GOAL_FIRST[foe]
@@ -178,15 +175,15 @@ def evaluate_results(position: Position, results: Integers, *, front_only: bool 
     open_by_square = seen_by_square >> goal_first & FIRST_ROW
     by_square = mine.carrier + mine.open_goals[open_by_square]
     others = own ^ np.left_shift(1, ball)
-    scores = _total(mine.pieces, own) + by_square[ball] + _total(mine.receivers, others & seen_by_square[ball])
+    scores = _total(mine.pieces, own) + by_square[ball] + _total(receivers, others & seen_by_square[ball])
     scores -= int(_total(theirs.pieces, np.array([foes]))[0] + theirs.carrier[foe_ball])
     empty = (own ^ EVERY) & ~foes
     threats = open_by_square[ball] & (_reach(others, empty) >> goal_first)
-    scores += mine.threats[threats]
+    scores += by_threats[threats]
 
     foe_others = foes ^ (1 << foe_ball)
     for square in members(visible(foe_ball, 0) & foe_others):
-        scores -= int(theirs.receiver[square]) * ((own & between_squares(foe_ball, square)) == 0)
+        scores -= int(theirs.receivers[square]) * ((own & between_squares(foe_ball, square)) == 0)
     foe_open = np.zeros(results.size, dtype=np.int64)
     for bit, place, between in goal_lines(foe, foe_ball):
         foe_open |= ((own & (between | bit)) == 0).astype(np.int64) << place
@@ -238,7 +235,6 @@ class Weights(NamedTuple):
     carrier: tuple[int, ...]
     receivers: tuple[int, ...]
     open_goals: tuple[int, ...]
-    threats: tuple[int, ...]
 
 
 # fmt: off
@@ -271,7 +267,6 @@ JUST_MOVED = Weights(
         214, 252, 153, 116,
     ),
     open_goals=(0, -43, 115, 95),
-    threats=(0, 618, 1506, 822),
 )
 TO_MOVE = Weights(
     pieces=(
@@ -302,6 +297,7 @@ TO_MOVE = Weights(
         0, 0, 0, 0,
     ),
     open_goals=(0, 178, 190, 146),
-    threats=(0, 0, 0, 0),
 )
+THREATS = (0, 618, 1506, 822)
+"""The values of the side that has just moved by number of far-row squares to which it threatens to pass."""
 # fmt: on

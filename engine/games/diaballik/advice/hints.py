@@ -114,7 +114,7 @@ def _any_hint(state: DiaballikState, position: Position) -> Hint[DiaballikTurn]:
 
 
 def _immediate_hint(state: DiaballikState, position: Position, results: list[int]) -> Hint[DiaballikTurn] | None:
-    """Return a hint that needs no search: a win, a claim, or the only turn; ``None`` if there is none."""
+    """Return a hint that needs no search: a win, anti-play, or the only turn; ``None`` if there is none."""
     player = str(state.to_move)
     foe = other(player)
     turn = begin_turn(state, player)
@@ -123,12 +123,12 @@ def _immediate_hint(state: DiaballikState, position: Position, results: list[int
             reason = f"wins: the ball reaches {PLACES[result >> BALL_SHIFT]}"
             return Hint(turn_with_result(turn, unpack(result)), reason, 1.0, "win", 1.0)
     for result in claimed_results(turn, results):
-        reason = f"claims anti-play: three pieces touch {foe}'s wall"
+        reason = f"announces anti-play: at least three pieces touch {foe}'s wall"
         return Hint(turn_with_result(turn, unpack(result), claims=True), reason, 1.0, "win", 1.0)
     if state.options.automatic:
         for result in results:
             if may_claim(state.options, result & PIECES_MASK, position.foes, player):
-                reason = f"wins: three pieces touch {foe}'s wall, which is anti-play"
+                reason = f"wins: at least three pieces touch {foe}'s wall, which is anti-play"
                 return Hint(turn_with_result(turn, unpack(result)), reason, 1.0, "win", 1.0)
     if len(results) == 1:
         scored = evaluate_results(position, np.array(results, dtype=np.int64)).scores
@@ -164,7 +164,7 @@ def reason_for(position: Position, line: Line) -> str:
             return f"holds out longest: {foe} can force a win"
         return f"wins in {(WIN - line.score + 1) // 2} turns whatever {foe} does"
     stopped = _winning_squares(position.foes, position.foe_ball, position.own, foe)
-    if stopped:
+    if stopped and not _winning_squares(position.foes, position.foe_ball, own, foe):
         return f"stops {foe}'s pass to {_either(stopped)} on the far row"
     threats = _winning_squares(own, ball, position.foes, player)
     if threats:

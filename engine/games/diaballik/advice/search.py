@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.games.diaballik.advice.evaluation import LOST_NEXT, SEEMS_LOST, WIN, Integers, Position, evaluate_results
-from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK, can_win, distinct_results
+from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK, can_win
 from engine.games.diaballik.state import CONTACTS_TO_CLAIM, GOAL, PLAYERS, DiaballikOptions, is_wall, touching
 from engine.games.diaballik.turns import TurnInProgress, packed_results
 from engine.search.budget import Deadline, DeadlineExceededError
@@ -84,16 +84,11 @@ class Searcher:
 
     def results(self, position: Position) -> list[int]:
         """Return the results of the mover's turn under the options."""
-        options = self._options
         player = PLAYERS[position.player]
-        if self.usual:
-            return distinct_results(
-                position.own, position.ball, position.foes, GOAL[player], null_turn=options.null_turn
-            )
-        return packed_results(TurnInProgress(player, options, position.foes, position.own, position.ball))
+        return packed_results(TurnInProgress(player, self._options, position.foes, position.own, position.ball))
 
     def wins_at_once(self, position: Position) -> int | None:
-        """Return a result that wins by the ball or makes a claim of anti-play possible, or ``None``."""
+        """Return a result that wins by the ball or allows announcing anti-play, or ``None``."""
         player = PLAYERS[position.player]
         goal = GOAL[player]
         if not self.usual or can_win(position.own, position.ball, position.foes, goal):

@@ -55,10 +55,6 @@ class Weights:
     """The share of its points that a combination is worth before it is drawn."""
     column: float = 1.5
     """The extra points of each filled box, on the way to a full column."""
-    equal: float = 1.0
-    """The weight of patches of equal digits."""
-    run: float = 1.0
-    """The weight of runs."""
     line: float = 1.2
     """The worth of an almost full line with nothing above its gaps."""
     hole: float = 1.5
@@ -137,7 +133,7 @@ def chance_of(kind: str, size: int, missing: int, turns_left: float) -> float:
 
 
 @cache
-def _promises(kind: str, open_sizes: int, turns_left: int, weights: Weights) -> NDArray[np.float32]:
+def _promises(kind: str, open_sizes: int, turns_left: int) -> NDArray[np.float32]:
     """Return, for each row of sorted ranks, the most that such patches can be worth with these boxes open.
 
     ``open_sizes`` has a bit for each size from 3 to 8.
@@ -145,11 +141,11 @@ def _promises(kind: str, open_sizes: int, turns_left: int, weights: Weights) -> 
     _, rows = _sorted_levels()
     worth = np.zeros((BONUS_SIZE + 1, _LEVELS), dtype=np.float32)
     for size in range(SMALLEST, BONUS_SIZE + 1):
-        points = size + (0 if size == BONUS_SIZE else weights.column)
+        points = size + (0 if size == BONUS_SIZE else WEIGHTS.column)
         for rank, level in enumerate(_RANKS):
             have, grows = _size_of(level)
             missing = max(0, size - (have if grows or have >= size else 1))
-            chance = weights.early if not missing else chance_of(kind, size, missing, turns_left) ** weights.hope
+            chance = WEIGHTS.early if not missing else chance_of(kind, size, missing, turns_left) ** WEIGHTS.hope
             worth[size, rank] = points * chance
     # A box has some worth even without a patch; patches count for what they add.
     usual = sum(
@@ -179,8 +175,7 @@ def values(
     turns_left: float,
     *,
     solo: bool,
-    x_counts: bool = True,
-    weights: Weights = WEIGHTS,
+    x_counts: bool,
 ) -> Values:
     """Return each sheet's value apart from its filled boxes, with its full lines and lost points.
 
@@ -198,21 +193,21 @@ def values(
     below = counts[:LINES_BELOW_GAME_OVER]
     full = below == COLUMNS
     reachable = ~holes.any(axis=1) & ~full
-    total = FULL_LINE_POINTS * full.sum(axis=0) + weights.line * ((below / COLUMNS) ** 2 * reachable).sum(axis=0)
+    total = FULL_LINE_POINTS * full.sum(axis=0) + WEIGHTS.line * ((below / COLUMNS) ** 2 * reachable).sum(axis=0)
     counted = filled if x_counts else filled & (cells != USED)
     above = counted[LINES_BELOW_GAME_OVER:].any(axis=1).sum(axis=0)
     room = np.clip(LINES_BELOW_GAME_OVER - heights, 0, None).sum(axis=0)
     if solo:
-        total -= weights.turn * np.clip(turns_left * 4.5 - room, 0, None) / 4
+        total -= WEIGHTS.turn * np.clip(turns_left * 4.5 - room, 0, None) / 4
     else:
-        total += weights.turn * room / 5
-    total -= weights.hole * holes.sum(axis=(0, 1))
-    total -= weights.bump * np.abs(np.diff(heights, axis=0)).sum(axis=0)
+        total += WEIGHTS.turn * room / 5
+    total -= WEIGHTS.hole * holes.sum(axis=(0, 1))
+    total -= WEIGHTS.bump * np.abs(np.diff(heights, axis=0)).sum(axis=0)
     whole_turns = int(turns_left + 0.5)
     access = _accessible(cells, covered)
-    equal = _promised(IDENTICAL, _patches(cells, access), same_open, whole_turns, weights)
-    runs = _promised(CONSECUTIVE, _runs(cells, access), runs_open, whole_turns, weights)
-    total += np.where(above == 0, weights.equal * equal + weights.run * runs, -weights.turn * turns_left)
+    equal = _promised(IDENTICAL, _patches(cells, access), same_open, whole_turns)
+    runs = _promised(CONSECUTIVE, _runs(cells, access), runs_open, whole_turns)
+    total += np.where(above == 0, equal + runs, -WEIGHTS.turn * turns_left)
     total += GAME_OVER_POINTS * above
     return np.asarray(total, dtype=np.float32)
 
@@ -241,20 +236,18 @@ def _free(cells: Boards) -> NDArray[np.bool_]:
     return cells.view(np.uint8) < 10
 
 
-def _promised(
-    kind: str, ranks: NDArray[np.int8], open_sizes: NDArray[np.int64], turns_left: int, weights: Weights
-) -> Values:
+def _promised(kind: str, ranks: NDArray[np.int8], open_sizes: NDArray[np.int64], turns_left: int) -> Values:
     """Return the worth of each sheet's patches by their ranks, in any order; rank 0 stands for none."""
     top = np.sort(ranks, axis=1)[:, : -_PATCHES - 1 : -1]
     codes, _ = _sorted_levels()
     rows = codes[_code(top)]
     first = int(open_sizes[0])
     if (open_sizes == first).all():
-        return np.asarray(_promises(kind, first, turns_left, weights)[rows], dtype=np.float32)
+        return np.asarray(_promises(kind, first, turns_left)[rows], dtype=np.float32)
     promised = np.zeros(len(ranks), dtype=np.float32)
     for sizes in np.unique(open_sizes):
         chosen = open_sizes == sizes
-        promised[chosen] = _promises(kind, int(sizes), turns_left, weights)[rows[chosen]]
+        promised[chosen] = _promises(kind, int(sizes), turns_left)[rows[chosen]]
     return promised
 
 
@@ -324,7 +317,7 @@ def _reaches(
     reach = (free.astype(np.uint16) << _LENGTH_SHIFT | grows.astype(np.uint16) * _GROWS | squares) & np.negative(
         free.astype(np.uint16)
     )
-    one_more = np.uint16(1 << 8)
+    one_more = np.uint16(1) << _LENGTH_SHIFT
     for _ in range(_SWEEPS_OF_RUNS):
         longer = reach + one_more
         np.maximum(reach[:, :-1], longer[:, 1:] & steps[0], out=reach[:, :-1])

@@ -156,16 +156,19 @@ class _HintSearch:
 
     def _immediate_hint(self, turns: Sequence[NumberDropTurn]) -> Hint[NumberDropTurn]:
         """Return a first hint without evaluation: a low drop, a long loop, or the lowest tile."""
-        points = float(self._sheet.score(self._state.options.x_counts_above_line))
+        x_counts = self._state.options.x_counts_above_line
+        points = float(self._sheet.score(x_counts))
         sure = _MOST_SURE if len(turns) == 1 else 0.0
         if isinstance(turns[0], Slide):
             return Hint(*slide_at_once(self._state, turns), points, _POINTS, sure)
         if isinstance(turns[0], Combination):
             longest = max(turns[: _FIRST_TURNS * 4], key=lambda turn: len(turn.places))
-            return Hint(longest, f"scores {len(longest.places)} at once", points, _POINTS, sure)
+            scored = play_turn(self._state, longest).sheets[self._player].score(x_counts) - int(points)
+            return Hint(longest, f"scores {scored} at once", points, _POINTS, sure)
         few = turns[:: max(1, len(turns) // _FIRST_TURNS)]
         lowest = min(few, key=lambda turn: sum(int(place.partition(".")[2][1:]) for place in turn.places))
-        return Hint(lowest, "stays low", points, _POINTS, sure)
+        ends = _crosses_the_line(self._sheet, sheet_after(self._state, self._player, lowest), x_counts=x_counts)
+        return Hint(lowest, _ENDS_THE_GAME if ends else "stays low", points, _POINTS, sure)
 
     def _pick(self, size: int, count: int) -> list[int]:
         return sorted(self._rng.sample(range(size), min(size, count)))
@@ -176,7 +179,8 @@ class _HintSearch:
         return hint
 
     def _hint(self, candidate: Candidate, sure: float) -> Hint[NumberDropTurn]:
-        return Hint(candidate.turn, reason_of(self._sheet, candidate), self._expected(candidate.sheet), _POINTS, sure)
+        reason = reason_of(self._sheet, candidate, x_counts=self._state.options.x_counts_above_line)
+        return Hint(candidate.turn, reason, self._expected(candidate.sheet), _POINTS, sure)
 
     def _expected(self, sheet: Sheet) -> float:
         """Return the expected final score: the current points, and the measured average for each turn left."""
@@ -282,11 +286,12 @@ class _HintSearch:
         return any(GRID.row_of(GRID.index[name]) >= LINES_BELOW_GAME_OVER for name in squares)
 
 
+_ENDS_THE_GAME = "ends the game, since it crosses the Game Over line"
 _NUMBER = {3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
 
 
-def reason_of(before: Sheet, candidate: Candidate) -> str:
-    """Return the reason for a turn that writes on a sheet or draws a loop."""
+def reason_of(before: Sheet, candidate: Candidate, *, x_counts: bool) -> str:
+    """Return the reason for a turn that writes on a sheet or draws a loop; ``x_counts`` is the rule option."""
     turn = candidate.turn
     if isinstance(turn, SetUpDigit):
         at_edge = GRID.column_of(GRID.index[turn.square]) in (0, GRID.columns - 1)
@@ -294,11 +299,13 @@ def reason_of(before: Sheet, candidate: Candidate) -> str:
     follow = turn if isinstance(turn, Combination) else candidate.follow
     reasons = []
     if follow is not None and follow.squares:
-        reasons.append(_reason_for_combination(candidate.sheet, follow))
+        reasons.append(_reason_for_combination(before, candidate.sheet, follow))
         if follow.letter:
             reasons.append(f"circles the letter {follow.letter}")
     gained = [line + 1 for line in candidate.sheet.full_lines() if line not in before.full_lines()]
     reasons += [f"fills line {line} for +2" for line in gained]
+    if not reasons and _crosses_the_line(before, candidate.sheet, x_counts=x_counts):
+        return _ENDS_THE_GAME
     if not reasons and not isinstance(turn, PenaltyDrop):
         reasons += _reasons_for_patch(before, candidate)
     if not reasons and isinstance(turn, Combination):
@@ -306,12 +313,19 @@ def reason_of(before: Sheet, candidate: Candidate) -> str:
     return listed(reasons) if reasons else _reason_for_lying_low(before, candidate)
 
 
-def _reason_for_combination(sheet: Sheet, follow: Combination) -> str:
+def _crosses_the_line(before: Sheet, after: Sheet, *, x_counts: bool) -> bool:
+    """Return whether a line above the Game Over line counts only after the turn."""
+    return len(after.game_over_lines(x_counts)) > len(before.game_over_lines(x_counts))
+
+
+def _reason_for_combination(before: Sheet, sheet: Sheet, follow: Combination) -> str:
+    columns = [each.points(x_counts=True).full_columns for each in (before, sheet)]
+    more = f" and {columns[1] - columns[0]} for the full column" if columns[1] > columns[0] else ""
     digits = digits_at(sheet.cells, GRID.squares_named(follow.squares))
     if kind_of_digits(digits) == IDENTICAL:
-        return f"takes {_NUMBER[len(digits)]} {digits[0]}s for {len(digits)} points"
+        return f"takes {_NUMBER[len(digits)]} {digits[0]}s for {len(digits)} points{more}"
     ordered = sorted(digits)
-    return f"takes the run from {ordered[0]} to {ordered[-1]} for {len(digits)} points"
+    return f"takes the run from {ordered[0]} to {ordered[-1]} for {len(digits)} points{more}"
 
 
 def _reasons_for_patch(before: Sheet, candidate: Candidate) -> list[str]:
@@ -331,7 +345,7 @@ def _reasons_for_patch(before: Sheet, candidate: Candidate) -> list[str]:
     if size < 2 or not larger:
         return []
     aim = larger[0] if larger[0] > size or len(larger) == 1 else larger[1]
-    return [f"keeps the {digit_text}s together for a {_NUMBER[aim]}"]
+    return [f"keeps the {digit_text}s together for a combination of {_NUMBER[aim]}"]
 
 
 def _reason_for_lying_low(before: Sheet, candidate: Candidate) -> str:

@@ -9,7 +9,6 @@ from engine.games.number_drop.components import STAR
 from engine.games.number_drop.drops import Cells, FallingShape, any_digits, falling, squares_at, turned_shapes
 from engine.games.number_drop.rolls import tile_draws
 from engine.games.number_drop.sheet import (
-    BONUS_BOX,
     BOXES,
     COLUMNS,
     CROSS,
@@ -19,11 +18,11 @@ from engine.games.number_drop.sheet import (
     GAME_OVER_POINTS,
     LINES,
     LINES_BELOW_GAME_OVER,
-    OTHER_OF_SIZE,
     RUN_BOXES,
     SAME_BOXES,
     SLOT_OF_BOX,
     Sheet,
+    earns_letter,
     found_in,
 )
 from engine.games.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
@@ -164,7 +163,7 @@ class _RandomGame:
             turns: list[tuple[int, int, bool]] = []
             for box, squares in found:
                 turns.append((box, squares, False))
-                if sheet.earns_letter(box) and not self._crossed_off >> SLOT_OF_BOX[box] & 1:
+                if earns_letter(sheet.loops, sheet.letters, box) and not self._crossed_off >> SLOT_OF_BOX[box] & 1:
                     turns.append((box, squares, True))
             # The last number stands for no combination at all.
             number = int(rng.random() * (len(turns) + 1))
@@ -239,10 +238,6 @@ class MutableSheet:
             self.free[digit] &= ~squares
         if letter:
             self.letters |= 1 << SLOT_OF_BOX[box]
-
-    def earns_letter(self, box: int) -> bool:
-        """Return whether filling this box fills both of its size, so its letter may be circled."""
-        return box != BONUS_BOX and bool(self.loops[OTHER_OF_SIZE[box]]) and not self.letters >> SLOT_OF_BOX[box] & 1
 
     def above_the_line(self, x_counts: bool) -> int:
         """Return how many lines above the Game Over line count."""

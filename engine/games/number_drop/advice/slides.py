@@ -205,7 +205,7 @@ def _reason(state: NumberDropState, slide: Slide, choices: int) -> str:
     if state.sheets[0].letters >> slot & 1:
         return "slides a tile that drops nothing, since its letter is circled"
     if state.notches[slot] + 1 == SLIDES_TO_GO:
-        return "brings one tile to the bottom, where later stars can't move it"
+        return "brings one tile to the bottom, where later stars can't move it, though its penalty drops"
     if state.notches[slot]:
         return "moves one tile ahead of the others, so that it reaches the bottom before later stars move it"
     return "keeps the most turns for you"

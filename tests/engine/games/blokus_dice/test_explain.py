@@ -211,7 +211,7 @@ def test_a_position_can_be_corrected():
         (NEW, {"p1.a1": "pink"}, None, "shows 'pink'"),
         (NEW, {}, "p4", "no player 'p4'"),
         (OVER, {}, None, "say who is to play"),
-        (NEW, {}, "p2", "2 dice on the table and 1 players"),
+        (NEW, {}, "p2", "dice on the table: 2; players still to take one in this round: 1; expected a die for each"),
         (NEW, {"p1.a1": "red"}, None, "p2 has drawn 0"),
     ],
 )
@@ -381,3 +381,17 @@ def test_a_corrected_next_player_starts_the_round_only_without_dice_on_the_table
     )
     said = GAME.table.amend(one_left, {}, "p2")
     assert (said.starter, said.seat) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "rule"),
+    [
+        (BLUE_THERE, "1:2:b1,c1", "square-taken"),
+        (BLUE_THERE, "1:2:c1,d1", "square-taken"),
+        (NEW, "1:2:b3,c3", "closed-square"),
+    ],
+)
+def test_a_shape_on_squares_that_may_not_be_filled_breaks_one_rule(text, said, rule):
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.notation.parse_turn(GAME.notation.parse_state(text), said)
+    assert [breach.rule for breach in raised.value.breaches] == [rule]

@@ -178,19 +178,19 @@ def test_a_player_can_resign():
             "p1=5/5/5/5/r4:0:out p2=5/5/5/5/r4:0:out p3=-:0:out",
             None,
             ("p1", "p2"),
-            "24 unfilled squares and 0 strikes each",
+            "24 unfilled squares and 0 strikes used each",
         ),
         (
             "p1=5/5/5/5/r4:1:out p2=5/5/5/5/r4:1:out",
             None,
             ("p1", "p2"),
-            "24 unfilled squares and 1 strike each",
+            "24 unfilled squares and 1 strike used each",
         ),
         (
             "p1=5/5/5/5/r4:0:resigned p2=-:0:out p3=-:0:out",
             None,
             ("p2", "p3"),
-            "25 unfilled squares and 0 strikes each",
+            "25 unfilled squares and 0 strikes used each",
         ),
         ("p1=5/5/5/5/r4:0:resigned p2=-:0:out", "p2", (), "p1 resigned"),
         ("p1=-:0:resigned p2=-:0:resigned p3=-:0", "p3", (), "all the others resigned"),
@@ -312,7 +312,12 @@ def test_the_summary_tells_the_rules_in_force(options):
     few = settings.players < 4
     assert ("at fixed places" in told) == (few and settings.standby == "fixed_ring")
     assert ("to the right of whoever starts" in told) == (few and settings.standby == "follows_start_player")
-    assert f"a strike, {settings.sheet.strikes} times in a game" in told
+    strikes = settings.sheet.strikes
+    often = {0: "", 1: "\n\nOnce a game you may cross out a strike"}.get(
+        strikes, f"\n\nUp to {strikes} times a game you may"
+    )
+    assert often in told
+    assert ("cross out a strike" in told) == ("with any die or a strike" in told) == (strikes > 0)
     assert f"Rows of the sheet: 1: {' '.join(settings.sheet.shapes_of_row[0])}; 2: " in told
 
 

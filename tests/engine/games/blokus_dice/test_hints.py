@@ -1,7 +1,8 @@
 """Hints for the Blokus Dice Game: legal, in time, repeatable, exact near the end, and better with more time."""
 
 import random
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +18,7 @@ from engine.games.blokus_dice.advice.evaluation import (
     prospect_of,
     rounds_ahead_of,
 )
+from engine.games.blokus_dice.advice.hints import reason_for
 from engine.games.blokus_dice.state import BlokusTurn
 from engine.search.budget import CountingClock
 from engine.support.chance import drawn
@@ -207,3 +209,18 @@ def test_strong_hints_fill_more_than_gentle_ones():
         scores = scores_of(GAME, state)
         ahead.append(2 * scores[strong] - sum(scores.values()))
     assert sum(ahead) / len(ahead) > 2
+
+
+def test_a_corner_that_no_unused_shape_reaches_is_not_open():
+    sheet = GAME.rules.new({"sheet": SMALL}).options.sheet
+    finder = PlacementFinder(sheet)
+    before = prospect_of(sheet, GAME.rules.new({"sheet": SMALL}).sheets[0])
+    after = before.after(sheet.grid, 0, 1 | 1 << (sheet.grid.squares + sheet.number_of["1"]), strike=False)
+    reason = partial(reason_for, finder, before, colour=0, turns_of_only_shape=0, wins=False)
+    assert reason(after) == "fills one square, keeps one red corner open, and every colour can go on"
+    assert reason(replace(after, unused=0)) == "fills one square, though red can't go on from there"
+    # The long shape still fits for red, but blue is hemmed in.
+    walled = 1 << sheet.number_of["I4"]
+    every = sheet.grid.every
+    crowded = replace(after, unused=walled, filled=every & ~sheet.grid.squares_named(("b2", "b3", "b4", "b5", "e5")))
+    assert reason(crowded).endswith(" and keeps one red corner open")

@@ -57,12 +57,12 @@ def test_rolls_of_the_wrong_number_of_dice_are_refused(text):
 
 
 def test_a_roll_is_accepted_only_when_awaited():
-    with pytest.raises(IllegalTurnError, match=r"1,2,3,4 lie on the table"):
+    with pytest.raises(IllegalTurnError, match=r"dice on the table \(1,2,3,4\) are still to be taken"):
         DICE.rolled(rolled("1,2,3,4"), roll("1,2,3,4"))
     over = GAME.notation.parse_state("over p1=-:0:out p2=-:0:out")
     with pytest.raises(IllegalTurnError, match="over"):
         DICE.rolled(over, roll("1,2"))
-    with pytest.raises(IllegalTurnError, match="each from 1 to 6"):
+    with pytest.raises(IllegalTurnError, match="expected 4 dice from 1 to 6"):
         DICE.rolled(GAME.rules.new(), roll("1,2,3,9"))
 
 
@@ -121,3 +121,12 @@ def test_markers_rotate_until_the_player_to_move_holds_the_colour(number):
     assert (counted.to_move, counted.dice) == ("p2", (2, 3, 4))
     assert counted.markers == tuple((number + place - 1) % 4 for place in range(4))
     assert {turn.colour for turn in GAME.rules.perft_turns(counted)} == {COLOURS[number]}
+
+
+def test_a_single_die_is_called_a_die():
+    state = GAME.notation.parse_state("p1 p1=-:0 p2=-:0:out")
+    assert GAME.notation.standing(state)[0] == "p1 rolls 1 die."
+    with pytest.raises(IllegalTurnError, match="expected 1 die from 1 to 6"):
+        DICE.rolled(state, roll("1,2"))
+    with pytest.raises(IllegalTurnError, match="give 1 die to count with"):
+        count_from(state, None, None)

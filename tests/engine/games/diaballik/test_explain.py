@@ -64,7 +64,7 @@ TURNS = {
     "passed-opponent-ball": [(START, "d7*e7"), (START, "d1*e1")],
     "goal-ends-turn": [(OPEN, "d1*d7 d1-d2"), (OPEN, "d1*d7")],
     "null-turn": [(f"{START} null_turn=false", "a1-a2 a2-a1"), (START, "a1-a2 a2-a1")],
-    "anti-play-wall": [(START, "a1-a2 anti-play"), (WALL, "c1*b1 anti-play")],
+    "anti-play-wall": [(START.replace("www/.", ".ww/w"), "a1-a2 anti-play"), (WALL, "c1*b1 anti-play")],
     "anti-play-contacts": [(WALL, "a3-a2 anti-play"), (WALL, "f1-f2 anti-play")],
 }
 STARTS = {

@@ -172,6 +172,8 @@ def test_two_faults_are_both_reported():
     ]
 
 
+AROUND = "black black:a3,b5,c5,d1*,e1,f1,g1 white:a4,b4,c4,d4*,e4,f4,g4"
+FRONT_SENTENCE = "Only 1 of black's pieces touches white's wall from black's side of the board, on a3; 3 are needed."
 WRITTEN = [
     (START, "d1-e1", "The piece on d1 has the ball, so it can't move to e1.",
      "Put it back on d1; it may move once the ball is passed. Write d1*e1 if a pass was meant."),
@@ -187,12 +189,22 @@ WRITTEN = [
     (MIDDLE, "e1*g1", "The piece on e1 doesn't have the ball; the ball is on c1.", None),
     (START, "d7*e7", "The piece on d7 is white's, and so is its ball.", None),
     (f"{START} null_turn=false", "a1-a2 a2-a1", "After this turn everything stands where it stood before.", None),
-    (START, "a1-a2 anti-play", "After that turn none of black's pieces touches a wall of white's.",
+    (START, "a1-a2 anti-play", "None of black's pieces touches white's wall; 3 are needed.",
      "Play the turn without announcing anti-play."),
-    (WALL, "a3-a2 anti-play", "After that turn 2 of black's pieces touch white's wall; it takes 3.",
+    ("black black:a1,b1,c1,d1*,e1,f1,g1 white:a7,b5,c7,d7*,e7,f7,g7", "a1-a2 anti-play",
+     "White's pieces don't form a wall from one side of the board to the other.",
+     "Play the turn without announcing anti-play."),
+    (WALL, "a3-a2 anti-play", "Only 2 of black's pieces touch white's wall, on e4 and g4; 3 are needed.",
      "Play the turn without announcing anti-play."),
     ("black black:a3,b1,c1,d1*,e1,f1,g1 white:a4,b4,c4,d4*,e4,f4,g4", "b1-b2 anti-play",
-     "After that turn 1 of black's pieces touches white's wall; it takes 3.",
+     "Only 1 of black's pieces touches white's wall, on a3; 3 are needed.",
+     "Play the turn without announcing anti-play."),
+    ("black black:a1,b1,c1,d1*,e1,f1,g1 white:a4,b4,c4,d4*,e4,f4,g4", "b1-b2 anti-play",
+     "None of black's pieces touches white's wall; 3 are needed.", "Play the turn without announcing anti-play."),
+    (f"{AROUND} antiplay_contacts=front", "e1-e2 anti-play", FRONT_SENTENCE,
+     "Play the turn without announcing anti-play."),
+    (f"{AROUND} antiplay_contacts=front".replace("a3", "a2"), "e1-e2 anti-play",
+     "None of black's pieces touches white's wall from black's side of the board; 3 are needed.",
      "Play the turn without announcing anti-play."),
 ]  # fmt: skip
 
@@ -293,3 +305,19 @@ def test_the_piece_with_the_ball_is_not_sent_back_to_an_occupied_square():
     breaches = GAME.table.explain(state, seen)
     assert breaches
     assert all("back on f1" not in breach.remedy for breach in breaches)
+
+
+def test_with_the_front_alone_an_announcement_counts_the_pieces_there():
+    both, front = (GAME.notation.parse_state(f"{AROUND} antiplay_contacts={each}") for each in ("both_sides", "front"))
+    assert Announcement("anti-play", "black") in GAME.rules.announcements(both)
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.rules.announce(front, Announcement("anti-play", "black"))
+    (breach,) = raised.value.breaches
+    assert (breach.rule, breach.sentence) == ("anti-play-contacts", FRONT_SENTENCE)
+
+
+def test_a_missing_contact_is_not_told_as_a_missing_wall():
+    apart = GAME.notation.parse_state("black black:a1,b1,c1,d1*,e1,f1,g1 white:a4,b4,c4,d4*,e4,f4,g4")
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.notation.parse_turn(apart, "b1-b2 anti-play")
+    assert [breach.rule for breach in raised.value.breaches] == ["anti-play-contacts"]

@@ -45,7 +45,7 @@ def test_a_hint_is_legal_and_takes_a_win(state):
     if wins:
         assert found.turn in wins
         assert (found.expected, found.sure) == (1.0, 1.0)
-        assert found.reason.startswith(("wins", "claims"))
+        assert found.reason.startswith(("wins", "announces"))
 
 
 def winner_after(state, turn):
@@ -115,8 +115,8 @@ AUTOMATIC = f"{WALL.replace('b....../......./.b', '......./b....../.b')} antipla
     ("text", "reason"),
     [
         (OPEN, "wins: the ball reaches d7"),
-        (WALL, "claims anti-play: three pieces touch white's wall"),
-        (AUTOMATIC, "wins: three pieces touch white's wall, which is anti-play"),
+        (WALL, "announces anti-play: at least three pieces touch white's wall"),
+        (AUTOMATIC, "wins: at least three pieces touch white's wall, which is anti-play"),
     ],
 )
 def test_a_hint_that_needs_no_search_gives_its_reason(text, reason):
@@ -127,6 +127,7 @@ START = "wwwWwww/......./......./......./......./......./bbbBbbb"
 FORWARD = "wwwWwww/......./......./.b...../......./......./b.bBbbb"
 READY = "wwwWww./......b/....w../......./......./......./bbb.bBb"
 PRESSED = "wwwW.ww/......./......./....b../......./..w..../bbb.bbB"
+TWICE = "www.w../......./......./...W.../w....bb/..w..../.bb.bBb"
 BETWEEN = "wwwW.ww/......./..b..../...w.../......./......./bbb.Bbb"
 
 
@@ -143,6 +144,7 @@ BETWEEN = "wwwW.ww/......./..b..../...w.../......./......./bbb.Bbb"
         (FORWARD, "b4-b5", 0, "brings a piece forward to b5"),
         (READY, "f1*g1", 0, "threatens to pass to g7 and win"),
         (PRESSED, "e1-d1", 0, "stops white's pass to d1 on the far row"),
+        (TWICE, "e1-d1", 0, "posts a piece on d1"),
         (BETWEEN, "c5-d5", 0, "closes white's passing line to d4"),
     ],
 )

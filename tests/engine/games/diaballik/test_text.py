@@ -166,7 +166,7 @@ def test_turns_are_read_leniently(text, strict):
     [
         ("", "moves and a pass such as", 1),
         ("   ", "moves and a pass such as", 1),
-        ("anti-play", "to claim anti-play before moving, use the announcement instead", 1),
+        ("anti-play", "before moving, announce anti-play without a turn", 1),
         ("c1", "a square", 3),
         ("c1*", "a square", 4),
         ("c1*e1 c4", "a square", 9),
@@ -291,6 +291,19 @@ def test_a_move_from_an_empty_square_is_not_reported_as_the_opponents():
     with pytest.raises(IllegalTurnError, match=r"^No piece stands on a2\.$") as raised:
         GAME.notation.parse_turn(START, "a2-a3")
     assert raised.value.breaches == ()
+
+
+def test_whose_turn_it_is_comes_before_an_empty_square():
+    over = GAME.notation.parse_state(GOAL)
+    for state, player, rule in ((over, None, "game-over"), (START, "white", "not-your-turn")):
+        with pytest.raises(IllegalTurnError) as raised:
+            GAME.notation.parse_turn(state, "a3-a4", player)
+        assert [breach.rule for breach in raised.value.breaches] == [rule]
+
+
+def test_a_turn_of_an_unknown_player_is_unreadable():
+    with pytest.raises(UnreadableError, match="there is no player 'red'; expected black or white"):
+        GAME.notation.parse_turn(START, "a1-a2", "red")
 
 
 def test_after_a_win_by_anti_play_no_piece_has_to_be_put_back():

@@ -9,7 +9,7 @@ from engine import perft
 from engine.errors import IllegalTurnError, OptionError, UnreadableError
 from engine.games.number_drop.components import printed_components, read_components, read_dice
 from engine.games.number_drop.rules import count_from
-from engine.games.number_drop.sheet import BOXES, EMPTY_CELLS, Points, Sheet
+from engine.games.number_drop.sheet import BOXES, EMPTY_CELLS, GRID, Points, Sheet
 from engine.games.number_drop.state import Phase
 from engine.games.number_drop.table import points_of_sheet
 from engine.values import Outcome, Roll
@@ -275,7 +275,7 @@ def test_the_default_components_are_those_of_the_printed_game():
         ("IOTLS*", "IOTLSX", "faces out of IOTLS"),
         ('"XXXX"', '"XX.XX"', "hang together"),
         ('"XXXX"', '"XX?X"', "column 3"),
-        ('"XXXX"', '"XXX"', "not four squares"),
+        ('"XXXX"', '"XXX"', "must have four squares"),
         ('"I4": "XXXX", ', "", "lacks I4"),
         ('"X./XX"', "3", "shapes is"),
         ('{"solo": "I4", "other": "V3"}, ', "", "expected 5 tiles"),
@@ -381,6 +381,8 @@ def test_a_player_out_of_turn_is_told_whose_turn_it_is():
         (range(5), 0, 35, "place 7, ahead of NOO with 34"),
         ((10,), 11, 30, "place 8, ahead of GUI with 27"),
         ((), 7, 14, "place 9, ahead of BEN with 13"),
+        ((10,), 3, 13 + 1, "place 9, ahead of BEN with 13"),
+        ((0,), 5, 13, "level with BEN, who has 13"),
         ((), 1, 2, "below BEN, who has 13"),
     ],
 )
@@ -398,3 +400,18 @@ def test_the_draws_of_tiles_are_the_same_for_any_number_of_opponents():
     assert two == three
     assert len(solo) < len(two)
     assert sum(possible.probability for possible in two) == 1
+
+
+@pytest.mark.parametrize("count", [31, 34])
+def test_many_equal_digits_that_fill_no_boxes_are_refused_at_once(count):
+    """Sets of equal digits hold 3 to 8 digits, each size once, so they can't hold 31 or 34 in all."""
+    looks = {f"p1.{square}": "digit 3 circled" for square in GRID.names[:count]}
+    run = {f"p1.{square}": f"digit {digit} circled" for square, digit in zip(GRID.names[-3:], "567", strict=True)}
+    for each in (looks, looks | run):
+        with pytest.raises(UnreadableError, match="make no combinations"):
+            points_of_sheet(each)
+
+
+def test_thirty_equal_digits_are_divided_among_the_boxes():
+    looks = {f"p1.{square}": "digit 3 circled" for square in GRID.names[:30]}
+    assert points_of_sheet(looks)["combinations"] == 30

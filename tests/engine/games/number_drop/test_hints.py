@@ -111,7 +111,7 @@ def test_a_drop_that_ends_the_game_and_loses_it_is_not_taken():
 def test_the_reason_for_the_first_digit_depends_on_its_column(column):
     state = GAME.notation.parse_state(f"setup p1=- p2=- {TILES} to=p1,p2")
     turn = GAME.notation.parse_turn(state, f"{column}1=1", "p1")
-    reason = reason_of(state.sheets[0], Candidate(turn, play_turn(state, turn).sheets[0], None, 0.0))
+    reason = reason_of(state.sheets[0], Candidate(turn, play_turn(state, turn).sheets[0], None, 0.0), x_counts=True)
     assert reason == ("leaves all the room on one side" if column in "ag" else "leaves room on both sides")
 
 
@@ -129,7 +129,9 @@ def test_the_reason_names_the_letter_that_is_circled():
     )
     (turn,) = (turn for turn in GAME.rules.legal_turns(state) if turn.letter == "A")
     candidate = Candidate(turn, play_turn(state, turn).sheets[0], None, 0.0)
-    assert reason_of(state.sheets[0], candidate) == "takes three 5s for 3 points and circles the letter A"
+    assert (
+        reason_of(state.sheets[0], candidate, x_counts=True) == "takes three 5s for 3 points and circles the letter A"
+    )
 
 
 def test_only_the_end_of_the_game_is_certain(monkeypatch):
@@ -213,10 +215,15 @@ def test_a_sheet_has_the_same_value_alone_and_among_others():
     sheets = [position(seed, {"players": 1}, most_steps=50)[1].sheets[0] for seed in range(30)]
     boards = np.stack([board_of(sheet) for sheet in sheets])
     opens = np.array([open_sizes(sheet) for sheet in sheets])
-    together = values(boards, opens[:, 0], opens[:, 1], 6.0, solo=True)
+    together = values(boards, opens[:, 0], opens[:, 1], 6.0, solo=True, x_counts=True)
     for number in range(30):
         alone = values(
-            boards[number : number + 1], opens[number : number + 1, 0], opens[number : number + 1, 1], 6.0, solo=True
+            boards[number : number + 1],
+            opens[number : number + 1, 0],
+            opens[number : number + 1, 1],
+            6.0,
+            solo=True,
+            x_counts=True,
         )
         assert alone[0] == pytest.approx(together[number])
 
@@ -225,7 +232,7 @@ def test_the_promise_of_a_sheet_grows_with_digits_that_belong_together():
     def promise(text):
         sheet = GAME.notation.parse_state(text).sheets[0]
         same, runs = (np.array([each]) for each in open_sizes(sheet))
-        return float(values(board_of(sheet)[None], same, runs, 8.0, solo=True)[0])
+        return float(values(board_of(sheet)[None], same, runs, 8.0, solo=True, x_counts=True)[0])
 
     assert promise("1115...") > promise("1151...")
     assert promise("1234...") > promise("1324...")
@@ -273,3 +280,45 @@ def test_solo_hints_score_more_than_a_greedy_player():
     hinted = [solo_score(seed, lambda state, rng: hint(state, seconds=0.06).turn) for seed in range(cases(4, 2))]
     greedy = [solo_score(seed, greedy_turn) for seed in range(cases(4, 2))]
     assert sum(hinted) > sum(greedy)
+
+
+ENDS = "ends the game, since it crosses the Game Over line"
+TO_THE_LINE = "/".join(["XXXXXXX"] * 11)
+
+
+@pytest.mark.parametrize("strength", list(Strength))
+def test_a_drop_that_has_to_cross_the_line_is_told_to_end_the_game(strength):
+    state = GAME.notation.parse_state(f"drop p1={TO_THE_LINE} p2={TO_THE_LINE} {TILES} roll=1,3,5,7,I to=p1")
+    heard: list[Hint[NumberDropTurn]] = []
+    found = hint(state, strength=strength, better=heard.append)
+    assert {each.reason for each in (found, *heard)} == {ENDS}
+
+
+@pytest.mark.parametrize("x_counts", [True, False])
+def test_a_penalty_ends_the_game_only_if_its_crosses_count(x_counts):
+    state = GAME.notation.parse_state(f"penalty p1={LETTERED} p2={TO_THE_LINE} {TILES} slot=A to=p2")
+    (turn, *_) = GAME.rules.legal_turns(state)
+    candidate = Candidate(turn, play_turn(state, turn).sheets[1], None, 0.0)
+    assert (reason_of(state.sheets[1], candidate, x_counts=x_counts) == ENDS) == x_counts
+
+
+def test_the_reason_counts_the_points_of_a_full_column():
+    loops = "loop:a1+b1+c1|loop:d1+e1+f1+g1|loop:a2+b2+c2+d2+e2|loop:a3+b3+c3+d3+e3+f3"
+    state = GAME.notation.parse_state(
+        f"drop p1=7777777/5555556/44444XX/1112222|{loops} p2=2...... {TILES} roll=1,2,3,4,O then=p1"
+    )
+    heard: list[Hint[NumberDropTurn]] = []
+    assert hint(state, better=heard.append).reason == "takes seven 7s for 7 points and 10 for the full column"
+    assert heard[0].reason == "scores 17 at once"
+
+
+def test_equal_digits_are_kept_together_for_a_combination():
+    state = GAME.notation.parse_state(f"drop p1=X...... p2=2...... {TILES} roll=1,3,5,5,I to=p1")
+    assert hint(state).reason == "keeps the 5s together for a combination of three"
+
+
+def test_a_slide_to_the_bottom_is_told_to_drop_its_penalty():
+    state = GAME.notation.parse_state(f"slide p1=1...... {TILES} roll=1,3,4,5,T to=p1 notches=3,3,3,3,3 players=1")
+    assert (
+        hint(state).reason == "brings one tile to the bottom, where later stars can't move it, though its penalty drops"
+    )

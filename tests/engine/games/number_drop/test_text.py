@@ -1,5 +1,7 @@
 """Number Drop's texts: strict ones round-trip, lenient ones are read, and every error names its column."""
 
+import re
+
 import pytest
 
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
@@ -298,3 +300,34 @@ def test_a_first_digit_need_not_be_typed():
     assert GAME.notation.format_turn(GAME.notation.parse_turn(state, "p2: e1")) == "e1=2"
     with pytest.raises(UnreadableError, match=r"such as d1=1$"):
         GAME.notation.parse_turn(state, "3 1 4 5 on b")
+
+
+PAIRED = f"drop p1=123.... p2=2...... {TILES} roll=1,3,4,5,T to=p2 then=p1"
+
+
+@pytest.mark.parametrize(
+    ("state", "player", "example"),
+    [
+        (f"setup p1=- p2=- {TILES} to=p1,p2", "p2", "d1=2"),
+        (PAIRED, "p1", "loop:a1+b1+c1 or none"),
+        (PAIRED, "p2", "a1=1,b1=3,c1=4,d1=5 or 1 3 4 5 on a"),
+    ],
+)
+def test_the_example_of_a_turn_fits_the_player_who_types(state, player, example):
+    for text in ("", "nonsense"):
+        with pytest.raises(UnreadableError, match=re.escape(f"such as {example}")):
+            GAME.notation.parse_turn(GAME.notation.parse_state(state), text, player)
+
+
+@pytest.mark.parametrize("text", ["none", "d1", "1 3 4 5 on a", "loop:a1+b1+c1", "a1=1"])
+@pytest.mark.parametrize("player", ["p3", "p9", "nobody"])
+def test_a_turn_of_an_unknown_player_is_unreadable(text, player):
+    for state in (f"setup p1=- p2=- {TILES} to=p1,p2", PAIRED):
+        with pytest.raises(UnreadableError, match=f"there is no player '{player}'"):
+            GAME.notation.parse_turn(GAME.notation.parse_state(state), text, player)
+
+
+def test_no_shape_of_a_star_fits_beyond_the_sheet():
+    state = GAME.notation.parse_state(f"drop p1={'/'.join(['......X'] * 11)} p2=2...... {TILES} roll=1,3,4,5,* to=p1")
+    with pytest.raises(UnreadableError, match=r"^no shape can be dropped with its left edge in column g"):
+        GAME.notation.parse_turn(state, "1 3 4 5 on g")

@@ -26,9 +26,10 @@ LEAVE_THE_LETTER = "Leave the letter; the combination counts."
 TURNS = [
     # The rule, sentence and remedy of each of ``CASES``, in its order.
     ("game-over", "The game is over, but p2 plays on.", "Erase it from p2's sheet."),
-    ("roll-first", "p1 plays, but the table waits for p1 to roll.", "Erase it from p1's sheet. Then p1 rolls."),
+    ("roll-first", "p1 plays, but the table waits for p1 to roll.", "Erase it from p1's sheet. Then p1 has to roll."),
     ("not-your-turn", "p1 has nothing to write now; p2 plays.", "Erase it from p1's sheet."),
-    ("not-now", "p1 plays something else, but now a tile is slid.", "Erase it from p1's sheet. First, a tile is slid."),
+    ("not-now", "p1 plays something else, but now a tile has to be slid.",
+     "Erase it from p1's sheet. First, a tile has to be slid."),
     ("resigned", "p2 has resigned, and the sheet is set aside.", "Erase it from p2's sheet."),
     ("set-up-one-digit", "p1 wrote 2 cells in the set-up.",
      "Leave one 1 on the lowest line of p1's sheet, and nothing else."),
@@ -44,14 +45,15 @@ TURNS = [
      "Write 1, 3, 4, *, each once (* is any digit)."),
     ("shape-as-rolled", "What p1 wrote doesn't have the shape T.", "Form the shape T, turned or flipped."),
     ("crosses-only", "p2 wrote 3 while a penalty drops.", "Write the penalty in X, and nothing else."),
-    ("penalty-shape", "What p2 wrote doesn't have the shape of tile I4.",
+    ("penalty-shape", "What p2 wrote doesn't have the shape of tile A (I4).",
      "Drop the tile's shape, turned or flipped as you like."),
     ("penalty-protected", "p1 has circled the letter A, so its penalty isn't for p1.", "Erase it from p1's sheet."),
     ("falls-to-rest", "The shape of p1 hangs in the air; there it falls to line 1.",
      "Let it fall until something stops it."),
     ("straight-down", "The shape of p1 can't get there from the top; something is in its way.",
      "Let it fall straight down from the top, and stop where it is stopped."),
-    ("drop-first", "p1 draws a loop, but has no drop in this turn to draw it after.", "Erase it from p1's sheet."),
+    ("drop-first", "p1 hasn't dropped in this turn, so there is nothing to draw a loop after.",
+     "Erase it from p1's sheet."),
     ("combination-of-digits", "p1 drew a loop round an X or an open cell.", DRAW_ANOTHER),
     ("combination-of-digits", "p1 drew a loop round an X or an open cell.", DRAW_ANOTHER),
     ("digit-used", "a1, b1 and c1 belong to another loop already.", DRAW_ANOTHER),
@@ -79,7 +81,8 @@ CHANGES = [
     ("crosses-only", "p2 wrote 1 while a penalty drops.", "Write the penalty in X, and nothing else."),
     ("set-up-own-number", "p1 wrote 2, but begins with a 1.",
      "Erase it, and write a 1 on the lowest line of p1's sheet."),
-    ("drop-first", "p1 draws a loop, but has no drop in this turn to draw it after.", "Erase it from p1's sheet."),
+    ("drop-first", "p1 hasn't dropped in this turn, so there is nothing to draw a loop after.",
+     "Erase it from p1's sheet."),
     ("resigned", "p2 has resigned, and the sheet is set aside.", "Erase it from p2's sheet."),
     ("game-over", "The game is over, but p2 plays on.", "Erase it from p2's sheet."),
     ("combination-size", "The loop of p2 goes round 1 digit.", "Erase it from p2's sheet."),
@@ -155,6 +158,11 @@ def test_the_summary_tells_the_rules_in_force(options):
     if not alone:
         sides = {"solo_side": "solo side up", "other_side": "other side up", "both_sides": "either side up"}
         assert [side for side in sides.values() if side in told] == [sides[settings.tiles]]
+        assert (" and their backs" in told) == (settings.tiles == "both_sides")
+    solo_up = alone or settings.tiles != "other_side"
+    tiles = settings.components.tiles
+    assert {(f"{solo} " in told, f"{back} " in told) for solo, back in tiles} == {(solo_up, not solo_up)}
+    assert ("take turns, clockwise" in told) == (settings.clockwise and not alone)
 
 
 _NO_BOXES = "same -----, run -----, bonus -, letters -"
