@@ -225,10 +225,14 @@ class CubeSolid:
         return float(out @ to_camera / (np.linalg.norm(out) * np.linalg.norm(to_camera)))
 
 
-_TURNS = np.linspace(0.0, 2 * np.pi, 24, endpoint=False)
-"""Angles, in radians, of the corners by which a circle is approximated. More: rounder, slower."""
-_CIRCLE = np.column_stack([np.cos(_TURNS), np.sin(_TURNS)])
-"""Those corners for a radius of 1, (corners, 2)."""
+def unit_circle(count: int) -> FloatArray:
+    """Return that many unit vectors at equal angles, counter-clockwise from (1, 0); (count, 2)."""
+    turns = np.arange(count) * 2 * np.pi / count
+    return np.column_stack([np.cos(turns), np.sin(turns)])
+
+
+_CIRCLE = unit_circle(24)
+"""The corners by which a circle of radius 1 is approximated, (corners, 2). More: rounder, slower."""
 
 
 @dataclass(frozen=True)

@@ -153,6 +153,11 @@ def max_channel(pixels: FloatImage) -> FloatImage:
     return np.maximum(np.maximum(pixels[..., 0], pixels[..., 1]), pixels[..., 2])
 
 
+def mean_channel(pixels: FloatImage) -> FloatImage:
+    """Return the mean of each pixel's three channels, (rows, columns); NumPy's ``mean`` takes many times as long."""
+    return np.asarray((pixels[..., 0] + pixels[..., 1] + pixels[..., 2]) / np.float32(3), dtype=np.float32)
+
+
 def median(values: FloatsT, axis: int = 0) -> FloatsT:
     """Return the median along an axis; NumPy's own takes many times as long for short arrays.
 

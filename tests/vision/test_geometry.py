@@ -19,6 +19,7 @@ from vision.geometry import (
     outline_px,
     plane_homography,
     project,
+    unit_circle,
 )
 from vision.opencv import undistort_points
 
@@ -50,6 +51,12 @@ def test_a_pose_returns_its_rotation_and_translation_vectors(rotation, translati
 def test_no_points_give_no_points(camera, pose):
     assert project(camera, pose, np.zeros((0, 3))).shape == (0, 2)
     assert back_project(camera, pose, np.zeros((0, 2)), 0.0).shape == (0, 3)
+
+
+def test_a_circle_is_made_of_unit_vectors_at_equal_angles_counter_clockwise() -> None:
+    assert unit_circle(4) == pytest.approx(np.array([[1, 0], [0, 1], [-1, 0], [0, -1]]))
+    turns = unit_circle(24) @ np.array([1, 1j])
+    assert turns[1:] / turns[:-1] == pytest.approx(np.full(23, np.exp(2j * np.pi / 24)))
 
 
 def test_a_frustum_has_its_radii_at_base_and_top() -> None:

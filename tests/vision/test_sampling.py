@@ -6,9 +6,28 @@ import numpy as np
 import pytest
 
 from vision.geometry import CameraModel, Pose, Rectangle, project
-from vision.sampling import PlaneGrid, PlaneWindow, linear_light, median, plane_map, quantile, sample, shrink
+from vision.sampling import (
+    PlaneGrid,
+    PlaneWindow,
+    linear_light,
+    max_channel,
+    mean_channel,
+    median,
+    min_channel,
+    plane_map,
+    quantile,
+    sample,
+    shrink,
+)
 
 BOUNDS = Rectangle(-60.0, 40.0, -30.0, 50.0)
+
+
+def test_the_least_mean_and_largest_channel_of_each_pixel() -> None:
+    pixels = np.random.default_rng(1).random((4, 5, 3)).astype(np.float32)
+    for one, expected in ((min_channel, np.min), (mean_channel, np.mean), (max_channel, np.max)):
+        assert one(pixels).dtype == np.float32
+        assert one(pixels) == pytest.approx(expected(pixels, axis=2))
 
 
 def test_a_window_begins_at_its_far_left_corner() -> None:

@@ -105,14 +105,18 @@ class HandDetection:
 
     ``kind``: clear (nothing is over the board), hand (something reaches over it), unsettled (the light or several
     pieces are changing) or starting (too few frames so far). ``mask`` marks what the hand and its shadow hide, boolean,
-    (rows, columns) of the detector's small picture; ``HandDetector.share`` measures in it. ``connected``: the hand is
-    visible all the way from the border. If it is not, the region may also be several pieces that were just moved and
-    are not at rest yet.
+    (rows, columns) of the detector's small picture; ``share`` measures in it. ``connected``: the hand is visible all
+    the way from the border. If it is not, the region may also be several pieces that were just moved and are not at
+    rest yet.
     """
 
     kind: HandState
     mask: BoolImage
     connected: bool = False
+
+    def share(self, pixels: npt.NDArray[np.intp]) -> float:
+        """Return the share (0 to 1) that the hand hides of pixels from ``HandDetector.pixels_inside``; 0 of none."""
+        return float(self.mask.ravel()[pixels].mean()) if len(pixels) else 0.0
 
 
 def is_in_picture(corners_px: npt.ArrayLike, size: tuple[int, int]) -> bool:
@@ -194,10 +198,9 @@ class HandDetector:
         connected = bool((hand & parts.border[parts.labels]).any())
         return HandDetection(kind if self._calm or kind is HandState.HAND else HandState.STARTING, hand, connected)
 
-    def share(self, detection: HandDetection, outline_px: npt.ArrayLike) -> float:
-        """Return the share (0 to 1) of an outline in the picture, shape (n, 2), that the hand hides."""
-        inside = self._fill_outline(np.asarray(outline_px, dtype=np.float64).reshape(-1, 2))
-        return float((inside & detection.mask).sum()) / max(1.0, float(inside.sum()))
+    def pixels_inside(self, outline_px: npt.ArrayLike) -> npt.NDArray[np.intp]:
+        """Return flat indices in a detection's mask, (m,), of the pixels in an outline in the picture, shape (n, 2)."""
+        return np.flatnonzero(self._fill_outline(np.asarray(outline_px, dtype=np.float64).reshape(-1, 2)))
 
     def _fill_outline(self, outline_px: FloatArray) -> BoolImage:
         polygon = (outline_px - self._origin) / self._factor

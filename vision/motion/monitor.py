@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +24,7 @@ class HandMonitor:
         self._camera = camera
         self._surface = surface
         self._finder: HandDetector | None = None
+        self._place_pixels: Mapping[str, npt.NDArray[np.intp]] = {}
         self._corners_px: FloatArray = np.zeros((4, 2))
         self._time_s: float | None = None
 
@@ -40,18 +42,21 @@ class HandMonitor:
                 return reading
             self._finder = HandDetector(corners, self._camera.size, self._settings)
             self._corners_px = corners
+            self._place_pixels = {}
         # nothing can lie on paper without hiding print
         in_sight = isinstance(self._surface.pieces, Ink) and not reading.hindrances
         reach = self._finder.update(frame.image, frame.time_s, in_sight=in_sight)
         if reach.kind is not HandState.HAND or not reach.connected or seen:
             return reading
+        if not self._place_pixels:
+            # once for each finder: filling an outline takes long for a sheet's many cells
+            self._place_pixels = {
+                place: self._finder.pixels_inside(self._outline_px(place, pose)) for place in self._surface.places
+            }
         places: dict[str, PlaceReading] = dict(reading.places)
         hidden = []
-        for place in self._surface.places:
-            if (
-                place in places
-                and self._finder.share(reach, self._outline_px(place, pose)) > self._settings.hidden_share
-            ):
+        for place, pixels in self._place_pixels.items():
+            if place in places and reach.share(pixels) > self._settings.hidden_share:
                 hidden.append(place)
                 places[place] = uniform_reading(tuple(places[place].probabilities), HindranceKind.HAND)
         where = named_places(self._surface, hidden or self._surface.places)

@@ -52,7 +52,7 @@ def empty_place(looks: Sequence[str], log_odds: float) -> dict[str, float]:
     """Return probabilities of a place where no piece was detected, ``EMPTY`` among the looks."""
     rest = 1 / (1 + math.exp(log_odds))
     others = max(1, len(looks) - 1)
-    # the same as _with_empty, but fast enough for very many places a second
+    # like _with_empty, but fast enough for very many places a second
     least = max(rest / others, LEAST_PROBABILITY)
     total = 1 - rest + least * (len(looks) - 1)
     probabilities = dict.fromkeys(looks, least / total)
@@ -73,12 +73,13 @@ def softmax(scores: Mapping[str, float], temperature: float, odd_one_out: float)
 
 
 def _with_empty(bare: float, shares: Mapping[str, float]) -> dict[str, float]:
-    """Return the probabilities of an empty place and of each look, from their shares of what may be there instead.
+    """Return the probabilities of an empty place and of each look.
 
-    Every look stays possible, however small its share.
+    ``bare`` is that of an empty place, ``shares`` are those of the looks if it is not. Every look stays possible,
+    however small its share.
     """
     there = 1 - bare
-    # a call of max would take twice as long, and a table of sheets has ten thousand looks
+    # a call of max would take twice as long, and a table of four sheets has eight thousand looks
     likely = [one if (one := there * share) > LEAST_PROBABILITY else LEAST_PROBABILITY for share in shares.values()]
     bare = max(bare, LEAST_PROBABILITY)
     total = bare + sum(likely)

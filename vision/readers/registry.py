@@ -114,22 +114,26 @@ def check_readable(layout: TableLayout) -> None:
     """Raise LayoutError with the reason when no reader can read one of the table's surfaces."""
     for surface in layout.surfaces:
         known: Mapping[str, Any] = ROLL_READERS if isinstance(surface, Tray) else PIECE_READERS
-        if surface.pieces is None:
+        if (kind := _kind_on(surface)) not in known:
             raise LayoutError(
-                f"the referee can't read this table by camera: its layout does not say what is on the {surface.name}; "
-                'name the kind of piece in "pieces", or give "block", "piece" and "ball", "pyramids" or a "sheet"'
-            )
-        if surface.pieces.kind not in known:
-            there = f"there is one for {listed(sorted(known))}" if known else "there is none for any dice"
-            raise LayoutError(
-                f"the referee can't read this table by camera: no reader knows {surface.pieces.kind!r}, which its "
-                f"layout names for the {surface.name}; {there}"
+                f"the referee can't read this table by camera: no reader knows {kind!r}, which its layout names for "
+                f"the {surface.name}; there is one for {listed(sorted(known))}"
             )
         if isinstance(surface.pieces, BlockPieces) and not surface.pieces.net:
             raise LayoutError(
                 "the referee can't read this table by camera: its layout does not say which symbols are on the blocks; "
                 f'add net to "block", with the symbols {listed(NET_SIDES)}'
             )
+
+
+def _kind_on(surface: Surface) -> str:
+    """Return the kind of pieces on a surface; raises LayoutError if the layout does not say."""
+    if surface.pieces is None:
+        raise LayoutError(
+            f"the referee can't read this table by camera: its layout does not say what is on the {surface.name}; "
+            'name the kind of piece in "pieces", or give "block", "piece" and "ball", "pyramids" or a "sheet"'
+        )
+    return surface.pieces.kind
 
 
 def check_looks(layout: TableLayout, looks: Iterable[str]) -> None:
@@ -156,10 +160,7 @@ def is_readable(layout: TableLayout) -> bool:
 def reader_kind(layout: TableLayout) -> ReaderKind[Any]:
     """Return the kind of reader for the pieces on the board; raises LayoutError when a surface can't be read."""
     check_readable(layout)
-    pieces = layout.board.pieces
-    if pieces is None:
-        raise LayoutError("the layout does not say what is on the board")
-    return PIECE_READERS[pieces.kind]
+    return PIECE_READERS[_kind_on(layout.board)]
 
 
 def load_any(path: Path) -> Appearance:
@@ -185,15 +186,14 @@ def table_reader(
     """
     check_readable(layout)
     layout.check_told_apart()
-    board = layout.surfaces[0]
     pieces: dict[str, AnyPieceReader] = {}
     rolls: dict[str, RollReader] = {}
     for surface in layout.surfaces:
-        kind = "" if surface.pieces is None else surface.pieces.kind
+        kind = _kind_on(surface)
         if not isinstance(surface, GridSurface):
             rolls[surface.name] = ROLL_READERS[kind](surface)
             continue
-        as_board = board.pieces is not None and kind == board.pieces.kind
+        as_board = kind == _kind_on(layout.surfaces[0])
         known = appearance if as_board and appearance is not None else PIECE_READERS[kind].plain(surface)
         pieces[surface.name] = PIECE_READERS[kind].reader(surface, known)
     return TableReader(camera, layout, pieces, rolls, previous)

@@ -42,7 +42,10 @@ a hand moves over it, but a wrong shape is corrected later.
 
 @dataclass(frozen=True, eq=False)
 class Stages:
-    """The results of each stage for one surface in one picture, for debug pictures and tests."""
+    """The results of each stage for one surface in one picture.
+
+    The next picture's unchanged places are taken from them.
+    """
 
     view: SurfaceView
     sightings: Mapping[str, Any]
@@ -69,7 +72,6 @@ class SurfaceReader:
 
     def __init__(self, camera: CameraModel, surface: GridSurface, pieces: AnyPieceReader) -> None:
         self.surface = surface
-        self._camera = camera
         self._pieces = pieces
         self._looks = (EMPTY, *pieces.looks)
         self._is_flat = isinstance(surface.pieces, DiscPieces)
@@ -80,7 +82,8 @@ class SurfaceReader:
         self._is_shape_doubtful = False
         self._shape_due_s = math.inf
         self._usual_hue: Hue | None = None
-        self._detector = functools.lru_cache(maxsize=1)(self._make_detector)
+        # a bound method would keep the reader alive until the garbage collector runs
+        self._detector = functools.lru_cache(maxsize=1)(functools.partial(_detector_at, camera, surface, self._plan))
 
     @property
     def margin_mm(self) -> float:
@@ -187,16 +190,6 @@ class SurfaceReader:
         """Return a copy of the picture with the pieces drawn on it."""
         return self._pieces.draw(picture, stages.view, stages.sightings)
 
-    def _make_detector(
-        self, pose: Pose, shape: PaperShape | None
-    ) -> tuple[OcclusionDetector | SheetOcclusionDetector, HiddenPlaces]:
-        detector = (
-            SheetOcclusionDetector(self._camera, pose, self._plan, shape)
-            if isinstance(self._plan, SheetPlan)
-            else OcclusionDetector(self._camera, pose, self._plan)
-        )
-        return detector, HiddenPlaces(self.surface, detector.sampler)
-
     def _hindrances(
         self, occlusions: Sequence[Occlusion], hidden: Mapping[str, HindranceKind]
     ) -> tuple[Hindrance, ...]:
@@ -212,3 +205,15 @@ class SurfaceReader:
             }
             hindrances.append(Hindrance(kind, words[kind], places))
         return tuple(hindrances)
+
+
+def _detector_at(
+    camera: CameraModel, surface: GridSurface, plan: SurfacePlan | SheetPlan, pose: Pose, shape: PaperShape | None
+) -> tuple[OcclusionDetector | SheetOcclusionDetector, HiddenPlaces]:
+    """Return what finds occlusions of a surface at a pose, and the places that they hide."""
+    detector = (
+        SheetOcclusionDetector(camera, pose, plan, shape)
+        if isinstance(plan, SheetPlan)
+        else OcclusionDetector(camera, pose, plan)
+    )
+    return detector, HiddenPlaces(surface, detector.sampler)

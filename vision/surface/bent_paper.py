@@ -1,10 +1,10 @@
 """Estimating the shape of a bent sheet of paper from its printed grid.
 
-A point of the paper above the plane of its markers is seen farther from the camera's foot: by its height divided by the
-camera's height above it, times its distance from that foot. The height is modelled as a polynomial of the fourth
-degree, together with a correction of the pose within the plane, and fitted so that the grid's lines lie on thin dark
-lines of the picture. A few strong bends serve as starting points. Each point of the grid then searches for its line
-nearby, and all of them are fitted by least squares, with priors for smooth paper.
+A point of the paper above the plane of its markers is seen farther from the camera's foot: by about its distance from
+that foot times its height, divided by the camera's height above the plane. The height is modelled as a polynomial of
+the fourth degree, together with a correction of the pose within the plane, and fitted so that the grid's lines lie on
+thin dark lines of the picture. Flat paper and strong bends serve as starting points. Each point of the grid then
+searches for its line nearby, and all of them are fitted by least squares, with priors for smooth paper.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.surfaces import GridSurface
 from vision.opencv import as_grey
-from vision.sampling import PlaneWindow, linear_light, max_channel, min_channel, plane_map, sample
+from vision.sampling import PlaneWindow, linear_light, max_channel, mean_channel, min_channel, plane_map, sample
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ _STEPS_A_CELL = 4
 class PaperShape:
     """The shape of a bent sheet, as the displacement of its points on the plane of its markers.
 
-    ``weights`` are those of the terms of ``_terms``; ``camera_mm`` is the camera's position and ``reach_mm`` half the
-    grid's diagonal.
+    ``weights`` are those of the terms of ``_terms``; ``camera_mm`` is the camera's position, with z above that plane,
+    and ``reach_mm`` half the grid's diagonal.
     """
 
     weights: FloatArray
@@ -124,9 +124,7 @@ class _GridImage:
         bounds = surface.bounds_mm.grown(settings.margin_cells * surface.cell_mm)
         self._window = PlaneWindow.over(bounds, surface.height_mm, settings.px_per_cell / surface.cell_mm)
         light = linear_light(sample(image, plane_map(camera, pose, self._window)))
-        # NumPy's mean over a short axis takes many times as long
-        grey = (light[..., 0] + light[..., 1] + light[..., 2]) / np.float32(3) if light.ndim == 3 else light
-        logs = _smooth_logs(grey)
+        logs = _smooth_logs(mean_channel(light) if light.ndim == 3 else light)
         self._lines = self._valleys(logs, 1), self._valleys(logs, 0)
         if light.ndim == 3:
             colour = _smooth_logs(max_channel(light)) - _smooth_logs(min_channel(light))
@@ -269,7 +267,7 @@ def lacks_grid(image: Image, camera: CameraModel, pose: Pose, surface: GridSurfa
 
 
 def _best_starts(seen: _GridImage) -> list[FloatArray]:
-    """Return the starting points with the best agreement, among them the flat sheet."""
+    """Return the starting points with the best agreement, out of bends and the flat sheet."""
     squares = {(2, 0): _SETTINGS.arches_mm, (0, 2): _SETTINGS.arches_mm, (1, 1): _SETTINGS.twists_mm}
     bends = np.array(list(product(*squares.values())))
     tried = np.zeros((len(bends), seen.terms.shape[2]))

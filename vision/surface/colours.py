@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
-from vision.frame import BoolImage, FloatImage
+from vision.frame import BoolImage, FloatArray, FloatImage
 from vision.sampling import linear_light, median, quantile
 from vision.surface.view import RectifiedView
 
@@ -16,6 +17,14 @@ COARSER = 2
 """Factor by which a view is shrunk before its colours are examined, and so a coarse pixel's width in mm. Larger:
 faster, but outlines are less exact.
 """
+
+
+def coarse_px(coordinates_px: FloatArray) -> npt.NDArray[np.intp]:
+    """Return the coarse pixels nearest to coordinates in a view at its full scale, rows or columns (...), (...).
+
+    A coarse pixel is the mean of COARSER pixels along each side, so its centre is the middle of theirs.
+    """
+    return np.round((coordinates_px - (COARSER - 1) / 2) / COARSER).astype(np.intp)
 
 
 @dataclass(frozen=True)

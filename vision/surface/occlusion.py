@@ -1,4 +1,4 @@
-"""Occlusions of the surface: hands, arms, cups, coins and glare, and the places they hide.
+"""Occlusions of the surface: hands, arms, cups, coins and glare.
 
 A still hand is found as well as a moving one: of earlier pictures only the surface's hue is needed. An occlusion is
 whatever the surface and its pieces cannot look like. Where no piece stands, the surface has one hue everywhere (shadow
@@ -71,7 +71,9 @@ class OcclusionSettings:
     least_bleached: float = 0.1
     """Overexposed share of a region above which the glare is separated from it."""
     glow_mm: float = 16.0
-    """Width, in mm, of the glow around overexposed pixels that belongs to them."""
+    """Diameter, in mm, of the disc by which overexposed pixels are dilated: glow within half of it belongs to them.
+    Larger: more of an object beside glare counts as glare.
+    """
     many_gone: int = 7
     """Number of missing line parts that prove an object of the board's own hue."""
 
@@ -160,7 +162,7 @@ class OcclusionDetector:
         return wide
 
     def _evidence(self, view: RectifiedView, known_hue: Hue | None) -> _ViewEvidence | None:
-        not_bare = view.hidden_by_pieces | view.outside | self._plan.printed
+        not_bare = view.hidden_by_pieces | view.outside | self._plan.never_bare
         colours = SurfaceColours.of(view, not_bare, known_hue)
         if colours is None:
             return None

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import BoolImage
-from vision.surface.colours import COARSER, SurfaceColours
+from vision.surface.colours import COARSER, SurfaceColours, coarse_px
 from vision.surface.grid_lines import LineEvidence
 from vision.surface.plan import SurfacePlan, disc_mm
 from vision.surface.view import SurfaceSampler
@@ -68,7 +68,7 @@ class PlaceExaminer:
         column, row = sampler.seen_at(points.reshape(-1, 3))
         limits = np.array(self._plan.window.shape) // COARSER - 1
         rows, columns = (
-            np.clip(np.round(values / COARSER).astype(np.intp), 0, limit).reshape(count, -1)
+            np.clip(coarse_px(values), 0, limit).reshape(count, -1)
             for values, limit in zip((row, column), limits, strict=True)
         )
         return rows, columns

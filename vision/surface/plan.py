@@ -16,7 +16,7 @@ import numpy.typing as npt
 from vision.frame import BoolImage, FloatArray
 from vision.layout.surfaces import GridSurface
 from vision.sampling import PlaneWindow
-from vision.surface.colours import COARSER
+from vision.surface.colours import COARSER, coarse_px
 from vision.surface.grid_lines import GridLines
 from vision.surface.rim import SurfaceRim
 from vision.surface.view import view_window
@@ -39,9 +39,10 @@ recognised.
 class SurfacePlan:
     """Masks and indices for views of a surface that depend only on its layout, precomputed.
 
-    ``around`` marks for each place the line parts around it. At the coarse scale, ``middles`` are the rows and columns
-    of the places' centres, ``beside`` and ``deep`` mark the area outside the board and well inside it, and ``nearest``
-    is the line part nearest to each pixel.
+    ``around`` marks for each place the line parts around it. ``never_bare`` marks the view's pixels, at its full scale,
+    that never show the bare surface: those beside it, close to its rim, and of prints. At the coarse scale, ``middles``
+    are the rows and columns of the places' centres, ``beside`` and ``deep`` mark the area outside the board and well
+    inside it, and ``nearest`` is the line part nearest to each pixel.
     """
 
     surface: GridSurface
@@ -51,7 +52,7 @@ class SurfacePlan:
     rim: SurfaceRim
     around: FloatArray
     middles: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
-    printed: BoolImage
+    never_bare: BoolImage
     beside: BoolImage
     deep: BoolImage
     nearest: npt.NDArray[np.intp]
@@ -71,7 +72,7 @@ class SurfacePlan:
             lines,
             SurfaceRim(surface, window),
             lines.parts_around(surface.centres_mm),
-            (np.round(row / COARSER).astype(np.intp), np.round(column / COARSER).astype(np.intp)),
+            (coarse_px(row), coarse_px(column)),
             np.asarray(beside | _printed_centres(surface, window)),
             coarse,
             np.asarray(cv2.erode((~coarse).astype(np.uint8), disc_mm(2 * DEEP_MM)) > 0),

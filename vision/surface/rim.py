@@ -14,7 +14,7 @@ import numpy.typing as npt
 from vision.frame import BoolImage
 from vision.layout.surfaces import GridSurface
 from vision.sampling import PlaneWindow, median
-from vision.surface.colours import COARSER, SurfaceColours
+from vision.surface.colours import COARSER, SurfaceColours, coarse_px
 
 
 @dataclass(frozen=True)
@@ -126,8 +126,7 @@ class SurfaceRim:
                 x = out_x * (half_x + depths[None, :]) + (1 - abs(out_x)) * along[:, None]
                 y = out_y * (half_y + depths[None, :]) + (1 - abs(out_y)) * along[:, None]
                 column, row = window.to_pixels(x, y)
-                pixels = np.stack([row, column], axis=-1).reshape(count, -1, 2) / COARSER
-                found.append(np.round(pixels).astype(np.intp))
+                found.append(coarse_px(np.stack([row, column], axis=-1)).reshape(count, -1, 2))
             sides.append(np.full(count, side))
         limits = np.array(window.shape) // COARSER - 1
         self._inside = np.clip(np.concatenate(inside), 0, limits)
@@ -158,7 +157,7 @@ class SurfaceRim:
                 continue
             table_differs |= new
             size = np.linalg.norm(off, axis=1)
-            entered |= _narrow_runs(new, np.where(decidable, size, 0.0)) & (step < _SETTINGS.continues * size)
+            entered |= _narrow_runs(new, np.where(own, size, 0.0)) & (step < _SETTINGS.continues * size)
             usual = float(median(step[own]))
             if usual > _SETTINGS.least_step:
                 missing |= new & (step < _SETTINGS.step_gone * usual)
@@ -178,7 +177,7 @@ def _difference_from_table(off: npt.NDArray[np.float32]) -> npt.NDArray[np.float
 def _narrow_runs(marked: npt.NDArray[np.bool_], off: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
     """Return runs of marked parts, (parts,), that are at most as long as an arm is wide and begin and end abruptly.
 
-    ``off`` is each part's difference from the table; the reflection of a lamp fades in and out.
+    ``off`` is each part's difference from the table, 0 on the other sides; the reflection of a lamp fades in and out.
     """
     edges = np.diff(np.concatenate([[0], marked.astype(np.int8), [0]]))
     arms = np.zeros_like(marked)

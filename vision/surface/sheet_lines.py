@@ -17,7 +17,7 @@ import numpy.typing as npt
 from vision.frame import BoolImage, FloatImage
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
-from vision.sampling import MAD_TO_SIGMA, PixelMap, PlaneWindow, median, sample
+from vision.sampling import MAD_TO_SIGMA, PixelMap, PlaneWindow, mean_channel, median, sample
 
 _ACROSS_CELLS = (-0.23, -0.17, -0.06, -0.04, -0.02, 0.0, 0.02, 0.04, 0.06, 0.17, 0.23)
 """Offsets, in cells, at which the light across an arm is measured; the outer two on each side are paper."""
@@ -105,9 +105,7 @@ class SheetLines:
 
     def examine(self, light: FloatImage) -> ArmEvidence:
         """Examine all arms in the view's linear light, (rows, columns, 3)."""
-        # NumPy's mean over a short axis takes many times as long
-        mean = (light[..., 0] + light[..., 1] + light[..., 2]) / np.float32(3)
-        logs = np.log(mean + np.float32(_SETTINGS.floor))
+        logs = np.log(mean_channel(light) + np.float32(_SETTINGS.floor))
         contrast, spread = _across(logs, self._arms)
         blank, _ = _across(logs, self._blanks)
         missing, even = np.zeros(contrast.shape, dtype=np.bool_), np.zeros(contrast.shape, dtype=np.bool_)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.vision.motion.test_hands import CORNERS, FPS, SIZE, SKINS, Film, begun, chequered, hand, piece
 from vision.frame import Image
-from vision.motion.hands import HandDetection, HandDetector
+from vision.motion.hands import HandDetection, HandDetector, HandState
 
 
 def patch(left: int, top: int, right: int, bottom: int, grey: int = 120):
@@ -137,7 +137,8 @@ def test_the_hidden_share_of_an_area_is_measured_in_the_picture(width_px: int, m
     assert found.kind == "hand"
 
     def share(left: int, top: int, right: int, bottom: int) -> float:
-        return finder.share(found, scale * np.array([(left, top), (right, top), (right, bottom), (left, bottom)]))
+        outline = scale * np.array([(left, top), (right, top), (right, bottom), (left, bottom)])
+        return found.share(finder.pixels_inside(outline))
 
     assert share(180, 108, 220, 132) == 1.0
     assert share(180, 60, 220, 80) == 0.0
@@ -146,6 +147,19 @@ def test_the_hidden_share_of_an_area_is_measured_in_the_picture(width_px: int, m
     assert share(-400, -400, -300, -300) == 0.0
     # the board is 90 pixels wide there, which is the minimum
     assert found.mask.shape == mask_px
+
+
+def test_the_share_of_each_place_equals_that_of_its_filled_outline_in_the_mask() -> None:
+    random = np.random.default_rng(4)
+    finder = HandDetector(CORNERS, SIZE)
+    shape = finder.update(chequered(), 0.0).mask.shape
+    for _ in range(20):
+        mask = random.random(shape) < 0.4
+        found = HandDetection(HandState.HAND, mask)
+        outline = random.uniform(0, SIZE, 2) + random.uniform(-40, 40, (5, 2))
+        inside = finder._fill_outline(outline)
+        expected = (inside & mask).sum() / max(1, inside.sum())
+        assert found.share(finder.pixels_inside(outline)) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("shift", "refused"), [(238, False), (240, True)])

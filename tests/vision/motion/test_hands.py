@@ -120,8 +120,8 @@ def test_a_hand_of_any_skin_is_found_and_stays_found_at_rest(film: Film, skin: t
 def test_the_mask_covers_the_hand_and_leaves_the_far_side(film: Film) -> None:
     reach = film.show(hand(SKINS[0], (160, 120)))
     assert reach.connected
-    assert film.finder.share(reach, [(150, 110), (180, 110), (180, 130), (150, 130)]) > 0.8
-    assert film.finder.share(reach, [(75, 35), (100, 35), (100, 205), (75, 205)]) == 0
+    assert reach.share(film.finder.pixels_inside([(150, 110), (180, 110), (180, 130), (150, 130)])) > 0.8
+    assert reach.share(film.finder.pixels_inside([(75, 35), (100, 35), (100, 205), (75, 205)])) == 0
 
 
 def test_a_hand_beside_the_board_is_not_over_it(film: Film) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from tests.vision.conftest import RenderTable
@@ -60,6 +61,27 @@ def test_the_places_under_an_arm_are_named_and_hidden(shown: MonitoredTable) -> 
         assert one.hidden_by == (HindranceKind.HAND if place in hand.places else None)
         assert one.probabilities["disc"] == (0.5 if place in hand.places else 0.25)
     assert not shown.show(shown.board).hindrances
+
+
+def test_places_are_outlined_once_until_the_camera_moves(
+    shown: MonitoredTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outlined = []
+    pixels_inside = HandDetector.pixels_inside
+
+    def noting(self: HandDetector, outline_px: npt.ArrayLike) -> npt.NDArray[np.intp]:
+        outlined.append(outline_px)
+        return pixels_inside(self, outline_px)
+
+    monkeypatch.setattr(HandDetector, "pixels_inside", noting)
+    for _ in range(3):
+        assert shown.show(shown.over(-20, 600, -20, 60)).hindrances
+    assert len(outlined) == len(shown.layout.places)
+    moved = replace(shown.pose, translation=shown.pose.translation + np.array([20.0, 0.0, 0.0]))
+    for _ in range(10):
+        shown.show(shown.board, pose=moved)
+    assert shown.show(shown.over(-20, 600, -20, 60), pose=moved).hindrances
+    assert len(outlined) == 2 * len(shown.layout.places)
 
 
 def test_no_hand_is_looked_for_on_a_board_outside_the_picture(shown: MonitoredTable) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -46,6 +47,15 @@ def test_every_games_table_can_be_read_and_its_looks_survive_a_file(
     assert table_reader(camera, layout, None).layout is layout
     assert table_reader(camera, layout, plain).layout is layout
     check_looks(layout, load(game).looks)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_readers_that_are_dropped_leave_nothing_for_the_garbage_collector(game: str, camera: CameraModel) -> None:
+    layout = default_layout(game)
+    table_reader(camera, layout, None)
+    gc.collect()
+    table_reader(camera, layout, None)
+    assert gc.collect() == 0
 
 
 def test_taught_looks_are_those_of_the_boards_kind_of_pieces_alone(camera: CameraModel) -> None:

@@ -12,7 +12,7 @@ import pytest
 from tests.vision.surface.drawn import WINDOW, WOOD, Rect, lit, part, softened, view_of
 from vision.frame import BoolImage, Image
 from vision.sampling import linear_light
-from vision.surface.colours import COARSER, SurfaceColours, sharp_share
+from vision.surface.colours import COARSER, SurfaceColours, coarse_px, sharp_share
 
 PATCH: Rect = (-60.0, 10.0, -30.0, 50.0)
 ROWS, COLUMNS = WINDOW.shape
@@ -30,6 +30,13 @@ def with_patch(rect: Rect, factor: object, image: Image | None = None) -> Image:
     share = np.zeros((ROWS, COLUMNS, 1))
     share[part(rect)] = 1.0
     return lit(image, 1 + share * (np.asarray(factor) - 1))
+
+
+def test_a_coarse_pixel_is_the_one_whose_centre_is_nearest() -> None:
+    centres = cv2.resize(np.arange(20.0)[None], (20 // COARSER, 1), interpolation=cv2.INTER_AREA)[0]
+    fine = np.random.default_rng(3).uniform(0.0, 19.0, (40, 5))
+    assert np.array_equal(coarse_px(fine), np.abs(fine[..., None] - centres).argmin(axis=-1))
+    assert np.array_equal(coarse_px(centres), np.arange(20 // COARSER))
 
 
 def coarse(rect: Rect, grown_mm: float = 0.0) -> BoolImage:

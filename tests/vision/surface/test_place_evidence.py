@@ -45,7 +45,7 @@ def sampler() -> SurfaceSampler:
 def around(values: npt.NDArray[Any], place: str) -> npt.NDArray[Any]:
     """The central 26 mm of a place."""
     x, y = BOARD.centre_mm(place)
-    column, row = (round(float(at) / COARSER) for at in plan().window.to_pixels(x, y))
+    column, row = (round((float(at) - 0.5) / 2) for at in plan().window.to_pixels(x, y))
     return values[row - 6 : row + 7, column - 6 : column + 7]
 
 
@@ -73,7 +73,7 @@ def test_the_evidence_equals_a_place_by_place_reference(sampler: SurfaceSampler,
         assert one.strange_share == pytest.approx(around(strange, place).mean(), abs=1e-4)
         assert one.brighter == pytest.approx(around(brighter, place).mean(), abs=1e-4)
         shift = np.array([*BOARD.centre_mm(place), 0.0]) - [*BOARD.centre_mm("a1"), 0.0]
-        column, row = (np.round(at / COARSER).astype(int) for at in sampler.seen_at(solid.inner_points_mm(5) + shift))
+        column, row = (np.round((at - 0.5) / 2).astype(int) for at in sampler.seen_at(solid.inner_points_mm(5) + shift))
         row, column = np.clip(row, 0, ROWS - 1), np.clip(column, 0, COLUMNS - 1)
         odd = [off_hue[at] > 0.2 and not not_bare[at] and not by_light[at] for at in zip(row, column, strict=True)]
         is_open = int((~not_bare[row, column]).sum())

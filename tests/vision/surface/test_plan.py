@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -41,17 +42,17 @@ def test_discs_have_their_width_on_the_coarse_scale() -> None:
 
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_table_board_edge_and_print_are_excluded(sign: int) -> None:
-    printed = plan().printed
+    never_bare = plan().never_bare
     for across in (0.0, 60.0, -90.0):
         for x, y in ((sign * 145.0, across), (across, sign * 145.0), (sign * 139.5, across), (across, sign * 139.5)):
-            assert printed[at_mm(x, y)]
-        assert not printed[at_mm(sign * 135.0, across)]
-        assert not printed[at_mm(across, sign * 136.0)]
+            assert never_bare[at_mm(x, y)]
+        assert not never_bare[at_mm(sign * 135.0, across)]
+        assert not never_bare[at_mm(across, sign * 136.0)]
     x, y = BOARD.centre_mm("d2" if sign < 0 else "d6")
     for turn in np.linspace(0, 2 * np.pi, 8):
-        assert printed[at_mm(x + 13 * np.cos(turn), y + 13 * np.sin(turn))]
-        assert not printed[at_mm(x + 18 * np.cos(turn), y + 18 * np.sin(turn))]
-    assert not printed[at_mm(*BOARD.centre_mm("d4"))]
+        assert never_bare[at_mm(x + 13 * np.cos(turn), y + 13 * np.sin(turn))]
+        assert not never_bare[at_mm(x + 18 * np.cos(turn), y + 18 * np.sin(turn))]
+    assert not never_bare[at_mm(*BOARD.centre_mm("d4"))]
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
@@ -79,6 +80,15 @@ def test_places_have_their_centres_and_the_lines_around_them() -> None:
     around = plan().around
     assert around.shape == (49, 2 * 2 * 7 * 6)
     assert (around.sum(axis=0) == 2).all(), "each inner line borders two squares"
+
+
+@pytest.mark.parametrize("cell_mm", [39.4, 40.0, 41.3])
+def test_the_centre_of_a_place_lies_in_its_coarse_pixel(cell_mm: float) -> None:
+    board = replace(BOARD, cell_mm=cell_mm)
+    made = SurfacePlan.of(board)
+    columns, rows = made.window.to_pixels(*board.centres_mm.T)
+    for fine, coarse in ((rows, made.middles[0]), (columns, made.middles[1])):
+        assert np.abs(fine - (COARSER * coarse + (COARSER - 1) / 2)).max() <= COARSER / 2
 
 
 def test_the_nearest_line_part_is_the_nearest() -> None:

@@ -134,6 +134,13 @@ def test_an_arm_over_a_corner_is_an_arm() -> None:
         assert found.is_entered_by(mask(*corner))
 
 
+@pytest.mark.parametrize("side", range(4))
+def test_an_arm_beside_a_corner_is_an_arm_whatever_lies_beside_other_sides(side: int) -> None:
+    arm, card = ((105.0, 140.0), (-180.0, -60.0)), ((-180.0, -142.0), (-140.0, -110.0))
+    found = detect(np.asarray(turned(logs_of((*arm, SKIN), (*card, SKIN)), side), dtype=np.float32))
+    assert found.is_entered_by(np.asarray(turned(mask(*arm), side)))
+
+
 def test_soft_edged_light_does_not_enter() -> None:
     logs = logs_of()
     x = np.linspace(-176, 176, COLUMNS)
@@ -196,7 +203,7 @@ def parts_of_rim() -> list[tuple[int, Points, Points]]:
             for depth_mm in depths_mm:
                 x = side[0] * (half + depth_mm) if side[0] else along
                 y = side[1] * (half + depth_mm) if side[1] else along
-                column, row = (at / COARSER for at in WINDOW.to_pixels(x, y))
+                column, row = ((at - 0.5) / 2 for at in WINDOW.to_pixels(x, y))
                 found.append((min(max(round(row), 0), ROWS - 1), min(max(round(column), 0), COLUMNS - 1)))
         return found
 
@@ -240,7 +247,10 @@ def by_parts(logs: FloatImage, hidden: BoolImage) -> dict[str, list[bool]]:
                 found["table_differs"][number] and steps[side] > 0.3 and step < 0.35 * steps[side]
             )
     for side, table in tables.items():
-        size = [0.0 if one is None else float(np.linalg.norm(one[1] - table)) for one in colours]
+        size = [
+            0.0 if one is None or part[0] != side else float(np.linalg.norm(one[1] - table))
+            for one, part in zip(colours, parts, strict=True)
+        ]
         new = [beyond and part[0] == side for beyond, part in zip(found["table_differs"], parts, strict=True)]
         for start in range(len(parts)):
             if not new[start] or (start and new[start - 1]):

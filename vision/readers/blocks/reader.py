@@ -172,7 +172,10 @@ class BlockReader:
         self._close = CloseFitter(appearance, self._pieces.side_mm)
         self._sides = SideReader(appearance)
         self._metric = ColourMetric(appearance.colours, _SETTINGS.colour_spread)
-        self._grid = functools.lru_cache(maxsize=1)(self._grid_of)
+        # a bound method would keep the reader alive until the garbage collector runs
+        self._grid = functools.lru_cache(maxsize=1)(
+            functools.partial(PlaneGrid.of, bounds=surface.bounds_mm.grown(MARGIN_MM), height_mm=top_mm(surface))
+        )
 
     @property
     def looks(self) -> tuple[str, ...]:
@@ -245,9 +248,6 @@ class BlockReader:
             for sight, fit in zip(sights, fits, strict=True)
             if fit is not None and fit.correlation > _SETTINGS.close_fit
         }
-
-    def _grid_of(self, camera: CameraModel, pose: Pose) -> PlaneGrid:
-        return PlaneGrid.of(camera, pose, self._surface.bounds_mm.grown(MARGIN_MM), top_mm(self._surface))
 
     def _places_near_to_far(self, pose: Pose) -> list[str]:
         x, y, _ = pose.camera_position_mm

@@ -164,18 +164,19 @@ class SideReader:
         ]
         self._count = len(upright)
         # side by side they are resized in one call; the edges that blur into each other have no ink
-        self._side_by_side = np.hstack([mask for _, mask in upright])
+        side_by_side = np.hstack([mask for _, mask in upright])
         self._rows_of = {
             symbol: [index for index, (name, _) in enumerate(upright) if name == symbol] for symbol in looks.masks
         }
-        self._seen = functools.lru_cache(maxsize=128)(self._templates)
+        # a bound method would keep the reader alive until the garbage collector runs
+        self._templates = functools.lru_cache(maxsize=128)(functools.partial(_templates, side_by_side, self._count))
 
     def fit(self, view: SideView, colour: str | None) -> SideFit | None:
         """Fit every symbol to the open pixels of a side face; ``None`` when too few are open."""
         inner = slice(RIM_PX, SIDE_PX - RIM_PX)
         if view.open[inner, inner].mean() < SMALLEST_OPEN_SHARE:
             return None
-        templates = self._seen(_rounded_length(view.width_px), _rounded_length(view.height_px))
+        templates = self._templates(_rounded_length(view.width_px), _rounded_length(view.height_px))
         weights = self._weights if colour is None else self._weights[self._colours[colour]][None]
         shown = view.picture @ weights.T
         is_open = None if view.open.all() else _shifted_windows(view.open.astype(np.float32))
@@ -196,19 +197,20 @@ class SideReader:
         sharp_fit = float(scores[:, : self._count].max())
         return SideFit(fits, sharp_fit, off)
 
-    def _templates(self, width_px: int, height_px: int) -> FloatImage:
-        """Return every mask at every distinct quarter turn, at the picture's resolution and each of the blurs, sharpest
-        first; rows of mean 0 and length 1, shape (blurs x templates, inner pixels).
-        """
-        count, inner = self._count, slice(RIM_PX, SIDE_PX - RIM_PX)
-        small = cv2.resize(self._side_by_side, (count * width_px, height_px), interpolation=cv2.INTER_AREA)
-        blurred = []
-        for blur_px in BLURS_PX:
-            seen = cv2.GaussianBlur(small, (0, 0), blur_px)
-            seen = cv2.resize(seen, (count * SIDE_PX, SIDE_PX), interpolation=cv2.INTER_LINEAR)
-            faces = np.asarray(seen, dtype=np.float32).reshape(SIDE_PX, count, SIDE_PX).transpose(1, 0, 2)
-            blurred.append(np.ascontiguousarray(faces[:, inner, inner]).reshape(count, -1))
-        return unit_rows(np.concatenate(blurred))
+
+def _templates(side_by_side: FloatImage, count: int, width_px: int, height_px: int) -> FloatImage:
+    """Return ``count`` masks, given side by side in one picture, at the camera's resolution and each of the blurs,
+    sharpest first; rows of mean 0 and length 1, shape (blurs x masks, inner pixels).
+    """
+    inner = slice(RIM_PX, SIDE_PX - RIM_PX)
+    small = cv2.resize(side_by_side, (count * width_px, height_px), interpolation=cv2.INTER_AREA)
+    blurred = []
+    for blur_px in BLURS_PX:
+        seen = cv2.GaussianBlur(small, (0, 0), blur_px)
+        seen = cv2.resize(seen, (count * SIDE_PX, SIDE_PX), interpolation=cv2.INTER_LINEAR)
+        faces = np.asarray(seen, dtype=np.float32).reshape(SIDE_PX, count, SIDE_PX).transpose(1, 0, 2)
+        blurred.append(np.ascontiguousarray(faces[:, inner, inner]).reshape(count, -1))
+    return unit_rows(np.concatenate(blurred))
 
 
 def _rounded_length(length_px: float) -> int:

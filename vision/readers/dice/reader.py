@@ -12,7 +12,7 @@ import numpy as np
 
 from vision.errors import LayoutError
 from vision.frame import FloatArray, Image
-from vision.geometry import CameraModel, Pose, Rectangle, project
+from vision.geometry import Rectangle, project
 from vision.layout.pieces import DicePieces
 from vision.layout.surfaces import Surface
 from vision.opencv import as_lab
@@ -22,7 +22,7 @@ from vision.readers.dice.networks import Networks, shipped
 from vision.readers.dice.printed import PrintedFaces, check_count, check_printed, face_probabilities, shipped_faces
 from vision.readers.protocols import SurfaceView
 from vision.reading import DieReading, RollReading
-from vision.sampling import PixelMap, PlaneWindow, plane_map, sample
+from vision.sampling import PlaneWindow, plane_map, sample
 
 TRAY = FindingSettings(largest_px=18.0, no_doubt=0.9, apart=0.85, leaning=0.08)
 """``leaning`` is set so that fewer than one in 200 flat dice of rendered trays are read as leaning. The dice's size is
@@ -64,7 +64,8 @@ class DiceReader:
         middle = (self._pieces.smallest_mm + self._pieces.largest_mm) / 2
         bounds = surface.bounds_mm.grown(_SETTINGS.beside_mm + self._pieces.largest_mm / 2)
         self._window = PlaneWindow.over(bounds, surface.height_mm + middle, _SETTINGS.px_per_mm)
-        self._map = functools.lru_cache(maxsize=1)(self._map_of)
+        # a bound method would keep the reader alive until the garbage collector runs
+        self._map = functools.lru_cache(maxsize=1)(functools.partial(plane_map, window=self._window))
 
     def read(self, view: SurfaceView, previous: RollReading | None) -> RollReading:
         """Read every die in the tray, from left to right."""
@@ -106,9 +107,6 @@ class DiceReader:
     def _limited(self, edge_mm: float) -> float:
         """Return the length of a die's edge, limited to the layout's range."""
         return min(max(edge_mm, self._pieces.smallest_mm), self._pieces.largest_mm)
-
-    def _map_of(self, camera: CameraModel, pose: Pose) -> PixelMap:
-        return plane_map(camera, pose, self._window)
 
     def _on_plane(self, x_px: float, y_px: float) -> tuple[float, float]:
         """Convert pixels of the flattened picture to millimetres in its plane."""

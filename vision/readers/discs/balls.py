@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from vision.frame import BoolImage, FloatArray
+from vision.geometry import unit_circle
 from vision.readers.discs.finder import DiscFit, TopPlane
-from vision.readers.discs.shape import Circles, DiscShape, beyond_mm, directions
+from vision.readers.discs.shape import Circles, DiscShape, beyond_mm
 from vision.sampling import median
 
 INSIDE_TOP_MM = 2.6
@@ -49,7 +50,7 @@ FEWEST_POINTS = 12
 FEWEST_DIRECTIONS = 6
 """Minimum number of points of the outline that count. Higher: more discs without evidence of a ball."""
 
-_WAYS = directions(DIRECTIONS)
+_WAYS = unit_circle(DIRECTIONS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +58,11 @@ class BallEvidence:
     """Evidence of a ball on a disc.
 
     ``shaded`` is the standard deviation of brightness explained by a sphere's smooth shading, over that of noise.
-    ``edge`` is the median contrast of its outline, ``colour`` the median colour inside it. All are 0 where it is
-    hidden. ``top`` are the colours of the whole disc's top and of what lies on it, (n, 3). ``rounded`` is the standard
-    deviation of brightness, in log units, that smooth shading explains in the disc's middle: nearly 0 on anything flat,
-    infinite where it is hidden.
+    ``edge`` is the median contrast of its outline, ``colour`` the median colour inside it. ``top`` are the colours of
+    the whole disc's top and of what lies on it, (n, 3). ``rounded`` is the standard deviation of brightness, in log
+    units, that smooth shading explains in the disc's middle: nearly 0 on anything flat, infinite where that is hidden.
+    If too little of the ball or of the bare top is seen, ``shaded`` and ``edge`` are 0, ``colour`` is the disc's, and
+    ``top`` is empty.
     """
 
     shaded: float
@@ -68,6 +70,11 @@ class BallEvidence:
     colour: FloatArray
     top: FloatArray
     rounded: float = math.inf
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether enough of the ball and of the bare top is seen to tell one from the other."""
+        return len(self.top) > 0
 
     @property
     def unevenness(self) -> float:
@@ -84,7 +91,7 @@ def ball_evidence(
     centres = np.array([fit.centre_mm for fit in fits])
     within = _points_on_top(shape)
     points = centres[:, None] + within
-    seen = np.ones(points.shape[:2], dtype=np.bool_) if nearer is None else ~plane.marked(nearer, points)
+    seen = np.ones(points.shape[:2], dtype=np.bool_) if nearer is None else ~plane.mask_at(nearer, points)
     beyond = beyond_mm(points, _broadcast_circles(shape.ball_circles(centres)))
     on_top, bare = seen & (beyond < -CLEAR_MM / 2), seen & (beyond > CLEAR_MM)
     tops, bares = on_top.sum(axis=1), bare.sum(axis=1)
@@ -163,7 +170,7 @@ def _edges(
     over_top = ((outer - centres[:, None]) ** 2).sum(axis=-1) < (shape.radius_mm - OFF_OUTLINE_MM) ** 2
     kept = over_top | (beyond_mm(inner, _broadcast_circles(shape.disc_circles(centres))) > OFF_OUTLINE_MM)
     if nearer is not None:
-        kept &= ~plane.marked(nearer, outer)
+        kept &= ~plane.mask_at(nearer, outer)
     apart = (plane.at(inner) - plane.at(outer)) / (EDGE_FLOORS + noise)[:, None]
     count = kept.sum(axis=1)
     ordered = np.sort(np.where(kept, np.sqrt((apart**2).sum(axis=-1)), np.inf), axis=1)

@@ -10,7 +10,7 @@ import numpy as np
 
 from vision.drawing import whole_pixels, write_text
 from vision.frame import FloatArray, Image
-from vision.geometry import hull_px, outline_px, project
+from vision.geometry import hull_px, outline_px, project, unit_circle
 from vision.layout.pieces import DiscPieces
 from vision.opencv import as_colour
 from vision.readers.protocols import SurfaceView
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _SURE, _UNSURE, _BALL = (80, 220, 80), (60, 60, 255), (255, 200, 60)
 """Colours of the outlines: blue, green, red."""
-_TURNS = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+_CIRCLE = unit_circle(24)
 
 
 def draw_discs(image: Image, discs: Mapping[str, DiscSighting], view: SurfaceView, pieces: DiscPieces) -> Image:
@@ -56,9 +56,9 @@ def _sphere(x_mm: float, y_mm: float, z_mm: float, radius_mm: float) -> FloatArr
     across = np.sqrt(1 - up**2)
     return np.stack(
         [
-            x_mm + radius_mm * np.outer(across, np.cos(_TURNS)),
-            y_mm + radius_mm * np.outer(across, np.sin(_TURNS)),
-            np.broadcast_to(z_mm + radius_mm * up[:, None], (len(up), len(_TURNS))),
+            x_mm + radius_mm * np.outer(across, _CIRCLE[:, 0]),
+            y_mm + radius_mm * np.outer(across, _CIRCLE[:, 1]),
+            np.broadcast_to(z_mm + radius_mm * up[:, None], (len(up), len(_CIRCLE))),
         ],
         axis=-1,
     ).reshape(-1, 3)

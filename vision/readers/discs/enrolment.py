@@ -18,8 +18,8 @@ from vision.readers.discs.usual_size import scaled_view
 from vision.readers.positions import PositionText
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 
-Carrier = tuple[str, bool]
-"""Whose piece it is, and whether it has a ball."""
+PlacedDisc = tuple[str, bool]
+"""Whose piece stands on a place, and whether it has a ball."""
 
 CLEAR_CONTRAST = 2.4
 """Minimum contrast of the outline of a piece to learn from, in the finder's unit. Higher: more pictures are refused.
@@ -33,20 +33,20 @@ SAME_COLOUR_LOGS = np.array([0.12, 0.12, 0.3])
 _DISC = re.compile(r"(\w+)(?:\s+piece)?(?:\s+(?:with\s+)?(ball))?")
 
 
-def _disc(text: str, surface: Surface) -> Carrier | None:  # noqa: ARG001
+def _disc(text: str, surface: Surface) -> PlacedDisc | None:  # noqa: ARG001
     match = _DISC.fullmatch(text.lower())
     return (match[1], match[2] is not None) if match else None
 
 
 DISC_POSITIONS = PositionText("piece", '"a1=black, d1=black ball, a7=white, d7=white ball"', _disc)
-"""The carrier on each square."""
+"""The piece on each square."""
 
 
 def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> DiscAppearance:
     """Learn the colours from pictures of known positions.
 
-    A player's balls are assumed to have the disc's colour if no picture shows one. Raises EnrolmentError naming the
-    piece that was not detected.
+    A player's balls are assumed to have the disc's colour if no picture shows one clearly. Raises EnrolmentError naming
+    the piece that was not detected.
     """
     if not pictures or not any(picture.position for picture in pictures):
         raise EnrolmentError("there is no picture of a known position to learn from; take one and say what it shows")
@@ -54,7 +54,7 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> DiscAppeara
     balls: dict[str, list[FloatArray]] = {}
     for picture in pictures:
         view = scaled_view(SurfaceView(picture.image, picture.camera, picture.pose, surface, markers=picture.markers))
-        position: Mapping[str, Carrier] = picture.position
+        position: Mapping[str, PlacedDisc] = picture.position
         finder = DiscFinder(view)
         plane = finder.plane(view.image, position)
         fits = finder.find(plane, list(position))
@@ -62,8 +62,8 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> DiscAppeara
         for place, (player, has_ball) in position.items():
             fit = fits[place]
             discs.setdefault(player, []).append(fit.colour)
-            if has_ball:
-                balls.setdefault(player, []).append(ball_evidence(plane, finder.shape, [fit], None)[0].colour)
+            if has_ball and (evidence := ball_evidence(plane, finder.shape, [fit], None)[0]).is_seen:
+                balls.setdefault(player, []).append(evidence.colour)
     players = {}
     for player, seen in discs.items():
         disc = np.median(np.stack(seen), axis=0)

@@ -18,12 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatArray, FloatImage, Image
+from vision.geometry import unit_circle
 from vision.layout.pieces import DiscPieces
 from vision.opencv import as_colour
 from vision.place_picture import PlacePicture
 from vision.readers.discs.appearance import DARK_FLOOR, colours_of, shares_of
 from vision.readers.discs.lighting import PaperLight
-from vision.readers.discs.shape import Circles, DiscShape, beyond_mm, directions
+from vision.readers.discs.shape import Circles, DiscShape, beyond_mm
 from vision.readers.protocols import SurfaceView
 from vision.sampling import PixelMap, PlaneWindow, linear_light, median, plane_map, sample
 
@@ -82,7 +83,7 @@ SHADING_MM = 5.5
 COMPARED_MM = 7.0
 """Half the side of the square that is compared. Larger: the disc's outline hides how little a ball in the dark changes.
 """
-_WAYS = directions(DIRECTIONS)
+_WAYS = unit_circle(DIRECTIONS)
 
 
 def _steps(most: int, step: int) -> npt.NDArray[np.intp]:
@@ -132,7 +133,7 @@ class TopPlane:
         found = cv2.remap(self.colours, flat, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
         return np.asarray(found, dtype=np.float32).reshape(*points_mm.shape[:-1], 3)
 
-    def marked(self, mask: BoolImage, points_mm: FloatArray) -> BoolImage:
+    def mask_at(self, mask: BoolImage, points_mm: FloatArray) -> BoolImage:
         """Return whether a mask of the plane is set at points, (..., 2)."""
         return np.asarray(mask.reshape(-1)[_flat_indices(self.window, points_mm)])
 
@@ -145,14 +146,14 @@ class TopPlane:
 class DiscFit:
     """The best circle near a place: its centre, its outline's contrast relative to the spread inside, and its colour.
 
-    ``contrast`` leaves out what a ball would cover; ``contrast_without_ball`` does not. ``light`` is the linear light,
+    ``contrast`` leaves out what a ball would cover; ``contrast_if_bare`` does not. ``light`` is the linear light,
     0 to 1, of its middle channel in the picture.
     """
 
     x_mm: float
     y_mm: float
     contrast: float
-    contrast_without_ball: float
+    contrast_if_bare: float
     colour: FloatArray
     light: float
 
@@ -247,14 +248,14 @@ class DiscFinder:
         standing_out = np.flatnonzero(contrast > LEAST_CONTRAST)
         chosen = chosen[standing_out]
         found, contrast, colour = self._best(plane, chosen, first[standing_out][:, None] + _CLOSE, nearer, last=True)
-        _, without_ball, _ = self._best(plane, chosen, found[:, None] + _CLOSEST, nearer, whole=True)
+        _, if_bare, _ = self._best(plane, chosen, found[:, None] + _CLOSEST, nearer, whole=True)
         middles = self._centres[chosen] + found
         return {
             places[number]: DiscFit(
                 float(middles[index, 0]),
                 float(middles[index, 1]),
                 float(contrast[index]),
-                float(min(contrast[index], without_ball[index])),
+                float(min(contrast[index], if_bare[index])),
                 colour[index].astype(np.float64),
                 plane.light_of(colour[index].astype(np.float64)),
             )

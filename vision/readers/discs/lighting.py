@@ -86,8 +86,7 @@ class ColourClassifier:
         """Return the distance of each colour from each player's, with a light returned by ``fit_light``."""
         if not self._players or not colours:
             return [{} for _ in colours]
-        index = int(np.argmin(np.abs(self._lights - light)))
-        apart = self._distances_by_light(colours, paper)[index]
+        apart = _distances(colours, paper, self._shares_in(light)[None])[0]
         return [dict(zip(self._players, map(float, row), strict=True)) for row in apart]
 
     def log_likelihoods(
@@ -115,8 +114,10 @@ class ColourClassifier:
     def _densities(
         self, colours: Sequence[FloatArray], paper: FloatArray, light: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Return densities of colours for each player, (colours, players), without and with a lamp's reflection."""
-        own = np.maximum(self._shares[int(np.argmin(np.abs(self._lights - light)))], 0.0)
+        """Return likelihoods of colours for each player, (colours, players), relative to that of the player's own
+        colour: without a lamp's reflection, and with one of unknown strength.
+        """
+        own = np.maximum(self._shares_in(light), 0.0)
         levels = np.concatenate([[0.0], self._gloss])
         expected = np.minimum(own + levels[:, None, None], 1 / np.maximum(paper, 1e-3)) + DARK_FLOOR
         off = _deviations(np.asarray(colours), colour_of_shares(expected))
@@ -130,15 +131,21 @@ class ColourClassifier:
         """
         if not self._players or not colours:
             return 0.0, 0.0
-        nearest = np.minimum(self._distances_by_light(colours, paper).min(axis=2), _SETTINGS.far)
+        nearest = np.minimum(_distances(colours, paper, self._shares).min(axis=2), _SETTINGS.far)
         costs = (nearest**2).sum(axis=1) + (self._lights / _SETTINGS.light_spread) ** 2
         return float(self._lights[int(costs.argmin())]), float(costs.min())
 
-    def _distances_by_light(self, colours: Sequence[FloatArray], paper: FloatArray) -> FloatArray:
-        """Return distances, (lights, colours, players); saturated channels are clamped."""
-        full = 1 / np.maximum(paper, 1e-3)
-        expected = np.minimum(np.maximum(self._shares, 0.0), full) + DARK_FLOOR
-        return np.asarray(np.linalg.norm(_deviations(np.asarray(colours), colour_of_shares(expected)), axis=-1))
+    def _shares_in(self, light: float) -> FloatArray:
+        """Return linear light of each player's colour under the nearest correction, relative to paper, (players, 3)."""
+        return np.asarray(self._shares[int(np.argmin(np.abs(self._lights - light)))], dtype=np.float64)
+
+
+def _distances(colours: Sequence[FloatArray], paper: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return distances of colours from those with shares of paper's light (lights, players, 3), (lights, colours,
+    players); saturated channels are clamped.
+    """
+    expected = np.minimum(np.maximum(shares, 0.0), 1 / np.maximum(paper, 1e-3)) + DARK_FLOOR
+    return np.asarray(np.linalg.norm(_deviations(np.asarray(colours), colour_of_shares(expected)), axis=-1))
 
 
 def _deviations(colours: FloatArray, expected: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from vision.frame import BoolImage, Image
-from vision.geometry import FrustumSolid
+from vision.geometry import CameraModel, FrustumSolid, Pose
 from vision.layout.pieces import DiscPieces
 from vision.layout.surfaces import Surface
 from vision.place_picture import PlacePicture
@@ -47,7 +47,7 @@ class DiscSighting:
     @property
     def player(self) -> str | None:
         """The most likely player, or ``None`` when no colour is known."""
-        return _nearest(self.colour_distance)
+        return _likeliest(self.colour_likelihood)
 
     @property
     def is_clear(self) -> bool:
@@ -81,7 +81,7 @@ class DiscReader:
         self._pieces = DiscPieces.on(self._surface)
         self._appearance = appearance
         self._classifier = ColourClassifier({player: colours.disc for player, colours in appearance.players.items()})
-        self._finder: tuple[SurfaceView, DiscFinder] | None = None
+        self._finder: tuple[CameraModel, Pose, DiscFinder] | None = None
 
     @property
     def looks(self) -> tuple[str, ...]:
@@ -143,23 +143,21 @@ class DiscReader:
         likelihoods = light.classifier.log_likelihoods(
             [fits[place].colour for place in likely], plane.paper, light.level, light.glossy
         )
-        uneven = [(one.place, one.player, one.log_odds > 0, one.ball.unevenness) for one in known.values()]
-        uneven += [
-            (place, _nearest(distances[place]), likely[place] > 0, ball.unevenness) for place, ball in balls.items()
-        ]
+        owners = {place: _likeliest(likelihood) for place, likelihood in zip(likely, likelihoods, strict=True)}
+        judged = [(one.place, one.player, one.log_odds > 0, one.ball) for one in known.values()]
+        judged += [(place, owners[place], likely[place] > 0, ball) for place, ball in balls.items()]
         found = {}
         for (place, ball), likelihood in zip(balls.items(), likelihoods, strict=True):
-            fit, distance = fits[place], distances[place]
-            owner = _nearest(distance)
+            fit, distance, owner = fits[place], distances[place], owners[place]
             # bare board is uneven and must not influence the discs' typical unevenness
             others = [
-                value
-                for other, player, is_disc, value in uneven
-                if player == owner and other != place and (is_disc or likely[place] <= 0)
+                one.unevenness
+                for other, player, is_disc, one in judged
+                if one.is_seen and player == owner and other != place and (is_disc or likely[place] <= 0)
             ]
-            foreign = _foreign_colour_cost(ball, owner, light)
+            foreign = _foreign_colour_cost(ball, distance, light)
             ball_log_odds = _weakened(_ball_log_odds(ball, others, owner, light), fit, ball, plane, foreign)
-            contrast = fit.contrast if ball_log_odds > 0 else fit.contrast_without_ball
+            contrast = fit.contrast if ball_log_odds > 0 else fit.contrast_if_bare
             log_odds = self._log_odds(place, fit, contrast, distance) + _evenness_log_odds(ball, ball_log_odds)
             solid = self._pieces.solid_with(fit.x_mm, fit.y_mm, self._surface.height_mm, ball=ball_log_odds > 0)
             found[place] = DiscSighting(
@@ -205,14 +203,14 @@ class DiscReader:
         return hiding
 
     def _finder_for(self, view: SurfaceView) -> DiscFinder:
-        if self._finder is None or self._finder[0].camera is not view.camera or self._finder[0].pose is not view.pose:
-            self._finder = (view, DiscFinder(scaled_view(view)))
-        return self._finder[1]
+        if self._finder is None or self._finder[0] is not view.camera or self._finder[1] is not view.pose:
+            self._finder = (view.camera, view.pose, DiscFinder(scaled_view(view)))
+        return self._finder[2]
 
 
-def _nearest(distance: Mapping[str, float]) -> str | None:
-    """Return the player with the nearest colour, or ``None`` when no colour is known."""
-    return min(distance, key=lambda name: distance[name], default=None)
+def _likeliest(likelihood: Mapping[str, float]) -> str | None:
+    """Return the player whose colour is the likeliest, or ``None`` when no colour is known."""
+    return max(likelihood, key=lambda name: likelihood[name], default=None)
 
 
 def _candidates(fits: Mapping[str, DiscFit]) -> dict[str, DiscFit]:
@@ -220,16 +218,22 @@ def _candidates(fits: Mapping[str, DiscFit]) -> dict[str, DiscFit]:
 
 
 def _evenness_log_odds(ball: BallEvidence, ball_log_odds: float) -> float:
-    """Return odds for a disc by the uniformity of its top, or by its ball."""
+    """Return odds for a disc by the uniformity of its top, or by its ball; 0 if too little of these is seen."""
+    if not ball.is_seen:
+        return 0.0
     even = _SETTINGS.even_slope * math.log(_SETTINGS.even_middle / ball.unevenness)
     even = float(np.clip(even, -_SETTINGS.uneven_most, _SETTINGS.even_most))
-    if ball.unevenness < _SETTINGS.even_least and len(ball.top):
+    if ball.unevenness < _SETTINGS.even_least:
         even = -_SETTINGS.uneven_most
     return even + _SETTINGS.ball_share * max(0.0, ball_log_odds)
 
 
 def _ball_log_odds(ball: BallEvidence, others: Sequence[float], owner: str | None, light: PictureLight) -> float:
-    """Return odds that it carries a ball, by its unevenness compared with the owner's ``others``, and by colour."""
+    """Return odds that it carries a ball, by its unevenness compared with the owner's ``others``, and by colour; the
+    prior if too little of it is seen.
+    """
+    if not ball.is_seen:
+        return _SETTINGS.ball_prior
     most = _SETTINGS.ball_most
     plain_ones = np.array([*others, *[_SETTINGS.plain_usual] * _SETTINGS.plain_weight])
     usual = max(_SETTINGS.plain_least, float(median(plain_ones)))
@@ -271,11 +275,14 @@ def _spread_of(others: Sequence[float], usual: float) -> float:
     return min(_SETTINGS.plain_spread, max(_SETTINGS.plain_spread_least, measured))
 
 
-def _foreign_colour_cost(ball: BallEvidence, owner: str | None, light: PictureLight) -> float:
-    """Return the cost, in odds, of a top with large parts of neither the disc's nor the ball's colour."""
-    if owner is None or not len(ball.top):
+def _foreign_colour_cost(ball: BallEvidence, distance: Mapping[str, float], light: PictureLight) -> float:
+    """Return the cost, in odds, of a top with large parts of neither the disc's nor the ball's colour, of the player
+    whose disc's colour is nearest.
+    """
+    if not distance or not ball.is_seen:
         return 0.0
-    colours = light.looks.players[owner]
+    # the likeliest player's colours would refuse a disc that reflects a lamp
+    colours = light.looks.players[min(distance, key=lambda name: distance[name])]
     known = np.stack([colours.disc, colours.ball])
     spread = np.hypot(_SETTINGS.ball_colour_spread, _SETTINGS.ball_saturation_spread * known * [1, 1, 0])
     known[:, 2] += light.level

@@ -22,12 +22,6 @@ Circles = tuple[FloatArray, FloatArray]
 """Centres (..., k, 2) and radii (k,), in mm of the plane."""
 
 
-def directions(count: int) -> FloatArray:
-    """Return that many unit vectors at equal angles, (count, 2)."""
-    angles = np.arange(count) * 2 * np.pi / count
-    return np.column_stack([np.cos(angles), np.sin(angles)])
-
-
 @dataclass(frozen=True, eq=False)
 class DiscShape:
     """A disc seen from ``camera_mm``; heights are above the surface's frame, ``top_mm`` is the disc's top."""

@@ -21,6 +21,8 @@ from vision.readers.protocols import EnrolmentPicture
 from vision.surface.bent_paper import paper_shape
 
 APPEARANCE_FORMAT = "tabletop-referee ink 1"
+CROSS_LOOK = "cross"
+"""The look of a cell with a cross."""
 
 
 def digit_look(digit: str) -> str:
@@ -37,7 +39,7 @@ def looks_of(pens: Sequence[str]) -> tuple[str, ...]:
     """Return the looks of a cell filled with one of these pens or, without pens, of a handwritten cell."""
     if pens:
         return tuple(pens)
-    return (*map(digit_look, DIGITS), "cross", *map(circled_look, DIGITS))
+    return (*map(digit_look, DIGITS), CROSS_LOOK, *map(circled_look, DIGITS))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from vision.frame import FloatArray, FloatImage, Image
 from vision.readers.ink.paper import CELL_PX, MARGIN_CELLS
-from vision.sampling import linear_light, min_channel
+from vision.sampling import linear_light
 from vision.surface.paper import densities_on, fit_bare_paper, hues, nearest_turn
 
 
@@ -53,14 +53,9 @@ _SETTINGS = PenSettings()
 
 
 def densities(flat: Image, rows: int, columns: int) -> FloatArray:
-    """Return the mean density of the ink in each cell of a flat picture, (rows, columns, 3), blue-green-red.
-
-    The part common to all channels is removed: it is shadow.
-    """
+    """Return the mean density in each cell of a flat picture, of ink and shadow, (rows, columns, 3), blue-green-red."""
     smooth = np.asarray(cv2.GaussianBlur(linear_light(flat), (0, 0), _SETTINGS.blur_px), dtype=np.float32)
-    density = densities_on(smooth, fit_bare_paper(smooth), _SETTINGS.dark_floor)
-    shadow = _means(min_channel(density)[..., None], rows, columns)
-    return _means(density, rows, columns) - shadow
+    return _means(densities_on(smooth, fit_bare_paper(smooth), _SETTINGS.dark_floor), rows, columns)
 
 
 def _means(values: FloatImage, rows: int, columns: int) -> FloatArray:
@@ -91,14 +86,15 @@ def read_pens(flat: Image, rows: int, columns: int, usual_deg: FloatArray) -> Pe
     filled = _SETTINGS.slope * np.log(np.maximum(strength, 1e-3) / _SETTINGS.filled)
     filled = np.clip(filled, _SETTINGS.bare_log_odds, _SETTINGS.most)
     there = 1 / (1 + np.exp(-filled.ravel()))
-    fitted = usual_deg.copy()
+    hue = hue.ravel()
+    off = nearest_turn(hue[:, None] - usual_deg)
+    weight = (_SETTINGS.hue_spread_deg / _SETTINGS.usual_spread_deg) ** 2
+    fitted = usual_deg
     for _ in range(_SETTINGS.rounds):
-        nearest = np.abs(nearest_turn(hue.ravel()[:, None] - fitted)).argmin(axis=1)
+        nearest = np.abs(nearest_turn(hue[:, None] - fitted)).argmin(axis=1)
         shares = np.eye(len(fitted))[nearest] * there[:, None]
-        off = nearest_turn(hue.ravel()[:, None] - usual_deg)
-        weight = (_SETTINGS.hue_spread_deg / _SETTINGS.usual_spread_deg) ** 2
         fitted = usual_deg + (shares * off).sum(axis=0) / (shares.sum(axis=0) + weight)
-    pens = _pen_shares(hue.ravel(), fitted).reshape(rows, columns, len(usual_deg))
+    pens = _pen_shares(hue, fitted).reshape(rows, columns, len(usual_deg))
     return PenReading(filled, pens)
 
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from vision.errors import LayoutError
 from vision.frame import FloatArray, Image
-from vision.geometry import CameraModel, Pose, Side
+from vision.geometry import Side
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface, Surface
 from vision.place_picture import PlacePicture
-from vision.readers.ink.appearance import InkAppearance, circled_look, digit_look, looks_of
+from vision.readers.ink.appearance import CROSS_LOOK, InkAppearance, circled_look, digit_look, looks_of
 from vision.readers.ink.drawing import draw_ink
 from vision.readers.ink.loops import LOOP, NO_LOOP, decode_loops, lines_between
 from vision.readers.ink.network import OUTPUTS, InkNetwork, shipped
@@ -23,14 +23,12 @@ from vision.readers.ink.pens import read_pens
 from vision.readers.ink.signs import BLOT, CROSS, DIGITS, EMPTY_SIGN, SIGNS, cell_of
 from vision.readers.protocols import SurfaceView
 from vision.sampling import PixelMap
-from vision.surface.bent_paper import PaperShape
 from vision.surface.paper import usual_hues
 
 CLEAR_LOG_ODDS = 6.0
 """Log-odds of ink above which something is certainly written. Higher: more written cells beside a hand count as hidden.
 Set by hand.
 """
-_CROSS_LOOK = "cross"
 _LEAST_SHARE = 1e-4
 """Minimum share of each sign in what is written, before it is split by loops. Higher: every reading is less certain."""
 _STARS_RARER = 2.4
@@ -42,11 +40,11 @@ _SAME_LOG_ODDS = 1e-3
 _LOOKS = looks_of(())
 _SHOWN = [SIGNS.index(sign) for sign in SIGNS if sign not in {EMPTY_SIGN, BLOT}]
 """The signs that have looks ..."""
-_NAMED = {_CROSS_LOOK: CROSS, **{name(digit): digit for name in (digit_look, circled_look) for digit in DIGITS}}
+_NAMED = {CROSS_LOOK: CROSS, **{name(digit): digit for name in (digit_look, circled_look) for digit in DIGITS}}
 _SIGN_OF_LOOK = [_SHOWN.index(SIGNS.index(_NAMED[look])) for look in _LOOKS]
 """... and for each look which of them it is."""
 _IS_CIRCLED = np.array([look in {circled_look(digit) for digit in DIGITS} for look in _LOOKS])
-_IS_CROSS = np.array([look == _CROSS_LOOK for look in _LOOKS])
+_IS_CROSS = np.array([look == CROSS_LOOK for look in _LOOKS])
 _RARER = {look: _STARS_RARER for digit in "089" for look in (digit_look(digit), circled_look(digit))}
 _HOW_OFTEN = np.exp([-_RARER.get(look, 0.0) for look in _LOOKS])
 
@@ -55,8 +53,9 @@ _HOW_OFTEN = np.exp([-_RARER.get(look, 0.0) for look in _LOOKS])
 class InkSighting:
     """The contents of a cell: log-odds that there are any, the probability of each look if so, and the sides along
     which a loop's line runs. ``rarer`` says how much rarer these probabilities take some looks to be than others, in
-    log units. ``scores`` are the network's outputs for the cell by itself, if it was run, and ``around`` the log-odds
-    of a loop and of its lines. ``picture`` shows the ink of a written cell, for comparing it with later ones.
+    log units. ``scores`` are the network's outputs for the cell by itself, if it was run, and ``loop_log_odds`` those
+    of a loop around it and of a line along each side, (5,). ``picture`` shows the ink of a written cell, for comparing
+    it with later ones.
     """
 
     place: str
@@ -64,10 +63,9 @@ class InkSighting:
     shares: Mapping[str, float]
     sides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     scores: FloatArray | None = None
-    around: FloatArray | None = None
+    loop_log_odds: FloatArray | None = None
     rarer: Mapping[str, float] = field(default_factory=dict)
     picture: PlacePicture | None = field(default=None, repr=False)
-    solid: None = None
 
     @property
     def is_certain(self) -> bool:
@@ -79,9 +77,15 @@ class InkSighting:
         """Whether a sign is certainly written: colour in a filled cell may be that of an object beside it."""
         return self.is_certain and self.scores is not None
 
-    def is_inside(self, around: FloatArray) -> bool:
-        """Return whether these log-odds of a loop and its lines are those of the sighting."""
-        return self.around is not None and bool(np.abs(self.around - around).max() < _SAME_LOG_ODDS)
+    @property
+    def solid(self) -> None:
+        """Always ``None``: ink is flat."""
+        return None
+
+    def has_same_loop(self, loop_log_odds: FloatArray) -> bool:
+        """Return whether these log-odds of a loop and its lines, (5,), are those of the sighting."""
+        known = self.loop_log_odds
+        return known is not None and bool(np.abs(known - loop_log_odds).max() < _SAME_LOG_ODDS)
 
     def look_probabilities(self) -> dict[str, float]:
         """Return the probability of each look."""
@@ -100,7 +104,8 @@ class InkReader:
         self._cells = {place: cell_of(place, surface) for place in surface.places}
         taught = appearance.handwriting
         self._network = shipped() if taught is None else InkNetwork(taught=taught)
-        self._map = functools.lru_cache(maxsize=1)(self._map_of)
+        # a bound method would keep the reader alive until the garbage collector runs
+        self._map = functools.lru_cache(maxsize=1)(lambda camera, pose, shape: flat_map(camera, pose, surface, shape))
 
     @property
     def looks(self) -> tuple[str, ...]:
@@ -149,11 +154,11 @@ class InkReader:
             scores[tuple(cells.T)] = self._network.read(ink, inside)
             pictures |= zip(order, cell_pictures(ink, inside), strict=True)
         looped, lines = decode_loops(scores[..., len(SIGNS)], lines_between(scores[..., len(SIGNS) + 1 :]))
-        around = np.concatenate([looped[..., None], lines], axis=-1)
-        kept = {place: previous[place] for place in known if previous[place].is_inside(around[self._cells[place]])}
+        loops = np.concatenate([looped[..., None], lines], axis=-1)
+        kept = {place: previous[place] for place in known if previous[place].has_same_loop(loops[self._cells[place]])}
         fresh = [place for place in surface.places if place not in kept]
         at = tuple(np.array([self._cells[place] for place in fresh], dtype=np.int64).reshape(-1, 2).T)
-        found = kept | {one.place: one for one in _sightings(fresh, scores[at], around[at], pictures)}
+        found = kept | {one.place: one for one in _sightings(fresh, scores[at], loops[at], pictures)}
         return {place: found[place] for place in surface.places}
 
     def _with_neighbours(self, places: Collection[str]) -> set[str]:
@@ -164,12 +169,9 @@ class InkReader:
         found = {self._surface.neighbour(place, *step) for place in places for step in steps}
         return {place for place in found if place is not None}
 
-    def _map_of(self, camera: CameraModel, pose: Pose, shape: PaperShape | None) -> PixelMap:
-        return flat_map(camera, pose, self._surface, shape)
-
 
 def _sightings(
-    places: Sequence[str], scores: FloatArray, around: FloatArray, pictures: Mapping[str, PlacePicture | None]
+    places: Sequence[str], scores: FloatArray, loops: FloatArray, pictures: Mapping[str, PlacePicture | None]
 ) -> list[InkSighting]:
     """Make sightings from the cells' log-probabilities of SIGNS (n, ...), the log-odds of a loop and of its lines
     around them (n, 5), and pictures of their ink.
@@ -181,7 +183,7 @@ def _sightings(
     # a blot has no known look
     given = (shown + blot[:, None] / len(_SHOWN)) / np.maximum(written, 1e-12)[:, None]
     given = np.maximum(given, _LEAST_SHARE)
-    likely = 1 / (1 + np.exp(-np.clip(around, -30, 30)))
+    likely = 1 / (1 + np.exp(-np.clip(loops, -30, 30)))
     circled = likely[:, :1]
     shares = given[:, _SIGN_OF_LOOK] * np.where(_IS_CIRCLED, circled, np.where(_IS_CROSS, 1.0, 1 - circled))
     shares *= _HOW_OFTEN
@@ -194,11 +196,11 @@ def _sightings(
             dict(zip(_LOOKS, own, strict=True)),
             {side: {LOOP: line, NO_LOOP: 1 - line} for side, line in zip(Side, lines, strict=True)} if odds > 0 else {},
             score,
-            near,
+            loop,
             _RARER,
             pictures[place] if odds > 0 else None,
         )
-        for place, odds, own, (_, *lines), score, near in zip(
-            places, log_odds.tolist(), shares.tolist(), likely.tolist(), scores, around, strict=True
+        for place, odds, own, (_, *lines), score, loop in zip(
+            places, log_odds.tolist(), shares.tolist(), likely.tolist(), scores, loops, strict=True
         )
     ]

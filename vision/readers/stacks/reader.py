@@ -31,7 +31,7 @@ from vision.readers.stacks.faces import levels_beside_tips
 from vision.readers.stacks.finder import shipped_finder, tip_heights_mm
 from vision.readers.stacks.network import KINDS, kind_of, shipped
 from vision.readers.stacks.tint import hue_costs, tint_of
-from vision.readers.stacks.tips import TipChooser, TipWeights
+from vision.readers.stacks.tips import SIDES_WEIGHT, TipChooser
 
 CAPPED_FROM = 3
 """Minimum number of pieces on the large one below a black top: it caps a tower of large, medium and small."""
@@ -46,14 +46,8 @@ BLACK_COLUMN = NEUTRALS.index(BLACK) - len(NEUTRALS)
 
 @dataclass(frozen=True)
 class StackSettings:
-    """How a stack's presence and look are decided. Set by hand: the weights on rendered pictures not used for training,
-    the others on ray-traced ones.
-    """
+    """How a stack's presence and look are decided. Set by hand on ray-traced pictures unless another way is given."""
 
-    spot_weight: float = 1.0
-    """Weight of the finder's log-probability of a spot in the choice of the tip. Higher: the sides count less."""
-    sides_weight: float = 1.3
-    """Weight of the stack's flattened sides. Higher: more certain, but wrong more often."""
     strange_colour: float = -4.0
     """Log-likelihood of a colour that the rules forbid on that large pyramid. Lower: such tops are read less often."""
     strange_black: float = -2.0
@@ -128,7 +122,6 @@ class StackSighting:
     solid: PyramidSolid
     looks: Mapping[str, float]
     log_odds: float
-    sides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     heights: Mapping[int, float] = field(default_factory=dict)
     """The probability of each number of pieces including the large one, given the most likely look; empty for a large
     top.
@@ -139,6 +132,11 @@ class StackSighting:
     """What it looks like, for comparing it with later."""
     crop_level: float = 0.0
     """Mean grey level of its place's crop."""
+
+    @property
+    def sides(self) -> Mapping[str, Mapping[str, float]]:
+        """Empty: pyramids have no side symbols."""
+        return {}
 
     @property
     def is_clear(self) -> bool:
@@ -171,7 +169,7 @@ class StackReader:
 
     @property
     def looks(self) -> tuple[str, ...]:
-        """Each colour in each size, and the clear large one."""
+        """Each colour in each size, the clear large one, and black in each size."""
         return self._appearance.looks
 
     def draw(self, picture: Image, view: SurfaceView, sightings: Mapping[str, StackSighting]) -> Image:
@@ -192,7 +190,7 @@ class StackReader:
         crops = self._crops_for(view.camera, view.pose)
         pictures = crops.of(view.image, order)
         found = self._finder.find(crops, pictures, order, self._tips_mm)
-        tips = self._chooser(crops).choose(pictures, order, found)
+        tips = TipChooser(crops, self._network, self._usual_tip_mm).choose(pictures, order, found)
         levels = levels_beside_tips(tips.sides, crops.views(order), found.angles_rad)
         kept = {place: one for place, one in previous.items() if place not in places}
         crop_levels = pictures.mean(axis=(1, 2, 3)).tolist()
@@ -201,7 +199,7 @@ class StackReader:
         set_up = [self._appearance.set_up.get(place, ()) for place in order]
         tops = [*levels[tips.log_odds > 0], *(one.top.levels for one in kept.values() if one.log_odds > 0)]
         hues = tint_of(hues_of(np.array(tops).reshape(-1, 3)), self._hues).without(hues_of(levels))
-        scores = _SETTINGS.sides_weight * tips.kinds[:, :KINDS, None] + self._colour_scores(hues, set_up)
+        scores = SIDES_WEIGHT * tips.kinds[:, :KINDS, None] + self._colour_scores(hues, set_up)
         scores[..., BLACK_COLUMN] += _darkness(levels)[:, None]
         most = _SETTINGS.most_log_odds
         log_odds = np.clip(tips.log_odds, -most, most).tolist()
@@ -223,10 +221,6 @@ class StackReader:
         if self._crops is None or self._crops[0] is not camera or self._crops[1] is not pose:
             self._crops = (camera, pose, StackCrops(camera, pose, self._surface))
         return self._crops[2]
-
-    def _chooser(self, crops: StackCrops) -> TipChooser:
-        weights = TipWeights(_SETTINGS.spot_weight, _SETTINGS.sides_weight)
-        return TipChooser(crops, self._network, self._usual_tip_mm, weights)
 
     def _sighting(
         self,

@@ -9,12 +9,21 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
+from vision.geometry import unit_circle
 from vision.layout.pieces import PYRAMID_SIZES
 from vision.readers.stacks.crops import StackCrops
 from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES, flatten_sides
 from vision.readers.stacks.finder import Found
 from vision.readers.stacks.network import KINDS, NO_TIP, StackNetwork, tip_log_odds
 
+SPOT_WEIGHT = 1.0
+"""Weight of the finder's log-probability of a spot in the choice of the tip. Higher: the sides count less. Set by hand
+on rendered pictures not used for training, like the next.
+"""
+SIDES_WEIGHT = 1.3
+"""Weight of the stack's flattened sides, in the choice of the tip and of the look. Higher: more certain, but wrong more
+often.
+"""
 FIRST_SPOTS, SURE_TIP = 1, 3.0
 """Number of a place's spots that are evaluated first; the others are skipped if one of these is a tip with such
 log-odds.
@@ -44,14 +53,6 @@ class Tips:
     kinds: FloatArray
 
 
-@dataclass(frozen=True)
-class TipWeights:
-    """Weights of the finder's log-probability of a spot and of the log-odds of a tip by the sides below it."""
-
-    finder: float
-    sides: float
-
-
 @dataclass(frozen=True, eq=False)
 class _Spots:
     """Spots (n, m): pixels, log-probabilities by the finder, sides, and the log-probabilities of kinds by these."""
@@ -70,20 +71,19 @@ class _Spots:
         """Return the log-odds of each spot being a tip, (n, m)."""
         return tip_log_odds(self.kinds.reshape(-1, KINDS + 1)).reshape(self.kinds.shape[:2])
 
-    def shares(self, weights: TipWeights) -> FloatArray:
+    def shares(self) -> FloatArray:
         """Return the log-probability of each spot being the tip if one of them is, (n, m)."""
-        shares = weights.finder * self.logs + weights.sides * self.log_odds()
+        shares = SPOT_WEIGHT * self.logs + SIDES_WEIGHT * self.log_odds()
         return np.asarray(shares - np.logaddexp.reduce(shares, axis=1, keepdims=True), dtype=np.float64)
 
 
 class TipChooser:
     """Chooses the tips of stacks in pictures from one pose; ``usual_tip_mm`` is the height assumed from above."""
 
-    def __init__(self, crops: StackCrops, network: StackNetwork, usual_tip_mm: float, weights: TipWeights) -> None:
+    def __init__(self, crops: StackCrops, network: StackNetwork, usual_tip_mm: float) -> None:
         self._crops = crops
         self._network = network
         self._usual_tip_mm = usual_tip_mm
-        self._weights = weights
 
     def choose(self, pictures: Image, places: Sequence[str], found: Found) -> Tips:
         """Choose the tips of places, given their crops (n, rows, columns, 3) and what the finder found in these."""
@@ -95,17 +95,15 @@ class TipChooser:
             spots = spots.with_more(
                 self._evaluate(pictures, places, found, unsure, others, found.logs[:, FIRST_SPOTS:])
             )
-        best = spots.shares(self._weights).argmax(axis=1)
+        best = spots.shares().argmax(axis=1)
         unsure = np.flatnonzero(
             (spots.log_odds().max(axis=1) < SURE_TIP) | (_surest_size(spots.kinds[each, best]) < SURE_SIZE)
         )
         if len(unsure):
-            angles = np.arange(AROUND) * 2 * np.pi / AROUND
-            ring = AROUND_PX * np.column_stack([np.cos(angles), np.sin(angles)])
             logs = np.repeat(spots.logs[each, best][:, None] - AROUND_COST, AROUND, axis=1)
-            around = spots.tips_px[each, best][:, None] + ring
+            around = spots.tips_px[each, best][:, None] + AROUND_PX * unit_circle(AROUND)
             spots = spots.with_more(self._evaluate(pictures, places, found, unsure, around, logs))
-        shares = spots.shares(self._weights)
+        shares = spots.shares()
         best = shares.argmax(axis=1)
         sides, views = spots.sides[each, best], self._crops.views(places)
         spots.kinds[each, best] = self._network.with_mirror_images(

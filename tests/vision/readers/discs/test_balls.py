@@ -99,7 +99,7 @@ def test_a_nearly_hidden_disc_gives_no_evidence() -> None:
     fits = list(finder.find(plane, ["d4"]).values())
     hidden: BoolImage = np.ones(plane.colours.shape[:2], dtype=np.bool_)
     (nothing,) = ball_evidence(plane, finder.shape, fits, hidden)
-    assert (nothing.shaded, nothing.edge, len(nothing.top)) == (0.0, 0.0, 0)
+    assert (nothing.shaded, nothing.edge, len(nothing.top), nothing.is_seen) == (0.0, 0.0, 0, False)
     assert nothing.colour is fits[0].colour
     assert nothing.unevenness == 1e-3
     assert nothing.rounded == math.inf
@@ -109,6 +109,7 @@ def test_a_nearly_hidden_disc_gives_no_evidence() -> None:
     (whole,) = ball_evidence(plane, finder.shape, fits, ~np.ones_like(hidden))
     assert len(half.top) == pytest.approx(len(whole.top) / 2, rel=0.15)
     assert half.unevenness > 1
+    assert half.is_seen
     assert ball_evidence(plane, finder.shape, [], None) == []
 
 
@@ -125,7 +126,7 @@ def by_points(plane: TopPlane, shape: DiscShape, fit: DiscFit, nearer: BoolImage
     grid = np.array(
         [(x, y) for x in range(-22, 23) for y in range(-22, 23) if math.hypot(x, y) < shape.radius_mm - 2.6]
     )
-    grid = grid[[not plane.marked(nearer, point) for point in fit.centre_mm + grid]]
+    grid = grid[[not plane.mask_at(nearer, point) for point in fit.centre_mm + grid]]
     beyond = np.array([beyond_mm(point, shape.ball_circles(fit.centre_mm)) for point in fit.centre_mm + grid])
     top = np.column_stack([grid, plane.at(fit.centre_mm + grid)])
     ball, rest = top[beyond < -0.4], top[beyond > 0.8]
@@ -141,7 +142,7 @@ def by_points(plane: TopPlane, shape: DiscShape, fit: DiscFit, nearer: BoolImage
         inner, outer = outline - 1.4 * way, outline + 1.4 * way
         over_top = math.dist(outer, fit.centre_mm) < shape.radius_mm - 1.2
         clear = over_top or beyond_mm(inner, shape.disc_circles(fit.centre_mm)) > 1.2
-        if clear and not plane.marked(nearer, outer):
+        if clear and not plane.mask_at(nearer, outer):
             change = (plane.at(inner) - plane.at(outer)) / (np.array([0.06, 0.06, 0.05]) + noise)
             contrasts.append(float(np.linalg.norm(change)))
     edge = float(np.median(contrasts)) if len(contrasts) >= 6 else 0.0

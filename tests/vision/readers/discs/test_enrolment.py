@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.vision.readers.discs import pictures
+from tests.vision.readers.discs import drawn, pictures
 from tests.vision.readers.discs.drawn import DARK, PALE, Drawn, picture_of, seen_from, view_of
 from vision.errors import EnrolmentError
 from vision.readers.discs.appearance import (
@@ -49,6 +49,23 @@ def test_one_piece_and_one_ball_of_each_player_are_enough() -> None:
     few, many = enrol([known(position)], BOARD), pictures.looks()
     for player, colours in many.players.items():
         assert np.abs(few.players[player].disc - colours.disc).max() < 0.2
+
+
+def test_a_ball_that_hides_its_disc_teaches_no_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    large = replace(drawn.PIECES, ball_mm=19.0)
+    monkeypatch.setattr(drawn, "PIECES", large)
+    pose = seen_from(tilt_deg=0.0)
+    image = picture_of([Drawn("d4", RED, ball=DARK), Drawn("g7", RED, ball=DARK), Drawn("a1", PALE)], pose)
+    pieces = {"d4": ("red", True), "g7": ("red", True), "a1": ("pale", False)}
+    both, clear = (
+        enrol(
+            [EnrolmentPicture(image, drawn.CAMERA, pose, {place: pieces[place] for place in places}, "drawn")],
+            replace(BOARD, pieces=large),
+        ).players["red"]
+        for places in (("d4", "g7", "a1"), ("g7", "a1"))
+    )
+    assert both.ball == pytest.approx(clear.ball)
+    assert np.abs(both.ball - both.disc).max() > 1
 
 
 def test_the_middle_piece_of_each_row_has_the_ball() -> None:

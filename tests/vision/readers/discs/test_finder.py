@@ -60,7 +60,7 @@ def test_a_disc_is_found_at_its_position_and_in_its_colour(found: dict[str, Disc
     fit = found[disc.place]
     assert np.abs(fit.centre_mm - disc.centre_mm).max() < 3.2
     assert fit.contrast > 4
-    assert fit.contrast_without_ball > 4
+    assert fit.contrast_if_bare > 4
     assert shares_of(fit.colour) - DARK_FLOOR == pytest.approx(disc.light, rel=0.06, abs=0.004)
     assert fit.light == pytest.approx(np.median(disc.light) * USUAL_PAPER, rel=0.08, abs=0.003)
 
@@ -97,7 +97,7 @@ def test_a_disc_below_a_ball_is_found_and_its_top_is_uneven(finder: DiscFinder) 
         for disc in (Drawn("d4", PALE), Drawn("d4", PALE, ball=DARK))
     )
     assert with_ball.contrast > 4
-    assert with_ball.contrast_without_ball < 0.5 * with_ball.contrast
+    assert with_ball.contrast_if_bare < 0.5 * with_ball.contrast
     assert np.abs(with_ball.centre_mm - bare.centre_mm).max() < 3.2
     assert with_ball.colour == pytest.approx(bare.colour, abs=0.1)
 
@@ -130,7 +130,7 @@ def test_sampling_part_of_the_plane_gives_the_same_values(finder: DiscFinder, pl
         for place in places:
             x, y = BOARD.centre_mm(place)
             around = np.array([[x + dx, y + dy] for dx in (-23, 0, 23) for dy in (-23, 0, 23)])
-            assert part.marked(sampled, around).all()
+            assert part.mask_at(sampled, around).all()
     assert not finder.plane(picture, []).colours.any()
     assert finder.find(plane, []) == {}
 
@@ -154,9 +154,9 @@ def test_points_of_the_plane_are_interpolated_and_looked_up(plane: TopPlane) -> 
     assert (many[-1, -2:] == (here, beside)).all()
     mask: BoolImage = np.zeros(plane.colours.shape[:2], dtype=np.bool_)
     mask[20, 30] = True
-    assert plane.marked(mask, centres).tolist() == [True, False]
+    assert plane.mask_at(mask, centres).tolist() == [True, False]
     mask[0, 0] = mask[-1, -1] = True
-    assert plane.marked(mask, np.array([[left - 50, far + 50], [-left + 50, -far - 50]])).all()
+    assert plane.mask_at(mask, np.array([[left - 50, far + 50], [-left + 50, -far - 50]])).all()
 
 
 @pytest.mark.parametrize("ball", [False, True])
@@ -174,7 +174,7 @@ def test_a_nearer_disc_hides_the_area_that_its_outline_covers(ball: bool) -> Non
             for one in (False, True)
         )
     )
-    marked = finder.plane(np.zeros((600, 800, 3), np.uint8), []).marked(hidden, points)
+    marked = finder.plane(np.zeros((600, 800, 3), np.uint8), []).mask_at(hidden, points)
     assert marked[disc > 1.5].mean() > 0.97
     assert not marked[(with_ball if ball else disc) < -4].any()
     assert marked[(disc < -3) & (with_ball > 3)].any() == ball
@@ -271,7 +271,7 @@ def test_the_best_circle_equals_that_of_an_exhaustive_search(hidden: bool) -> No
             one = found[place]
             assert one.centre_mm == pytest.approx(middle)
             assert one.contrast == pytest.approx(contrast, rel=1e-3)
-            assert one.contrast_without_ball == pytest.approx(without_ball, rel=1e-3)
+            assert one.contrast_if_bare == pytest.approx(without_ball, rel=1e-3)
             assert one.colour == pytest.approx(colour, abs=1e-3)
             assert one.light == pytest.approx(np.median((shares_of(colour) - DARK_FLOOR) * plane.paper), abs=1e-3)
 

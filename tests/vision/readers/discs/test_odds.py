@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -10,6 +11,7 @@ import cv2
 import numpy as np
 import pytest
 
+from tests.vision.readers.discs import drawn
 from tests.vision.readers.discs.drawn import (
     BOARD,
     CAMERA,
@@ -17,6 +19,7 @@ from tests.vision.readers.discs.drawn import (
     PALE,
     PIECES,
     Drawn,
+    Light,
     encoded,
     finder_from,
     picture_of,
@@ -26,6 +29,7 @@ from tests.vision.readers.discs.drawn import (
 from vision.frame import Image
 from vision.geometry import Pose, project
 from vision.readers.discs.appearance import DARK_FLOOR, DiscAppearance, DiscColours, colour_of_shares, shares_of
+from vision.readers.discs.balls import BallEvidence
 from vision.readers.discs.lighting import USUAL_PAPER, ColourClassifier
 from vision.readers.discs.reader import DiscReader, DiscSighting
 
@@ -232,6 +236,78 @@ def test_a_disc_right_behind_another_is_read_by_its_visible_part(ball: tuple[flo
     }
 
 
+@pytest.mark.parametrize("ball", [None, DARK])
+def test_a_disc_mostly_hidden_behind_a_nearer_one_may_have_a_ball(ball: tuple[float, float, float] | None) -> None:
+    pose = seen_from(-90.0, 70.0)
+    discs = [Drawn("d3", BLUE, (0.0, 10.0), DARK), Drawn("d4", RED, (0.0, -10.0), ball), Drawn("b4", RED)]
+    one = read(discs, pose)["d4"]
+    assert one.log_odds > 2
+    assert not one.ball.is_seen
+    assert one.ball_log_odds == -1.2
+    looks = one.look_probabilities()
+    assert looks["red piece with ball"] == pytest.approx(looks["red piece"] * math.exp(-1.2))
+
+
+@pytest.mark.parametrize("ball", [None, RED, DARK])
+def test_a_large_ball_seen_from_straight_above_hides_too_much_of_its_disc_to_be_denied(
+    ball: tuple[float, float, float] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = replace(PIECES, ball_mm=19.0)
+    monkeypatch.setattr(drawn, "PIECES", large)
+    board, pose = replace(BOARD, pieces=large), seen_from(tilt_deg=0.0)
+    image = picture_of([Drawn("d4", RED, ball=ball), Drawn("a1", RED), Drawn("g7", RED, ball=DARK)], pose)
+    seen = DiscReader(board, LOOKS).read(replace(view_of(image, pose), surface=board), board.places, {})
+    assert seen["d4"].ball_log_odds == -1.2
+    contrast = min(seen["d4"].fit.contrast_if_bare, 6.0)
+    assert seen["d4"].log_odds == pytest.approx(3.0 * (contrast - 2.2), abs=0.01), "its top is neither even nor uneven"
+    assert seen["a1"].ball_log_odds < -8
+    assert seen["g7"].ball_log_odds > 8
+
+
+def test_a_disc_whose_top_is_hidden_does_not_tell_how_even_its_owners_others_are(seen: dict[str, DiscSighting]) -> None:
+    hidden = replace(seen["g2"], ball=BallEvidence(0.0, 0.0, seen["g2"].ball.colour, np.empty((0, 3))))
+    reader, view = DiscReader(BOARD, LOOKS), view_of(picture_of(STANDING, POSE), POSE)
+    with_hidden, without = (
+        reader.read(view, ["d1"], known)["d1"]
+        for known in (seen | {"g2": hidden}, {place: one for place, one in seen.items() if place != "g2"})
+    )
+    assert with_hidden.ball_log_odds == without.ball_log_odds
+
+
+def test_a_disc_that_reflects_a_lamp_is_judged_as_the_piece_that_it_likeliest_is() -> None:
+    """Its colour is nearer to that of the paler player."""
+    light: dict[str, Light] = {"black": (0.03, 0.03, 0.03), "white": (0.85, 0.85, 0.85)}
+    plain = [
+        Drawn(f"{column}{row}", light[player]) for row, player in ((1, "black"), (7, "white")) for column in "aceg"
+    ]
+    glossy = [Drawn(place, (level,) * 3) for place, level in (("b4", 0.2), ("d4", 0.24), ("f4", 0.28), ("d2", 0.32))]
+    view = view_of(picture_of([*plain, *glossy], POSE), POSE)
+
+    def found(black_ball: Light) -> dict[str, DiscSighting]:
+        players = {"black": DiscColours(colour(light["black"]), colour(black_ball))}
+        players["white"] = DiscColours(colour(light["white"]), colour(RED))
+        return DiscReader(BOARD, DiscAppearance(players)).read(view, BOARD.places, {})
+
+    seen = found(black_ball=RED)
+    one = seen["b4"]
+    assert one.colour_distance["white"] < one.colour_distance["black"]
+    assert one.colour_likelihood["white"] < one.colour_likelihood["black"]
+    assert one.player == "black"
+    assert one.log_odds > 5
+    assert found(black_ball=(0.2, 0.2, 0.2))["b4"].ball_log_odds > one.ball_log_odds + 1, "it looks like black's ball"
+    for place, other in seen.items():
+        chances = other.look_probabilities()
+        assert max(chances, key=lambda look: chances[look]).split()[0] == other.player, place
+
+
+def test_a_reader_keeps_no_picture() -> None:
+    reader, view = DiscReader(BOARD, LOOKS), view_of(picture_of(STANDING, POSE), POSE)
+    picture = weakref.ref(view.image)
+    reader.read(view, BOARD.places, {})
+    del view
+    assert picture() is None
+
+
 def expected_odds(seen: dict[str, DiscSighting], place: str, light: float) -> tuple[float, float]:
     """The odds of one disc and of its ball, computed from its circle, its top, and the owner's other discs."""
     one = seen[place]
@@ -245,6 +321,7 @@ def expected_odds(seen: dict[str, DiscSighting], place: str, light: float) -> tu
         other.ball.unevenness
         for other in seen.values()
         if other is not one
+        and other.ball.is_seen
         and other.player == one.player
         and (by_outline(other, other.fit.contrast) > 0 or by_outline(one, one.fit.contrast) <= 0)
     ]
@@ -256,19 +333,21 @@ def expected_odds(seen: dict[str, DiscSighting], place: str, light: float) -> tu
     ball = -1.2 + 0.5 * (max(0.0, plain) ** 2 - min(0.0, carried) ** 2)
     by_colour = foreign = 0.0
     if one.player is not None:
+        assert one.player == max(one.colour_likelihood, key=lambda player: one.colour_likelihood[player])
         own = LOOKS.players[one.player]
         lit = np.array([0.0, 0.0, light])
         as_disc, as_ball = (
             min(12.0, float((((one.ball.colour - look - lit) / 0.4) ** 2).sum())) for look in (own.disc, own.ball)
         )
         by_colour = 0.5 * (as_disc - as_ball)
+        own = LOOKS.players[min(one.colour_distance, key=lambda player: one.colour_distance[player])]
         apart = [
             np.linalg.norm((one.ball.top - look - lit) / np.hypot(0.4, 0.15 * look * [1, 1, 0]), axis=1)
             for look in (own.disc, own.ball)
         ]
         strange = float((np.minimum(*apart) > 3.0).mean()) if len(one.ball.top) else 0.0
         foreign = min(26.0, 80.0 * max(0.0, strange - 0.15))
-    ball = 12.0 * math.tanh((ball + by_colour) / 12.0)
+    ball = 12.0 * math.tanh((ball + by_colour) / 12.0) if one.ball.is_seen else -1.2
     lit_ball = float(np.median((shares_of(one.ball.colour) - DARK_FLOOR) * USUAL_PAPER))
     if ball > 0 and 0.026 < lit_ball < 0.93:
         ball *= min(1.0, max(0.0, 2 * one.ball.rounded / 0.025 - 1))
@@ -278,9 +357,11 @@ def expected_odds(seen: dict[str, DiscSighting], place: str, light: float) -> tu
     if ball > 0 and (max(one.fit.light, lit_ball) < 0.026 or min(one.fit.light, lit_ball) > 0.93):
         ball *= 0.75
     even = max(-2.0, min(1.5, math.log(0.15 / one.ball.unevenness)))
-    if one.ball.unevenness < 0.003 and len(one.ball.top):
+    if one.ball.unevenness < 0.003:
         even = -2.0
-    there = by_outline(one, one.fit.contrast if ball > 0 else one.fit.contrast_without_ball)
+    if not one.ball.is_seen:
+        even = 0.0
+    there = by_outline(one, one.fit.contrast if ball > 0 else one.fit.contrast_if_bare)
     return there + even + 0.6 * max(0.0, ball) - foreign, ball
 
 

@@ -239,12 +239,12 @@ def test_looks_and_sides_are_computed_from_the_scores_of_each_cell(monkeypatch: 
     shown = [sign for sign in SIGNS if sign not in {EMPTY_SIGN, BLOT}]
     for one in seen.values():
         assert one.scores is not None
-        assert one.around is not None
+        assert one.loop_log_odds is not None
         share = dict(zip(SIGNS, np.exp(one.scores), strict=False))
         written = sum(share[sign] for sign in (*shown, BLOT))
         assert one.log_odds == pytest.approx(np.log(max(written, 1e-9)) - np.log(max(share[EMPTY_SIGN], 1e-9)))
         given = {sign: max((share[sign] + share[BLOT] / len(shown)) / written, 1e-4) for sign in shown}
-        inside, *lines = (1 / (1 + np.exp(-one.around))).tolist()
+        inside, *lines = (1 / (1 + np.exp(-one.loop_log_odds))).tolist()
         assert [sides["loop"] for sides in one.sides.values()] == pytest.approx(lines)
         assert [sum(sides.values()) for sides in one.sides.values()] == pytest.approx([1.0] * 4)
         weights = {"cross": given[CROSS]}
