@@ -72,10 +72,13 @@ def written_options(options: Sequence[Option], text: str) -> dict[str, OptionVal
 
 def _read_value(option: Option, value: OptionValue) -> OptionValue:
     read = _convert(option, value)
-    if option.choices and read not in option.choices:
-        choices = ", ".join(str(choice) for choice in option.choices)
-        raise OptionError(f"option {option.name} is {value!r}; it takes one of {choices}")
-    return read
+    if not option.choices:
+        return read
+    for choice in option.choices:
+        if str(choice).lower() == str(read).lower():
+            return choice
+    choices = ", ".join(str(choice) for choice in option.choices)
+    raise OptionError(f"option {option.name} is {value!r}; it takes one of {choices}")
 
 
 def _convert(option: Option, value: OptionValue) -> OptionValue:

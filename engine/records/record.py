@@ -183,7 +183,7 @@ def _errors_with_line(line: int) -> Iterator[None]:
     except UnreadableError as error:
         raise UnreadableError(f"{_line_prefix(line)}{error}", error.column) from error
     except AmbiguousError as error:
-        raise AmbiguousError(f"{_line_prefix(line)}{error}") from error
+        raise AmbiguousError(f"{_line_prefix(line)}{error}", error.candidates) from error
 
 
 def _replay_entry(game: Game[Any, Any], state: Any, entry: Entry) -> tuple[Any, Any]:

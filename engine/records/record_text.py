@@ -284,9 +284,9 @@ def _read_entry(game: Game[Any, Any], line: str, number: int) -> Entry:
     played = PlayedTurn(text, None, legal_turns, digest, number)
     if colon and speaker in game.players:
         return replace(played, player=speaker, turn=said)
-    player, _, turn = text.partition(" ")
+    player, *turn = text.split(maxsplit=1)
     if player.lower() in game.players and turn:
-        return replace(played, player=player.lower(), turn=turn.strip())
+        return replace(played, player=player.lower(), turn=turn[0])
     return played
 
 

@@ -45,9 +45,7 @@ class LazySequence(Sequence[ItemT_co]):
     def __getitem__(self, index: slice) -> Sequence[ItemT_co]: ...
 
     def __getitem__(self, index: int | slice) -> ItemT_co | Sequence[ItemT_co]:
-        ends = (index.start or 0, index.stop) if isinstance(index, slice) else (index, index + 1)
-        from_front = ends[1] is not None and min(ends) >= 0
-        size = self._size_up_to(max(ends) + 1 if from_front else None)
+        size = self._size_up_to(_items_reached(index))
         if isinstance(index, slice):
             return tuple(self._item(each) for each in range(*index.indices(size)))
         if not -size <= index < size:
@@ -56,6 +54,17 @@ class LazySequence(Sequence[ItemT_co]):
 
     def __iter__(self) -> Iterator[ItemT_co]:
         return map(self._item, range(len(self)))
+
+
+def _items_reached(index: int | slice) -> int | None:
+    """Return how many of the first items an index or a slice needs; ``None`` if it counts from the end."""
+    if not isinstance(index, slice):
+        return index + 1 if index >= 0 else None
+    is_backwards = (index.step or 1) < 0
+    last: int | None = index.start if is_backwards else index.stop
+    if last is None or min(index.start or 0, index.stop or 0) < 0:
+        return None
+    return last + is_backwards
 
 
 class LazyList(LazySequence[ItemT_co]):

@@ -35,8 +35,12 @@ def words(text: str) -> tuple[Word, ...]:
 def unreadable(text: str, part: str, column: int, expected: str) -> UnreadableError:
     """Return the error for an unreadable part of a text: what it is, where it is, what was expected.
 
-    Where nothing is left to read, the error says that the text ends too early.
+    ``part`` may be in lower case; it is quoted as the text has it. Where nothing is left to read, the error says that
+    the text ends too early.
     """
+    written = text[column - 1 : column - 1 + len(part)]
+    # Letters beyond ASCII may become longer in lower case.
+    part = written if written.lower() == part.lower() else part
     if column > len(text) and not part:
         return UnreadableError(f"{text!r} ends too early; expected {expected}", column)
     return UnreadableError(f"cannot read {part!r} at column {column} of {text!r}; expected {expected}", column)

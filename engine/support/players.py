@@ -83,6 +83,8 @@ def describe_announcement(announcement: Announcement) -> str:
     if announcement.kind == DRAW:
         return "Draw agreed."
     who = capitalized(announcement.player or EVERYONE)
+    if announcement.kind == REPETITION:
+        return f"{who} claims a draw: the position came up three times."
     return f"{who} {'announces' if announcement.player else 'announce'} {announcement.kind}."
 
 

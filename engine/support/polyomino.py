@@ -68,6 +68,8 @@ def read_picture(text: str) -> Shape:
                 raise UnreadableError(
                     f"cannot read {mark!r} at column {where} of the shape {text!r}; expected X, . and /", where
                 )
+    if not cells:
+        raise UnreadableError(f"the shape {text!r} has no cells; expected at least one X")
     if not is_connected(frozenset(cells)):
         raise UnreadableError(f"the shape {text!r} has {len(cells)} cells that don't hang together; expected one piece")
     return fixed(cells)

@@ -11,8 +11,10 @@ from engine.games.blockade.board import (
     BLACK,
     COLOURS,
     LARGE,
+    MEDIUM,
     OWNED,
     PLACES,
+    SMALL,
     Path,
     Stack,
     colour_of,
@@ -77,6 +79,8 @@ class _Change:
         # Squares with black come last: whether black was taken off depends on the pieces gone from other squares.
         for square in sorted(changed, key=lambda square: is_blockade(self.stacks[square])):
             self._note_change(square)
+        built = [(square, piece) for square, _ in self.capped for piece in self._completing(square)]
+        self.come = built + self.come
 
     def _note_change(self, square: int) -> None:
         """Note which pieces were taken off a square or put on it, judged by its new top."""
@@ -94,12 +98,8 @@ class _Change:
                 return
         if colour_of(piece) == BLACK:
             self.capped.append((square, piece))
-            colour = colour_of(stack[0])
-            small = piece_of(colour, 1)
-            if owner_of(colour) is not None and makes_tower((*stack, small), self.before.options.tower):
-                self.come.append((square, small))
-            return
-        self.come.append((square, piece))
+        else:
+            self.come.append((square, piece))
 
     def _note_lifted(self, square: int, depth: int) -> None:
         """Note that the top pieces of a square are gone; if a cap is among them, none of them has moved by itself."""
@@ -116,21 +116,38 @@ class _Change:
     def _has_moved(self, black: int, start: int) -> bool:
         """Record and say whether a cap was moved from ``start`` to a square where there can be no tower."""
         for square, piece in self.capped:
-            stack = self.stacks[square]
-            small = piece_of(colour_of(stack[0]), 1)
-            if piece == black and not makes_tower((*stack, small), self.before.options.tower):
+            if piece == black and not self._completing(square):
                 self.capped.remove((square, piece))
                 self.landed.setdefault(start, []).append(square)
                 return True
         return False
 
+    def _completing(self, square: int) -> Stack:
+        """Return the pieces that complete a tower on the square, if such pieces have probably moved; else nothing."""
+        stack = self.stacks[square]
+        small, medium = (piece_of(colour_of(stack[0]), size) for size in (SMALL, MEDIUM))
+        ways = {
+            (small,): self._has_left_elsewhere(small, square),
+            (medium, small): self._is_gone(small) and self._has_left_elsewhere(medium, square),
+        }
+        tower = self.before.options.tower
+        return next((way for way, likely in ways.items() if likely and makes_tower((*stack, *way), tower)), ())
+
+    def _is_gone(self, piece: int) -> bool:
+        """Return whether a piece of this kind has visibly left a square."""
+        return any(lifted == piece for _, lifted in self.gone)
+
+    def _has_left_elsewhere(self, piece: int, square: int) -> bool:
+        """Return whether a piece of this kind has left another square, or may have left one that looks the same."""
+        return self._is_gone(piece) or self._same_below(piece, square) is not None
+
     def _may_have_come(self, piece: int, square: int) -> bool:
-        """Return whether a piece of this kind can reach the square with the points available."""
-        starts = [start for start, lifted in self.gone if lifted == piece]
+        """Return whether a piece of this kind has left another square, or may come from one that looks the same."""
+        if self._is_gone(piece):
+            # It came from there even if that was too far.
+            return True
         hidden = self._same_below(piece, square)
-        if hidden is not None:
-            starts.append(hidden)
-        return any(self.distance[start][square] <= self._points_of(piece) for start in starts)
+        return hidden is not None and self.distance[hidden][square] <= self._points_of(piece)
 
     def _points_of(self, piece: int) -> int:
         """Return the most steps that pieces of its colour may take."""
@@ -147,9 +164,7 @@ class _Change:
         breaches += [*self._capping_breaches(played), *played.breaches]
         breaches += [self._gone_breach(square, piece, number) for (square, piece), number in Counter(lost).items()]
         breaches += [_added_breach(square, piece) for square, piece in found]
-        if not breaches:
-            breaches = [_unexplained_breach(self.new, played)]
-        return tuple(dict.fromkeys(breaches))
+        return tuple(dict.fromkeys(breaches)) or _unexplained_breaches(self.new, played)
 
     def _match_pieces(self) -> tuple[list[tuple[int, Path]], list[tuple[int, int]], list[tuple[int, int]]]:
         """Pair pieces taken off with pieces put on as moves; also give the pieces of both kinds left unpaired."""
@@ -241,7 +256,7 @@ class _Change:
                 sentence = f"The {name_of(cap)} on {place} was exchanged for a {name_of(piece)}."
                 yield Breach("black-moved", sentence, f"Put the {name_of(cap)} back on {place}.", (place,))
             elif is_blockade(self.stacks[square]) or not is_blockade(played.stacks[square]):
-                sentence = f"A {name_of(piece)} was put on {place}, where no tower was made."
+                sentence = f"A {name_of(piece)} was put on {place}, where this roll makes no tower."
                 remedy = f"Put the {name_of(piece)} back beside the board."
                 yield Breach("black-without-tower", sentence, remedy, (place,))
 
@@ -299,8 +314,11 @@ def _added_breach(square: int, piece: int) -> Breach:
     return Breach("piece-added", sentence, f"Take the {name_of(piece)} off {place}.", (place,), adds=True)
 
 
-def _unexplained_breach(new: Appearance, played: Played) -> Breach:
+def _unexplained_breaches(new: Appearance, played: Played) -> tuple[Breach, ...]:
+    """Return the breach of looks that differ from those after the moves; empty if none does."""
     expected = appearance_of(played.stacks)
     places = tuple(place for place in PLACES if expected[place] != new[place])
+    if not places:
+        return ()
     sentence = f"No legal turn makes {', '.join(places)} look like this."
-    return Breach("piece-gone", sentence, "Put everything back as it was, and play the turn again.", places)
+    return (Breach("piece-gone", sentence, "Put everything back as it was, and play the turn again.", places),)

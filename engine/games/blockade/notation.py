@@ -35,7 +35,7 @@ from engine.values import OptionValue, Player
 format_state, parse_state = state_text.format_state, state_text.parse_state
 
 STAY = "stay"
-_STAYING = (STAY, "pass", "none", "nothing", "-", "")
+_STAYING = (STAY, "pass", "none", "nothing", "-")
 _TOKEN = re.compile(
     r"(?P<square>[a-e][1-5])|(?P<link>(?:->|→|–|-|\bto\b|(?<=[1-5])to(?=[a-e])|x|:)\s*)|(?P<gap>[\s,;.+]+|\bthen\b|\band\b)"
 )
@@ -108,6 +108,8 @@ def _read(text: str) -> tuple[Path, ...]:
         raise unreadable(text, "", len(text) + 1, f"a square; {_EXPECTED}")
     if paths and len(paths[-1]) == 1:
         raise unreadable(text, PLACES[paths[-1][0]], column, f"a square to go to after it; {_EXPECTED}")
+    if not paths:
+        raise UnreadableError(f"{text!r} names no square; expected {_EXPECTED}")
     return tuple(paths)
 
 

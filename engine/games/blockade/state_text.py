@@ -131,8 +131,10 @@ def _finish_state(said: StateText, opening: tuple[int, ...] | None, state: Block
         announced=_read_announced(said),
     )
     ended = outcome_of(full) is not None
-    if said.is_over and not ended:
-        raise UnreadableError(f"the state {text!r} says 'over', but nobody has won; write who is to move", 1)
+    if said.to_move is not None and said.is_over and not ended:
+        raise UnreadableError(
+            f"the state {text!r} says 'over', but nobody has won; write who is to move", said.to_move.column
+        )
     if ended:
         return settle(full)
     return replace(full, roll=roll, opening=opening)

@@ -243,10 +243,14 @@ def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground:
         return Explanation(Distance.AS_MOVED, (_variant_breach(before, wording, target, ground),))
     if STARS >> end & 1:
         return Explanation(Distance.AFTER_ROLL, (wording.landed_on_star(),))
+    foe = other(move.owner)
     if symbol == "stop":
         sentence = (
             f"The {move.owner} block rolled to {place} with the stop up and must stay there; "
             f"it went on to {wording.end}."
+            if may
+            else f"The {move.owner} block rolled to {place} with the stop up and went on to {wording.end}; "
+            f"{foe}'s blocks don't let it stay on {place}, so it may not roll there."
         )
         return wording.explanation(Distance.WRONG_HOP, "stop-must-not-hop", sentence, remedy=remedy, also=(place,))
     rule, how = _HOP_RULES[symbol]
@@ -256,7 +260,10 @@ def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground:
     if not may:
         distance = Distance.AFTER_ROLL if end == target else Distance.FORBIDDEN_ROLL
         sentence = (
-            f"After the roll to {place} the {move.owner} block has the {symbol} up and can't hop anywhere, "
+            f"After the roll to {place} the {move.owner} block has the {symbol} up and could hop only where {foe}'s "
+            "blocks forbid it, so it may not roll there."
+            if base & ~(1 << target)
+            else f"After the roll to {place} the {move.owner} block has the {symbol} up and can't hop anywhere, "
             "so it may not roll there."
         )
         return wording.explanation(distance, "no-hop-possible", sentence, also=(place,))

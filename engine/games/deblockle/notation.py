@@ -17,8 +17,8 @@ from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.games.deblockle import state_text
 from engine.games.deblockle.board import GRID, PLACES, PLAYERS, PRINTED_NET, SQUARE_OF, TOWARDS, other
 from engine.games.deblockle.state import DeblockleOptions, DeblockleState, DeblockleTurn, options_from
-from engine.games.deblockle.state_text import read_symbol
-from engine.games.deblockle.turns import certainly_blocked, certainty_of, legal_turns
+from engine.games.deblockle.state_text import read_symbol, symbols_from
+from engine.games.deblockle.turns import certainly_blocked, certainty_of, legal_turns, possibly_blocked
 from engine.games.deblockle.written_turn import WrittenTurn, breaches_of_written
 from engine.support.breaches import illegal_turn
 from engine.support.notation import tokens, unreadable
@@ -81,7 +81,9 @@ class _Written:
         elif token == "off" and not self.off:
             self.off = True
         elif not is_mark and token != "to" and not self._is_dash(token):
-            read = read_symbol(token)
+            read, meant = read_symbol(token), symbols_from(token)
+            if read is None and self.symbol is None and meant:
+                raise unreadable(self.text, token, column, f"{listed(meant, 'or')} in full")
             if read is None or self.symbol is not None:
                 raise unreadable(self.text, token, column, _EXPECTED)
             self.symbol, self.symbol_second = read, len(self.groups) == 1
@@ -109,30 +111,27 @@ def parse_turn(state: DeblockleState, text: str, player: str | None = None) -> D
     start = written.groups[0][0]
     block = state.by_square().get(SQUARE_OF[start])
     if player is not None and block is not None and block.owner != player:
-        sentence = f"The block on {start} is {block.owner}'s, and {player} is said to move it."
+        sentence = f"The block on {start} is {block.owner}'s, but the turn was entered for {player}."
         breach = Breach("moved-opponent-block", sentence, f"Move a {player} block.", (start,))
         raise illegal_turn(repr(text), (breach,))
     exact = _turn_in_full(state, written)
     if exact is not None and _possible(state, exact):
         return exact
     found = _fitting_turns(state, written)
-    if len(written.groups) == 1 and not written.off:
-        raise _start_only_error(text, found)
-    if len(found) == 1:
+    # A start square alone is never completed, even if only one turn fits.
+    is_start_only = len(written.groups) == 1 and not written.off
+    if len(found) == 1 and not is_start_only:
         return found[0]
+    candidates = tuple(map(format_turn, found))
+    if found and is_start_only:
+        raise AmbiguousError(f"{text!r} is only the start of a turn; it {_missing(found)}", candidates)
     if found:
-        raise AmbiguousError(f"{text!r} {_missing(found)}", tuple(map(format_turn, found)))
+        raise AmbiguousError(f"{text!r} {_missing(found)}", candidates)
     if block is None:
         raise IllegalTurnError(f"No block stands on {start}.")
+    if is_start_only and (block.owner == state.to_move or (state.to_move and possibly_blocked(state, state.to_move))):
+        raise UnreadableError(f"{text!r} is only the start of a turn; add where the block goes, as in {_EXPECTED}")
     raise illegal_turn(repr(text), breaches_of_written(state, _as_written(written)))
-
-
-def _start_only_error(text: str, found: Sequence[DeblockleTurn]) -> AmbiguousError | UnreadableError:
-    """Return the error for a text that names only a start square; it is never completed, even if only one turn fits."""
-    start = f"{text!r} is only the start of a turn"
-    if found:
-        return AmbiguousError(f"{start}; it {_missing(found)}", tuple(map(format_turn, found)))
-    return UnreadableError(f"{start}; add where the block goes, as in {_EXPECTED}")
 
 
 def _missing(found: Sequence[DeblockleTurn]) -> str:
@@ -157,6 +156,10 @@ def _read(text: str) -> _Written:
         raise UnreadableError(f"{text!r} names no square; expected {_EXPECTED}")
     if len(groups) > 3:
         raise UnreadableError(f"{text!r} names more than three squares; expected {_EXPECTED}", written.columns[3])
+    if len(groups) == 3 and written.off:
+        raise UnreadableError(
+            f"{text!r} names both off and a square to end on; expected {_EXPECTED}", written.columns[2]
+        )
     if any(len(group) > 1 for group in (groups[0], *groups[2:])):
         raise UnreadableError(f"{text!r} names several squares to start or end on; expected {_EXPECTED}")
     return written

@@ -85,6 +85,9 @@ def apply(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
     A turn of the player who was not to move shows that the other was blocked, and narrows the other's blocks to that.
     """
     if certainty(state, turn) is Certainty.IMPOSSIBLE:
+        for place in turn.places:
+            if place not in SQUARE_OF:
+                raise IllegalTurnError(f"there is no square {place!r}; squares run from a1 to g7")
         breaches = breaches_of_written(state, as_written(turn))
         if not breaches:
             raise IllegalTurnError(f"No {turn.player} block stands on {turn.start}.")

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from common.phrases import listed
 from engine.errors import UnreadableError
 from engine.games.deblockle.board import PLACES, PLAYERS, SQUARE_OF, STARS, SYMBOLS
 from engine.games.deblockle.state import MOST_BLOCKS, OPTIONS, Block, DeblockleOptions, DeblockleState, options_from
@@ -97,7 +98,9 @@ def _read_block(text: str, options: DeblockleOptions, match: re.Match[str], colu
     cube = options.cube
     top = read_symbol(top_text)
     if top is None:
-        raise unreadable(text, part, column, f"one of {', '.join(SYMBOLS)} as its top")
+        meant = symbols_from(top_text)
+        expected = f"{listed(meant, 'or')} in full" if meant else f"one of {', '.join(SYMBOLS)} as its top"
+        raise unreadable(text, part, column, expected)
     mask = cube.with_top[top]
     if sides and norths:
         mask = 0
@@ -113,10 +116,13 @@ def _read_block(text: str, options: DeblockleOptions, match: re.Match[str], colu
 
 def read_symbol(text: str) -> str | None:
     """Read a symbol or an unambiguous prefix of one; ``None`` if none or several fit."""
-    if text in SYMBOLS:
-        return text
-    found = [symbol for symbol in SYMBOLS if text and symbol.startswith(text)]
-    return found[0] if len(found) == 1 else None
+    found = symbols_from(text)
+    return text if text in SYMBOLS else found[0] if len(found) == 1 else None
+
+
+def symbols_from(text: str) -> list[str]:
+    """Return the symbols that begin with a text."""
+    return [symbol for symbol in SYMBOLS if text and symbol.startswith(text)]
 
 
 def _read_removed(said: StateText) -> tuple[int, int]:

@@ -187,10 +187,11 @@ def matching_options(state: DeblockleState, turn: DeblockleTurn) -> list[RollOpt
     if block is None or block.owner != turn.player:
         return []
     rolled_to = set_of(square for square, place in enumerate(PLACES) if place in turn.rolled_to)
+    end = 1 << SQUARE_OF[turn.end] if turn.end in SQUARE_OF else 0
     return [
         option
         for option in roll_options(state, block, to=rolled_to, showing=turn.top)
-        if (option.off if turn.end is None else option.ends >> SQUARE_OF[turn.end] & 1)
+        if (option.off if turn.end is None else option.ends & end)
     ]
 
 

@@ -79,6 +79,19 @@ def test_a_record_is_read_leniently():
     assert len(replay(Record(record.game, record.start, record.entries[:1])).turns) == 1
 
 
+def test_any_white_space_may_follow_a_player():
+    (entry,) = read('[Game "deblockle"]\n1. gold\tc1-c2=hoops-a1\n').entries
+    assert isinstance(entry, PlayedTurn)
+    assert (entry.player, entry.turn) == ("gold", "c1-c2=hoops-a1")
+
+
+def test_an_ambiguous_turn_in_a_record_names_the_turns_it_fits():
+    record = read('[Game "deblockle"]\n[Start "gold c3:G.x/north=star e7:T.x? removed=0,0"]\n1. c3-b3=slider\n')
+    with pytest.raises(AmbiguousError, match=r"^line 3: ") as raised:
+        replay(record)
+    assert "c3-b3=slider-b7" in raised.value.candidates
+
+
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [

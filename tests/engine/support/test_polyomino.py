@@ -49,7 +49,12 @@ def test_a_picture_has_its_top_row_first():
 
 @pytest.mark.parametrize(
     ("text", "said", "column"),
-    [("XX/X?", "'?' at column 5", 5), ("X.X", "2 cells that don't hang together", None), ("", "0 cells", None)],
+    [
+        ("XX/X?", "'?' at column 5", 5),
+        ("X.X", "2 cells that don't hang together", None),
+        ("", "^the shape '' has no cells; expected at least one X$", None),
+        ("./.", "no cells", None),
+    ],
 )
 def test_an_invalid_picture_of_a_shape_is_refused(text, said, column):
     with pytest.raises(UnreadableError, match=said.replace("?", r"\?")) as caught:

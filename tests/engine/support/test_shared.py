@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import OptionError, UnreadableError
-from engine.options import differing_options, read_into
+from engine.options import differing_options, read_into, read_options
 from engine.support import repetition
 from engine.support.breaches import PieceBreaches, illegal_start, illegal_turn, pair_squares, rules_by_id
 from engine.support.chance import Ending, tally
@@ -21,6 +21,7 @@ from engine.support.players import (
     RESIGN,
     check_player,
     common_announcements,
+    describe_announcement,
     format_announcement,
     mover_after_correction,
     opponent,
@@ -80,6 +81,13 @@ def test_options_are_read_into_a_dataclass():
     )
     with pytest.raises(OptionError, match="rounds"):
         read_into(Chosen, OPTIONS, {"rounds": "many"})
+
+
+def test_choices_are_read_in_any_case_and_other_texts_as_given():
+    options = (Option("starts", "roll", "Who.", ("roll", "Red")), Option("net", "a/b", "Sides."))
+    assert read_options(options, {"starts": " RED ", "net": "A/b"}) == {"starts": "Red", "net": "A/b"}
+    with pytest.raises(OptionError, match="starts is 'blue'; it takes one of roll, Red"):
+        read_options(options, {"starts": "blue"})
 
 
 def test_only_options_that_are_not_at_their_default_are_written():
@@ -143,8 +151,11 @@ def test_an_iterator_is_read_only_as_far_as_requested():
             yield value
 
     squares = FromIterator(values(), lambda value: value * value)
-    assert (squares[1], squares[2:4], squares[3:1:-1]) == (1, (4, 9), (9, 4))
+    assert (squares[1], drawn) == (1, [0, 1])
+    assert (squares[2:4], drawn) == ((4, 9), [0, 1, 2, 3])
+    assert (squares[4:2:-1], squares[:2], squares[3:1]) == ((16, 9), (0, 1), ())
     assert drawn == [0, 1, 2, 3, 4]
+    assert squares[:7:-1] == (81, 64)
     assert (len(squares), squares[-1], squares[8:], squares[20:30]) == (10, 81, (64, 81), ())
     with pytest.raises(IndexError, match="there are 10"):
         squares[10]
@@ -176,6 +187,11 @@ def test_an_incomplete_announcement_is_refused(text):
     assert caught.value.column == 1
 
 
+def test_a_claimed_repetition_is_described_as_a_claim():
+    told = describe_announcement(Announcement(REPETITION, "white"))
+    assert told == "White claims a draw: the position came up three times."
+
+
 def test_a_game_of_two_ends_by_resignation_or_agreed_draw():
     assert [format_announcement(each) for each in common_announcements(PLAYERS)] == [
         "all:draw",
@@ -193,6 +209,12 @@ def test_words_know_their_columns():
     assert [(word.text, word.column) for word in words("  Ab  c ")] == [("ab", 3), ("c", 7)]
     error = unreadable("ab ?", "?", 4, "a letter")
     assert (error.column, str(error)) == (4, "cannot read '?' at column 4 of 'ab ?'; expected a letter")
+
+
+@pytest.mark.parametrize(("text", "quoted"), [("ab C?", "C?"), ("ab \u0130? c", "i\u0307?")])
+def test_an_unreadable_part_is_quoted_as_written_if_the_columns_agree(text, quoted):
+    word = words(text)[1]
+    assert str(unreadable(text, *word, "a letter")).startswith(f"cannot read {quoted!r} at column 4 of")
 
 
 GRID = Grid(5, 5)

@@ -378,12 +378,12 @@ class _HintSearch:
             longer = after[longest] - self.before[longest]
             if longer <= 0:
                 return f"builds {made}"
-            return f"builds {made}, which walls {rivals[longest]} off by {counted(longer, 'step')}"
+            return f"builds {made}, which costs {rivals[longest]} {counted(longer, 'more step')}"
         gaining = [which for which in range(2) if pair[which].steps < self.mine_before[which]]
         nearest = min(gaining or range(2), key=lambda which: pair[which].steps)
         left = pair[nearest].steps
         if left >= UNREACHABLE:
-            return "leaves as few ways open as possible"
+            return "holds out: neither of your colours can get to five towers"
         steps = "one step" if left == 1 else f"{left} steps"
         return f"{'brings' if gaining else 'keeps'} {colours[nearest]} within {steps} of five towers"
 

@@ -93,7 +93,7 @@ def new_platforms(built: int, towers: int) -> int:
 
 
 def count_towers(stacks: Stacks) -> int:
-    """Return the number of towers, which is also the number of black pieces used."""
+    """Return the number of towers with a black piece, which is also the number of black pieces used."""
     return sum(map(is_blockade, stacks))
 
 

@@ -6,6 +6,9 @@ uniformly among ending the turn and all moves of the player's pieces that the po
 may rest to another. Every such turn is legal under any options. Ends with more ways to reach them come up more often,
 and ends that need a piece to wait where it can't rest never do.
 
+A pass, which ``draw_after_passes`` counts, is here a turn in which no move is drawn. By the rules it is any turn that
+leaves every stack as it was.
+
 Sets of squares are integers as in ``engine.support.grid``.
 """
 

@@ -63,7 +63,14 @@ def hint(
     if state.to_move is None:
         raise IllegalTurnError("there is no turn to hint at: the game is over")
     deadline = Deadline.after(deadline_s, clock)
-    tell: HintListener[DeblockleTurn] = better or (lambda _: None)
+    told: Hint[DeblockleTurn] | None = None
+
+    def tell(found: Hint[DeblockleTurn]) -> None:
+        nonlocal told
+        if better is not None and found != told:
+            better(found)
+        told = found
+
     turns = [turn for turn in legal_turns(state) if turn.player == state.to_move]
     best = _immediate_hint(state, turns)
     tell(best)
@@ -212,7 +219,8 @@ class _HintSearch:
         turn, _ = Counter(hint.turn for hint in chosen).most_common(1)[0]
         reason = next(hint.reason for hint in chosen if hint.turn == turn)
         if certainty_of(self._state, turn) is not Certainty.CERTAIN:
-            reason = f"{reason}, if {turn.top} comes up"
+            is_plural = turn.top == "hoops"
+            reason = f"{reason}, if the hoops come up" if is_plural else f"{reason}, if the {turn.top} comes up"
         return Hint(turn, reason, _mean_expected(every), "win", sum(hint.sure for hint in chosen) / len(every))
 
     def _hint(self, position: Position, found: Found[Move]) -> Hint[DeblockleTurn]:

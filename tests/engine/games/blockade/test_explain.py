@@ -156,7 +156,8 @@ TOLD = {
         ("a2",),
     ),
     "black-without-tower": (
-        "A black large was put on a2, where no tower was made.", "Put the black large back beside the board.", ("a2",),
+        "A black large was put on a2, where this roll makes no tower.", "Put the black large back beside the board.",
+        ("a2",),
     ),
     "piece-added": (
         "There is an extra yellow small on c3: none is missing elsewhere.", "Take the yellow small off c3.", ("c3",),

@@ -3,6 +3,7 @@
 import pytest
 
 from engine.errors import IllegalTurnError
+from engine.games.blockade import explain
 from tests.engine.games.blockade.strategies import GAME
 
 TOWERS = {"a2": "RLMS+KL", "a3": "RL", "a4": "RLSS", "e5": "CL+RMMMM"}
@@ -105,15 +106,54 @@ def with_stacks(roll, stacks):
             {**TOWERS, "a2": "RLMS+KL+RS", "a4": "RLS"},
             {"a2": "black medium"},
             "black-without-tower",
-            "A black medium was put on a2, where no tower was made.",
+            "A black medium was put on a2, where this roll makes no tower.",
             "Put the black medium back beside the board.",
             ("a2",),
+        ),
+        (
+            "1,1",
+            {"c3": "CL+RS", "c4": "RL"},
+            {"c4": "black large"},
+            "black-without-tower",
+            "A black large was put on c4, where this roll makes no tower.",
+            "Put the black large back beside the board.",
+            ("c4",),
+        ),
+        (
+            "1,1",
+            {"c3": "CL+RS", "c4": "RLM", "e5": "CL+RMMMM"},
+            {"c4": "black large"},
+            "black-without-tower",
+            "A black large was put on c4, where this roll makes no tower.",
+            "Put the black large back beside the board.",
+            ("c4",),
         ),
     ],
 )
 def test_a_misplaced_cap_is_explained(roll, stacks, change, rule, sentence, remedy, places):
     (breach,) = GAME.table.explain(with_stacks(roll, stacks), change)
     assert (breach.rule, breach.sentence, breach.remedy, breach.places) == (rule, sentence, remedy, places)
+
+
+@pytest.mark.parametrize(
+    ("roll", "stacks", "change", "given", "steps", "places"),
+    [
+        ("1,5", {**TOWERS, "c3": "CL+RS", "c4": "RL"}, {"a2": "red small", "c3": "clear large"},
+         "1 for red and 5 for yellow", 2, ("c3", "a2")),
+        ("1,1", {"c3": "CL+RS", "c4": "RL"}, {"c3": "clear large", "c4": "black large"},
+         "1 for red and 1 for yellow", 3, ("e5", "c4", "c3")),
+    ],
+)  # fmt: skip
+def test_a_blockade_reached_with_too_many_steps_is_about_the_steps(roll, stacks, change, given, steps, places):
+    (breach,) = GAME.table.explain(with_stacks(roll, stacks), change)
+    assert breach.sentence == f"The dice give {given}, but this takes at least {steps} steps with red."
+    assert (breach.rule, breach.remedy) == ("too-many-points", "Take back 1 step with red.")
+    assert breach.places == places
+
+
+def test_a_change_that_the_rules_accept_breaks_none(monkeypatch):
+    monkeypatch.setattr(explain, "is_whole_turn", lambda *_: False)
+    assert GAME.table.explain(with_stacks("1,1", {}), {"c3": "red small", "c4": "red large"}) == ()
 
 
 @pytest.mark.parametrize(

@@ -278,6 +278,13 @@ def test_an_impossible_position_is_refused_with_the_reason(change, message):
     assert error.value.column
 
 
+def test_a_game_that_is_not_over_is_refused_at_the_word_over():
+    text = GAME.notation.format_state(ROLLED).removeprefix("warm ")
+    with pytest.raises(UnreadableError, match="nobody has won") as error:
+        GAME.notation.parse_state(f"{text} over")
+    assert error.value.column == len(text) + 2
+
+
 @pytest.mark.parametrize(
     ("stack", "message"),
     [

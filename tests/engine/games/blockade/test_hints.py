@@ -77,7 +77,19 @@ BESIDE_A_WALL = (
 
 def test_one_step_is_no_plural():
     found = hint(GAME.notation.parse_state(BESIDE_A_WALL), Strength.GENTLE)
-    assert found.reason == "builds a yellow tower, which walls green off by 1 step"
+    assert found.reason == "builds a yellow tower, which costs green 1 more step"
+
+
+TOO_FEW_MEDIUMS = (
+    "warm roll=1,1 a1:CL+YMMM b1:GLS c1:GLS d1:GLS e1:CL+BMMMMM a2:RLMMS+KL b2:GLS c2:YLMMS+KL d2:YLS e2:YLS"
+    " a3:RLS b3:GLS c3:CL d3:BLS e3:YLS a4:RLS b4:RLS c4:RLS d4:BLS e4:YLS a5:CL+GMMMMM b5:BLS c5:BLS d5:BLS"
+    " e5:CL+RMMM starts=warm tower=contains"
+)
+
+
+def test_no_colour_is_said_to_get_nearer_if_none_can_win():
+    found = hint(GAME.notation.parse_state(TOO_FEW_MEDIUMS), Strength.FAIR)
+    assert found.reason == "holds out: neither of your colours can get to five towers"
 
 
 @pytest.mark.parametrize("strength", [Strength.GENTLE, Strength.FAIR])

@@ -63,6 +63,13 @@ def test_the_column_of_unreadable_text_is_named(text: str, column: int) -> None:
     assert raised.value.column == column
 
 
+@pytest.mark.parametrize("text", ["", ".", ",", "and"])
+def test_a_text_that_names_no_square_is_no_turn(text: str) -> None:
+    state = DICE.rolled(GAME.rules.new({"starts": "warm"}), Roll(("6", "6")))
+    with pytest.raises(UnreadableError, match="names no square; expected moves such as a2-b3 e5-c3, or stay"):
+        GAME.notation.parse_turn(state, text)
+
+
 def test_of_several_unreadable_words_the_first_is_named() -> None:
     state = DICE.rolled(GAME.rules.new({"starts": "warm"}), Roll(("6", "6")))
     with pytest.raises(UnreadableError, match=r"cannot read 'over' at column 7"):

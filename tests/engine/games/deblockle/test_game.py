@@ -240,6 +240,9 @@ def test_impossible_turns_are_refused_with_the_reason():
         GAME.rules.apply(elsewhere, turn)
     with pytest.raises(IllegalTurnError, match="c3-c4=stop-c5 is not legal here: The gold block rolled to c4 with the"):
         GAME.rules.apply(state, replace(turn, end="c5"))
+    for changed in ({"start": "z9"}, {"rolled_to": ("z9",)}, {"end": "z9"}):
+        with pytest.raises(IllegalTurnError, match="there is no square 'z9'; squares run from a1 to g7"):
+            GAME.rules.apply(state, replace(turn, **changed))
 
 
 def test_a_rolled_or_lifted_block_is_an_unfinished_turn():

@@ -218,8 +218,19 @@ def test_hidden_faces_make_a_hint_less_certain(text):
     found, certain = hint(hidden), hint(GAME.notation.parse_state(WON))
     assert found.sure < 1 == certain.sure
     assert GAME.rules.certainty(hidden, found.turn) is Certainty.NOT_KNOWN_YET
-    assert found.reason.endswith(f", if {found.turn.top} comes up")
+    comes_up = "hoops come up" if found.turn.top == "hoops" else f"{found.turn.top} comes up"
+    assert found.reason.endswith(f", if the {comes_up}")
     assert "if" not in certain.reason
+
+
+@pytest.mark.parametrize("text", ["gold c3:G.x/north=star e7:T.x/north=star removed=3,3", None])
+@pytest.mark.parametrize("reads", [0, 300])
+def test_a_hint_is_told_once(text, reads):
+    state = GAME.notation.parse_state(text) if text else GAME.table.set_up(GAME.table.appearance(GAME.rules.new()))
+    heard: list[Hint[DeblockleTurn]] = []
+    found = hint(state, reads=reads, better=heard.append)
+    assert heard[-1] == found
+    assert all(one != following for one, following in itertools.pairwise(heard))
 
 
 def test_the_reason_names_the_purpose_of_the_turn():

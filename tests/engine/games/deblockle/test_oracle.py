@@ -157,7 +157,7 @@ def test_documented_counts_are_the_published_ones():
     counts = {str(options): found for options, found in PERFT}
     one, two, three = counts["{}"][:3]
     assert f"counts {three} ways to play three whole turns ({one} and {two} for one and two)" in text
-    assert f"`--option side_by_side=false` {counts[str({'side_by_side': False})][2]}," in text
+    assert f"and {counts[str({'side_by_side': False})][2]} with `--option side_by_side=false`" in text
 
 
 @pytest.mark.long

@@ -8,6 +8,8 @@ from tests.engine.games.deblockle import oracle
 from tests.engine.games.deblockle.strategies import OPTIONS, positions
 
 GAME = load("deblockle")
+# An x on a1 can hop only to b2, beside teal's block.
+IN_A_CORNER = "gold b1:G.star/north=slider b3:T.x? removed=0,0 side_by_side=false"
 DUEL = GAME.notation.parse_state("gold c3:G.x/north=star e7:T.x/north=star removed=0,0")
 
 
@@ -29,9 +31,9 @@ def test_states_are_read_leniently(text):
         ("", None, "no blocks|0 gold blocks"),
         ("gold c3:G.x?", None, "0 teal blocks"),
         ("gold c3:G.x? c3:T.x?", 14, "two blocks on c3"),
-        ("gold d2:G.x? c3:T.x?", 6, r"'d2:g.x\?' at column 6.*without a star"),
+        ("gold d2:G.x? c3:T.x?", 6, r"'d2:G.x\?' at column 6.*without a star"),
         ("gold c3:G.moon? c5:T.x?", 6, "one of star, stop"),
-        ("gold c3:G.st? c5:T.x?", 6, "one of star, stop"),
+        ("gold c3:G.st? c5:T.x?", 6, "expected star or stop in full"),
         (
             "gold c3:G.x? c5:T.x/north=cross",
             14,
@@ -66,7 +68,8 @@ def test_an_unreadable_state_names_the_part_its_column_and_what_was_expected(tex
 
 def test_a_turn_is_read_for_the_named_player():
     assert GAME.notation.parse_turn(DUEL, "c3-c4=stop", "gold") == GAME.notation.parse_turn(DUEL, "c3-c4=stop")
-    with pytest.raises(IllegalTurnError, match="c3 is gold's") as raised:
+    told = "The block on c3 is gold's, but the turn was entered for teal."
+    with pytest.raises(IllegalTurnError, match=told) as raised:
         GAME.notation.parse_turn(DUEL, "c3-c4=stop", "teal")
     assert [breach.rule for breach in raised.value.breaches] == ["moved-opponent-block"]
     with pytest.raises(UnreadableError, match="no player 'red'"):
@@ -101,7 +104,10 @@ def test_turns_are_read_leniently(text, strict):
     ("text", "column", "message"),
     [
         ("", None, "names no square"),
-        ("a1", None, "is only the start of a turn; add where the block goes"),
+        ("c3=cross", None, "is only the start of a turn; add where the block goes"),
+        ("c3-c4=s", 7, "'s' at column 7 of 'c3-c4=s'; expected star, stop or slider in full"),
+        ("c3-c4=stop s", 12, "expected a turn such as"),
+        ("c3-d3=hoops-d4-off", 13, "names both off and a square to end on"),
         ("c3-c4-c5-c6", 10, "more than three squares"),
         ("c3-c9", 5, "at column 5"),
         ("c3-c4=moon", 7, "'moon' at column 7"),
@@ -127,6 +133,8 @@ def test_an_unreadable_turn_names_its_column(text, column, message):
         ),
         ("c3-b3", AmbiguousError, "brings up the slider"),
         ("a1-a2=stop", IllegalTurnError, r"^No block stands on a1\.$"),
+        ("a1", IllegalTurnError, r"^No block stands on a1\.$"),
+        ("e7", IllegalTurnError, "e7 is teal's, and it is gold's turn"),
         ("c3-c4=stop-c5", IllegalTurnError, "must stay there"),
         ("c3-a1", IllegalTurnError, "must stay there; it went on to a1"),
         ("e7-d7=slider-d1", IllegalTurnError, "gold's turn"),
@@ -169,13 +177,40 @@ def test_a_block_that_can_leave_is_told_by_which_roll(text):
         ("gold c3:G.star/north=slider g7:T.x? removed=0,0", "c3-c3=stop", "no-roll"),
         ("gold c6:G.x/north=slider g7:T.x? removed=0,0", "c6-d6=star-d6", "not-removed"),
         ("over c5:T.x? removed=1,0", "c5-c4", "game-over"),
+        ("over c5:T.x? removed=1,0", "c5", "game-over"),
         ("gold c3:G.x/north=star e7:T.x/north=star removed=0,0", "c3-c4=stop-c5", "stop-must-not-hop"),
+        ("gold c3:G.x/north=star c5:T.x? removed=0,0 side_by_side=false", "c3-c4=stop-b4", "stop-must-not-hop"),
+        (IN_A_CORNER, "b1-a1=x-c1", "no-hop-possible"),
     ],
 )
 def test_a_typed_illegal_turn_names_its_rule(state, text, rule):
     with pytest.raises(IllegalTurnError) as raised:
         GAME.notation.parse_turn(GAME.notation.parse_state(state), text)
     assert raised.value.breaches[0].rule == rule
+
+
+@pytest.mark.parametrize(
+    ("state", "text", "sentence"),
+    [
+        (
+            "gold c3:G.x/north=star c5:T.x? removed=0,0 side_by_side=false",
+            "c3-c4=stop-b4",
+            "The gold block rolled to c4 with the stop up and went on to b4; "
+            "teal's blocks don't let it stay on c4, so it may not roll there.",
+        ),
+        (
+            IN_A_CORNER,
+            "b1-a1=x-c1",
+            "After the roll to a1 the gold block has the x up and could hop only where teal's blocks forbid it, "
+            "so it may not roll there.",
+        ),
+    ],
+)
+def test_a_roll_after_which_the_opponent_forbids_every_end_is_explained(state, text, sentence):
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.notation.parse_turn(GAME.notation.parse_state(state), text)
+    (breach,) = raised.value.breaches
+    assert breach.sentence == sentence
 
 
 @given(positions(), st.data())
