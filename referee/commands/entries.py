@@ -150,7 +150,7 @@ def _data(game: Game[Any, Any], step: Any) -> dict[str, JsonValue]:
 
 def _sentence(game: Game[Any, Any], step: Any) -> str:
     if isinstance(step, Roll):
-        return f"{format_roll(step)} is rolled."
+        return f"{format_roll(step)} was rolled."
     if isinstance(step, Announcement):
         return describe_announcement(step)
     return game.notation.describe(step)

@@ -233,19 +233,19 @@ COMMAND_MESSAGES: TypeAdapter[AnyCommandMessage] = TypeAdapter(AnyCommandMessage
 _MOST_FAULTS = 3
 
 
-def describe_errors(error: ValidationError, whole: str = "the command") -> str:
-    """Say what is wrong with a command, field by field: what was got and what was expected. It is called ``whole``."""
+def describe_errors(error: ValidationError) -> str:
+    """Say what is wrong with a command, field by field: what was got and what was expected."""
     faults = []
     for fault in error.errors(include_url=False)[:_MOST_FAULTS]:
         # The first part is the command's name.
         where = ".".join(str(part) for part in fault["loc"][1:])
         got = "" if not where or fault["type"] == "missing" else f" is {reprlib.repr(fault['input'])}"
-        faults.append(f"{where or whole}{got}: {fault['msg'][:1].lower()}{fault['msg'][1:]}")
+        faults.append(f"{where or 'the command'}{got}: {fault['msg'][:1].lower()}{fault['msg'][1:]}")
     return "; ".join(faults)
 
 
 class ReplyDocument(BaseModel):
-    """The reply to a command, and the number of the newest event at that time."""
+    """The reply to a command, and the number of the newest event at that time other than the clock's and remarks."""
 
     words: str
     refused: bool

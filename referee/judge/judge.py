@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from engine.api import StateT, TurnT
 from engine.showing import WritesInSteps
-from engine.values import Breach, OptionValue, Place
+from engine.values import Breach, OptionValue
 from referee.judge import faults, sentences
 from referee.judge.acceptance import (
     PendingTurn,
@@ -202,17 +202,13 @@ def _undone_turn_still_shown(look: Look[StateT, TurnT]) -> Judgement[StateT, Tur
     places = {place for part in undone for place, _ in part}
     if not any(places.isdisjoint(dict(part)) for part in look.context.by_sheet(look.decision.changes)):
         return look.belief, look.verdicts.taken_back(look.decision, look.seen)
-    sheets = {_sheet_of(place) for place in places}
-    erased = [place for place in look.believed if _sheet_of(place) in sheets]
+    sheets = {look.context.sheet_of(place) for place in places}
+    erased = [place for place in look.believed if look.context.sheet_of(place) in sheets]
     seen = look.seen.assuming(look.believed, erased, look.game.looks)
     others = Look.at(look.context, look.belief, seen, look.trigger)
     belief, ruling = first_judgement((_forbidden, _undecided, _judge_by_kind), others)
     conversation = replace(belief.conversation, refused=belief.conversation.refused | undone)
     return replace(belief, conversation=conversation), ruling
-
-
-def _sheet_of(place: Place) -> str:
-    return place.partition(".")[0]
 
 
 def _undone_turns_shown(look: Look[StateT, TurnT]) -> frozenset[Changes]:
@@ -261,7 +257,7 @@ def _judge_each_sheet(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | N
     changed = {place for place, _ in look.decision.shown}
     for player in rules.players_to_move(look.states[0]):
         believed = look.game.table.appearance(belief.states[0])
-        others = [place for place in believed if not place.startswith(f"{player}.")]
+        others = [place for place in believed if look.context.sheet_of(place) != player]
         if changed.issubset(others) or player not in rules.players_to_move(belief.states[0]):
             continue
         sheet = look.seen.assuming(believed, others, look.game.looks)
@@ -320,13 +316,12 @@ def _judge_turn(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
             look = look.with_belief(replace(look.belief, pending=pending))
             if trigger.names_faults and check_sides(look, resolved).support is not SideSupport.SUPPORTED:
                 return accept_unless_contradicted(look, resolved)
-        # A thing that looks clearly like a piece too many may be one; unclear places can wait.
-        clear = [at for at in decision.set_aside if seen.places[at].certainty >= look.context.settings.margin]
+        # A thing that looks clearly like a piece too many may be one; unclear and disputed places can wait.
+        margin = look.context.settings.margin
+        clear = [at for at in decision.set_aside if at in seen.places and seen.places[at].certainty >= margin]
         if look.trigger.names_faults and clear:
             return look.belief, look.verdicts.question_about(clear, decision.shown, seen)
-        described = [look.game.notation.describe(turn) for turn in resolved.turns or resolved.candidates]
-        sentence = sentences.turn_waits(" ".join(described[:1]))
-        return look.belief, look.verdicts.pending(sentence, resolved, decision, seen)
+        return look.belief, look.verdicts.turn_waits(resolved, decision, seen)
     parts = _of_kind(look, ExplanationKind.PART)
     if parts and not (look.declared or has_next_rolled):
         return look.belief, look.verdicts.pending(sentences.may_go_on(parts[0].to_do), resolved, decision, seen)

@@ -137,7 +137,7 @@ def may_go_on(to_do: str) -> str:
 
 def override_holds(places: Sequence[Place]) -> str:
     """The camera contradicts a person's correction."""
-    return f"{listed(places)} {'looks' if len(places) == 1 else 'look'} different to me, but a person's word holds."
+    return f"{listed(places)} {'looks' if len(places) == 1 else 'look'} different to me, but I go by what I was told."
 
 
 def differs_from_correction(places: Sequence[Place]) -> str:
@@ -287,7 +287,7 @@ def unexplained(places: Sequence[Place]) -> str:
 
 def rolled(roll: str) -> str:
     """A roll is accepted."""
-    return f"{roll} is rolled."
+    return f"{roll} was rolled."
 
 
 def no_roll_yet() -> str:
@@ -297,7 +297,8 @@ def no_roll_yet() -> str:
 
 def roll_again(leaning: int) -> str:
     """So many dice are at rest but lean on something."""
-    return f"That is not a roll: {'a die leans' if leaning == 1 else f'{leaning} dice lean'}. Please roll again."
+    what = "a die is" if leaning == 1 else f"{leaning} dice are"
+    return f"That roll doesn't count: {what} leaning on something. Please roll again."
 
 
 def dice_lay_there() -> str:

@@ -136,6 +136,19 @@ class VerdictFactory(Generic[StateT, TurnT]):
         changes = decision.best.changes if shown is None else shown
         return self.not_finished(sentence, places_named(turns[:1]), changes, seen, decision.margin, turns)
 
+    def turn_waits(
+        self,
+        resolved: Resolved[TurnT],
+        decision: Decision[StateT, TurnT],
+        seen: PooledReading,
+        shown: Changes | None = None,
+    ) -> Ruling:
+        """Quietly show a whole turn that has not ended, or that it is one of several; ``shown`` as in ``pending``."""
+        first, *others = resolved.turns or resolved.candidates
+        described = self.game.notation.describe(first)
+        sentence = sentences.one_of(described, len(others)) if others else sentences.turn_waits(described)
+        return self.pending(sentence, resolved, decision, seen, shown)
+
     def undecided(
         self,
         decision: Decision[StateT, TurnT],
@@ -173,11 +186,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         resolved: Resolved[TurnT] = Resolved((), turns)
         part = next((one for one in every if one.kind is ExplanationKind.PART), None)
         if not trigger.names_faults:
-            described = self.game.notation.describe(turns[0])
-            sentence = (
-                sentences.turn_waits(described) if len(turns) == 1 else sentences.one_of(described, len(turns) - 1)
-            )
-            return self.pending(sentence, resolved, decision, seen, decision.shown)
+            return self.turn_waits(resolved, decision, seen, decision.shown)
         if part is not None and trigger is not Trigger.DECLARED:
             return self.pending(sentences.may_go_on(part.to_do), resolved, decision, seen, decision.shown)
         return self._which_sensed(turns, decision, seen, unchanged=False)

@@ -104,7 +104,9 @@ class OpenedInputs:
     def adapt(self, frame: Frame | None, reading: Reading | None, *, is_set_up: bool, has_verdicts: bool) -> None:
         """Let the camera and the reader adapt to what a frame showed."""
         if self.exposure is not None and frame is not None and frame.source != NO_CAMERA:
-            self.exposure.update(frame, is_located=reading is not None and bool(reading.places))
+            # Places that only sensors know tell nothing about the picture.
+            is_seen = reading is not None and any(one.hidden_by is None for one in reading.places.values())
+            self.exposure.update(frame, is_located=is_seen)
         if self.learning is not None and has_verdicts and not is_set_up:
             self.learning.forget()
 

@@ -115,9 +115,14 @@ class Announcer(Generic[StateT, TurnT]):
         self._on_show = _OnShow(signal)
         self._publish_state(belief)
 
-    def show_verdict(self, belief: Belief[StateT, TurnT], verdict: Verdict, evidence: int | None) -> None:
-        """Show a verdict. ``evidence`` is the number of the event that holds its pictures."""
-        state = belief.states[0] if belief.states else None
+    def show_verdict(
+        self, belief: Belief[StateT, TurnT], verdict: Verdict, evidence: int | None, states: Sequence[StateT]
+    ) -> None:
+        """Show a verdict, after whose own turns ``states`` are possible.
+
+        ``evidence`` is the number of the event that holds its pictures.
+        """
+        state = states[0] if states else None
         signal = signal_for(verdict, self._game, state)
         words = signal.words
         if verdict.kind in _AS_BEFORE and state is not None and self._log.intention is not None:

@@ -6,6 +6,7 @@ import asyncio
 import enum
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 from pydantic import ValidationError
@@ -99,6 +100,7 @@ class CommandDesk:
             task = self._begin(sender, message)
             if message.request_id:
                 self._given[key] = task
+                task.add_done_callback(partial(self._forget_if_failed, key))
                 if len(self._given) > _MOST_REMEMBERED:
                     self._given.popitem(last=False)
         try:
@@ -108,10 +110,11 @@ class CommandDesk:
         except TimeoutError as error:
             words = f"There was no answer within {ANSWER_TIMEOUT_S:g} s. The history shows whether it was done."
             raise CommandError(CommandFault.UNANSWERED, words) from error
-        except CommandError:
-            # Nothing has become of it yet, so a repetition asks again.
+
+    def _forget_if_failed(self, key: tuple[str, str], task: asyncio.Task[ReplyDocument]) -> None:
+        """Forget a command of which nothing has become yet, so that a repetition asks again."""
+        if task.cancelled() or task.exception() is not None:
             self._given.pop(key, None)
-            raise
 
     def _begin(self, sender: Sender, message: AnyCommandMessage) -> asyncio.Task[ReplyDocument]:
         if len(self._waiting) >= MOST_WAITING:

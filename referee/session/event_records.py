@@ -140,7 +140,7 @@ def restored_sentence(said: str, by: str) -> str:
 
 def overrule_event(places: Sequence[str], by: str, time_s: float | None) -> Event:
     """Make the event for a person's word that places are as believed, whatever the camera sees there."""
-    sentence = f"Taken to be as believed: {', '.join(places)}."
+    sentence = f"On a person's word, taken to be correct: {', '.join(places)}."
     return Event(EventKind.NOTE, {"sentence": sentence, "by": by, "places": list(places)}, time_s)
 
 

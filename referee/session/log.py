@@ -144,6 +144,9 @@ class GameLog(Generic[StateT, TurnT]):
             self.ended = recorded_outcome(event)
         elif event.kind in STATE_CHANGING:
             self.ended = None
+        if event.kind in STATE_CHANGING:
+            # The same fault or question is news again.
+            self._recorded = None
         self.clock.take(event)
         self.intention = intention_after(self.intention, event)
         self.offer = offer_after(self.offer, event)
@@ -164,6 +167,7 @@ class GameLog(Generic[StateT, TurnT]):
         self.names = event.names
         self.without_hints = event.data.get("hints") == "none"
         self.turns = ()
+        self._crops = CropKeeper(self._game.places)
 
     def _refold(self) -> Folded[StateT]:
         folded = self.folded()
@@ -189,7 +193,7 @@ class GameLog(Generic[StateT, TurnT]):
         frame: Frame | None,
         complete_s: float | None = None,
     ) -> int | None:
-        """Record a verdict with pictures of its places from ``frame``; ``states`` are the new belief.
+        """Record a verdict with pictures of its places from ``frame``; ``states`` are those after its steps.
 
         ``complete_s`` is the time at which the accepted turn was complete on the table, in a game with a clock. Returns
         the number of the event that holds the pictures, ``None`` for a verdict that is only shown.
@@ -205,7 +209,6 @@ class GameLog(Generic[StateT, TurnT]):
         event = event_records.verdict_event(verdict)
         if event is not None and self._recorded != verdict_key(verdict):
             number = self.append(event, evidence)
-        if event is not None or steps:
             self._recorded = verdict_key(verdict)
         if steps or verdict.kind in {VerdictKind.SET_UP, VerdictKind.PUT_RIGHT}:
             self._crops.keep(self._cropper, frame)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from hardware.pin_map import ButtonRole
-from referee.commands.queue import CommandQueue
+from referee.commands.queue import CommandQueue, Submitted
 from referee.commands.values import Press
 from referee.judge.verdict import Verdict
 from referee.session.service import Service
@@ -17,6 +17,10 @@ from vision.frame import Frame
 RETRY_S = 1.0
 _READ_TIMEOUT_S = 2.0
 """How long to wait for a frame, in seconds, before commands are looked at again."""
+
+_WITHOUT_PICTURE = frozenset({ButtonRole.TAKE_BACK, ButtonRole.HINT})
+"""The buttons that work while the camera is away; the others judge the table, or ask by the time of the pictures."""
+_CAMERA_AWAY = "The camera is away; press again when it is back."
 
 
 class FrameSource(Protocol):
@@ -49,7 +53,8 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
 
     Returns the reason the frames ended, or an empty text if the loop was stopped. Commands are carried out before each
     frame, presses after it, because the frame shows the table they refer to. A lost camera is reported once, then the
-    loop waits for it. Unusable frames are skipped. At the end, the last frames are judged.
+    loop waits for it; presses that need it are refused meanwhile. Unusable frames are skipped. At the end, the last
+    frames are judged.
     """
     trouble: str | None = None
     while not ports.stop():
@@ -62,7 +67,11 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
             carry_out_commands(service, ports.commands)
             return str(error)
         except FrameError as error:
-            ports.on_verdicts(None, service.bad_frame(str(error)))
+            verdicts = service.bad_frame(str(error))
+            for pressed in _take_presses(ports):
+                # As under a hand, a turn that was ended is judged once the table can be seen.
+                verdicts += service.carry_out(pressed)
+            ports.on_verdicts(None, verdicts)
             continue
         except NothingNewError:
             continue
@@ -70,6 +79,11 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
             if trouble is None:
                 trouble = f"{error}. The game is kept as it is and goes on when the camera is back."
                 service.say_trouble(trouble)
+            for pressed in _take_presses(ports):
+                if isinstance(pressed.command, Press) and pressed.command.role in _WITHOUT_PICTURE:
+                    service.carry_out(pressed)
+                else:
+                    service.refuse(pressed, _CAMERA_AWAY)
             if not isinstance(error, FrameTimeoutError):
                 # A device that fails immediately would keep a core busy.
                 ports.wait(RETRY_S)
@@ -77,15 +91,20 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
         if trouble is not None:
             trouble = None
             service.end_trouble("The camera is back.")
-        for role in ports.buttons():
-            ports.commands.submit(Press(ButtonRole(role)))
-        presses = ports.commands.take_presses()
+        presses = _take_presses(ports)
         roles = {pressed.command.role for pressed in presses if isinstance(pressed.command, Press)}
         verdicts = service.step(frame, ends_turn=ButtonRole.END_TURN in roles)
         for pressed in presses:
             verdicts += service.carry_out(pressed)
         ports.on_verdicts(frame, verdicts)
     return ""
+
+
+def _take_presses(ports: LoopPorts) -> list[Submitted]:
+    """Return the presses that have been held back long enough, with those of the polled buttons."""
+    for role in ports.buttons():
+        ports.commands.submit(Press(ButtonRole(role)))
+    return ports.commands.take_presses()
 
 
 def carry_out_commands(service: Service[Any, Any], commands: CommandQueue) -> None:

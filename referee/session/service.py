@@ -38,7 +38,7 @@ from referee.session.view import TableView, is_before_set_up
 from vision.frame import Frame
 from vision.reading import Hindrance, HindranceKind, Reading
 
-_JUDGED_LATER = "What was announced is judged once the table is at rest."
+_JUDGED_LATER = "Noted. It is decided once the table is at rest."
 
 
 class Service(Generic[StateT, TurnT]):
@@ -123,6 +123,11 @@ class Service(Generic[StateT, TurnT]):
         with self._log.recording_request(submitted.request_id):
             return execute(self, submitted.command, respond)
 
+    def refuse(self, submitted: Submitted, words: str) -> None:
+        """Refuse a command aloud, since whoever pressed a button sees no reply."""
+        self._announcer.alarm(self._belief, words)
+        submitted.respond(commands.Reply(words, refused=True))
+
     def start(self, *, resume: bool = True, seed: int | None = None) -> None:
         """With ``resume``, continue the journal's latest game if it isn't over; else begin a new one.
 
@@ -149,7 +154,7 @@ class Service(Generic[StateT, TurnT]):
         Raises CorrectionError for another game or other sheets, and OptionError for bad options.
         """
         if isinstance(command, commands.Resume):
-            raise CorrectionError("the game goes on already")
+            raise CorrectionError("the game is already in progress")
         if command.game != self._game.name:
             raise CorrectionError(f"this referee referees {self._game.title}; stop it to play {command.game}")
         complete = self._settings.complete(command)
@@ -186,7 +191,7 @@ class Service(Generic[StateT, TurnT]):
         return self._take(Reading(sequence, self._announcer.time_s, {}, (Hindrance(HindranceKind.BAD_FRAME, message),)))
 
     def finish(self) -> list[Verdict]:
-        """Judge what the last frames showed, after the frames have ended."""
+        """Judge what the last frames showed: the end of the frames counts as the end of the turn."""
         last = self._view.last()
         return [] if last is None else self._decide(last, Trigger.RESTED)
 
@@ -405,25 +410,25 @@ class Service(Generic[StateT, TurnT]):
 
     def _publish_ruling(self, ruling: Ruling, *, asked: bool, complete_s: float | None = None) -> list[Verdict]:
         """Record a ruling, then show it; returns the new verdicts."""
-        news: list[Verdict] = []
+        news: list[tuple[Verdict, int | None, Sequence[StateT]]] = []
         if ruling.withdrawn:
             self._log.append(events.misread_event(ruling.withdrawn, self._announcer.time_s))
         steps, rolls = iter(ruling.steps), iter(ruling.rolls)
         for verdict in ruling.verdicts:
-            if not asked and not self._view.is_news(verdict, self.shown, self._belief):
+            shown = news[-1][0] if news else self.shown
+            if not asked and not self._view.is_news(verdict, shown, self._belief):
                 continue
-            taken: list[AcceptedStep] = [
-                *islice(steps, len(verdict.turns)),
-                *islice(rolls, bool(verdict.roll)),
-            ]
-            evidence = self._log.record(verdict, taken, self.belief, self._view.frame, complete_s)
-            self._announcer.show_verdict(self._belief, verdict, evidence)
+            taken: list[AcceptedStep] = [*islice(steps, len(verdict.turns)), *islice(rolls, bool(verdict.roll))]
+            states = [self._game.notation.parse_state(text) for text in taken[-1].states] if taken else self.belief
+            evidence = self._log.record(verdict, taken, states, self._view.frame, complete_s)
             self._view.question.take(verdict, self._view.stable)
-            news.append(verdict)
+            news.append((verdict, evidence, states))
+        for each in news:
+            self._announcer.show_verdict(self._belief, *each)
         self._announcer.remark_also(ruling.notes)
         tell_reader(self._reader, self._game, self._belief, ruling)
         self._announcer.holds_against(self._context.in_order(self._belief.override.ignored))
-        return news
+        return [verdict for verdict, _, _ in news]
 
     def _override(
         self,

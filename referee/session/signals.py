@@ -12,7 +12,6 @@ from types import MappingProxyType
 
 from common.phrases import capitalized, listed
 from engine.api import Game, SaysWhoIsPassedOver, StateT, TurnT
-from engine.errors import EngineError
 from engine.support.players import DRAW, describe_announcement
 from engine.values import EMPTY, Announcement, Appearance, Outcome, Place
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
@@ -38,16 +37,14 @@ _AGREED_DRAW = describe_announcement(Announcement(DRAW))
 def signal_for(verdict: Verdict, game: Game[StateT, TurnT], state: StateT | None) -> Signal:
     """Return the signal that shows a verdict.
 
-    ``state`` is the state before or after the verdict's turns, ``None`` before the set-up. From the state before, the
-    squares of an accepted turn are lit in the order of play. A turn that ends the game shows the end.
-    If a player is passed over, the words say so, and who plays instead.
+    ``state`` is the state after the verdict's turns, ``None`` before the set-up. A turn that ends the game shows the
+    end. If a player is passed over, the words say so, and who plays instead.
     """
     mood, sound = _MOODS[verdict.kind]
     words = verdict.sentence
     lights: tuple[Light, ...] = ()
     if verdict.kind is VerdictKind.ACCEPTED:
-        places, state = _played(verdict, game, state)
-        lights = _marked(places, LightRole.TURN)
+        lights = _marked(verdict.places, LightRole.TURN)
         outcome = None if state is None else game.rules.outcome(state)
         if outcome is not None:
             mood, sound = Mood.FINISHED, Sound.FINISHED
@@ -152,25 +149,6 @@ def add_trouble(signal: Signal, message: str) -> Signal:
     return replace(signal, mood=Mood.TROUBLE, sound=sound, words=_joined(signal.words, message))
 
 
-def _played(
-    verdict: Verdict, game: Game[StateT, TurnT], state: StateT | None
-) -> tuple[tuple[Place, ...], StateT | None]:
-    """Return the squares of the accepted turns in order, and the state after them."""
-    if state is None or not verdict.turns:
-        return verdict.places, state
-    places: list[Place] = []
-    after = state
-    try:
-        for text in verdict.turns:
-            turn = game.notation.parse_turn(after, text)
-            places.extend(turn.places)
-            after = game.rules.apply(after, turn)
-    except EngineError:
-        # The turns don't apply, so the state is already the one after them.
-        return verdict.places, state
-    return tuple(places), after
-
-
 def _marked(places: Iterable[Place], role: LightRole) -> tuple[Light, ...]:
     return tuple(Light.for_role(place, role) for place in dict.fromkeys(places))
 
@@ -191,7 +169,7 @@ def with_outcome(sentence: str, outcome: Outcome) -> str:
 def outcome_sentence(outcome: Outcome) -> str:
     """Say how a game ended: ``Teal wins: gold resigned.``"""
     if outcome.shared_by:
-        return f"{listed(outcome.shared_by)} win together: {outcome.reason.rstrip('.')}."
+        return f"{capitalized(listed(outcome.shared_by))} win together: {outcome.reason.rstrip('.')}."
     if outcome.is_given_up:
         return f"The game was given up: {outcome.reason.rstrip('.')}."
     if outcome.winner is None:

@@ -103,6 +103,8 @@ class Timekeeper(Generic[StateT, TurnT]):
         clock = self._log.clock.clock
         if clock is None:
             raise CorrectionError("there is no clock in this game, or it has not begun to run")
+        if self._log.ended is not None:
+            raise CorrectionError("the game is over, so its clock has stopped")
         is_paused = PauseReason.PERSON in clock.pauses
         if is_paused is not command.resume:
             raise CorrectionError("the clock is paused already" if is_paused else "nobody has paused the clock")
@@ -121,7 +123,9 @@ class Timekeeper(Generic[StateT, TurnT]):
     def lose_sight(self) -> None:
         """Note that the camera delivers no more pictures."""
         clock = self._log.clock.clock
-        if clock is not None and clock.control.waits and PauseReason.UNSEEN not in clock.pauses:
+        if clock is None or self._log.ended is not None:
+            return
+        if clock.control.waits and PauseReason.UNSEEN not in clock.pauses:
             self._log.append(paused_event(PauseReason.UNSEEN, "", self._announcer.time_s))
 
     def update(self, belief: Belief[StateT, TurnT], view: TableView[StateT, TurnT]) -> tuple[Player, ...]:
@@ -129,7 +133,7 @@ class Timekeeper(Generic[StateT, TurnT]):
         clock, time_s = self._log.clock.clock, self._announcer.time_s
         if belief.states != self._believed:
             self._believed, self._turns_at, self._in_time = belief.states, None, {}
-        if clock is None or not (clock.running or clock.pauses):
+        if clock is None or self._log.ended is not None or not (clock.running or clock.pauses):
             return ()
         wanted = self._reasons(view) if clock.control.waits else frozenset()
         held = clock.pauses - {PauseReason.PERSON}

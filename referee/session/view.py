@@ -200,7 +200,10 @@ class TableView(Generic[StateT, TurnT]):
         self._judged = None
 
     def last(self) -> StableView | None:
-        """Return the view of the last frames, if they haven't been judged; call this after the frames have ended."""
+        """Return the view of the last frames, judged or not, once the frames have ended.
+
+        ``None`` if too few of them show the same table, and for stills, of which each was judged at once.
+        """
         pending = self._filter.pending()
         enough = pending is not None and len(pending.readings) >= min(2, self._settings.settling.readings)
         return pending if enough and not self._settings.stills else None

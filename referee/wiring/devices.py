@@ -110,15 +110,15 @@ class LinkedController:
     controller: Controller
     connection: BoardConnection
 
-    def welcome(self, timeout_s: float = ANSWER_TIMEOUT_S) -> Welcome:
+    def welcome(self) -> Welcome:
         """Wait for the board; raises the BridgeError that keeps it from answering, if it does not pass by itself."""
-        self.connection.wait_for_answer(timeout_s)
+        self.connection.wait_for_answer(ANSWER_TIMEOUT_S)
         welcome, outage = self.connection.welcome, self.connection.outage
         if welcome is not None:
             return welcome
         if outage is not None:
             raise outage.error
-        raise SilentDeviceError(f"no board answered within {timeout_s:g} s")
+        raise SilentDeviceError(f"no board answered within {ANSWER_TIMEOUT_S:g} s")
 
     def wait(self, timeout_s: float) -> None:
         """Wait for a message from the board, up to the time given."""

@@ -148,8 +148,10 @@ def link_quality(statistics: ConnectionStatistics) -> Finding:
     """Rate a link by its round-trip time, and its lost and damaged packets."""
     link = statistics.link
     bad = link.dropped.total
-    trip = "no round trip" if link.round_trip_s is None else f"{link.round_trip_s * 1000:.1f} ms there and back"
-    info = f"{trip}; {link.packets} packets came, {bad} damaged ones, {link.counts.resent} sent again"
+    trip = (
+        "no round trip measured" if link.round_trip_s is None else f"{link.round_trip_s * 1000:.1f} ms there and back"
+    )
+    info = f"{trip}; {link.packets} packets received, {bad} damaged, {link.counts.resent} resent"
     if bad > 1 or link.counts.resent or (link.round_trip_s or 0.0) > SLOW_ROUND_TRIP_S:
         return Finding.note("link", info, "use a shorter or better cable, away from motors; nothing is lost meanwhile")
     return Finding.ok("link", info)

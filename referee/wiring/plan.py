@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar
 
+from common.phrases import listed
 from firmware_bridge.pin_maps.file import read_pin_map
 from firmware_bridge.pin_maps.pin_map import PinMap, PinMapError, SerialWires
 from firmware_bridge.ports.selection import WantedBoard
@@ -263,7 +264,9 @@ def _button_roles(settings: Settings, pin_map: PinMap | None, faults: _Faults) -
     roles = settings.board.buttons if pin_map is None else pin_map.button_roles
     twice = sorted({role for role in roles if roles.count(role) > 1})
     if twice:
-        faults.add("board.buttons", [f"two buttons are for {' and '.join(twice)}; each needs a use of its own"])
+        faults.add(
+            "board.buttons", [f"more than one button is set for {listed(twice)}; give each button a use of its own"]
+        )
     return tuple(ButtonRole(role) for role in roles)
 
 

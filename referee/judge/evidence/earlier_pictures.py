@@ -162,7 +162,10 @@ def _differences(pictures: Mapping[Place, PlacePicture], seen: PooledReading) ->
     differences = {place: pictures[place].difference(picture) for place, picture in now.items()}
     # Places that did not change since the earlier look were not read anew, and show none of the noise.
     reread = [value for place, value in differences.items() if now[place] is not pictures[place]]
-    noise = max(1.0, float(np.quantile(reread, 0.25))) if 2 * len(reread) > len(differences) else 1.0
+    if 2 * len(reread) <= len(differences):
+        return differences, 1.0
+    # Between infinities NumPy finds no quantile, so they count as the largest number.
+    noise = max(1.0, float(np.quantile(np.nan_to_num(reread), 0.25)))
     return differences, noise
 
 

@@ -87,7 +87,7 @@ def harvest() -> KeptGame:
 
 
 def test_a_game_with_dice_and_simultaneous_turns_is_kept(harvest: KeptGame) -> None:
-    assert harvest.enter("rolled", " 5 ") == "5 is rolled."
+    assert harvest.enter("rolled", " 5 ") == "5 was rolled."
     assert harvest.enter("turn", "Leave", "p3") == "p3 leaves the die."
     assert harvest.enter("turn", "keep", "p2") == "p2 keeps the die."
     assert harvest.enter("turn", "leave") == "p1 leaves the die. P2 wins: most points."
@@ -103,7 +103,7 @@ def test_a_game_with_dice_and_simultaneous_turns_is_kept(harvest: KeptGame) -> N
     assert folded.outcome is not None
     assert folded.outcome.winner == "p2"
     told = [line.sentence for line in event_lines(HARVEST, harvest.events)]
-    assert told[2:5] == ["5 is rolled", "leave  p3 leaves the die.", "keep  p2 keeps the die."]
+    assert told[2:5] == ["5 was rolled", "leave  p3 leaves the die.", "keep  p2 keeps the die."]
     written = make_record(HARVEST, harvest.events)
     assert record.read(record.write(written)) == record.read(record.write(written))
     assert record.replay(record.read(record.write(written))).states[-1] == folded.states[0]

@@ -64,8 +64,12 @@ def test_typed_lines_are_read_in_a_separate_thread() -> None:
 
 def test_polled_lines_raise_the_end_of_the_input_after_the_last_line() -> None:
     polled, taken = PolledLines(["a\n", "b\n"]), []
-    until_s = time.monotonic() + GUARD_S
-    with pytest.raises(EOFError):
+
+    def take_for_long() -> None:
+        until_s = time.monotonic() + GUARD_S
         while time.monotonic() < until_s:
-            taken += polled.poll()
+            taken.extend(polled.poll())
+
+    with pytest.raises(EOFError):
+        take_for_long()
     assert taken == ["a", "b"]

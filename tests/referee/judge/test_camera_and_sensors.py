@@ -82,8 +82,17 @@ def played(diaballik: Any, *texts: str) -> list[Any]:
     return states
 
 
-def beside_switches(diaballik: Any, state: Any, hidden: Collection[str] = (), wrong: Collection[str] = ()) -> Any:
-    """Readings of Diaballik by a camera that doesn't see the ``hidden`` squares and switches, some of them wrong."""
+def beside_switches(
+    diaballik: Any,
+    state: Any,
+    hidden: Collection[str] = (),
+    wrong: Collection[str] = (),
+    seen: Mapping[str, str] | None = None,
+) -> Any:
+    """Readings of Diaballik by a camera that doesn't see the ``hidden`` squares and switches, some of them wrong.
+
+    Only the camera sees the pieces ``seen``.
+    """
 
     def make_reading(looks: Mapping[str, str], *, time_s: float) -> Reading:
         rest = 0.01 / (len(diaballik.looks) - 1)
@@ -100,7 +109,7 @@ def beside_switches(diaballik: Any, state: Any, hidden: Collection[str] = (), wr
         )
 
     looks = diaballik.table.appearance(state)
-    return both(make_reading, looks, looks, wrong=wrong)
+    return both(make_reading, {**looks, **(seen or {})}, looks, wrong=wrong)
 
 
 @pytest.mark.parametrize("trigger", [Trigger.TOUCH, Trigger.TOUCH_RESTED])
@@ -134,6 +143,18 @@ def test_a_sensor_that_contradicts_the_camera_is_not_believed_once_something_cov
     assert "sensors disagree about c7" in covered.verdict.sentence
     seen_again = judge.consider(beside_switches(diaballik, states[3]), Trigger.TOUCH)
     assert [step.turn for step in seen_again.steps] == ["f6-e6 c7*a7"]
+
+
+@pytest.mark.parametrize("trigger", Trigger)
+def test_a_piece_that_only_the_camera_sees_disturbs_no_turn_elsewhere(diaballik: Any, trigger: Trigger) -> None:
+    states = played(diaballik, "d2-d3 g3-g2")
+    judge = JudgedGame(diaballik, belief=states[:1])
+    ruling = judge.consider(beside_switches(diaballik, states[1], seen={"e4": "black piece"}), trigger)
+    if trigger.accepts:
+        assert ruling.verdict.turns == ("d2-d3 g3-g2",)
+        assert ruling.verdicts[1].places == ("e4",)
+    else:
+        assert (ruling.verdict.kind, ruling.verdict.candidates) == (VerdictKind.NOT_FINISHED, ("d2-d3 g3-g2",))
 
 
 def test_a_stuck_sensor_elsewhere_does_not_disturb_the_camera(deblockle: Any, make_reading: Any) -> None:

@@ -50,7 +50,7 @@ def look(judged: JudgedGame, dice: str, trigger: Trigger = Trigger.RESTED, **how
 def test_dice_that_came_to_rest_are_the_roll(blokus: JudgedGame, trigger: Trigger) -> None:
     ruling = look(blokus, "6 2 4 1", trigger)
     assert [(verdict.kind, verdict.roll, verdict.sentence) for verdict in ruling.verdicts] == [
-        (VerdictKind.ACCEPTED, "1,2,4,6", "1,2,4,6 is rolled.")
+        (VerdictKind.ACCEPTED, "1,2,4,6", "1,2,4,6 was rolled.")
     ]
     assert present(BLOKUS.dice).roll_of(blokus.belief[0]) == Roll(("1", "2", "4", "6"))
     assert [roll.roll for roll in ruling.rolls] == ["1,2,4,6"]
@@ -72,12 +72,12 @@ def test_dice_on_the_table_are_left_alone_while_tiles_are_to_be_drawn() -> None:
     assert game.to_draw(after) == ""
 
 
-@pytest.mark.parametrize(("dice", "lean"), [("6 2 4/ 1", "a die leans"), ("6/ 2 4/ 1", "2 dice lean")])
+@pytest.mark.parametrize(("dice", "lean"), [("6 2 4/ 1", "a die is"), ("6/ 2 4/ 1", "2 dice are")])
 def test_a_new_roll_is_asked_for_if_a_die_leans(blokus: JudgedGame, dice: str, lean: str) -> None:
     for trigger in Trigger:
         ruling = look(blokus, dice, trigger)
         assert (ruling.verdict.kind, ruling.rolls) == (VerdictKind.NOT_FINISHED, ())
-        assert ruling.verdict.sentence == f"That is not a roll: {lean}. Please roll again."
+        assert ruling.verdict.sentence == f"That roll doesn't count: {lean} leaning on something. Please roll again."
     assert look(blokus, "6 2 4 1", at_mm=FAR_MM).rolls[0].roll == "1,2,4,6"
 
 

@@ -35,7 +35,9 @@ BEFORE = BLOCKADE.dice.rolled(
 TWO, THREE = {2: 0.9, 3: 0.1}, {2: 0.1, 3: 0.9}
 
 
-def ruled(heights: Mapping[str, Mapping[int, float]], top: str = "yellow medium") -> Any:
+def ruled(
+    heights: Mapping[str, Mapping[int, float]], top: str = "yellow medium", trigger: Trigger = Trigger.DECLARED
+) -> Any:
     readings = [
         replace(
             reading,
@@ -43,13 +45,16 @@ def ruled(heights: Mapping[str, Mapping[int, float]], top: str = "yellow medium"
         )
         for reading in drawn(BLOCKADE, BEFORE, {"d2": top})
     ]
-    return JudgedGame(BLOCKADE, belief=(BEFORE,)).consider(readings, Trigger.DECLARED).verdict
+    return JudgedGame(BLOCKADE, belief=(BEFORE,)).consider(readings, trigger).verdict
 
 
 def test_without_heights_turns_that_look_alike_are_asked_about() -> None:
     verdict = ruled({})
     assert verdict.kind is VerdictKind.AMBIGUOUS
     assert set(verdict.candidates) == {"c2-d2", "c3-d2"}
+    waiting = ruled({}, trigger=Trigger.GLANCE)
+    assert waiting.kind is VerdictKind.NOT_FINISHED
+    assert waiting.sentence.endswith(", or another turn, if the turn ends here.")
 
 
 @pytest.mark.parametrize(("c2", "c3", "turn"), [(TWO, THREE, "c2-d2"), (THREE, TWO, "c3-d2")])

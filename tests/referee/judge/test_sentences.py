@@ -39,8 +39,8 @@ def test_a_question_names_three_turns_and_counts_the_others(count: int, named: s
             sentences.one_sensor_against_start("a1", taken=False),
             "This is the usual start, except that I sense nothing on",
         ),
-        (sentences.override_holds(["a1"]), "a1 looks different to me, but a person's word holds."),
-        (sentences.override_holds(["a1", "b2"]), "a1 and b2 look different to me, but a person's word holds."),
+        (sentences.override_holds(["a1"]), "a1 looks different to me, but I go by what I was told."),
+        (sentences.override_holds(["a1", "b2"]), "a1 and b2 look different to me, but I go by what I was told."),
         (
             sentences.differs_from_correction(["a1"]),
             "a1 looks different from what I was told while I could not see it.",
@@ -67,8 +67,8 @@ def test_a_question_names_three_turns_and_counts_the_others(count: int, named: s
         (sentences.one_of("Warm moves.", 2), "Warm moves, or one of 2 other turns, if the turn ends here."),
         (sentences.left_the_board("It left."), "It left. I only know it from a sensor. Press the button again"),
         (sentences.unexplained(["a1"]), "I don't understand what happened on a1. Please put it back, or correct me."),
-        (sentences.roll_again(1), "That is not a roll: a die leans. Please roll again."),
-        (sentences.roll_again(3), "That is not a roll: 3 dice lean. Please roll again."),
+        (sentences.roll_again(1), "That roll doesn't count: a die is leaning on something. Please roll again."),
+        (sentences.roll_again(3), "That roll doesn't count: 3 dice are leaning on something. Please roll again."),
         (sentences.which_roll([]), "I can't read the dice for certain. Please say what was rolled"),
     ],
 )

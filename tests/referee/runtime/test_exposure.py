@@ -13,7 +13,7 @@ from referee.runtime.inputs import OpenedInputs
 from referee.sensing.readers import TickSource
 from tests.referee.service_table import ScriptedReader
 from vision.frame import Frame
-from vision.reading import PlaceReading, Reading
+from vision.reading import HindranceKind, PlaceReading, Reading
 
 STEP_S = 0.1
 
@@ -95,6 +95,21 @@ def test_a_camera_that_was_disconnected_is_locked_again(watched: Watched) -> Non
     watched.show(30, 3)
     assert watched.camera.asked == [True, True]
     assert watched.said == []
+
+
+@pytest.mark.parametrize(("hidden_by", "asked"), [(HindranceKind.NO_CAMERA, []), (None, [True])])
+def test_the_exposure_is_not_locked_while_only_sensors_know_the_table(
+    hidden_by: HindranceKind | None, asked: list[bool]
+) -> None:
+    camera = Camera()
+    inputs = OpenedInputs(
+        TickSource(lambda: 0.0, print, STEP_S), ScriptedReader(), exposure=ExposureHold(camera, print)
+    )
+    reading = Reading(0, 0.0, {"a1": PlaceReading({"empty": 1.0}, sensed=0.0, hidden_by=hidden_by)})
+    for number in range(100):
+        frame = Frame(np.full((16, 16, 3), 90, np.uint8), number * STEP_S, number)
+        inputs.adapt(frame, reading, is_set_up=True, has_verdicts=False)
+    assert camera.asked == asked
 
 
 def test_the_exposure_is_not_locked_on_what_replaces_an_unplugged_camera() -> None:

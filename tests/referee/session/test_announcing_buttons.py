@@ -93,7 +93,7 @@ def test_an_announcement_waits_until_the_table_is_at_rest(at: At) -> None:
     after = shown_after(ONE_SHORT, "e2-e3")
     on.hand(after, 1)
     said = on.tell(Press(ButtonRole.ANTI_PLAY))
-    late = Reply("What was announced is judged once the table is at rest.")
+    late = Reply("Noted. It is decided once the table is at rest.")
     assert (said, on.service.finished) == (late, False)
     on.show(after, 1)
     assert on.service.finished

@@ -170,6 +170,17 @@ def test_the_clock_waits_while_the_table_is_hidden_if_configured(table: Any, sta
     assert agrees_with_journal(on)
 
 
+def test_nothing_happens_to_the_clock_after_the_end_of_the_game(table: Any, start: Any) -> None:
+    on = begun(table, start, "game 2", patience_s=1.0)
+    on.show(start, 2, hindrances=(Hindrance(HindranceKind.NOT_LOCATED, "the board was not found"),))
+    assert face(on).paused
+    on.tell(Announce("gold:resign", "Ann"))
+    on.show(start, 2)
+    on.service.say_trouble("The camera is gone.")
+    assert on.tell(PauseClock("Ann")) == Reply("the game is over, so its clock has stopped", refused=True)
+    assert on.kinds()[-1] == "end"
+
+
 def test_a_hand_over_the_table_does_not_stop_the_clock(table: Any, start: Any) -> None:
     on = begun(table, start, "game 2", patience_s=1.0)
     on.hand(start, 10)

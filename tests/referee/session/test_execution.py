@@ -215,7 +215,7 @@ def test_the_camera_never_overrules_a_person_until_the_table_changes(table: Any,
     on.service.correct(Correct("Ann", {"c1": "gold block, cross up"}))
     misread = {**start, "c1": "gold block, x up"}
     assert on.show(misread, 4) == []
-    assert on.said[-1] == "c1 looks different to me, but a person's word holds."
+    assert on.said[-1] == "c1 looks different to me, but I go by what I was told."
     assert on.show(start, 1) == on.show(misread, 4) == [], "the camera may misread"
     _, after = on.play(start="e1")
     assert VerdictKind.ACCEPTED in kinds_of(on.show({**after, "c1": "gold block, x up"}, 2))
@@ -266,7 +266,7 @@ def test_a_correction_can_be_the_set_up_and_the_end(table: Any, start: Any) -> N
 def test_an_overruled_square_is_ignored(on: Any, start: Any) -> None:
     ghost = {**start, "g4": "teal block, stop up"}
     assert VerdictKind.AMBIGUOUS in kinds_of(on.show(ghost, 2))
-    assert on.tell(Overrule(("g4",), "Ann")) == Reply("Taken to be as believed: g4.")
+    assert on.tell(Overrule(("g4",), "Ann")) == Reply("On a person's word, taken to be correct: g4.")
     on.show(ghost, 2)
     _, after = on.play(start="c1", top="hoops")
     assert VerdictKind.ACCEPTED in kinds_of(on.show({**after, "g4": ghost["g4"]}, 2))
@@ -391,7 +391,7 @@ def test_if_touches_end_turns_the_next_player_resigns_after_a_finished_turn(tabl
         for _ in range(2):
             show(after, 0.5)
             said = on.tell(Press(ButtonRole.RESIGN)).words
-            assert said.startswith(("Teal resigns", "What was announced is judged once"))
+            assert said.startswith(("Teal resigns", "Noted. It is decided once"))
         on.show(after, 1)
     assert on.snapshots[-1].outcome.winner == "gold"
     assert on.kinds()[-3:] == ["turn", "announced", "end"]
@@ -413,7 +413,7 @@ def test_whoever_was_asked_resigns_although_the_finished_turn_is_gone(
         else:
             on.hand(after, 0.5)
         said = on.tell(Press(ButtonRole.RESIGN)).words
-        assert said.startswith(("Teal resigns", "What was announced is judged once"))
+        assert said.startswith(("Teal resigns", "Noted. It is decided once"))
     if shown == "put back":
         on.show(start, 1)
     assert on.snapshots[-1].outcome.winner == "gold"

@@ -84,13 +84,53 @@ def test_a_press_is_judged_by_the_next_frame(table_set_up: Any, make_reading: An
     def hear(frame: Any, verdicts: Any) -> None:
         heard.append((frame is not None, [one.kind for one in verdicts]))
 
-    script = [CameraError("gone"), on.frame()]
     ports = LoopPorts(lambda seconds: None, waiting, lambda: ["take back"], hear)
-    run(on.service, ScriptedCamera(script), ports)
+    run(on.service, ScriptedCamera([on.frame()]), ports)
     assert heard[0] == (True, [VerdictKind.ACCEPTED]), "a turn that ends is not called unfinished in the same step"
     assert replies[0] is not None
     assert not replies[0].refused
     assert on.kinds()[-2:] == ["turn", "take back"], "the button that is asked comes after the press that waited"
+
+
+def test_while_the_camera_is_away_a_press_that_needs_a_picture_is_refused(table_set_up: Any, make_reading: Any) -> None:
+    on = table_set_up(turn_end="button")
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 1)
+    waiting, replies = commands(), list[Reply | None]()
+    for role in (ButtonRole.END_TURN, ButtonRole.RESIGN):
+        waiting.submit(Press(role), replies.append)
+    on.reader.following = make_reading(after, time_s=on.sequence / 10)
+    ends = iter([False, False, True])
+    ports = LoopPorts(lambda seconds: None, waiting, stop=lambda: next(ends))
+    run(on.service, ScriptedCamera([CameraError("gone"), on.frame()]), ports)
+    assert replies == [Reply("The camera is away; press again when it is back.", refused=True)] * 2
+    assert on.said.count("The camera is away; press again when it is back.") == 2
+    assert on.kinds()[-1] == "set up", "the press does not count later"
+
+
+@pytest.mark.parametrize("error", [CameraError("gone"), FrameError("truncated")])
+def test_a_take_back_and_a_hint_need_no_picture(on: Any, error: Exception) -> None:
+    on.show(on.play(start="c1", top="hoops")[1], 2)
+    waiting, replies = commands(), list[Reply | None]()
+    for role in (ButtonRole.TAKE_BACK, ButtonRole.HINT):
+        waiting.submit(Press(role), replies.append)
+    run(on.service, ScriptedCamera([error]), LoopPorts(lambda seconds: None, waiting))
+    assert on.kinds()[-1] == "take back"
+    assert [reply and reply.words for reply in replies][1:] == ["There are no hints here."]
+
+
+def test_a_press_with_an_unusable_frame_counts_once_the_table_can_be_seen(table_set_up: Any, make_reading: Any) -> None:
+    on = table_set_up(turn_end="button")
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 1)
+    waiting, replies = commands(), list[Reply | None]()
+    waiting.submit(Press(ButtonRole.END_TURN), replies.append)
+    ends = iter([False, True])
+    ports = LoopPorts(lambda seconds: None, waiting, stop=lambda: next(ends))
+    run(on.service, ScriptedCamera([FrameError("truncated")]), ports)
+    assert replies == [Reply("The table is judged once it is at rest.")]
+    on.show(after, 2)
+    assert on.kinds()[-1] == "turn"
 
 
 class ScriptedCamera:

@@ -10,17 +10,17 @@ import pytest
 
 from engine.registry import load
 from hardware.lights.signals import Mood
-from referee.commands.values import Announce, EnterTurn
+from referee.commands.values import Announce, Correct, EnterTurn, NewGame
 from referee.errors import FoldError, JournalFullError
 from referee.journal import BufferedJournal, Journal
 from referee.journal.events import Event, Evidence
 from referee.judge.verdict import VerdictKind
 from referee.runtime.builder import open_session
 from referee.session.execution import IdleSession, execute
-from referee.session.settings import ServiceSettings
-from tests.referee.service_table import START, kinds_of, wall_clock
+from referee.session.settings import ServiceSettings, TurnEnd
+from tests.referee.service_table import START, Table, kinds_of, wall_clock
 from vision.frame import Frame, Image
-from vision.reading import Reading
+from vision.reading import PlaceReading, Reading
 
 
 def test_events_are_in_the_journal_before_a_light_shows_them(on: Any) -> None:
@@ -28,6 +28,48 @@ def test_events_are_in_the_journal_before_a_light_shows_them(on: Any) -> None:
     on.show(after, 2)
     accepted = on.lamp.moods.index(Mood.ACCEPTED)
     assert on.lamp.events_then[accepted] == 3
+
+
+def test_two_turns_of_one_look_are_in_the_journal_before_the_first_is_shown(
+    diaballik: Any, new_journal: Callable[[], Journal]
+) -> None:
+    def make_reading(looks: dict[str, str]) -> Reading:
+        places = {at: PlaceReading({one: float(one == look) for one in diaballik.looks}) for at, look in looks.items()}
+        return Reading(0, 0.0, places)
+
+    on = Table(diaballik, make_reading, new_journal(), ServiceSettings(turn_end=TurnEnd.TOUCH))
+    on.service.start()
+    state = diaballik.notation.parse_state("white black:a1,b1,c1,e1,f1,d1*,d7 white:a7,b7,c7*,e7,f7,g7,g6")
+    on.tell(Correct("Ann", {}, diaballik.notation.format_state(state)))
+    on.show(diaballik.table.appearance(state), 1)
+    for turn in ("a7-a6 c7*b7", "d1*d7"):
+        state = diaballik.rules.apply(state, diaballik.notation.parse_turn(state, turn))
+    on.show(diaballik.table.appearance(state), 2)
+    assert on.kinds()[-3:] == ["turn", "turn", "end"]
+    shown = [(on.lamp.moods[-2], on.lamp.events_then[-2]), (on.lamp.moods[-1], on.lamp.events_then[-1])]
+    assert shown == [(Mood.ACCEPTED, len(on.kinds())), (Mood.FINISHED, len(on.kinds()))]
+
+
+def test_the_same_fault_is_recorded_again_in_a_new_game_without_pictures_of_the_old_one(on: Any, start: Any) -> None:
+    wrong = {**start, "c1": "empty", "a5": START["c1"]}
+    on.show(wrong, 4)
+    on.service.begin(NewGame("deblockle"))
+    on.show({**start, "c1": "empty"}, 4)
+    number, event = on.journal.events()[-1]
+    assert event.kind == "illegal"
+    assert not [kept for kept in on.journal.evidence(number) if kept.evidence.name.startswith("before-")]
+    on.show(start, 2)
+    on.show(wrong, 4)
+    assert on.kinds()[-1] == "illegal"
+
+
+def test_a_fault_that_is_made_again_after_a_correction_is_recorded_again(on: Any, start: Any) -> None:
+    wrong = {**start, "c1": "empty", "a5": START["c1"]}
+    on.show(wrong, 4)
+    on.tell(Correct("Ann", {"c1": START["c1"]}))
+    on.show(start, 2)
+    on.show(wrong, 4)
+    assert on.kinds().count("illegal") == 2
 
 
 def test_a_restart_continues_where_the_journal_ends(table: Any, table_set_up: Any, tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_a_visible_roll_is_recorded_and_the_game_goes_on(on: Table) -> None:
     assert "by" not in event.data
     assert fold(BLOCKADE, on.journal.events()).states == on.service.belief
     assert not BLOCKADE.awaits_roll(on.service.belief[0])
-    assert (on.lamp.moods[-1], on.lamp.signals[-1].words) == (Mood.ACCEPTED, "4,1 is rolled.")
+    assert (on.lamp.moods[-1], on.lamp.signals[-1].words) == (Mood.ACCEPTED, "4,1 was rolled.")
     assert on.snapshots[-1].evidence == on.snapshots[-1].event_number == on.journal.events()[-1][0]
     assert see(on, "red:4 yellow:1", 3) == [], "the same dice are no second roll"
 
@@ -78,11 +78,11 @@ def test_a_visible_roll_can_be_taken_back_and_survives_a_restart(on: Table) -> N
 def test_a_typed_roll_outranks_a_visible_one(on: Table, running: bool) -> None:
     see(on, "red:4 yellow:1")
     if running:
-        assert on.tell(EnterRoll("5,1", "Ann")).words == "5,1 is rolled."
+        assert on.tell(EnterRoll("5,1", "Ann")).words == "5,1 was rolled."
         assert see(on, "red:4 yellow:1", 3) == [], "the dice on the table are not read again"
         assert BLOCKADE.dice.roll_of(on.service.belief[0]).faces == ("5", "1")
     else:
-        assert IdleSession(on.journal, CountingClock(0.01)).enter(EnterRoll("5,1", "Ann")) == "5,1 is rolled."
+        assert IdleSession(on.journal, CountingClock(0.01)).enter(EnterRoll("5,1", "Ann")) == "5,1 was rolled."
     events = on.journal.events()
     assert [event.kind for _, event in events][-3:] == ["rolled", "take back", "rolled"]
     assert [event.data.get("by") for _, event in events][-2:] == ["Ann", "Ann"]

@@ -250,7 +250,7 @@ def test_each_message_of_the_board_is_reported_once(
         (
             (0, 9, 9),
             r"The board's firmware is version 0\.9\.9, older than this .*; `./run hardware firmware install` "
-            r"renews it\.$",
+            r"updates it\.$",
         ),
         ((99, 0, 0), r"The board's firmware is version 99\.0\.0, newer than this .*; update the referee; or `./run "),
     ],

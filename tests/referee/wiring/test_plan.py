@@ -195,7 +195,7 @@ def test_a_button_role_or_a_port_used_twice_is_refused(folder: Path) -> None:
     text += '[board]\nport = "/dev/ttyUSB0"\nbuttons = ["hint", "hint"]\n'
     _, found = planned(folder, text)
     assert "/dev/ttyUSB0 is the port of the board under [board], too" in found[0]
-    assert "two buttons are for hint" in found[1]
+    assert "more than one button is set for hint; give each" in found[1]
 
 
 def test_an_unsupported_rate_for_wled_is_refused(folder: Path) -> None:

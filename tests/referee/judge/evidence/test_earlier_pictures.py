@@ -114,6 +114,15 @@ def test_no_touch_is_inferred_if_all_pictures_differ() -> None:
     assert judged({2: 0.5, 3: 0.5}, share=0.5, others=0.5).touched is None
 
 
+@pytest.mark.parametrize("comparable", [1, 6, 12])
+def test_no_touch_is_inferred_if_most_pictures_cannot_be_compared(comparable: int) -> None:
+    beside = PlacePicture(picture(0.0).levels, (-100.0, 15.0))
+    stood = {place: KnownPiece(TOP, 1, picture(0.0) if at < comparable else beside) for at, place in enumerate(PLACES)}
+    places = {place: PooledPlace({TOP: 0.0}, picture=picture(0.5)) for place in PLACES}
+    seen = PooledReading(places, frozenset(), 0.0, 0)
+    assert compare_with_earlier_pictures(BLOCKADE, seen, stood) is seen
+
+
 def touched(share: float, *, others: float, kept: int = 0) -> float | None:
     """The log-odds that c3 was touched; ``kept`` of the other places keep their old picture."""
     stood = {place: KnownPiece(TOP, 1, picture(0.0)) for place in PLACES}
