@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,7 +11,8 @@ from pathlib import Path
 def write_durably(path: Path, data: str | bytes, *, private: bool = False) -> None:
     """Replace a file atomically; on return it is on the disk. Text is written as UTF-8.
 
-    A power cut at any moment leaves either the old file or the new one. Only the owner can read a ``private`` file.
+    A power cut at any moment leaves either the old file or the new one. Only the owner can read a ``private`` file; any
+    other keeps the permissions of the file that it replaces.
     Raises an OSError that names the file, and UnicodeEncodeError for text that isn't valid Unicode.
     """
     content = data.encode() if isinstance(data, str) else data
@@ -21,12 +23,15 @@ def write_durably(path: Path, data: str | bytes, *, private: bool = False) -> No
     target = path.resolve()
     draft = target.with_name(f".{target.name}.draft")
     try:
-        if private:
-            # A leftover draft would keep its own permissions.
-            draft.unlink(missing_ok=True)
-        mode = 0o600 if private else 0o666
+        # A leftover draft would keep its own permissions.
+        draft.unlink(missing_ok=True)
+        keeps_mode = not private and target.exists()
+        mode = stat.S_IMODE(target.stat().st_mode) if keeps_mode else 0o600 if private else 0o666
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
         with os.fdopen(descriptor, "wb") as file:
+            if keeps_mode:
+                # The umask may have removed some.
+                os.fchmod(descriptor, mode)
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

@@ -20,7 +20,9 @@ from hardware.pin_map import PinAllocator, PinName
 from hardware.pins import hardware_error, open_pin_factory, pin_errors
 from hardware.switch_states import SwitchDebouncer, SwitchSnapshot, SwitchState, switch_states
 
-DEFAULT_SCAN_S = 0.02
+_SCAN_S = 0.02
+"""Minimum time between two scans, in seconds. Set by hand."""
+
 _NAME = "sensors"
 _CHARGE_S = 50e-6
 
@@ -140,7 +142,6 @@ class GpioSwitches:
         on_fault: called with a sentence when they fail for the first time.
         wait: see ``SwitchScanner``; 2 ms in all for a scan of 8 rows.
         pin_factory: gpiozero's; its default one when ``None``.
-        scan_s: minimum time between two scans.
     """
 
     def __init__(
@@ -150,14 +151,10 @@ class GpioSwitches:
         wait: Callable[[float], None],
         *,
         pin_factory: Factory | None = None,
-        scan_s: float = DEFAULT_SCAN_S,
     ) -> None:
-        if not scan_s > 0:
-            raise ValueError(f"scan_s is {scan_s}; expected seconds, more than 0")
         self.pins = pins
         self._on_fault = on_fault
         self._factory = pin_factory
-        self._scan_s = scan_s
         self._wait = wait
         self._scanner: SwitchScanner | None = None
         self._debouncer = SwitchDebouncer(pins.switches)
@@ -170,7 +167,7 @@ class GpioSwitches:
 
         Each change is returned once. ``time_s`` of the snapshot is when the switches were last scanned.
         """
-        if self._scanned_s is None or now_s >= self._scanned_s + self._scan_s:
+        if self._scanned_s is None or now_s >= self._scanned_s + _SCAN_S:
             self._scan(now_s)
         if self._scanner is None or self._scanned_s is None:
             return None
@@ -180,7 +177,7 @@ class GpioSwitches:
         """Return when ``latest`` makes the next scan, or tries the pins again."""
         if self._scanner is None:
             return max(now_s, self._backoff.retry_at_s or now_s)
-        return now_s if self._scanned_s is None else max(now_s, self._scanned_s + self._scan_s)
+        return now_s if self._scanned_s is None else max(now_s, self._scanned_s + _SCAN_S)
 
     def close(self) -> None:
         """Release every pin."""

@@ -83,8 +83,10 @@ class Progress:
     def pip_line(self, line: str) -> None:
         """Update the progress from a line of pip's output."""
         words = line.split()
-        # pip says "Processing" for a local wheel.
-        if words[:1] in (["Collecting"], ["Processing"]) and self._changes:
+        # pip says "Processing" for a local wheel, and ignores what other machines need before it fetches the rest.
+        if words[:1] == ["Ignoring"]:
+            self._total -= 1
+        elif words[:1] in (["Collecting"], ["Processing"]) and self._changes:
             self._done += 1
             file_name = words[1].rpartition("/")[2]
             name = file_name.partition("-" if file_name.endswith(".whl") else "==")[0]

@@ -16,6 +16,7 @@ import re
 import sys
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 from babel.messages.catalog import Catalog, Message
@@ -162,7 +163,11 @@ _WORDS = (
         "sheet",
         "sheet of {player}",
     ),
-    *("{lights} lights, {switches} switches, {buttons} buttons", ", a buzzer"),
+    *map(
+        ", ".join,
+        product(("1 light", "{lights} lights"), ("1 switch", "{switches} switches"), ("1 button", "{buttons} buttons")),
+    ),
+    ", a buzzer",
     # A setting that was typed during set-up.
     *("there is no setting {name}{near}; known: {names}", "{name} is {got}; expected {expected}"),
     *("{name} is {got}; expected {low} to {high}", "{name} is {got}; expected {kind}, {low} to {high}"),

@@ -288,14 +288,13 @@ def _version_error(port: SerialPort, refused: messages.Refused | None) -> Versio
     theirs = _versions(refused.oldest, refused.newest)
     ours = _versions(messages.OLDEST_VERSION, messages.NEWEST_VERSION)
     if refused.newest < messages.OLDEST_VERSION:
-        advice = "its firmware is older than this program: `./run hardware firmware install` renews it"
+        advice = "its firmware is older than this program: `./run hardware firmware install` updates it"
     elif refused.oldest <= messages.NEWEST_VERSION:
-        advice = "it still refuses, so its firmware is damaged: `./run hardware firmware install` renews it"
+        advice = "it still refuses, so its firmware is damaged: `./run hardware firmware install` reinstalls it"
     else:
         advice = (
-            "its firmware is newer than this program: update the referee, or `./run hardware firmware "
-            "install` puts the "
-            "firmware that fits on the board"
+            "its firmware is newer than this program: update the referee, or `./run hardware firmware install` puts "
+            "the firmware that fits on the board"
         )
     return VersionError(
         f"the board on {port.device} speaks {theirs} of the protocol, and this program {ours}; {advice}"

@@ -118,6 +118,12 @@ class ConnectionThread:
         return found[0] if len(found) == 1 else self._only_one_answering(found)
 
     def _only_one_answering(self, found: Sequence[SerialPort]) -> SerialPort:
+        """Try one port after another, and return that of the only board that answers.
+
+        A board that does not answer just then, such as one that is starting, is passed over: of two, the other is used.
+        What is pressed while several are tried may be lost.
+        Raises PortAmbiguousError if several answer, and PortMissingError if every port was tried in vain.
+        """
         self._enter(ConnectionState.HANDSHAKING)
         answering: list[str] = []
         silent: list[str] = []
@@ -136,7 +142,7 @@ class ConnectionThread:
         if len(answering) > 1:
             raise PortAmbiguousError(f"{len(answering)} boards answer: {'; '.join(answering)}; {ask_which_port(found)}")
         if not answering and silent:
-            raise PortMissingError(f"none of {len(found)} boards is the referee's: {'; '.join(silent)}")
+            raise PortMissingError(f"none of the {len(found)} boards is the referee's: {'; '.join(silent)}")
         return chosen
 
     # communicating

@@ -139,7 +139,7 @@ def bare_board(reached: ReachedBoard, baud: int, environment: InstallEnvironment
     """
     if isinstance(reached.why_not, VersionError):
         environment.say(
-            f"{reached.why_not}. It takes no orders from this program: unplug it now and plug it in again; I wait for "
+            f"{reached.why_not}. This program cannot control it. Unplug it now and plug it in again; waiting up to "
             f"{_REPLUG_S:.0f} seconds."
         )
         patience_s = _REPLUG_S

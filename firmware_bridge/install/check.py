@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from common.findings import Finding, Severity, worst
+from common.phrases import counted
 from firmware_bridge.errors import NoFirmwareError, VersionError, WrongDeviceError
 from firmware_bridge.install.access import (
     InstallEnvironment,
@@ -106,7 +107,8 @@ def compare_versions(installed: Version, ours: Version) -> Finding:
 
 def equipment(welcome: Welcome) -> str:
     """Describe what is connected to a board."""
-    counts = f"{welcome.lights} lights, {welcome.switches} switches, {welcome.buttons} buttons"
+    lights, switches = counted(welcome.lights, "light"), counted(welcome.switches, "switch", "switches")
+    counts = f"{lights}, {switches}, {counted(welcome.buttons, 'button')}"
     return f"{counts}, a buzzer" if welcome.buzzer else counts
 
 

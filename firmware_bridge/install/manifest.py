@@ -110,7 +110,7 @@ def version_problem(installed: Version, ours: Version = FIRMWARE_VERSION) -> tup
     if installed == ours:
         return None
     if installed < ours:
-        return f"version {there}, older than this program's {here}", "`./run hardware firmware install` renews it"
+        return f"version {there}, older than this program's {here}", "`./run hardware firmware install` updates it"
     return (
         f"version {there}, newer than this program's {here}",
         f"update the referee; or `./run hardware firmware install` puts version {here} on the board",

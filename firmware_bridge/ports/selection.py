@@ -120,7 +120,7 @@ def _same_board_ports(
 ) -> tuple[SerialPort, ...]:
     """Return the ports where the board of ``known`` may be now; none if it is gone, so that a spare one may be used."""
     alike = returned_ports(ports, known, lookalikes)
-    for name in (known.device, wanted.port):
+    for name in (known.device, *(() if wanted.port is None else _names_of(wanted.port))):
         if any(port.device == name for port in alike):
             return tuple(port for port in alike if port.device == name)
     if len(alike) < 2 or wanted.is_any:

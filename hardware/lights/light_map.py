@@ -61,8 +61,8 @@ class LightMap:
             use = next(use for use, numbers in _uses(self) if last in numbers)
             found.append(
                 f"the strip has {strip_lights} lights and the light map needs {self.shortest_strip} "
-                f"(light {last} is {use}); join the missing {self.shortest_strip - strip_lights}, set the number of "
-                "lights right, or map the lights again"
+                f"(light {last} is {use}); connect the missing {self.shortest_strip - strip_lights}, correct the "
+                "number of lights, or map the lights again"
             )
         if None not in (self.pin_map_crc, pin_map_crc) and pin_map_crc != self.pin_map_crc:
             found.append(

@@ -75,8 +75,6 @@ class TerminalDriver:
 
     def show(self, signal: Signal, time_s: float) -> None:  # noqa: ARG002 - text stands still; the time is for other drivers
         """Print the signal; raises DriverError when the output is closed or full."""
-        if signal == self._shown:
-            return
         lights_changed = self._shown is None or signal.lights != self._shown.lights
         try:
             if lights_changed and signal.lights:
@@ -85,9 +83,7 @@ class TerminalDriver:
                 self._console.bell()
         except (OSError, ValueError) as error:
             # a closed text stream raises ValueError, a broken pipe OSError
-            raise DriverError(
-                f"the terminal can't be written to ({error}); the lights are shown nowhere else"
-            ) from error
+            raise DriverError(f"the terminal can't be written to ({error})") from error
         self._shown = signal
 
     def close(self) -> None:

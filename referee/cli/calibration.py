@@ -16,6 +16,7 @@ from referee.cli.options import (
     WRITABLE_FILE,
     Number,
     WholeNumber,
+    paper_option,
     parse_options,
     refuse_overwriting,
     rule_option,
@@ -30,17 +31,11 @@ _READ_TIMEOUT_S = 10.0
 _MOST_FAULTS = 2
 """After that many faults in a row, a camera is given up."""
 
-PAPERS = ("a4", "letter")
-"""The papers of ``referee.rendering.printed_sheets``, repeated here so that ``referee --help`` doesn't load OpenCV."""
-
 _BOARD = click.option(
     "--board",
     default="charuco:7x5:30:22:DICT_5X5_100",
     show_default=True,
     help="Squares across and down, their side and the markers' side in mm, marker dictionary.",
-)
-_PAPER = click.option(
-    "--paper", type=click.Choice(PAPERS), default="a4", show_default=True, help="The paper to print on."
 )
 _OUT = click.option("--out", type=WRITABLE_FILE, required=True, help="The PDF to write.")
 
@@ -241,7 +236,7 @@ def print_command() -> None:
 
 @print_command.command(cls=ExampleCommand)
 @click.option("--layout", type=READABLE_FILE, help="The measured table.  [default: as in the settings]")
-@_PAPER
+@paper_option
 @_OUT
 @click.pass_obj
 def markers(context: CommandContext, layout: Path | None, paper: str, out: Path) -> None:
@@ -277,7 +272,7 @@ def markers(context: CommandContext, layout: Path | None, paper: str, out: Path)
 
 @print_command.command(cls=ExampleCommand)
 @_BOARD
-@_PAPER
+@paper_option
 @_OUT
 def charuco(board: str, paper: str, out: Path) -> None:
     """Print the board to calibrate a camera with.
@@ -298,7 +293,7 @@ def charuco(board: str, paper: str, out: Path) -> None:
 @click.option("--players", type=WholeNumber(1), help="How many sheets.  [default: as many as play by the rules]")
 @rule_option
 @click.option("--layout", type=READABLE_FILE, help="The measured sheet.  [default: as in the settings]")
-@_PAPER
+@paper_option
 @_OUT
 @click.pass_obj
 def game_sheets(

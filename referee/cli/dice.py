@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 NOT_RESTED = "the pictures ended before the dice had rested for two of them; show more pictures"
 FRAME_TIMEOUT_S = 10.0
-RESTING_PX = 0.12
+_RESTING_SHARE = 0.12
 """The most a resting die may seem to move between two pictures, as a share of the side of its bounding box."""
 
 
@@ -169,7 +169,8 @@ def _obstacle_sentence(count: int, leaning: int) -> str:
     if not count:
         return "no dice in sight; roll them where the camera sees them"
     if leaning:
-        return f"{'a die leans' if leaning == 1 else f'{leaning} dice lean'} and counts for nothing; roll again"
+        what = "a die leans and counts" if leaning == 1 else f"{leaning} dice lean and count"
+        return f"{what} for nothing; roll again"
     return ""
 
 
@@ -182,7 +183,7 @@ def at_rest(before: Sequence[DieInPicture], after: Sequence[DieInPicture]) -> bo
 
 def _same(die: DieInPicture, other: DieInPicture) -> bool:
     apart = math.dist(_middle(die), _middle(other))
-    return die.value == other.value and apart < RESTING_PX * (die.box[2] - die.box[0])
+    return die.value == other.value and apart < _RESTING_SHARE * (die.box[2] - die.box[0])
 
 
 def _middle(die: DieInPicture) -> tuple[float, float]:

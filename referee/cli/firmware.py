@@ -69,7 +69,10 @@ def install(context: CommandContext, port: str | None, pins: Path | None) -> Non
     if done.kept_main is not None:
         click.echo(f"The board's own main.py is kept there as {done.kept_main}.")
     if done.welcome is None:
-        say("By its pin map the board speaks on its UART: `./run hardware firmware check --quick --port` that port.")
+        say(
+            "Its pin map makes the board talk over its UART. Check it there: "
+            "`./run hardware firmware check --quick --port PORT`."
+        )
     else:
         click.echo(f"{done.welcome.board} answers: {equipment(done.welcome)}.")
     if not done.has_pin_map:
@@ -131,8 +134,8 @@ def pins(file: Path | None, example: bool, board: str) -> None:
     _warn(made)
     buttons = ", ".join(made.button_roles) or "none"
     click.echo(
-        f"{file} is a good pin map ({made.board.title}): {made.light_count} lights, {made.switch_count} switches, "
-        f"buttons: {buttons}."
+        f"{file} is a good pin map ({made.board.title}): {counted(made.light_count, 'light')}, "
+        f"{counted(made.switch_count, 'switch', 'switches')}, buttons: {buttons}."
     )
 
 

@@ -60,6 +60,9 @@ READABLE_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 WRITABLE_FILE = click.Path(path_type=Path, dir_okay=False)
 """A file to write, which may not exist yet."""
 
+PAPERS = ("a4", "letter")
+"""The papers of ``referee.rendering.printed_sheets``, repeated here so that ``referee --help`` doesn't load OpenCV."""
+
 STRENGTH = click.Choice(["gentle", "fair", "strong"])
 """How well the program plays, and how far its hints look ahead."""
 
@@ -106,6 +109,16 @@ game_number_option = click.option(
 rule_option = click.option(
     "--option", "options", multiple=True, metavar="NAME=VALUE", help="A rule option; may be given several times."
 )
+which_game_option = click.option(
+    "--game", "game_name", type=GAME, help="Whose squares they are.  [default: as in the settings]"
+)
+paper_option = click.option(
+    "--paper", type=click.Choice(PAPERS), default="a4", show_default=True, help="The paper to print on."
+)
+_CALIBRATION_HELP = "What `./run hardware calibrate` wrote for this camera."
+_LAYOUT_HELP = "The measured table.  [default: the layout that comes with the game]"
+calibration_option = click.option("--calibration", type=READABLE_FILE, help=_CALIBRATION_HELP)
+layout_option = click.option("--layout", type=READABLE_FILE, help=_LAYOUT_HELP)
 markers_option = setting_option(
     "--markers",
     setting="table.markers",
@@ -183,8 +196,8 @@ def input_options(command: Command) -> Command:
     command = markers_option(command)
     for name, setting, what in (
         ("--looks", "table.looks", "What `./run pieces enrol` learned of the pieces."),
-        ("--layout", "table.layout", "The measured table.  [default: the layout that comes with the game]"),
-        ("--calibration", "camera.calibration", "What `./run hardware calibrate` wrote for this camera."),
+        ("--layout", "table.layout", _LAYOUT_HELP),
+        ("--calibration", "camera.calibration", _CALIBRATION_HELP),
     ):
         command = setting_option(name, setting=setting, type=READABLE_FILE, help=what)(command)
     return command

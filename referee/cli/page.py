@@ -108,7 +108,7 @@ def devices_command(
 ) -> None:
     """List the devices that are paired with the page, or change one.
 
-    DEVICE is its number in the list or its name. It holds at once, also while the page is open.
+    DEVICE is its number in the list or its name. The change takes effect at once, also while the page is open.
 
     Examples:
       ./run tools devices
@@ -129,7 +129,7 @@ def devices_command(
     chosen = _find_device(devices, device, context.advised_command("tools devices", path))
     devices.change(chosen.id, Role.NOBODY if may is None else Role[may.upper()])
     name = chosen.name or f"Device {device}"
-    click.echo(f"{name} is no longer paired." if may is None else f"{name} may {may} from now on.")
+    click.echo(f"{name} is no longer paired." if may is None else f"{name} now has the role {may}.")
 
 
 def _list(devices: PairedDevices, pairing: str) -> None:

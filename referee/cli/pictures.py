@@ -13,7 +13,16 @@ import click
 from common.phrases import capitalized, listed
 from referee.cli.context import CommandContext, output, print_drawn, print_legend, say
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
-from referee.cli.options import READABLE_FILE, WRITABLE_FILE, Corners, grid_options, input_options, markers_option
+from referee.cli.options import (
+    READABLE_FILE,
+    WRITABLE_FILE,
+    Corners,
+    calibration_option,
+    grid_options,
+    input_options,
+    layout_option,
+    markers_option,
+)
 
 if TYPE_CHECKING:
     from engine.api import Game
@@ -266,10 +275,8 @@ def show_reading(game: Game[Any, Any], reading: Reading) -> None:
 
 @click.command(cls=ExampleCommand)
 @click.argument("images", nargs=-1, required=True, type=READABLE_FILE)
-@click.option("--calibration", type=READABLE_FILE, help="What `./run hardware calibrate` wrote for this camera.")
-@click.option(
-    "--layout", type=READABLE_FILE, help="The measured table.  [default: the layout that comes with the game]"
-)
+@calibration_option
+@layout_option
 @markers_option
 @click.option(
     "--positions",

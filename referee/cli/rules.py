@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -107,7 +108,8 @@ def new(game_name: str, output: Path | None, force: bool) -> None:
             file.write(text)
     except FileExistsError as error:
         raise click.UsageError(f"{output} is there already; give another name, or --force to write over it.") from error
-    say(f"The description is in {output}. Change it, then: ./run tools sheet check {output} --game {game_name}")
+    checking = f"./run tools sheet check {shlex.quote(str(output))} --game {game_name}"
+    say(f"The description is in {output}. Change it, then: {checking}")
 
 
 @sheet_command.command(cls=ExampleCommand)
@@ -124,10 +126,10 @@ def check(file: Path, game_name: str) -> None:
     sheet, text = _sheet_file(game_name), read_text(file)
     with _naming_another_game(file, text):
         values = sheet.read(text)
-    written = " ".join(f"--option {name}={value}" for name, value in values.items())
+    written = " ".join(f"--option {shlex.quote(f'{name}={value}')}" for name, value in values.items())
     click.echo(f"{file} is good for {game_name}: {written}")
     if sheet.option is not None:
-        click.echo(f"In short: --option {sheet.option}={file}")
+        click.echo(f"In short: --option {shlex.quote(f'{sheet.option}={file}')}")
 
 
 @sheet_command.command(cls=ExampleCommand)

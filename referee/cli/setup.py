@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from referee.cli.calibration import PAPERS
 from referee.cli.context import CommandContext, output, print_findings, say, utc_now
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
-from referee.cli.options import chosen_page, page_options
+from referee.cli.options import chosen_page, page_options, paper_option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,7 +44,7 @@ _KEYS = "b: back, s: skip, q: stop for now"
     default=Path(),
     help="Where its files go.  [default: here]",
 )
-@click.option("--paper", type=click.Choice(PAPERS), default="a4", show_default=True, help="The paper to print on.")
+@paper_option
 @click.option("--new", "is_new", is_flag=True, help="Begin with the first step again.")
 @page_options
 @click.pass_obj
@@ -150,7 +149,7 @@ def _on_page(
     *,
     is_new: bool,
 ) -> int:
-    """Serve the set-up until Ctrl-C; returns whether it is complete."""
+    """Serve the set-up until Ctrl-C; return the exit code."""
     from rich.text import Text
 
     from referee.setup.page import SetUpEnvironment, SetUpPage

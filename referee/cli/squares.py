@@ -10,7 +10,16 @@ import click
 from common.user import user_name
 from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand, ExampleGroup
-from referee.cli.options import GAME, READABLE_FILE, WRITABLE_FILE, Number, WholeNumber, by_option, journal_option
+from referee.cli.options import (
+    WRITABLE_FILE,
+    Number,
+    WholeNumber,
+    by_option,
+    calibration_option,
+    journal_option,
+    layout_option,
+    which_game_option,
+)
 
 
 @click.group(name="lights", cls=ExampleGroup)
@@ -30,12 +39,10 @@ def lights_command() -> None:
     "--out", type=WRITABLE_FILE, help="The light map to write.  [default: as in the settings, or lights.toml]"
 )
 @click.option("--lights", "count", type=WholeNumber(1, 300), help="How many lights there are; a board reports it.")
-@click.option("--game", "game_name", type=GAME, help="Whose squares they are.  [default: as in the settings]")
+@which_game_option
 @click.option("--camera", help="Let this camera find each light; the board must be empty. It asks where it is unsure.")
-@click.option("--calibration", type=READABLE_FILE, help="What `./run hardware calibrate` wrote for this camera.")
-@click.option(
-    "--layout", type=READABLE_FILE, help="The measured table.  [default: the layout that comes with the game]"
-)
+@calibration_option
+@layout_option
 @click.pass_obj
 def map_lights(
     context: CommandContext,
@@ -120,7 +127,7 @@ def show(context: CommandContext, once: bool) -> int:
 @sensors_command.command(name="map", cls=ExampleCommand)
 @click.option("--out", type=WRITABLE_FILE, help="The map to write.  [default: as in the settings, or sensors.toml]")
 @click.option("--by-switch", is_flag=True, help="Put pieces where you like, and type which square it was.")
-@click.option("--game", "game_name", type=GAME, help="Whose squares they are.  [default: as in the settings]")
+@which_game_option
 @click.pass_obj
 def map_switches(context: CommandContext, out: Path | None, by_switch: bool, game_name: str | None) -> int:
     """Learn which switch is under which square.

@@ -192,7 +192,7 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
         case EventKind.TURN:
             return f"{data['turn']}  {_described(game, after, before)}"
         case EventKind.ROLLED:
-            return f"{data['roll']} is rolled"
+            return f"{data['roll']} was rolled"
         case EventKind.ANNOUNCED:
             return describe_announcement(parse_announcement(str(data["announcement"]), game.players))
         case EventKind.TAKE_BACK:

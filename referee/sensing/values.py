@@ -51,8 +51,8 @@ class SensorSettings:
         how long ago, in seconds, the latest change must be for the table to be at rest. It is longer after a piece was
         lifted, because it is probably still in the air. Longer: later verdicts, fewer about pieces on their way.
     ``fading_s``, ``stale_s``
-        values older than the first, in seconds, count only if the camera agrees; values older than the second don't
-        count, because a lost connection reports no changes. A board reports every half second. Longer: copes with
+        values older than the first, in seconds, count unless the camera contradicts them; values older than the second
+        don't count, because a lost connection reports no changes. A board reports every half second. Longer: copes with
         slower connections, notices lost ones later.
     ``camera_patience_s``
         how long, in seconds, the camera may lose sight of the table before the sensors are used alone. Longer: fewer

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +37,18 @@ def test_a_file_is_created_and_overwritten(tmp_path: Path) -> None:
     write_durably(path, b"\x89PNG\n")
     assert path.read_bytes() == b"\x89PNG\n"
     assert names(tmp_path) == ["looks.json"]
+
+
+def test_a_rewritten_file_keeps_its_permissions_unless_it_is_private(tmp_path: Path) -> None:
+    path = tmp_path / "looks.json"
+    for mode in (0o666, 0o600):
+        path.touch()
+        path.chmod(mode)
+        write_durably(path, "text")
+        assert stat.S_IMODE(path.stat().st_mode) == mode
+    path.chmod(0o666)
+    write_durably(path, "text", private=True)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("where", ["fsync", "replace"])

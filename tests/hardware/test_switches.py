@@ -291,8 +291,3 @@ def test_missing_pins_are_reported_and_give_no_snapshot(clock) -> None:
         assert "GPIO4 is already in use" in said[0]
         switches.close()
     empty.close()
-
-
-def test_a_scan_interval_of_zero_is_refused() -> None:
-    with pytest.raises(ValueError, match="more than 0"):
-        GpioSwitches(WIRED, pytest.fail, no_wait, scan_s=0.0)

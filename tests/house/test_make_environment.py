@@ -185,6 +185,7 @@ class Terminal(io.StringIO):
 
 
 PIP_SAYS = (
+    "Ignoring lgpio: markers 'platform_machine == \"aarch64\"' don't match your environment",
     "Collecting markdown-it-py==4.3.0 (from -r lock (line 1))",
     "Processing /wheels/rich-15.0.0-py3-none-any.whl",
     "Installing collected packages: numpy, rich",
@@ -193,7 +194,7 @@ PIP_SAYS = (
 
 def test_progress_counts_on_a_terminal(making):
     stream = Terminal(is_terminal=True)
-    progress = making.Progress(stream, 2)
+    progress = making.Progress(stream, 3)
     for line in ("", *PIP_SAYS):
         progress.pip_line(line)
     steps = stream.getvalue().split("\r\x1b[K")[1:]

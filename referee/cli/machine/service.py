@@ -5,6 +5,7 @@ from __future__ import annotations
 import grp
 import os
 import pwd
+import shlex
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from referee.systemd.files import Installation
 
 _RUN = Path(__file__).resolve().parents[3] / "run"
+_AS_ROOT = f"sudo {shlex.quote(str(_RUN))} tools"
+"""What root types: sudo finds neither `./run` from another folder nor `referee` in ~/.local/bin."""
+
 _ROOT = 0
 _UDEV = Path("/run/udev/control")
 """This path exists if udev is running."""
@@ -68,8 +72,8 @@ def install_command(
         return OK
     if not as_user and os.geteuid() != _ROOT:
         raise click.UsageError(
-            "Only root can install for the whole machine: sudo ./run install. "
-            "`./run install --user` installs for you alone."
+            f"Only root can install for the whole machine: {_AS_ROOT} install. "
+            "`./run tools install --user` installs for you alone."
         )
     if shutil.which("systemctl") is None:
         raise click.UsageError("There is no systemd on this machine, which would start the referee.")
@@ -108,7 +112,7 @@ def uninstall_command(as_user: bool, root: Path | None) -> int:
         click.echo("Nothing is installed.")
         return OK
     if not as_user and os.geteuid() != _ROOT:
-        raise click.UsageError("Only root can remove it: sudo ./run uninstall.")
+        raise click.UsageError(f"Only root can remove it: {_AS_ROOT} uninstall.")
     _systemctl(as_user, root, "disable", *([] if root else ["--now"]), UNIT)
     for path in ours:
         path.unlink()
@@ -221,7 +225,7 @@ def _start(as_user: bool, root: Path | None) -> int:
         _systemctl(as_user, root, "try-restart", "systemd-journald")
     if not as_user and _UDEV.exists():
         _run(["udevadm", "control", "--reload"])
-        _run(["udevadm", "trigger", "--subsystem-match=gpio"])
+        _run(["udevadm", "trigger", "--subsystem-match=gpio", "--subsystem-match=tty"])
     if not _systemctl(as_user, root, "enable", UNIT) or not _systemctl(as_user, root, "restart", UNIT):
         click.echo("The referee did not start. It says:", err=True)
         _run(["journalctl", *whose.split(), "--unit", NAME, "--lines", "10", "--no-pager", "--output", "cat"])

@@ -150,7 +150,7 @@ class PlaySession:
 
     def _let_play(self, player: Player, program: Program) -> None:
         rng = program_rng(self._settings.seed, player, len(self.so_far.steps))
-        with self._waiting(f"{self.so_far.display_name(player)} thinks"):
+        with self._waiting(f"{self.so_far.display_name(player)} is thinking"):
             choice = program.choose(self._game, self._state, player, rng, self.so_far.earlier)
         self.so_far = self.so_far.play(choice.turn)
         because = f" That {choice.reason.rstrip('.')}." if choice.reason else ""
@@ -223,16 +223,15 @@ class PlaySession:
         player = named or self._game.rules.players_to_move(self._state)[0]
         at, listed = self._listed
         is_number = text.isascii() and text.isdecimal() and len(text) < 6
-        if is_number and at == len(self.so_far.steps):
-            mine = [turn for turn in listed if turn.player == player]
-            if 1 <= int(text) <= len(mine):
-                return mine[int(text) - 1]
+        mine = [turn for turn in listed if turn.player == player] if at == len(self.so_far.steps) else []
+        if is_number and 1 <= int(text) <= len(mine):
+            return mine[int(text) - 1]
         try:
             return self._game.notation.parse_turn(self._state, text, named)
         except UnreadableError as error:
             if not is_number:
                 raise
-            has = f"{len(listed)} are" if at == len(self.so_far.steps) and listed else "no turns are"
+            has = counted(len(mine), "turn is", "turns are") if mine else "no turns are"
             raise PlayError(f"{has} listed, so {text} stands for none; `turns` lists the legal ones") from error
 
     def _play(self, what: Any) -> None:

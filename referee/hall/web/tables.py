@@ -148,7 +148,7 @@ class TablePages:
         try:
             COMMAND_MESSAGES.validate_python({**command, "by": by})
         except ValidationError as error:
-            raise HTTPException(422, f"That is no ruling: {describe_errors(error, 'the command')}.") from error
+            raise HTTPException(422, f"That is no ruling: {describe_errors(error)}.") from error
         if isinstance(command.get("seen"), str) and command["seen"].isdecimal():
             command["seen"] = int(command["seen"])
         await run_in_threadpool(self._hall.rule, seat.id, command, by)

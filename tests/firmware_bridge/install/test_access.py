@@ -26,7 +26,7 @@ from firmware_bridge.install.access import (
     only_port,
     same_board,
 )
-from firmware_bridge.install.check import compare_versions, running_finding
+from firmware_bridge.install.check import compare_versions, equipment, running_finding
 from firmware_bridge.install.console import BareBoard, InstallError, Survey
 from firmware_bridge.install.installation import check_machine, check_welcome, install
 from firmware_bridge.install.manifest import MAIN_FILE, STAY_FILE, Firmware
@@ -182,3 +182,11 @@ def test_a_board_that_drives_no_pin_of_its_pin_map_is_not_good(firmware: Firmwar
     assert running_finding(replace(good, buzzer=0), pins).severity == "fault"
     assert running_finding(refusing, replace(pins, name="Another")).severity == "ok"
     assert running_finding(refusing, None).severity == "ok"
+
+
+def test_what_is_connected_is_counted_in_words() -> None:
+    one = Welcome(1, (1, 0, 0), 5, 0, 1024, 8, 1, 1, 1, 0, 0, 0, "Pico")
+    assert equipment(one) == "1 light, 1 switch, 1 button"
+    assert equipment(replace(one, lights=64, switches=0, buttons=3, buzzer=2)) == (
+        "64 lights, 0 switches, 3 buttons, a buzzer"
+    )

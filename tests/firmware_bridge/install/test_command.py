@@ -51,6 +51,7 @@ def test_delicate_pins_are_told_and_taken(run: Run, tmp_path: Path) -> None:
     result = run("pins", "pins.toml")
     assert result.exit_code == 0
     assert result.stderr.startswith("note: pins.toml: switch 1 is on GPIO45: the chip reads it")
+    assert ": 0 lights, 1 switch, buttons: none.\n" in result.stdout
 
 
 def test_wrong_usage_is_told(run: Run) -> None:

@@ -110,6 +110,14 @@ def test_boards_without_serial_numbers_are_found_again_while_they_can_be_told_ap
     assert candidates(WantedBoard(), there, known) == tuple(there)
 
 
+def test_a_board_named_by_a_link_is_found_again_where_the_link_leads_now(tmp_path: Path) -> None:
+    known = SerialPort("/dev/ttyUSB0", "", 0x1A86, 0x7523)
+    there = [SerialPort(f"/dev/ttyUSB{number}", "", 0x1A86, 0x7523) for number in (1, 2)]
+    link = tmp_path / "by-path"
+    link.symlink_to(there[1].device)
+    assert candidates(WantedBoard(str(link)), there, known) == (there[1],)
+
+
 def test_what_was_beside_the_board_is_never_taken_for_it() -> None:
     known = SerialPort("/dev/ttyUSB0", "", 0x1A86, 0x7523)
     printer = SerialPort("/dev/ttyUSB1", "", 0x1A86, 0x7523)

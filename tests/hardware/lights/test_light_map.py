@@ -24,7 +24,7 @@ SQUARES = GRID.places
 def test_a_strip_that_is_too_short_is_reported_with_both_lengths() -> None:
     light_map = serpentine(GRID, status=(49,))
     (problem,) = light_map.problems(strip_lights=40)
-    assert "has 40 lights and the light map needs 50 (light 49 is the status light); join" in problem
+    assert "has 40 lights and the light map needs 50 (light 49 is the status light); connect the missing 10" in problem
     assert light_map.problems(strip_lights=50) == light_map.problems(strip_lights=300) == ()
 
 

@@ -152,11 +152,19 @@ def test_the_bell_rings_for_sounds_if_enabled() -> None:
         assert written(on).count("\a") == expected
 
 
+def test_the_bell_rings_again_for_an_equal_signal() -> None:
+    on = Console(file=io.StringIO(), force_terminal=True, _environ={"TERM": "xterm"})
+    driver = TerminalDriver(on, BOARD, bell=True)
+    driver.show(FAULT, 0.0)
+    driver.show(FAULT, 1.0)
+    assert written(on).count("\a") == 2
+
+
 def test_a_closed_output_is_a_driver_error() -> None:
     on = console()
     driver = TerminalDriver(on, BOARD)
     on.file.close()
-    with pytest.raises(DriverError, match="the terminal can't be written to"):
+    with pytest.raises(DriverError, match=r"^the terminal can't be written to \(.*\)$"):
         driver.show(FAULT, 0.0)
 
 

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 import pytest
 
-from referee.cli.dice import at_rest
+from referee.cli.dice import _obstacle_sentence, at_rest
 from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_rotation
 from simulator.rendering.dice import draw_dice as render_dice
 from simulator.rendering.dice_faces import pip_faces
@@ -121,6 +121,11 @@ def test_a_roll_is_read_from_a_camera_once_the_dice_rest(run: Run, photograph: P
 def test_roll_needs_either_faces_or_a_camera(run: Run) -> None:
     assert run("roll").exit_code == 2
     assert run("roll", "4,1", "--camera", "0").exit_code == 2
+
+
+def test_leaning_dice_are_counted_in_words() -> None:
+    assert _obstacle_sentence(3, 1) == "a die leans and counts for nothing; roll again"
+    assert _obstacle_sentence(3, 2) == "2 dice lean and count for nothing; roll again"
 
 
 def test_a_die_that_moved_or_changed_its_face_is_not_at_rest() -> None:

@@ -45,7 +45,7 @@ def kinds() -> list[str]:
 def test_a_game_can_be_kept_by_text_alone(run: Run, harvest: None, tmp_path: Path) -> None:
     assert run("new", "harvest", "--option", "players=3", "--option", "rounds=1").exit_code == 0
     assert run("hint").stderr == "referee: error: No hint: p1 has to roll first.\n"
-    assert run("roll", "5", "--by", "Ann").stdout == f"5 is rolled. {NEXT}\n"
+    assert run("roll", "5", "--by", "Ann").stdout == f"5 was rolled. {NEXT}\n"
     assert run("roll", "6").stderr == "referee: error: 6 can't be rolled now.\n"
     assert run("turn", "keep", "--player", "P3").stdout == f"p3 keeps the die. {NEXT}\n"
     again = run("turn", "keep", "--player", "p3")
@@ -63,7 +63,7 @@ def test_a_game_can_be_kept_by_text_alone(run: Run, harvest: None, tmp_path: Pat
     assert run("turn", "keep", "--player", "p2").stderr == "referee: error: p2 may not play now; the game is over.\n"
     assert kinds() == ["new game", "set up", "rolled", "turn", "hint given", "turn", "announced", "end"]
     told = run("replay", tmp_path / "game.sqlite").stdout
-    assert "5 is rolled" in told
+    assert "5 was rolled" in told
     assert "a fair hint for p1: p1 keeps the die." in told
     assert "p3 won" in told
     ended = replay(read(run("export").stdout))
@@ -130,7 +130,7 @@ def test_a_turn_and_a_roll_can_be_typed_as_several_words(run: Run) -> None:
         "referee: error: 'c1 to' ends too early; expected a square, as in a1-a2 or d1*e1.\n"
     )
     assert run("new", "blockade", "--yes").exit_code == 0
-    assert run("roll", "4", "1").stdout == f"4,1 is rolled. {NEXT}\n"
+    assert run("roll", "4", "1").stdout == f"4,1 was rolled. {NEXT}\n"
 
 
 def test_a_hint_is_given_for_any_position(run: Run) -> None:

@@ -165,7 +165,9 @@ def test_a_number_picks_from_the_last_list_until_a_turn_is_played(play, tmp_path
 
 def test_a_number_beyond_the_list_is_refused(play):
     said = play("diaballik", typed="turns g1-g2 f1-g1\n9\n").output
-    assert " are listed, so 9 stands for none" in said
+    assert " turns are listed, so 9 stands for none" in said
+    said = play("deblockle", typed="turns c1-d1\n9\n").output
+    assert "1 turn is listed, so 9 stands for none" in said
 
 
 def test_turns_that_take_seconds_to_list_are_listed_only_on_request(play, monkeypatch):

@@ -12,9 +12,9 @@ import pytest
 
 from common.findings import Finding
 from referee.cli import main
-from referee.cli.calibration import PAPERS
 from referee.cli.context import CommandContext
 from referee.cli.group import EXIT_CODES, LazyGroup, exit_code_of, load_command, report_fault
+from referee.cli.options import PAPERS
 from referee.cli.root import root
 from referee.errors import ConfigError, JournalBusyError, RefereeError
 from referee.rendering.printed_sheets import PAPERS_MM

@@ -42,6 +42,12 @@ def test_a_new_sheet_is_a_copy_of_the_default_one(run):
     assert "--option sheet=house\nIn short: --option sheet=ours.toml" in run("sheet", "check", "ours.toml").output
 
 
+def test_a_file_whose_name_has_a_space_can_be_copied_from_what_is_said(run):
+    said = run("sheet", "new", "--out", "our sheet.toml").output
+    assert "sheet check 'our sheet.toml' --game blokus-dice" in said
+    assert "In short: --option 'sheet=our sheet.toml'\n" in run("sheet", "check", "our sheet.toml").output
+
+
 def test_no_file_is_overwritten_unless_asked(run):
     Path("ours.toml").write_text("mine", encoding="utf-8")
     assert "--force" in run("sheet", "new", "--output", "ours.toml", code=2).stderr
@@ -146,7 +152,7 @@ def test_dice_and_tiles_of_number_drop_are_checked_and_shown(run):
     ours = parts(('"1*3457"', '"123457"'), *swapped)
     said = run("sheet", "check", ours, *of_it).output
     dice, backs = "dice=123457/12*456/234*67/123567/IOTLS*", "tile_backs=X5,I3,U5,V3,T5"
-    assert said == f"parts.json is good for number-drop: --option {dice} --option {backs}\n"
+    assert said == f"parts.json is good for number-drop: --option '{dice}' --option {backs}\n"
     assert backs in run("rules", "number-drop", "--option", dice, "--option", backs).output
 
 

@@ -179,6 +179,25 @@ def test_a_command_that_waits_for_the_table_has_no_answer_until_it_is_repeated()
         assert asyncio.run(given_twice()).words == "Black resigns."
 
 
+def test_a_command_that_failed_after_its_sender_had_left_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command_desk, "ANSWER_TIMEOUT_S", 0.0)
+    port = port_of()
+    desk = CommandDesk(port, "somebody", "no")
+    message = {"command": "announce", "text": "black:resign", "request_id": "x1"}
+
+    async def given_twice() -> ReplyDocument:
+        with pytest.raises(CommandError):
+            await desk.take(PHONES[0], message)
+        monkeypatch.setattr(command_desk, "ANSWER_TIMEOUT_S", 15.0)
+        for submitted in port.commands.take():
+            submitted.respond(Reply("It is judged later.", waits=True))
+        await asyncio.sleep(0.05)
+        with working(port, lambda submitted: submitted.respond(Reply("Black resigns."))):
+            return await desk.take(PHONES[0], message)
+
+    assert asyncio.run(given_twice()).words == "Black resigns."
+
+
 def test_too_many_waiting_commands_are_refused_and_a_stop_answers_all() -> None:
     port = port_of()
     services = PageServices.of(port, unhurried())

@@ -215,7 +215,7 @@ def test_a_person_corrects_a_running_and_a_stopped_referee(
     assert corrected.to_move == "gold"
 
     put(game.pictures[1], incoming, "again.jpg")
-    referee.wait_for("a1 and c1 look different to me, but a person's word holds.")
+    referee.wait_for("a1 and c1 look different to me, but I go by what I was told.")
     referee.wait_for("unchanged")
     done = run("take-back", "--by", "Ann", "--journal", journal)
     assert done.stdout.endswith(" is taken back. The running game shows it.\n")

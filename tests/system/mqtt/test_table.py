@@ -188,7 +188,7 @@ def test_a_retained_order_is_not_carried_out(house: House) -> None:
         (Role.PLAY, PLAY, "resume", 'needs command/own, and commands = "own"'),
         (Role.PLAY, OWN, "resume", 'needs command/own, and commands = "own"'),
         (Role.OWN, PLAY, "resume", 'needs command/own, and commands = "own"'),
-        (Role.OWN, OWN, "resume", "the game goes on already"),
+        (Role.OWN, OWN, "resume", "the game is already in progress"),
         (Role.PLAY, PLAY, "fly", "That is not a command"),
         (Role.PLAY, PLAY, "picture", "The picture is sent."),
     ],

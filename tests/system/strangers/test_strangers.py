@@ -162,16 +162,16 @@ def test_boards_that_cannot_be_greeted_are_named(make_board: Any, make_terminal:
         assert isinstance(present(to_older.outage).error, VersionError)
         assert str(to_older.outage) == (
             f"the board on {older.name} speaks version 0 of the protocol, and this program version 1; its firmware is "
-            "older than this program: `./run hardware firmware install` renews it"
+            "older than this program: `./run hardware firmware install` updates it"
         )
         assert isinstance(present(to_newer.outage).error, VersionError)
         assert re.search(r"versions 2 to 3 .* newer than this program: update the referee, or", str(to_newer.outage))
         assert str(to_faulty.outage).endswith(
-            "it still refuses, so its firmware is damaged: `./run hardware firmware install` renews it"
+            "it still refuses, so its firmware is damaged: `./run hardware firmware install` reinstalls it"
         )
         assert isinstance(present(to_none.outage).error, PortMissingError)
         assert re.search(
-            r"none of 2 boards is the referee's: .* is a 3D printer .*; there is no port", str(to_none.outage)
+            r"none of the 2 boards is the referee's: .* is a 3D printer .*; there is no port", str(to_none.outage)
         )
         assert to_pair.wait_for(lambda: to_pair.state is ConnectionState.LINKED, GUARD_S)
         assert to_pair.port is not None

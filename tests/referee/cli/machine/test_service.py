@@ -167,3 +167,14 @@ def test_uninstall_leaves_foreign_files(run: Run, system: Path) -> None:
     assert said.exit_code == 2
     assert "is not this program's" in said.stderr
     assert unit.read_text() == "[Unit]\nDescription=written by hand\n"
+
+
+def test_whoever_is_not_root_is_told_a_command_that_sudo_finds(
+    run: Run, system: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    said = run("install", "--as", OWNER, "--root", str(system))
+    assert said.exit_code == 2
+    program = re.search(r": sudo (\S+) tools install\.", said.stderr)
+    assert program is not None
+    assert Path(program[1]) == Path(__file__).resolve().parents[4] / "run"

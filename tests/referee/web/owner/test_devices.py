@@ -206,7 +206,7 @@ def test_the_terminal_lists_and_unpairs(tmp_path: Path, monkeypatch: pytest.Monk
         ["2", "Cem", "play"],
         ["3", "Cem", "play"],
     ]
-    assert run("tools", "devices", "ben", "--may", "look").stdout == "Ben may look from now on.\n"
+    assert run("tools", "devices", "ben", "--may", "look").stdout == "Ben now has the role look.\n"
     assert run("tools", "devices", "3", "--unpair").stdout == "Cem is no longer paired.\n"
     assert [(device.name, device.role) for device in devices.all()] == [("Ben", Role.LOOK), ("Cem", Role.PLAY)]
     assert "no device is called 'Eve'" in run("tools", "devices", "Eve", "--unpair").stderr
