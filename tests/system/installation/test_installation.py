@@ -313,7 +313,7 @@ def test_firmware_of_another_version_is_reached_after_replugging(
     assert "speaks version 9 of the protocol, and this program version 1" in told(quick)["firmware"]
 
     def plug_in_again(sentence: str) -> None:
-        assert "unplug it now and plug it in again; I wait for 60 seconds" in sentence
+        assert "Unplug it now and plug it in again; waiting up to 60 seconds" in sentence
         board.order("reset")
 
     around = replace(board.around, say=plug_in_again)
