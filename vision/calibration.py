@@ -226,7 +226,7 @@ def _views(
             views.append(CalibrationView(index, count, fit.view_errors_px[number], tilt, used=True))
         else:
             few = count < _FEWEST_CORNERS
-            why = f"only {count} corners seen" if few else "it disagrees with the other pictures"
+            why = f"only {counted(count, 'corner')} seen" if few else "it disagrees with the other pictures"
             views.append(CalibrationView(index, count, None, None, used=False, why_not=why))
     return tuple(views)
 

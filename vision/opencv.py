@@ -52,14 +52,11 @@ def points_2d(points: object) -> FloatArray:
     return np.asarray(points, dtype=np.float64).reshape(-1, 2)
 
 
-def detect_markers(
-    detector: cv2.aruco.ArucoDetector, grey: Image
-) -> tuple[list[tuple[int, FloatArray]], list[FloatArray]]:
-    """Detect markers: (id, corners of shape (4, 2)) for each, and the quads without a code of the dictionary."""
-    corners, ids, rejected = detector.detectMarkers(grey)
+def detect_markers(detector: cv2.aruco.ArucoDetector, grey: Image) -> list[tuple[int, FloatArray]]:
+    """Detect markers: (id, corners of shape (4, 2)) for each."""
+    corners, ids, *_ = detector.detectMarkers(grey)
     numbers = [] if ids is None else [int(number) for number in np.asarray(ids).ravel()]
-    found = [(number, points_2d(quad)) for number, quad in zip(numbers, corners, strict=True)]
-    return found, [points_2d(quad) for quad in rejected]
+    return [(number, points_2d(quad)) for number, quad in zip(numbers, corners, strict=True)]
 
 
 def detect_charuco(detector: cv2.aruco.CharucoDetector, grey: Image) -> tuple[FloatArray, list[int]]:

@@ -103,9 +103,17 @@ class DieReading:
     half_hidden: bool = False
 
     @property
+    def why_unsettled(self) -> str:
+        """Why it shows no face for the game yet: ``moving``, ``half hidden`` or ``leans``; empty if it shows one."""
+        if not self.at_rest:
+            return "moving"
+        # the visible part of a half hidden die says little about whether it leans
+        return "half hidden" if self.half_hidden else "leans" if self.cocked else ""
+
+    @property
     def is_settled(self) -> bool:
         """Whether it shows a face for the game: a die that moves, leans or is half hidden is no roll yet."""
-        return self.at_rest and not (self.cocked or self.half_hidden)
+        return not self.why_unsettled
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,9 @@ def _die_to_json(die: DieReading) -> dict[str, Any]:
     return {
         "x_mm": round(die.x_mm, 1),
         "y_mm": round(die.y_mm, 1),
-        "value": None if die.cocked else value,
+        "value": value if die.is_settled else None,
         "probability": round(die.faces[value], _DIGITS),
+        **({} if die.is_settled else {"why": die.why_unsettled}),
         **({"die": die.die} if die.die else {}),
     }
 

@@ -265,9 +265,7 @@ def show_reading(game: Game[Any, Any], reading: Reading) -> None:
         if seen.hidden_by is None and probability < SURE:
             console.print(f"{place}: {look}, but only {probability:.0%} sure", markup=False)
     for roll in reading.rolls:
-        faces = ", ".join(
-            "leans" if die.cocked else max(die.faces, key=lambda face: die.faces[face]) for die in roll.dice
-        )
+        faces = ", ".join(die.why_unsettled or max(die.faces, key=lambda face: die.faces[face]) for die in roll.dice)
         console.print(f"{roll.surface}: {faces or 'no dice'}", markup=False)
     for hindrance in reading.hindrances:
         console.print(f"{hindrance.message}.", markup=False)

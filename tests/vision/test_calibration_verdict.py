@@ -93,6 +93,7 @@ def test_a_view_needs_eight_corners(fitted: Fitted) -> None:
     assert found.views[5].why_not == "only 7 corners seen"
     assert found.views[5].error_px is None
     assert found.views[5].corners == 7
+    assert fitted.made(24, 24, 24, 24, 8, 1).views[5].why_not == "only 1 corner seen"
 
 
 @pytest.mark.parametrize(("error_px", "good"), [(0.5, True), (0.51, False)])

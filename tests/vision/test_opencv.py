@@ -46,10 +46,10 @@ def test_a_marker_is_found_with_its_number() -> None:
     marker = np.asarray(cv2.aruco.generateImageMarker(dictionary, 7, 60), dtype=np.uint8)
     picture = np.pad(marker, ((30, 30), (40, 40)), constant_values=255)
     detector = cv2.aruco.ArucoDetector(dictionary)
-    ((number, corners),), _ = detect_markers(detector, picture)
+    ((number, corners),) = detect_markers(detector, picture)
     assert number == 7
     assert corners == pytest.approx(np.array([[40, 30], [99, 30], [99, 89], [40, 89]]), abs=1.0)
-    assert detect_markers(detector, np.full((80, 80), 255, dtype=np.uint8)) == ([], [])
+    assert detect_markers(detector, np.full((80, 80), 255, dtype=np.uint8)) == []
 
 
 def test_no_points_give_no_points(camera: CameraModel) -> None:

@@ -13,16 +13,31 @@ from vision.reading import (
     HindranceKind,
     PlaceReading,
     Reading,
+    RollReading,
     uniform_reading,
 )
+from vision.reading_json import reading_to_json
 
 DIE = DieReading(0.0, 0.0, {"1": 0.9, "2": 0.1})
 
 
-@pytest.mark.parametrize("how", [{"at_rest": False}, {"cocked": True}, {"half_hidden": True}])
-def test_a_moving_cocked_or_half_hidden_die_is_not_settled(how: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        ({"at_rest": False}, "moving"),
+        ({"at_rest": False, "cocked": True}, "moving"),
+        ({"cocked": True}, "leans"),
+        ({"half_hidden": True}, "half hidden"),
+        ({"half_hidden": True, "cocked": True}, "half hidden"),
+    ],
+)
+def test_a_moving_cocked_or_half_hidden_die_is_not_settled_and_has_no_value(how: dict[str, Any], why: str) -> None:
+    unsettled = replace(DIE, **how)
     assert DIE.is_settled
-    assert not replace(DIE, **how).is_settled
+    assert not unsettled.is_settled
+    dice = reading_to_json(Reading(0, 0.0, {}, rolls=(RollReading("tray", (DIE, unsettled)),)), "one.jpg")["rolls"]
+    place = {"x_mm": 0.0, "y_mm": 0.0, "probability": 0.9}
+    assert dice == {"tray": [{**place, "value": "1"}, {**place, "value": None, "why": why}]}
 
 
 def test_a_place_shows_its_most_probable_look() -> None:

@@ -33,18 +33,18 @@ def whole_number(value: object, what: str) -> int:
 
 
 @contextmanager
-def naming(section: str, *, whole: bool = False) -> Iterator[None]:
+def naming(section: str, *, add_section: bool = False) -> Iterator[None]:
     """Raise a LayoutError that names a section of the layout for values in it that can't be parsed.
 
-    A LayoutError names its key already, and passes; ``whole``: that key doesn't say in which section it is.
+    A LayoutError names its key already, and passes; ``add_section``: that key doesn't say in which section it is.
     """
     try:
         yield
     except LayoutError as wrong:
-        if whole:
+        if add_section:
             raise LayoutError(f"{section}: {wrong}") from None
         raise
     except KeyError as missing:
-        raise LayoutError(f"{section} has no key {missing}; see docs/set-up.md for a whole one") from None
+        raise LayoutError(f"{section} has no key {missing}; see docs/set-up.md for a complete example") from None
     except (TypeError, ValueError, OverflowError, AttributeError) as wrong:
         raise LayoutError(f"{section} is invalid: {wrong}") from None

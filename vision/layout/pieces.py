@@ -259,7 +259,7 @@ class DicePieces(Measured):
         if smallest_mm > largest_mm:
             raise LayoutError(f"dice.side is {given}; expected the smallest length first")
         if not isinstance(colours, list):
-            raise LayoutError(f"dice.colours is {colours!r}; expected a list, such as {['red', 'white']}")
+            raise LayoutError(f'dice.colours is {colours!r}; expected a list, such as ["red", "white"]')
         if not isinstance(faces, list | str | None):
             raise LayoutError(f"dice.faces is {faces!r}; expected a file, or a list with the faces of each die")
         printed = tuple(str(each) for each in faces) if isinstance(faces, list) else ()
@@ -302,7 +302,7 @@ class Ink(Measured):
         """Parse ``colours`` and the sheet's ``size``, both optional; raises LayoutError."""
         colours = data.get("colours", [])
         if not isinstance(colours, list) or not all(isinstance(colour, str) for colour in colours):
-            raise LayoutError(f"colours is {colours!r}; expected the names of the pens, such as red")
+            raise LayoutError(f'colours is {colours!r}; expected a list of the pens\' names, such as ["red", "blue"]')
         with naming("sheet"):
             size = data.get("sheet", {}).get("size")
             if size is None:

@@ -144,8 +144,8 @@ def top_mm(surface: Surface) -> float:
 
 FEWEST_SQUARES = 2
 """The fewest squares: a lone one has no lines inside."""
-MOST_SQUARES = 100
-"""The most columns and the most rows."""
+MOST_COLUMNS, MOST_ROWS = 26, 100
+"""The most columns, which are named by a letter each, and the most rows."""
 
 
 def surface_from_json(data: Mapping[str, Any], name: str, markers: MarkerLayout | None, prefix: str = "") -> Surface:
@@ -178,13 +178,18 @@ def surface_from_json(data: Mapping[str, Any], name: str, markers: MarkerLayout 
             markers=markers,
             prefix=prefix,
         )
-    if not (1 <= surface.columns <= MOST_SQUARES and 1 <= surface.rows <= MOST_SQUARES):
+    if surface.columns > MOST_COLUMNS:
         raise LayoutError(
-            f"the {name} has {surface.columns} x {surface.rows} squares; expected 1 to {MOST_SQUARES} each way"
+            f"the {name} has {surface.columns} columns; expected at most {MOST_COLUMNS}, since letters name them"
+        )
+    if not (surface.columns >= 1 and 1 <= surface.rows <= MOST_ROWS):
+        raise LayoutError(
+            f"the {name} has {surface.columns} x {surface.rows} squares; expected 1 to {MOST_COLUMNS} columns and "
+            f"1 to {MOST_ROWS} rows"
         )
     if surface.columns * surface.rows < FEWEST_SQUARES:
         raise LayoutError(f"the {name} has 1 x 1 squares; expected at least {FEWEST_SQUARES}")
-    with naming("star_spaces", whole=True):
+    with naming("star_spaces", add_section=True):
         for place in (printed := tuple(data.get("star_spaces", ()))):
             surface.centre_mm(place)
     return replace(surface, printed=printed)

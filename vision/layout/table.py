@@ -6,11 +6,12 @@ Coordinates are in the world frame of ``vision.geometry``. The keys of the file 
 top edge towards +y); or ``none`` for a board that is located by its lines.
 ``board``: cols, rows, cell, top_z; or ``sheet``: size, and a grid of cols, rows or lines, and cell.
 ``pieces``: the kind of pieces. Their measurements: ``block`` (side, net); ``piece`` and ``ball`` (diameters and a
-height); ``pyramids`` (base and height by size, ``rise``); ``colours`` of the pens of a coloured sheet.
+height); ``pyramids`` (base and height by size, ``rise``); ``colours`` of the pens of a coloured sheet; ``dice`` (side,
+colours, faces) in a tray, or thrown to the right of a sheet.
 ``sheets``: number of equal sheets. Places of the second begin with ``p2.``; its ids are ``SHEET_MARKERS`` higher.
 ``surfaces``: further surfaces, each with a ``name``, a ``board`` or a ``tray`` (x and y from and to, top_z), a
 ``prefix`` for its places, its ``pieces``, and its own ``markers`` if it can move by itself.
-``dice_tray`` (x, y, die_side, colours, faces): a tray beside the board; ``dice``: the same to the right of a sheet.
+``dice_tray`` (x, y, die_side, colours, faces): a tray beside the board.
 
 Unknown keys are ignored.
 """
@@ -134,7 +135,7 @@ def layout_from_json(data: Mapping[str, Any]) -> TableLayout:
             surfaces = [surface_from_json(data, "tray" if "tray" in data else "board", None)]
         if "dice_tray" in data:
             beside = data["dice_tray"]
-            with naming("dice_tray", whole=True):
+            with naming("dice_tray", add_section=True):
                 dice = {"side": beside["die_side"]} if "die_side" in beside else {}
                 dice |= {key: beside[key] for key in ("colours", "faces") if key in beside}
                 surfaces.append(surface_from_json({"tray": beside, "dice": dice}, "dice tray", None))
@@ -143,7 +144,7 @@ def layout_from_json(data: Mapping[str, Any]) -> TableLayout:
                 tray = _right_of_sheet(data["sheet"]["size"])
             surfaces.append(surface_from_json({"tray": tray, "dice": data["dice"]}, "dice tray", None))
         for number, further in enumerate(data.get("surfaces", ())):
-            with naming(f"surfaces[{number}]", whole=True):
+            with naming(f"surfaces[{number}]", add_section=True):
                 own = markers_from_json(further["markers"]) if "markers" in further else None
                 surfaces.append(surface_from_json(further, str(further["name"]), own, str(further.get("prefix", ""))))
     layout = TableLayout(str(data.get("game", "")), markers, tuple(surfaces))

@@ -8,7 +8,7 @@ are the sides of a board and give its rotation.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import cv2
 import numpy as np
@@ -84,11 +84,9 @@ class Edges:
         planes = np.cross(rays[:, 0], rays[:, 1])
         return cls(ends, rays, _unit(planes), _unit(rays.mean(axis=1)), np.linalg.norm(flat[:, 1] - flat[:, 0], axis=1))
 
-    def longest(self, count: int) -> Edges:
-        """Return the longest edges."""
-        return Edges(
-            self.ends_px[:count], self.rays[:count], self.planes[:count], self.middles[:count], self.lengths[:count]
-        )
+    def chosen(self, which: slice | npt.NDArray[np.intp]) -> Edges:
+        """Return the edges of a slice, or those at some indices."""
+        return Edges(*(getattr(self, part.name)[which] for part in fields(self)))
 
     def misalignment(self, directions: FloatArray) -> FloatArray:
         """Return the sine of the angle between each edge, at its midpoint, and each direction (m, 3); shape (m, n)."""
@@ -134,13 +132,13 @@ def _have_same_axes(one: FloatArray, other: FloatArray) -> bool:
 
 def _shared_directions(edges: Edges) -> Iterator[FloatArray]:
     """Yield the directions shared by most edges."""
-    few = edges.longest(_SETTINGS.proposing)
+    few = edges.chosen(slice(_SETTINGS.proposing))
     first, second = np.triu_indices(len(few.lengths), 1)
     meeting = np.cross(few.planes[first], few.planes[second])
     size = np.linalg.norm(meeting, axis=1)
     apart = size > np.sin(np.radians(0.5))
     directions = meeting[apart] / size[apart, None]
-    voters = edges.longest(_SETTINGS.voting)
+    voters = edges.chosen(slice(_SETTINGS.voting))
     parts = range(0, len(directions), _SETTINGS.most_edges)
     votes = [voters.votes(directions[start : start + _SETTINGS.most_edges]) for start in parts]
     yield from _distinct_directions(directions, np.concatenate(votes) if votes else np.zeros(0), _SETTINGS.directions)
@@ -154,8 +152,7 @@ def _perpendicular_directions(edges: Edges, direction: FloatArray) -> Iterator[F
     others = np.flatnonzero(~own & (size > 0.2))
     chosen = others[: _SETTINGS.proposing]
     directions = across[chosen] / size[chosen, None]
-    rest = Edges(*(part[others] for part in (edges.ends_px, edges.rays, edges.planes, edges.middles, edges.lengths)))
-    yield from _distinct_directions(directions, rest.votes(directions), _SETTINGS.crossings)
+    yield from _distinct_directions(directions, edges.chosen(others).votes(directions), _SETTINGS.crossings)
 
 
 def _distinct_directions(directions: FloatArray, votes: npt.NDArray[np.float64], most: int) -> Iterator[FloatArray]:

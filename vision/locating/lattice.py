@@ -119,6 +119,14 @@ class BoardSighting:
         """Whether enough of the lines is visible to accept it."""
         return self.visibility >= _SETTINGS.least_visibility
 
+    def is_elsewhere(self, other: BoardSighting, surface: GridSurface) -> bool:
+        """Return whether its centre is more than half a square away from another's."""
+        return float(np.linalg.norm(other.pose.translation - self.pose.translation)) > surface.cell_mm / 2
+
+    def shows_clearly_more_than(self, other: BoardSighting | None) -> bool:
+        """Return whether clearly more lines are visible than in another sighting; without one, whether any are."""
+        return self.visibility > (0.0 if other is None else other.visibility + _SETTINGS.clearly_more)
+
 
 def symmetric_poses(pose: Pose, surface: GridSurface) -> tuple[Pose, ...]:
     """Return the poses from which the board's lines look the same; the given pose comes first."""
@@ -130,8 +138,7 @@ def symmetric_poses(pose: Pose, surface: GridSurface) -> tuple[Pose, ...]:
 def is_ambiguous(board: BoardSighting, others: Sequence[BoardSighting], surface: GridSurface) -> bool:
     """Return whether one of the other boards is nearly as visible and lies elsewhere."""
     return any(
-        other.visibility > board.visibility - _SETTINGS.least_lead
-        and float(np.linalg.norm(other.pose.translation - board.pose.translation)) > surface.cell_mm / 2
+        other.visibility > board.visibility - _SETTINGS.least_lead and other.is_elsewhere(board, surface)
         for other in others
     )
 
@@ -178,9 +185,8 @@ def board_near(
     for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1)):
         step = pose.rotation @ (x * surface.cell_mm, y * surface.cell_mm, 0.0)
         beside = fit_to_lines(edges, camera, Pose(pose.rotation, pose.translation + step), surface)
-        least = 0.0 if here is None else here.visibility + _SETTINGS.clearly_more
-        if beside is not None and beside.visibility > max(least, 0.0 if best is None else best.visibility):
-            best = beside
+        if beside is not None and beside.shows_clearly_more_than(here):
+            best = beside if best is None else max(best, beside, key=lambda one: one.visibility)
     return best
 
 
@@ -192,10 +198,11 @@ def fit_to_lines(
     An edge's end has the square root of its edge's length in pixels as weight, reduced when it is off its line.
     """
     for within in np.linspace(_SETTINGS.on_line, _SETTINGS.on_fitted_line, 3):
-        points, pixels, normals, weights = _edge_ends_on_lines(edges, pose, surface, float(within))
+        *ends, weights = _edge_ends_on_lines(edges, pose, surface, float(within))
+        points, pixels, normals = ends
         if len(points) < _SETTINGS.fewest_points:
             return None
-        off_px = np.abs(((project(camera, pose, points) - pixels) * normals).sum(axis=1))
+        off_px = _off_lines_px(camera, pose, *ends)
         weights = weights * np.sqrt(np.minimum(1.0, _SETTINGS.huber_px / np.maximum(off_px, 1e-9)))
         if known is not None:
             points, pixels = np.concatenate([points, known.points_mm]), np.concatenate([pixels, known.pixels])
@@ -203,7 +210,14 @@ def fit_to_lines(
             weights = np.concatenate([weights, known.weights])
         pose = refine_pose(camera, pose, points, pixels, directions=normals, weights=weights)
     shown = _visibility(_line_families(edges, pose, surface), _SETTINGS.on_fitted_line)
-    return BoardSighting(pose, shown, float(np.sqrt(np.mean(off_px**2))))
+    return BoardSighting(pose, shown, float(np.sqrt(np.mean(_off_lines_px(camera, pose, *ends) ** 2))))
+
+
+def _off_lines_px(
+    camera: CameraModel, pose: Pose, points_mm: FloatArray, pixels: FloatArray, normals: FloatArray
+) -> FloatArray:
+    """Return how far edge ends, as from ``_edge_ends_on_lines``, are from their lines at a pose, in pixels (n,)."""
+    return np.asarray(np.abs(((project(camera, pose, points_mm) - pixels) * normals).sum(axis=1)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,8 @@
 """Tracking a board without markers: its lines are searched for where they were in the frame before.
 
 The pose is averaged over frames while the lines stay in place. A hand over the board hides some of them and does not
-change the pose. If most of them disappear, or another position shows more of them, the whole picture is searched; the
-orientation is kept from before.
+change the pose. If most of them disappear, the whole picture is searched, and another position only counts if it shows
+clearly more of them. The orientation is kept from before.
 """
 
 from __future__ import annotations
@@ -36,9 +36,11 @@ class LineTrackingSettings:
     averaged_frames: int = 20
     """Frames over which the pose is averaged. More: steadier, slower to follow."""
     enough_visibility: float = 0.6
-    """Share of the initial visibility at which the board counts as still in place."""
+    """Share of the usual visibility at which the board counts as still in place."""
     as_usual: float = 0.9
-    """The same, above which positions one square away are not tried."""
+    """The same, above which positions one square away are not tried, unless the visibility grew as much. Higher: a
+    board located a square off is noticed sooner, and more frames take several times as long.
+    """
 
 
 _SETTINGS = LineTrackingSettings()
@@ -79,22 +81,27 @@ class LineTracker:
         edges = Edges.detect(grey, self._camera)
         seen = self._find_nearby(edges, held.pose)
         if seen is None or seen.visibility < _SETTINGS.enough_visibility * self._usual_visibility:
-            seen = self._search(grey, edges, frame)
+            seen = self._search(grey, edges, frame, seen)
         if seen is None:
             return self._keep_pose(frame, held)
         found = location_from_lines(seen, self._layout, held.pose)
         if self._shift_px(held.pose, found.pose) < _SETTINGS.moved_px:
+            # a board first seen under hands shows more of its lines later
+            self._usual_visibility = max(self._usual_visibility, seen.visibility)
             return self._average_in(found, frame)
         if self._moved_from is None:
             self._moved_from = held.pose
         return self._restart_at(seen, frame)
 
     def _find_nearby(self, edges: Edges, held: Pose) -> BoardSighting | None:
-        """Return the board where it was, or one square away if less of it is visible than usual."""
-        here = fit_to_lines(edges, self._camera, held, self._layout.board)
-        if here is not None and here.visibility > _SETTINGS.as_usual * self._usual_visibility:
+        """Return the board where it was, or squares away if more or less of it is visible than usual."""
+        board, usual, as_usual = self._layout.board, self._usual_visibility, _SETTINGS.as_usual
+        here = fit_to_lines(edges, self._camera, held, board)
+        if here is not None and as_usual * usual < here.visibility < usual / as_usual:
             return here
-        return board_near(edges, self._camera, held, self._layout.board, here)
+        while (nearby := board_near(edges, self._camera, held, board, here)) is not here and nearby is not None:
+            here, held = nearby, nearby.pose
+        return here
 
     def _find_first(self, grey: Image, frame: Frame) -> BoardSighting:
         """Return the board anywhere in the picture; raises NotLocatedError, also when no search is due."""
@@ -106,12 +113,16 @@ class LineTracker:
             self._searches.failure = str(error)
             raise
 
-    def _search(self, grey: Image, edges: Edges, frame: Frame) -> BoardSighting | None:
-        """Return the board anywhere in the picture, if a search is due."""
+    def _search(self, grey: Image, edges: Edges, frame: Frame, nearby: BoardSighting | None) -> BoardSighting | None:
+        """Return the board anywhere in the picture, if a search is due; away from ``nearby`` only if clearly better."""
         if not self._searches.are_due(grey, frame.time_s, at_once=self._is_after_pause):
             return None
         found = next(iter(candidate_boards(edges, self._camera, self._layout.board)), None)
-        return found if found is not None and found.is_clear else None
+        if found is None or not found.is_clear:
+            return None
+        # the lines that a hand leaves in sight also fit a few squares away
+        is_better = found.shows_clearly_more_than(nearby)
+        return found if nearby is None or is_better or not found.is_elsewhere(nearby, self._layout.board) else None
 
     def _restart_at(self, seen: BoardSighting, frame: Frame) -> TrackedTable:
         located = location_from_lines(seen, self._layout, self._previous)

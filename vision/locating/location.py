@@ -155,7 +155,11 @@ def search_table(
         decided = _decide_by_surface(image, camera, layout, refined, previous)
         sound = sound if decided is None else [decided]
     if not thorough:
-        sound = [fit for fit in sound if len(fit.ids) >= min(2, len(wanted))]
+        sure = [fit for fit in sound if len(fit.ids) >= min(2, len(wanted))]
+        seen = {marker.marker_id for marker in found}
+        if sound and not sure and seen < wanted:
+            raise NotLocatedError(f"table not located: {seen_text(sorted(seen), layout)}; uncover another marker")
+        sound = sure
     elif (not sound or _contradicting_fits(sound) or is_imprecise(sound[0])) and has_few_sharp_markers(found):
         yield
         by_lines = fit_by_lines(grey, camera, layout, found, MarkerDetector(layout.markers.dictionary))
@@ -273,22 +277,24 @@ def _detection_steps(
     grey, finder = seen.grey, MarkerDetector(layout.markers.dictionary)
     wanted = frozenset(layout.markers.centres_mm)
     # a sheet's markers are too small to be found at half size
-    for find_fast in (seen.quick,) if isinstance(layout.surfaces[0].pieces, Ink) else (seen.halved, seen.quick):
-        found = find_fast(finder)
+    is_sheet = isinstance(layout.surfaces[0].pieces, Ink)
+    for method in (MarkerDetector.quick,) if is_sheet else (MarkerDetector.halved, MarkerDetector.quick):
+        found = seen.find(finder, method)
         if frozenset(marker.marker_id for marker in found) >= wanted:
             yield _Detected(found)
     if len({marker.marker_id for marker in found} & wanted) >= _SETTINGS.enough_markers:
         yield _Detected(found)
         if fits and len(fits[0].ids) >= _SETTINGS.enough_markers and not fits[0].unused:
             yield _Detected(_search_expected(grey, camera, layout, fits[:1], finder), where_expected=True)
-    yield _Detected(seen.plain(finder))
+    yield _Detected(seen.find(finder, MarkerDetector.plain))
     yield _Detected(_search_expected(grey, camera, layout, fits, finder), where_expected=True)
     if not thorough:
         return
     searched_from = [fit.ids for fit in fits]
-    methods = (seen.sharpened, seen.thorough, seen.enlarged, seen.equalised)
-    for method in (*methods, partial(seen.outlined, ids=sorted(wanted))):
-        yield _Detected(method(finder), slow=True)
+    slow = (MarkerDetector.sharpened, MarkerDetector.thorough, MarkerDetector.enlarged, MarkerDetector.equalised)
+    finds = [partial(seen.find, finder, method) for method in slow]
+    for find in (*finds, partial(seen.outlined, finder, sorted(wanted))):
+        yield _Detected(find(), slow=True)
         if [fit.ids for fit in fits] != searched_from:
             yield _Detected(_search_expected(grey, camera, layout, fits, finder), where_expected=True)
             searched_from = [fit.ids for fit in fits]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import TypeAlias
 
 import cv2
 import numpy as np
@@ -193,7 +194,7 @@ class MarkerDetector:
         measured_on: Image | None = None,
         scale: float = 1.0,
     ) -> tuple[Marker, ...]:
-        found, _ = detect_markers(detector, grey)
+        found = detect_markers(detector, grey)
         original = grey if measured_on is None else measured_on
         # pixel centres are at whole numbers, so scaling is about (-0.5, -0.5)
         quads = [(corners + 0.5) / scale - 0.5 for _, corners in found]
@@ -204,45 +205,28 @@ class MarkerDetector:
         )
 
 
+Method: TypeAlias = Callable[[MarkerDetector, Image], tuple[Marker, ...]]
+"""A method of MarkerDetector that takes only a picture."""
+
+
 class PictureMarkers:
     """The markers of one picture. Each method searches it once, for all parts of a table."""
 
     def __init__(self, image: Image) -> None:
         self._image = image
-        self._found: dict[tuple[str, str], tuple[Marker, ...]] = {}
+        self._found: dict[tuple[Method, str], tuple[Marker, ...]] = {}
 
     @cached_property
     def grey(self) -> Image:
         """The picture without colours."""
         return as_grey(self._image)
 
-    def halved(self, finder: MarkerDetector) -> tuple[Marker, ...]:
-        """Return what ``finder.halved`` finds."""
-        return self._detect_once("halved", finder, finder.halved)
-
-    def quick(self, finder: MarkerDetector) -> tuple[Marker, ...]:
-        """Return what ``finder.quick`` finds."""
-        return self._detect_once("quick", finder, finder.quick)
-
-    def plain(self, finder: MarkerDetector) -> tuple[Marker, ...]:
-        """Return what ``finder.plain`` finds."""
-        return self._detect_once("plain", finder, finder.plain)
-
-    def sharpened(self, finder: MarkerDetector) -> tuple[Marker, ...]:
-        """Return what ``finder.sharpened`` finds."""
-        return self._detect_once("sharpened", finder, finder.sharpened)
-
-    def thorough(self, finder: MarkerDetector) -> tuple[Marker, ...]:
-        """Return what ``finder.thorough`` finds."""
-        return self._detect_once("thorough", finder, finder.thorough)
-
-    def enlarged(self, finder: MarkerDetector) -> tuple[Marker, ...]:
-        """Return what ``finder.enlarged`` finds."""
-        return self._detect_once("enlarged", finder, finder.enlarged)
-
-    def equalised(self, finder: MarkerDetector) -> tuple[Marker, ...]:
-        """Return what ``finder.equalised`` finds."""
-        return self._detect_once("equalised", finder, finder.equalised)
+    def find(self, finder: MarkerDetector, method: Method) -> tuple[Marker, ...]:
+        """Return what a method of the finder, such as ``MarkerDetector.quick``, finds."""
+        key = (method, finder.dictionary)
+        if key not in self._found:
+            self._found[key] = method(finder, self.grey)
+        return self._found[key]
 
     def outlined(self, finder: MarkerDetector, ids: Collection[int]) -> tuple[Marker, ...]:
         """Return what ``finder.outlined`` finds; quads are only searched for once."""
@@ -251,14 +235,6 @@ class PictureMarkers:
     @cached_property
     def _dark_quads(self) -> list[FloatArray]:
         return dark_quads(self.grey)
-
-    def _detect_once(
-        self, method: str, finder: MarkerDetector, find: Callable[[Image], tuple[Marker, ...]]
-    ) -> tuple[Marker, ...]:
-        key = (method, finder.dictionary)
-        if key not in self._found:
-            self._found[key] = find(self.grey)
-        return self._found[key]
 
 
 _MOVED_AT_MOST_PX = 2.0

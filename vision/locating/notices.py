@@ -24,7 +24,11 @@ def notices_of(fit: PoseFit, camera: CameraModel, layout: TableLayout) -> tuple[
     """Return the sentences about a located table."""
     notices = []
     for marker in fit.unused:
-        if marker.marker_id in fit.ids:
+        if fit.ids == {marker.marker_id}:
+            notices.append(
+                f"marker {marker.marker_id} appears twice, and no other one shows which of them is right; remove one"
+            )
+        elif marker.marker_id in fit.ids:
             notices.append(f"marker {marker.marker_id} appears twice; the one that agrees with the others is used")
         else:
             notices.append(
@@ -55,14 +59,16 @@ def cell_px(camera: CameraModel, pose: Pose, surface: GridSurface) -> float:
 def seen_text(seen: Sequence[int], layout: TableLayout) -> str:
     """Say which of the layout's markers were seen: ``only markers 0 and 2 of 0-3 were seen``."""
     expected = sorted(layout.markers.centres_mm)
+    if len(expected) == 1:
+        return f"{ids_text(expected)} was {'' if seen else 'not '}seen"
     run = len(expected) > 2 and expected == list(range(expected[0], expected[-1] + 1))
     if not seen and run:
         return f"none of markers {expected[0]} to {expected[-1]} was seen"
     of = f"{expected[0]}-{expected[-1]}" if run else listed(expected)
     if not seen:
         return f"none of markers {of} was seen"
-    if len(seen) == len(expected) > 1:
-        return f"{ids_text(seen)} of {of} were seen"
+    if len(seen) == len(expected):
+        return f"{ids_text(seen)} of {of} were seen" if run else f"{ids_text(seen)} were seen"
     return f"only {ids_text(seen)} of {of} {'were' if len(seen) > 1 else 'was'} seen"
 
 

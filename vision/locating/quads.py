@@ -41,8 +41,8 @@ _SETTINGS = QuadSettings()
 
 
 def quad_area(corners: FloatArray) -> float:
-    """Return the area of a simple quad of shape (4, 2), in square units of its coordinates: half the product of its
-    diagonals.
+    """Return the area of a simple quad of shape (4, 2), in square units of its coordinates: half the cross product of
+    its diagonals.
     """
     (x0, y0), (x1, y1), (x2, y2), (x3, y3) = corners.tolist()
     return float(abs((x2 - x0) * (y3 - y1) - (x3 - x1) * (y2 - y0)) / 2)

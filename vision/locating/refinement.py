@@ -66,7 +66,7 @@ def refine_by_grid(
     """Refine a pose so that its grid lies on the visible lines. The pose is returned unchanged when too few lines are
     found or their contrast does not improve.
 
-    ``markers`` are the detections the pose is based on; the new pose must still agree with them.
+    ``markers`` are the detections the pose is based on; the new pose is fitted to them as well, with ``marker_weight``.
     """
     best = pose
     for _ in range(_SETTINGS.rounds):

@@ -48,19 +48,19 @@ class ThoroughSearches:
     def __init__(self) -> None:
         self.end()
 
-    def end(self) -> None:
-        """Start afresh, since the table was found."""
+    def end(self, failure: str = "") -> None:
+        """Start afresh, since the table was found, or is given up; ``failure`` is why it was not found."""
         self._small: Image | None = None
         self._made_at_rest = False
         self._pause_s = _SETTINGS.search_every_s
         self._due_s = 0.0
         self._search: Search | None = None
         self.begun_s = 0.0
-        self.failure = ""
+        self.failure = failure
 
     @property
     def are_new(self) -> bool:
-        """Whether no picture was given since the table was found."""
+        """Whether no picture was given since the start."""
         return self._small is None
 
     def begin(self, search: Search, time_s: float) -> None:

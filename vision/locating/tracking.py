@@ -6,12 +6,13 @@ together mean that the camera or the table moved; a marker that moved alone is i
 often pushed while people write, so their movement is not reported.
 
 When no marker is where it was, the whole picture is searched by fast methods in every frame, and thoroughly when
-``vision.locating.searches`` says so. A single picture, taken long after the last one, is searched thoroughly at once,
-and shows the table at rest.
+``vision.locating.searches`` says so. A single picture, taken long after the last one, shows the table at rest. The
+first one without the table is searched thoroughly at once, and so are later ones, unless one was just before.
 """
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -48,6 +49,7 @@ class TrackingSettings:
 
 
 _SETTINGS = TrackingSettings()
+_PIXELS = re.compile(r"[\d.]+ pixels")
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,7 +290,7 @@ class TableTracker:
         held_s = frame.time_s - self._seen_at_s
         if lost is not None and held_s > self._hold_s:
             self._located, self._corners, self._moved_from = None, {}, None
-            self._searches.end()
+            self._searches.end(self._searches.failure)
             raise NotLocatedError(f"{lost}; no marker has been in its place for {held_s:.0f} s") from lost
         return TrackedTable(
             self._last_location(),
@@ -320,7 +322,8 @@ class TableTracker:
         return float(np.linalg.norm(difference, axis=1).max())
 
     def _new_notices(self, notices: tuple[str, ...]) -> tuple[str, ...]:
-        kinds = {notice.split("(")[0]: notice for notice in notices}
+        # the pixels change from frame to frame, what they are about does not
+        kinds = {_PIXELS.sub("", notice): notice for notice in notices}
         fresh = tuple(notice for kind, notice in kinds.items() if kind not in self._reported)
         self._reported = set(kinds)
         return fresh

@@ -69,8 +69,10 @@ class TableReader:
             return {}
         finders = {name: MarkerDetector(name) for name in {part.layout.markers.dictionary for part in self._parts}}
         missing = [part for part in lost if part.layout.markers.centres_mm]
-        for find in (markers.quick, markers.plain):
-            seen = {name: {marker.marker_id for marker in find(finder)} for name, finder in finders.items()}
+        for method in (MarkerDetector.quick, MarkerDetector.plain):
+            seen = {
+                name: {marker.marker_id for marker in markers.find(finder, method)} for name, finder in finders.items()
+            }
             shown = {
                 part: seen[part.layout.markers.dictionary] & part.layout.markers.centres_mm.keys()
                 for part in self._parts

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import date
 from importlib import resources
 from pathlib import Path
@@ -13,6 +14,7 @@ from click.testing import Result
 
 from common.places import EMPTY
 from engine.registry import load
+from referee.cli.pictures import show_reading
 from simulator.play.actions import Slack
 from simulator.play.players import HANDLERS
 from simulator.rendering.renderer import Renderer
@@ -21,6 +23,7 @@ from simulator.scene.viewpoint import lens
 from simulator.table import standard_setting
 from tests.commands import runner_in
 from vision.calibration import Calibration, save_calibration
+from vision.reading import DieReading, Reading, RollReading
 
 Run = Callable[..., Result]
 BLOCKS = {"a7": "gold block, stop up", "c4": "teal block, cross up"}
@@ -74,3 +77,10 @@ def test_a_table_of_another_game_is_not_watched(run: Run, tmp_path: Path) -> Non
     assert result.exit_code == 5
     assert f"{tmp_path / 'layout.json'} measures a table of diaballik, and the game is deblockle" in result.stderr
     assert picture == tmp_path / "now.png"
+
+
+def test_a_die_that_is_no_roll_yet_is_listed_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    die = DieReading(0.0, 0.0, {"3": 0.9, "4": 0.1})
+    unsettled = [replace(die, **how) for how in ({"at_rest": False}, {"half_hidden": True}, {"cocked": True})]
+    show_reading(load("blokus-dice"), Reading(0, 0.0, {}, rolls=(RollReading("tray", (die, *unsettled)),)))
+    assert capsys.readouterr().out == "tray: 3, moving, half hidden, leans\n"

@@ -39,7 +39,7 @@ def test_markers_are_found_at_their_true_size(paper: str, dictionary: str) -> No
     seen: dict[int, npt.NDArray[np.float64]] = {}
     for page in pages:
         detector = cv2.aruco.ArucoDetector(aruco_dictionary(dictionary))
-        found, _ = detect_markers(detector, rasterise(page))
+        found = detect_markers(detector, rasterise(page))
         seen |= dict(found)
     assert sorted(seen) == sorted(markers.centres_mm)
     for quad in seen.values():

@@ -39,7 +39,7 @@ def test_each_player_has_a_page_with_markers_where_the_layout_says(name: str, pa
     detector = cv2.aruco.ArucoDetector(aruco_dictionary(layout.markers.dictionary))
     assert len(pages) == 3
     for part, page in zip(layout.parts(), pages, strict=True):
-        found = dict(detect_markers(detector, rasterise(page))[0])
+        found = dict(detect_markers(detector, rasterise(page)))
         assert sorted(found) == sorted(part.markers.centres_mm)
         cut = page.cuts[0]
         middle = np.array([cut.x_mm + cut.width_mm / 2, cut.y_mm + cut.height_mm / 2])

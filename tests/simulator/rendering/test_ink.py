@@ -45,7 +45,7 @@ def patch(setting: Setting, image: npt.NDArray[np.uint8], place: str) -> npt.NDA
 
 
 def test_every_sheet_has_its_markers(setting: Setting) -> None:
-    found, _ = detect_markers(cv2.aruco.ArucoDetector(aruco_dictionary("DICT_4X4_50")), rendered(setting))
+    found = detect_markers(cv2.aruco.ArucoDetector(aruco_dictionary("DICT_4X4_50")), rendered(setting))
     assert sorted(dict(found)) == list(range(8))
 
 

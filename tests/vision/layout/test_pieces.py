@@ -72,7 +72,7 @@ def test_the_height_of_dice_is_that_of_the_largest() -> None:
     [
         ({"faces": ["1*3457", ""]}, "has no face; expected a text"),
         ({"faces": 6}, "dice.faces is 6; expected a file, or a list"),
-        ({"colours": "red"}, r"dice.colours is 'red'; expected a list, such as \['red', 'white'\]"),
+        ({"colours": "red"}, r"""dice.colours is 'red'; expected a list, such as \["red", "white"\]"""),
         ({"side": [20, 12]}, r"dice.side is \[20, 12\]; expected the smallest length first"),
     ],
 )

@@ -157,8 +157,8 @@ def test_a_disc_may_fill_its_square_and_a_ball_its_disc():
         layout_from_json(filled | {"ball": {"diameter": 41}})
 
 
-@pytest.mark.parametrize(("columns", "rows"), [(2, 1), (1, 2), (100, 100)])
-def test_a_board_has_one_to_a_hundred_squares_each_way(columns, rows):
+@pytest.mark.parametrize(("columns", "rows"), [(2, 1), (1, 2), (26, 100)])
+def test_a_board_has_up_to_26_columns_and_a_hundred_rows(columns, rows):
     board = layout_from_json({**GOOD, "board": {"cols": columns, "rows": rows, "cell": 3}, "star_spaces": []}).board
     assert len(board.places) == columns * rows
     assert board.bounds_mm.width_mm == 3 * columns
@@ -327,11 +327,21 @@ SHEET = {"sheet": {"size": [60, 60], "grid": {"cols": 3, "rows": 3, "cell": 12}}
         ({"sheets": 65536}, "sheets is 65536; expected 1 to 100"),
         ({"sheets": 14}, "marker 52 is not in DICT_4X4_50"),
         ({"sheet": {"grid": {"cols": float("inf"), "rows": 3, "cell": 12}}}, "sheet.grid.cols is inf"),
-        ({"sheet": {"grid": {"cols": 3, "rows": 3}}}, "sheet has no key 'cell'"),
+        (
+            {"sheet": {"grid": {"cols": 3, "rows": 3}}},
+            "sheet has no key 'cell'; see docs/set-up.md for a complete example",
+        ),
         ({"sheet": {**SHEET["sheet"], "size": [60]}}, "sheet is invalid"),
-        ({"sheet": {"grid": {"cols": 101, "rows": 3, "cell": 12}}}, "101 x 3 squares; expected 1 to 100 each way"),
+        (
+            {"sheet": {"grid": {"cols": 27, "rows": 3, "cell": 12}}},
+            "27 columns; expected at most 26, since letters name them",
+        ),
         ({"sheet": {"grid": {"cols": 3, "rows": 3, "cell": 10**400}}}, "expected a length in millimetres"),
-        ({"colours": "red"}, "colours is 'red'"),
+        (
+            {"sheet": {"grid": {"cols": 3, "rows": 101, "cell": 12}}},
+            "3 x 101 squares; expected 1 to 26 columns and 1 to",
+        ),
+        ({"colours": "red"}, r"""colours is 'red'; expected a list of the pens' names, such as \["red", "blue"\]"""),
         ({"sheet": {"grid": {"cols": 3, "rows": 3, "cell": 12, "left": 0}}}, "sheet.grid.left is 0; expected -18"),
     ],
 )

@@ -156,6 +156,12 @@ def test_two_contradicting_markers_over_a_hidden_board_give_no_pose(render_table
     assert held.ids_used == (0,)
 
 
+def test_a_lone_marker_is_too_few_for_a_fast_search(render_table, camera, layout, pose):
+    said = "^table not located: only marker 0 of 0-3 was seen; uncover another marker$"
+    with pytest.raises(NotLocatedError, match=said):
+        locate(render_table(pose, hidden={1, 2, 3}), camera, layout, thorough=False)
+
+
 def test_the_message_without_markers_says_what_to_do(render_table, camera, layout, pose):
     picture, camera = smaller(render_table(pose, hidden=ALL), camera)
     with pytest.raises(NotLocatedError, match="table not located: none of markers 0 to 3 was seen; check that"):

@@ -57,6 +57,11 @@ def test_markers_left_out_are_named_with_the_reason() -> None:
     )
 
 
+def test_a_lone_marker_that_appears_twice_agrees_with_no_other() -> None:
+    found = location_from_fit(fit(0.0, unused=(marker(0, 200.0),)), CAMERA, LAYOUT, (0,), uncertain=False)
+    assert found.notices == ("marker 0 appears twice, and no other one shows which of them is right; remove one",)
+
+
 @pytest.mark.parametrize(("markers", "error_px", "warns"), [(2, 1.1, True), (2, 0.9, False), (1, 1.1, False)])
 def test_a_large_mean_error_suggests_a_new_calibration(markers: int, error_px: float, warns: bool) -> None:
     one = fit(*[0.0] * markers, error_px=error_px)
@@ -101,6 +106,9 @@ def test_the_markers_seen_are_listed_of_those_expected() -> None:
     assert seen_text((4,), with_ids(4, 6, 7)) == "only marker 4 of 4, 6 and 7 was seen"
     assert seen_text((4,), with_ids(4, 5)) == "only marker 4 of 4 and 5 was seen"
     assert seen_text((5,), with_ids(4, 5, 6)) == "only marker 5 of 4-6 was seen"
+    assert seen_text((4, 5), with_ids(4, 5)) == "markers 4 and 5 were seen"
+    assert seen_text((4,), with_ids(4)) == "marker 4 was seen"
+    assert seen_text((), with_ids(4)) == "marker 4 was not seen"
 
 
 @pytest.mark.parametrize(
@@ -169,13 +177,13 @@ def test_one_picture_is_searched_once_by_each_method_and_dictionary(monkeypatch:
         monkeypatch.setattr(MarkerDetector, method, count)
     seen = PictureMarkers(np.zeros((60, 80, 3), np.uint8))
     small, large = MarkerDetector("DICT_4X4_50"), MarkerDetector("DICT_5X5_50")
-    first = seen.plain(small)
-    assert seen.plain(MarkerDetector("DICT_4X4_50")) is first
-    assert seen.halved(small) is seen.halved(small)
-    assert seen.quick(small) is seen.quick(small) is not first
-    assert seen.plain(large) is not first
-    for find in (seen.sharpened, seen.thorough, seen.enlarged, seen.equalised):
-        assert find(small) is find(MarkerDetector("DICT_4X4_50"))
+    first = seen.find(small, MarkerDetector.plain)
+    assert seen.find(MarkerDetector("DICT_4X4_50"), MarkerDetector.plain) is first
+    assert seen.find(small, MarkerDetector.halved) is seen.find(small, MarkerDetector.halved)
+    assert seen.find(small, MarkerDetector.quick) is seen.find(small, MarkerDetector.quick) is not first
+    assert seen.find(large, MarkerDetector.plain) is not first
+    for find in (getattr(MarkerDetector, method) for method in slow):
+        assert seen.find(small, find) is seen.find(MarkerDetector("DICT_4X4_50"), find)
     assert searched == [
         ("plain", "DICT_4X4_50"),
         ("halved", "DICT_4X4_50"),

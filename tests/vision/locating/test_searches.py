@@ -181,6 +181,26 @@ def test_a_picture_that_rests_after_a_search_in_vain_is_searched_at_once():
     assert due == [False, False, True, False, False, True, False]
 
 
+def test_a_lost_table_is_still_missing_for_the_reason_of_the_last_thorough_search(
+    feed, render_table, pose, monkeypatch
+):
+    def fail(*_arguments, thorough=True, **_more):
+        raise NotLocatedError("one marker seen" if thorough else "no marker seen")
+
+    def fail_in_steps(*_arguments, **_more):
+        yield
+        fail()
+
+    feed(render_table(pose), at_s=0.0)
+    monkeypatch.setattr(tracking, "locate", fail)
+    monkeypatch.setattr(tracking, "search_table", fail_in_steps)
+    for number in range(1, 26):
+        feed(NOTHING, at_s=0.2 * number)
+    for at_s in (5.2, 5.4):
+        with pytest.raises(NotLocatedError, match="one marker seen"):
+            feed(NOTHING, at_s=at_s)
+
+
 def test_thorough_searches_in_vain_become_rarer(render_table, camera, layout, pose, monkeypatch):
     begun_at_s = []
 

@@ -206,6 +206,17 @@ def test_a_pose_without_markers_is_held_for_the_configured_time(feed, render_tab
             feed(NOTHING, at_s=at_s)
 
 
+def test_a_notice_is_given_once_however_many_pixels_it_names(feed, render_table, layout, camera, pose, monkeypatch):
+    errors_px = iter((1.21, 1.26, 1.24, 12.0))
+
+    def notices(*_):
+        off = f"the markers are {next(errors_px):.1f} pixels off on average; check that the calibration is right"
+        return (off, "marker 1 is not where the layout says (3 pixels off); it is left out")
+
+    monkeypatch.setattr("vision.locating.location.notices_of", notices)
+    assert [len(feed(render_table(pose, seed=seed)).notices) for seed in range(4)] == [2, 0, 0, 0]
+
+
 def test_a_pose_held_at_the_same_time_is_still_uncertain(feed, render_table, pose):
     feed(render_table(pose), at_s=3.0)
     assert feed(np.full((480, 640, 3), 90, dtype=np.uint8), at_s=3.0).uncertain

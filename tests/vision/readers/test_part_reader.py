@@ -282,13 +282,13 @@ def test_a_part_is_absent_if_two_markers_of_another_part_are_clearly_seen(
         return thorough(own, image)
 
     monkeypatch.setattr(MarkerDetector, "sharpened", noted)
-    plain = PictureMarkers.plain
+    plain = MarkerDetector.plain
     seen_by_board = set(range(others))
 
-    def only_some(own: PictureMarkers, finder: MarkerDetector) -> tuple[Marker, ...]:
-        return tuple(one for one in plain(own, finder) if one.marker_id in seen_by_board)
+    def only_some(own: MarkerDetector, image: Image) -> tuple[Marker, ...]:
+        return tuple(one for one in plain(own, image) if one.marker_id in seen_by_board)
 
-    monkeypatch.setattr(PictureMarkers, "plain", only_some)
+    monkeypatch.setattr(MarkerDetector, "plain", only_some)
     table = replace(layout, surfaces=(*layout.surfaces, SHEET))
     reader = TableReader(camera, table, {"board": Written(frozenset()), "sheet": Written(frozenset())})
     absent = reader._absent_parts(PictureMarkers(render_table(pose)))

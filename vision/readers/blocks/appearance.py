@@ -96,6 +96,8 @@ def appearance_from_json(data: Mapping[str, Any]) -> BlockAppearance:
         masks = {str(symbol): _mask(base64.b64decode(text, validate=True)) for symbol, text in data["masks"].items()}
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError, FrameError) as wrong:
         raise EnrolmentError(f"these looks cannot be read ({wrong}): enrol the piece set again") from wrong
+    if not masks:
+        raise EnrolmentError("these looks have no symbols: enrol the piece set again")
     return BlockAppearance(colours, masks)
 
 

@@ -12,7 +12,7 @@ from itertools import combinations
 import cv2
 import numpy as np
 
-from common.phrases import counted
+from common.phrases import counted, listed
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray, FloatImage
 from vision.layout.pieces import BlockPieces
@@ -82,7 +82,8 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> BlockAppear
     unknown = sorted(shown - set(symbols))
     if unknown:
         raise EnrolmentError(
-            f"the picture is said to show {', '.join(unknown)}; the layout's net has {', '.join(symbols)}"
+            f"the picture is said to show the symbol{'s' if len(unknown) > 1 else ''} {listed(unknown)}; the layout's "
+            f"net has {listed(symbols)}"
         )
     drawn = drawn_appearance(symbols)
     ratios: dict[str, list[FloatArray]] = {}
@@ -94,7 +95,7 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> BlockAppear
             fit, like = _fit_known(light, window, surface, drawn.masks[symbol], place, symbol)
             if fit.correlation < SMALLEST_FIT:
                 raise EnrolmentError(
-                    f"{picture.name} shows no clear {symbol} on {place} (it fits to {fit.correlation:.2f}; "
+                    f"{picture.name} shows no clear symbol {symbol} on {place} (it fits to {fit.correlation:.2f}; "
                     f"{SMALLEST_FIT:.2f} is needed): check what stands there, the light, and that nothing covers it"
                 )
             if fit.correlation < DOUBTFUL_FIT:
@@ -105,16 +106,16 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> BlockAppear
                 likest = max(fits, key=lambda other: fits[other])
                 if fits[likest] > fit.correlation + CLEARLY_BETTER_FIT:
                     raise EnrolmentError(
-                        f"{picture.name} is said to show a {symbol} on {place}, and it looks like a {likest}: correct "
-                        "the positions"
+                        f"{picture.name} is said to show the symbol {symbol} on {place}, and it looks like the symbol "
+                        f"{likest}: correct the positions"
                     )
             ratios.setdefault(colour, []).append(fit.ratio)
             learned_mask = _learned_mask(light, window, surface, fit)
             likeness = float(np.corrcoef(learned_mask.ravel(), like.ravel())[0, 1])
             if likeness < LEARNED_LIKE_DRAWN:
                 raise EnrolmentError(
-                    f"what {picture.name} shows on {place} does not look like a {symbol} (likeness {likeness:.2f}; "
-                    f"{LEARNED_LIKE_DRAWN:.2f} is needed): check the positions and the light"
+                    f"what {picture.name} shows on {place} does not look like the symbol {symbol} (likeness "
+                    f"{likeness:.2f}; {LEARNED_LIKE_DRAWN:.2f} is needed): check the positions and the light"
                 )
             masks.setdefault(symbol, []).append(learned_mask)
     learned = dict(drawn.masks)

@@ -1,8 +1,8 @@
 """Searching a whole picture for faces: a coarse search near every place, then a fine fit of what was found.
 
-The coarse search works on patches around each place, sampled at half a pixel per millimetre. The fine fit samples them
-again, rotated upright, so that one bank of upright masks serves all rotations. The square's edges give the rotation of
-a block; each symbol is judged at those rotations. ``faces.fit_face`` does the same for a single face.
+The coarse search works on patches around each place, sampled at a pixel per millimetre and then halved. The fine fit
+samples them again, rotated upright, so that one bank of upright masks serves all rotations. The square's edges give the
+rotation of a block; each symbol is judged at those rotations. ``faces.fit_face`` does the same for a single face.
 
 The numbers were set by hand on the virtual table's and the ray-traced pictures; ``benchmarks/stress.py`` shows the
 effect of a change. Correlations range from -1 to 1.
@@ -314,7 +314,7 @@ class RoughFinder:
     def find(
         self, image: Image, grid: PlaneGrid, surface: Surface, places: Sequence[str], least_fit: float
     ) -> list[RoughFace]:
-        """Return, for each place, the best face within a centimetre of it, if its correlation suffices.
+        """Return the best face at most 8 mm away from each place across and down, if its correlation suffices.
 
         ``grid`` is the plane of the tops in the picture.
         """

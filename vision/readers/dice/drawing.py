@@ -14,8 +14,8 @@ from vision.layout.surfaces import Surface
 from vision.readers.dice.photographs import DieInPicture
 from vision.reading import RollReading
 
-_SURE, _DOUBTFUL, _LEANS = (60, 200, 0), (0, 170, 255), (0, 0, 230)
-"""Colours of certain, doubtful and leaning dice, blue-green-red."""
+_SURE, _DOUBTFUL, _NO_VALUE = (60, 200, 0), (0, 170, 255), (0, 0, 230)
+"""Colours of certain and doubtful dice and of those without a value, blue-green-red."""
 _SURE_FROM = 0.9
 """Probability from which a value is drawn as certain."""
 
@@ -29,23 +29,26 @@ def draw_dice(picture: Image, dice: Sequence[DieInPicture]) -> Image:
 
 
 def draw_roll(picture: Image, roll: RollReading, surface: Surface, camera: CameraModel, pose: Pose) -> Image:
-    """Return a copy with a box and value for each die of a tray, in the colours of ``draw_dice``."""
+    """Return a copy with a box and value for each die of a tray, in the colours of ``draw_dice``; a die that is no roll
+    yet is red, with the reason.
+    """
     drawn = picture.copy()
     half = DicePieces.on(surface).largest_mm * 0.6
     for die in roll.dice:
         around = [(die.x_mm + x, die.y_mm + y, surface.height_mm + half) for x in (-half, half) for y in (-half, half)]
         pixels = project(camera, pose, np.array(around))
-        value = max(die.faces, key=lambda face: die.faces[face])
+        best = max(die.faces, key=lambda face: die.faces[face])
+        value = best if die.is_settled else None
         (left, top), (right, bottom) = pixels.min(axis=0).tolist(), pixels.max(axis=0).tolist()
-        _draw(drawn, DieInPicture((left, top, right, bottom), None if die.cocked else value, die.faces[value]))
+        _draw(drawn, DieInPicture((left, top, right, bottom), value, die.faces[best]), die.why_unsettled)
     return np.asarray(drawn, dtype=np.uint8)
 
 
-def _draw(drawn: Image, die: DieInPicture) -> None:
+def _draw(drawn: Image, die: DieInPicture, why_no_value: str = "leans") -> None:
     thickness = max(1, round(min(drawn.shape[:2]) / 400))
-    colour = _LEANS if die.value is None else _SURE if die.probability >= _SURE_FROM else _DOUBTFUL
+    colour = _NO_VALUE if die.value is None else _SURE if die.probability >= _SURE_FROM else _DOUBTFUL
     left, top, right, bottom = (round(end) for end in die.box)
     cv2.rectangle(drawn, (left, top), (right, bottom), colour, thickness, cv2.LINE_AA)
-    label = "leans" if die.value is None else f"{die.value} {die.probability:.0%}"
+    label = why_no_value if die.value is None else f"{die.value} {die.probability:.0%}"
     size = max(0.35, (bottom - top) / 90)
     cv2.putText(drawn, label, (left, max(top - 3, 10)), cv2.FONT_HERSHEY_SIMPLEX, size, colour, thickness)

@@ -85,7 +85,7 @@ def test_a_missing_block_is_named() -> None:
 def test_a_symbol_that_the_picture_contradicts_is_refused() -> None:
     one = photoreal.enrolment("enrol-gold.jpg")
     assert one.position["a4"] == ("gold", "star")
-    with pytest.raises(EnrolmentError, match="said to show a slider on a4, and it looks like a star"):
+    with pytest.raises(EnrolmentError, match="said to show the symbol slider on a4, and it looks like the symbol star"):
         enrol([replace(one, position={"a4": ("gold", "slider")})], photoreal.LAYOUT.board)
 
 
@@ -132,6 +132,7 @@ def test_looks_survive_a_file(tmp_path: Path) -> None:
         ('{"format": "tabletop-referee looks 1"}', "colours"),
         ('{"format": "tabletop-referee looks 1", "colours": {"gold": [1, 2]}, "masks": {}}', "cannot be read"),
         ('{"format": "tabletop-referee looks 1", "colours": {}, "masks": {"star": "!!"}}', "cannot be read"),
+        ('{"format": "tabletop-referee looks 1", "colours": {}, "masks": {}}', "these looks have no symbols"),
     ],
 )
 def test_a_file_without_looks_is_refused(tmp_path: Path, text: str, said: str) -> None:

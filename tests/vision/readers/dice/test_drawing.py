@@ -1,6 +1,7 @@
 """Dice and their values, drawn for a person to check."""
 
 from dataclasses import replace
+from typing import Any
 
 import cv2
 import numpy as np
@@ -62,16 +63,23 @@ def test_a_value_stands_above_its_box_and_within_the_picture(top: float) -> None
     assert 9 <= np.ptp(rows) <= 14
 
 
-@pytest.mark.parametrize("cocked", [False, True])
-def test_the_dice_of_a_tray_have_a_box_around_them(cocked: bool) -> None:
+@pytest.mark.parametrize(
+    ("how", "label"), [({}, "3 95%"), ({"cocked": True}, "leans"), ({"half_hidden": True}, "half hidden")]
+)
+def test_the_dice_of_a_tray_have_a_box_and_their_value_or_why_they_have_none(
+    how: dict[str, Any], label: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[str] = []
+    monkeypatch.setattr(cv2, "putText", lambda _, text, *rest: written.append(text))
     surface = replace(tray_layout().surfaces[0], pieces=DicePieces(16.0, 16.0))
     camera, pose = lens(), looking_at(560.0, 20.0)
-    roll = RollReading("tray", (DieReading(30.0, -20.0, {"3": 0.95, "4": 0.05}, cocked=cocked),))
+    roll = RollReading("tray", (DieReading(30.0, -20.0, {"3": 0.95, "4": 0.05}, **how),))
     drawn = draw_roll(np.full((720, 1280, 3), 90, dtype=np.uint8), roll, surface, camera, pose)
-    rows, columns = np.nonzero((drawn == ((0, 0, 230) if cocked else (60, 200, 0))).all(axis=2))
+    rows, columns = np.nonzero((drawn == ((0, 0, 230) if how else (60, 200, 0))).all(axis=2))
     corners = project(camera, pose, CubeSolid(30.0, -20.0, surface.height_mm, 16.0).corners_mm())
     left, upper, right, lower = columns.min(), rows.max(), columns.max(), rows.min()
     assert left < corners[:, 0].min() < corners[:, 0].max() < right
     assert right - left < 1.6 * np.ptp(corners[:, 0])
     assert (lower + upper) / 2 == pytest.approx(corners[:, 1].mean(), abs=0.3 * np.ptp(corners[:, 1]))
     assert (left + right) / 2 == pytest.approx(corners[:, 0].mean(), abs=0.3 * np.ptp(corners[:, 0]))
+    assert written == [label]
