@@ -358,5 +358,5 @@ def _journal_content(path: Path, now: datetime) -> Iterator[Finding]:
     except JournalError as error:
         yield Finding.fault("journal", str(error), "keep a copy of the file, and give another --journal")
     else:
-        open_games = sum(not game.ended for game in games)
+        open_games = sum(not (game.ended or game.stopped) for game in games)
         yield Finding.ok("journal", f"{path}: {counted(len(games), 'game')}, {open_games} still open; no damage found")

@@ -87,7 +87,7 @@ def setup_command(
     is_chosen_on_page = kept is None and options is not None and not game_name
     if kept is None and not is_chosen_on_page:
         if (folder / FILE_NAME).is_file():
-            click.confirm(f"{folder / FILE_NAME} is there already. Write it anew?", abort=True)
+            click.confirm(f"{folder / FILE_NAME} is there already. Replace it?", abort=True)
         kept = Progress(folder, game_name or _pick_game())
     if options is not None:
         environment = context.environment
@@ -111,7 +111,7 @@ def setup_command(
         return CHECK_FAILED
     say(f"{game.title} is ready; the settings are in {folder / FILE_NAME}. Play: {ending.watch}")
     if ending.overriding:
-        say(f"These variables come before the settings: {', '.join(ending.overriding)}")
+        say(f"These environment variables override the settings: {', '.join(ending.overriding)}")
     return OK
 
 
@@ -330,7 +330,7 @@ def _repeat_until_passed(step: Step, run: SetUpRun, answer: str, outcome: Outcom
             while not outcome.is_done:
                 outcome = run.answer(step, answer)
                 live.update(lines(), refresh=True)
-                if any(finding.subject == step.name for finding in outcome.findings):
+                if any(finding.subject == step.title for finding in outcome.findings):
                     # The camera itself is missing, so looking again shows nothing new.
                     break
         except KeyboardInterrupt:

@@ -48,9 +48,13 @@ async def announce(
 
 async def _announce(dns: AsyncZeroconf, broker: HallBroker, address: str, name_check_s: float) -> None:
     service = broker.service(address)
-    if await AsyncServiceInfo(SERVICE_TYPE, service.name).async_request(dns.zeroconf, name_check_s * 1000):
-        raise BrokerError(f"another hall in this network is called {broker.hall!r}; give this one another name")
-    await (await dns.async_register_service(service))
+    try:
+        if await AsyncServiceInfo(SERVICE_TYPE, service.name).async_request(dns.zeroconf, name_check_s * 1000):
+            raise zeroconf.NonUniqueNameException
+        await (await dns.async_register_service(service))
+    except zeroconf.NonUniqueNameException as error:
+        taken = f"another hall in this network is called {broker.hall!r}; give this one another name"
+        raise BrokerError(taken) from error
 
 
 async def _warn(broker: HallBroker, address: str, say: Callable[[str], object]) -> None:

@@ -98,7 +98,8 @@ class BrokerConnection:
                     self.is_connected = True
                     self._say(f"Connected to the broker {self._address.host}.")
                     await self._serve(client)
-            except* (aiomqtt.MqttError, OSError) as errors:
+            # A host such as "a..b" can't be encoded.
+            except* (aiomqtt.MqttError, OSError, UnicodeError) as errors:
                 if not failures:
                     said = errors.exceptions[0]
                     self._say(f"The broker {self._address.host} can't be reached ({said}); trying again.")

@@ -16,7 +16,7 @@ POSTGRESQL = ("postgresql://", "postgres://")
 """What an address of PostgreSQL begins with; anything else is a file."""
 VERSION = 1
 _BUSY_S = 5.0
-_PASSWORD = re.compile(r"(?<=:)[^:@/]+(?=@)|(?<=password=)[^&\s]+")
+_PASSWORD = re.compile(r"(?<=:)[^@/]+(?=@)|(?<=password=)[^&\s]+")
 
 SCHEMA = (
     "CREATE TABLE IF NOT EXISTS hall_version (version BIGINT PRIMARY KEY)",
@@ -50,6 +50,7 @@ SCHEMA = (
     """CREATE TABLE IF NOT EXISTS player (
         tournament BIGINT NOT NULL REFERENCES tournament (id), number BIGINT NOT NULL, name TEXT NOT NULL,
         rating BIGINT NOT NULL, present BIGINT NOT NULL, PRIMARY KEY (tournament, number))""",
+    # decided_by is the arbiter who decided the result; empty for an open game and for the table's own result.
     """CREATE TABLE IF NOT EXISTS pairing (
         tournament BIGINT NOT NULL REFERENCES tournament (id), round BIGINT NOT NULL, board BIGINT NOT NULL,
         first BIGINT NOT NULL, second BIGINT, seat TEXT NOT NULL, journal TEXT NOT NULL, game_number BIGINT NOT NULL,

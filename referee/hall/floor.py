@@ -30,7 +30,8 @@ class Urgency(enum.IntEnum):
 class Seat:
     """A table as the hall knows it. ``version`` counts up over all tables, so that viewers get only what has changed.
 
-    ``is_online`` is ``None`` until the broker reports it. ``held`` is the newest event of which the hall has a copy.
+    ``is_online`` is ``None`` until the broker reports it. ``held`` is the newest event of which the hall has a copy;
+    a copy that ``is_full`` takes no more.
     ``rulings`` is the number of unanswered rulings. ``lag`` is how far the table's time of day is behind the hall's.
     """
 
@@ -38,6 +39,7 @@ class Seat:
     state: TableState | None = None
     is_online: bool | None = None
     held: int = 0
+    is_full: bool = False
     rulings: int = 0
     lag: timedelta = timedelta(0)
     version: int = 0

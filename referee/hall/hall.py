@@ -326,7 +326,7 @@ class Hall:
             state = fields.get("state", before.state if before else None)
             if isinstance(state, TableState):
                 fields["held"] = self.copies.held(seat_id, state.journal)
-            fields["rulings"] = waiting[seat_id]
+            fields |= {"rulings": waiting[seat_id], "is_full": seat_id in self.copies.full}
         self.floor.change(batch.changes)
 
     def _note_replayed(self, arrivals: Sequence[Arrival], now_s: float) -> None:

@@ -28,6 +28,7 @@ class BufferedJournal(Closeable):
         self._say = say
         self._pending: deque[tuple[Event, tuple[Evidence, ...]]] = deque()
         self._written = journal.last_number
+        self._caught_up = 0
         self._game = journal.latest_game() or 0
         self.trouble: JournalError | None = None
         """Why the file cannot be written; ``None`` if it can."""
@@ -54,21 +55,21 @@ class BufferedJournal(Closeable):
 
     def retry(self) -> bool:
         """Try to write the events that are only in memory; returns whether everything is on the disk now."""
-        written = 0
         try:
             while self._pending:
                 event, evidence = self._pending[0]
                 self._written = self.journal.append(event, evidence)
                 self._pending.popleft()
-                written += 1
+                self._caught_up += 1
         except JournalError as error:
             if self.trouble is None:
+                self._caught_up = 0
                 self._say(f"The game goes on, but only in memory: {error}")
             self.trouble = error
             return False
         if self.trouble is not None:
             self.trouble = None
-            events = counted(written, "event")
+            events = counted(self._caught_up, "event")
             self._say(f"The journal can be written again. What was only in memory is now in it: {events}.")
         return True
 

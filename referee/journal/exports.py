@@ -206,6 +206,8 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
             return f"corrected by {data['by']}{_corrected_places(game, event, after)}{why}"
         case EventKind.END:
             outcome = after.outcome or Outcome(None, "")
+            if outcome.reason == STOPPED:
+                return "the game was stopped before its end"
             return f"{_victory(outcome)}: {outcome.reason}"
         case (
             EventKind.ILLEGAL

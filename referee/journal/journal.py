@@ -27,6 +27,7 @@ from referee.journal.database import WriterLock, connect, journal_faults, log_pa
 from referee.journal.events import (
     REQUEST,
     STATE_CHANGING,
+    STOPPED,
     Event,
     EventKind,
     Evidence,
@@ -49,13 +50,17 @@ _REQUESTS_AMONG = 5000
 
 @dataclass(frozen=True)
 class GameSummary:
-    """One game of a journal: its number, the name of its rules, when it began, and how many events it has."""
+    """One game of a journal: its number, the name of its rules, when it began, and how many events it has.
+
+    A ``stopped`` game was stopped before its end and may be resumed, so it has not ``ended``.
+    """
 
     number: int
     name: str
     wall_time: str
     events: int
     ended: bool
+    stopped: bool = False
 
 
 def utc_text(moment: datetime) -> str:
@@ -334,10 +339,15 @@ class Journal(Closeable):
             if not events or events[0].kind is not EventKind.NEW_GAME:
                 raise JournalUnreadableError(f"game {game} has no beginning; the journal is damaged")
             begun = events[0]
-            ended = False
+            end: Event | None = None
             for event in events[1:]:
-                ended = event.kind == EventKind.END or (ended and event.kind not in STATE_CHANGING)
-            summaries.append(GameSummary(game, str(begun.data["game"]), begun.wall_time, count, ended))
+                if event.kind == EventKind.END:
+                    end = event
+                elif event.kind in STATE_CHANGING:
+                    end = None
+            stopped = end is not None and end.data.get("reason") == STOPPED
+            ended = end is not None and not stopped
+            summaries.append(GameSummary(game, str(begun.data["game"]), begun.wall_time, count, ended, stopped))
         return summaries
 
     def latest_game(self) -> int | None:
@@ -349,6 +359,10 @@ class Journal(Closeable):
     def last_number(self) -> int:
         """The number of the last event, 0 in an empty journal."""
         return int(self._value("SELECT coalesce(max(number), 0) FROM event"))
+
+    def newest_of(self, game: int) -> int:
+        """Return the number of a game's newest event, 0 if there is no such game."""
+        return int(self._value("SELECT coalesce(max(number), 0) FROM event WHERE game = ?", game))
 
     def evidence(self, event_number: int) -> list[KeptEvidence]:
         """List an event's pictures in their original order, including dropped ones."""

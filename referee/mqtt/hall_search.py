@@ -108,7 +108,7 @@ def choose_broker(brokers: Collection[HallBroker], options: MqttOptions) -> Hall
         raise BrokerError(f"several halls are announced in this network ({named}); name one as hall under [mqtt]")
     if not fitting and named:
         raise BrokerError(
-            f"this network has other halls than the one wanted ({named}); correct hall or topic_prefix under [mqtt]"
+            f"none of the halls in this network ({named}) is the one wanted; correct hall or topic_prefix under [mqtt]"
         )
     if not fitting:
         raise BrokerError(
@@ -204,7 +204,7 @@ async def multicast_dns(address: str) -> AsyncIterator[AsyncZeroconf]:
     try:
         dns = AsyncZeroconf(interfaces=[address], ip_version=IPVersion.V4Only)
     except OSError as error:
-        raise BrokerError(f"multicast DNS can't be spoken at {address} ({error.strerror})") from error
+        raise BrokerError(f"multicast DNS can't be used at {address} ({error.strerror})") from error
     try:
         yield dns
     finally:

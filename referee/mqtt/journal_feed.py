@@ -44,7 +44,8 @@ def cursor_path(journal: Path) -> Path:
 class JournalFeed:
     """Reads a journal's events for the broker; the journal is opened for each call.
 
-    Its methods belong to one thread. They raise JournalError if the journal can't be read.
+    Any thread may call its methods, but ``after`` only one at a time. They raise JournalError if the journal can't be
+    read.
     """
 
     def __init__(self, path: Path, options: MqttOptions) -> None:

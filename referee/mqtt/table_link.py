@@ -267,10 +267,12 @@ class TableLink:
         return self._reply_document(f"Pictures sent: {', '.join(name for name, _, _ in pictures)}.")
 
     async def _replay(self, client: aiomqtt.Client, message: Received) -> None:
-        request_id, sent = "", 0
+        fields: object = None
+        sent = 0
         try:
-            wanted = ReplayRequest.model_validate(parse_fields(message.payload))
-            request_id, number = wanted.request_id, wanted.after
+            fields = parse_fields(message.payload)
+            wanted = ReplayRequest.model_validate(fields)
+            number = wanted.after
             topic = message.respond_to or self._topics.replayed
             feed = None if self._port.journal is None else JournalFeed(self._port.journal, self._options)
             while feed is not None and sent < wanted.most:
@@ -287,7 +289,7 @@ class TableLink:
             )
         except (JournalError, ValueError) as error:
             reply = self._reply_document(str(error), refused=True)
-        await self._answer(client, Received(message.topic, b""), request_id, reply)
+        await self._answer(client, Received(message.topic, b""), request_id_of(fields), reply)
 
     async def _answer(self, client: aiomqtt.Client, message: Received, request_id: str, reply: ReplyDocument) -> None:
         answer = Answer(

@@ -15,6 +15,7 @@ from engine.api import Game, SaysWhoIsPassedOver, StateT, TurnT
 from engine.support.players import DRAW, describe_announcement
 from engine.values import EMPTY, Announcement, Appearance, Outcome, Place
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
+from referee.journal.events import STOPPED
 from referee.judge.verdict import Verdict, VerdictKind
 
 _MOODS: Mapping[VerdictKind, tuple[Mood, Sound]] = MappingProxyType(
@@ -168,6 +169,8 @@ def with_outcome(sentence: str, outcome: Outcome) -> str:
 
 def outcome_sentence(outcome: Outcome) -> str:
     """Say how a game ended: ``Teal wins: gold resigned.``"""
+    if outcome.reason == STOPPED:
+        return "The game was stopped before its end."
     if outcome.shared_by:
         return f"{capitalized(listed(outcome.shared_by))} win together: {outcome.reason.rstrip('.')}."
     if outcome.is_given_up:

@@ -167,7 +167,7 @@ class PoseGuide:
 
 @dataclass
 class BoardPictures:
-    """The folder of board pictures that were taken one by one."""
+    """The folder of board pictures that were taken one by one; ``newest`` is the highest number of a picture's file."""
 
     folder: Path
     guide: PoseGuide
@@ -184,7 +184,9 @@ class BoardPictures:
         found.folder.mkdir(exist_ok=True)
         for path in image_paths(found.folder):
             image = load_image(path)
-            found.newest += 1
+            if path.stem.isdecimal():
+                # The numbers may have gaps, where the owner has deleted pictures.
+                found.newest = max(found.newest, int(path.stem))
             found.guide.learn_size(image)
             if (image.shape[1], image.shape[0]) == found.guide.size:
                 found.guide.kept.append(find_board(image, BOARD))

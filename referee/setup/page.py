@@ -20,7 +20,7 @@ from referee.setup.dialogue import PageDialogue
 from referee.setup.progress import Progress, SetUpRun
 from referee.setup.shared_camera import SharedCamera
 from referee.setup.steps import FAULTS, check_step, fault_of, steps_of
-from referee.setup.table_setup import MakeMap, Step, TableSetup
+from referee.setup.table_setup import MakeMap, Outcome, Step, TableSetup
 from referee.web.setting_up.port import AnswerForm, Field, FieldKind, Inspection, StepState, StepView
 from vision.frame import Frame
 from vision.images import decode_photo, write_image
@@ -198,15 +198,21 @@ class SetUpPage:
     def take(self, step: str, *, by_itself: bool) -> None:
         """Take a picture for the step."""
         with self._lock:
-            now = self._if_current(step)
-            if now is None or now.collect is None:
+            now, run = self._if_current(step), self._run
+            if run is None or now is None or now.collect is None:
                 return
         try:
-            frame = self._table.picture()
+            taken: Frame | Finding = run.table.picture()
         except FAULTS as error:
-            self._shown.findings = (fault_of(now, error),)
-            return
-        self._collect(now, frame, by_itself=by_itself)
+            taken = fault_of(now, error)
+        with self._lock:
+            # Another phone may have left the step, or changed the game, in the meantime.
+            if self._if_current(step) is not now or self._run is not run:
+                return
+            if isinstance(taken, Finding):
+                self._shown.findings = (taken,)
+            else:
+                self._collect(now, taken, by_itself=by_itself)
 
     def take_photo(self, step: str, content: bytes) -> None:
         """Take an uploaded photo."""
@@ -246,8 +252,12 @@ class SetUpPage:
         with self._lock:
             now, run = self._if_current(step), self._run
             if now is not None and run is not None and self._dialogue is None:
-                run.skip(now)
-                self._environment.say(f"{now.title}: skipped")
+                try:
+                    run.skip(now)
+                except OSError as error:
+                    self._shown.findings = (fault_of(now, error),)
+                else:
+                    self._environment.say(f"{now.title}: skipped")
 
     def back(self, step: str) -> None:
         """Go back to the previous step; from the first one, to the choice of a game."""
@@ -261,7 +271,11 @@ class SetUpPage:
             elif not run.kept.done:
                 self._run = None
             else:
-                run.back(now)
+                try:
+                    run.back(now)
+                except OSError as error:
+                    self._shown.findings = (fault_of(now, error),)
+                    return
             self._shown = _CurrentStep()
 
     @property
@@ -286,8 +300,12 @@ class SetUpPage:
         if run is None or (step := run.step) is None:
             return None
         while why := step.unneeded(run.table):
+            try:
+                run.skip(step)
+            except OSError as error:
+                self._shown = _CurrentStep(step.name, findings=(fault_of(step, error),))
+                return step
             self._environment.say(f"{step.title}: {why}")
-            run.skip(step)
             if (step := run.step) is None:
                 return None
         if self._shown.step != step.name:
@@ -314,12 +332,11 @@ class SetUpPage:
 
     def _collect(self, step: Step, frame: Frame, *, by_itself: bool) -> None:
         assert step.collect is not None
-        with self._lock:
-            try:
-                found = step.collect(self._table, frame, by_itself)
-            except FAULTS as error:
-                found = fault_of(step, error)
-            self._shown.findings, self._shown.frame = (found,), None
+        try:
+            found = step.collect(self._table, frame, by_itself)
+        except FAULTS as error:
+            found = fault_of(step, error)
+        self._shown.findings, self._shown.frame = (found,), None
 
     def _start_dialogue(self, step: Step) -> None:
         run, dialogue = self._run, PageDialogue()
@@ -327,12 +344,15 @@ class SetUpPage:
         run.table.make_light_map, run.table.make_sensor_map = self._environment.makers(dialogue)
 
         def work() -> None:
-            outcome = check_step(step, run.table, "")
-            with self._lock:
-                if outcome.is_done:
-                    run.skip(step)
-                self._dialogue = None
-                self._shown = _CurrentStep(self._shown.step, self._shown.instructions, outcome.findings)
+            outcome: Outcome | None = None
+            try:
+                outcome = check_step(step, run.table, "")
+            finally:
+                # Even an unexpected error must not leave the dialogue on the page.
+                with self._lock:
+                    findings = () if outcome is None else run.finish(step, outcome).findings
+                    self._dialogue = None
+                    self._shown = _CurrentStep(self._shown.step, self._shown.instructions, findings)
 
         self._dialogue = dialogue
         self._worker = threading.Thread(target=work, name="map", daemon=True)
@@ -364,7 +384,9 @@ class SetUpPage:
         forms = [AnswerForm(Phrase("Set up this game"), (game,))]
         if self._to_confirm:
             title = registry.load(self._to_confirm).title
-            anew = AnswerForm(Phrase("Write it anew for %(game)s", game=title), answer=f"{self._to_confirm} {_ANEW}")
+            anew = AnswerForm(
+                Phrase("Replace the settings, for %(game)s", game=title), answer=f"{self._to_confirm} {_ANEW}"
+            )
             forms.insert(0, anew)
         return StepView(_GAME, Phrase("The game"), instructions, tuple(forms), self._shown.findings)
 
@@ -388,11 +410,11 @@ class SetUpPage:
             Phrase("The settings are in %(file)s.", file=str(environment.folder / FILE_NAME)),
             Phrase("Begin a game at the terminal: %(command)s", command=f"{ending.watch} --page"),
         ]
-        title = Phrase("All is set up")
+        title = Phrase("Everything is set up")
         if not ending.is_ready:
-            title = Phrase("Not all is set up")
+            title = Phrase("Set-up is not complete")
             instructions = [Phrase("%(game)s is not ready: a table needs a calibrated camera. Go back.", game=game)]
         elif ending.overriding:
             names = ", ".join(ending.overriding)
-            instructions.append(Phrase("These variables come before the settings: %(names)s", names=names))
+            instructions.append(Phrase("These environment variables override the settings: %(names)s", names=names))
         return StepView("", title, tuple(instructions), findings=self._shown.findings, steps=self._titles())

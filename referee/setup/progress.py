@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from referee.errors import ConfigError
 from referee.settings.configuration import load
 from referee.settings.sources import FILE_NAME, find_file, read_file
 from referee.settings.written import written
-from referee.setup.steps import check_step
+from referee.setup.steps import check_step, fault_of
 from referee.setup.table_setup import Outcome, Step, TableSetup
 
 PROGRESS_FILE = "setup.json"
@@ -96,26 +96,36 @@ class SetUpRun:
 
     def answer(self, step: Step, text: str) -> Outcome:
         """Check a step; its results are saved if the check passes."""
-        outcome = check_step(step, self.table, text)
-        if outcome.is_done:
-            self._leave(step)
+        return self.finish(step, check_step(step, self.table, text))
+
+    def finish(self, step: Step, outcome: Outcome) -> Outcome:
+        """Save a checked step if it passed; returns its outcome, or why it can't be saved."""
+        try:
+            if outcome.is_done:
+                self._leave(step)
+        except OSError as error:
+            return Outcome((fault_of(step, error),))
         return outcome
 
     def skip(self, step: Step) -> None:
-        """Leave out a step, and those that need what it finds."""
+        """Leave out a step, and those that need what it finds; raises OSError if that can't be saved."""
         self._leave(step, *(each for each in self.steps if each.after == step.name))
 
     def _leave(self, *steps: Step) -> None:
-        self.kept.done.extend(step.name for step in steps)
-        self.kept.keep(self.table.values)
+        self._keep([*self.kept.done, *(step.name for step in steps)])
+
+    def _keep(self, done: list[str]) -> None:
+        """Save the steps done and the settings; the steps count only once they are saved."""
+        kept = replace(self.kept, done=done)
+        kept.keep(self.table.values)
+        self.kept = kept
 
     def back(self, step: Step) -> None:
-        """Go back to the previous needed step, if there is one."""
+        """Go back to the previous needed step, if there is one; raises OSError if that can't be saved."""
         before = [each for each in self.steps[: self.number(step) - 1] if not each.unneeded(self.table)]
         if before:
             again = {each.name for each in self.steps[self.number(before[-1]) - 1 :]}
-            self.kept.done = [name for name in self.kept.done if name not in again]
-            self.kept.keep(self.table.values)
+            self._keep([name for name in self.kept.done if name not in again])
 
     def ending(self, environment: Mapping[str, str], folder: Path) -> Ending:
         """Return how the set-up ended for a person who types commands in the working ``folder``."""

@@ -83,7 +83,7 @@ FAULTS = (VisionError, EngineError, ConfigError, HardwareError, BridgeError, OSE
 def fault_of(step: Step, error: Exception) -> Finding:
     """Convert an error to a finding; a translatable message stays translatable."""
     said = error.args[0] if error.args and isinstance(error.args[0], Phrase) else str(error)
-    return Finding.fault(step.name, said)
+    return Finding.fault(step.title, said)
 
 
 _PLACE_CAMERA = (
@@ -121,7 +121,7 @@ def _check_players(table: TableSetup, answer: str) -> Outcome:
 
 def _player_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     players = str(table.chosen_options.get("players", 2))
-    return (AnswerForm(Phrase("This many play"), (Field(Phrase("How many play?"), FieldKind.NUMBER, players),)),)
+    return (AnswerForm(Phrase("That many players"), (Field(Phrase("How many play?"), FieldKind.NUMBER, players),)),)
 
 
 def _files(table: TableSetup) -> tuple[str, ...]:

@@ -115,7 +115,7 @@ def _check_wiring(table: TableSetup, given: Mapping[str, object], message: str, 
     problems = [*device_problems(settings, places, {}), *plan_and_problems(settings, {}, places, making=making)[1]]
     if not problems:
         return Outcome((Finding.ok(_WIRING, message),), given)
-    remedy = Phrase("add what is missing to the answer, such as strip_lights=49, or answer otherwise")
+    remedy = Phrase("add what is missing to the answer, such as strip_lights=49, or give another answer")
     return Outcome(tuple(Finding.fault(_WIRING, problem, remedy) for problem in problems))
 
 
@@ -140,7 +140,7 @@ def _unneeded_switch_map(table: TableSetup) -> str:
 _BEFORE_LIGHT_MAP = (
     _EMPTY_BOARD,
     Phrase("One light after the other is lit, and the camera finds its square."),
-    Phrase("Where it is not sure, it asks you."),
+    Phrase("If it isn't sure, it asks you."),
 )
 
 

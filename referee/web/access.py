@@ -181,7 +181,7 @@ class Access:
         device can't be saved.
         """
         if not self.policy.is_open:
-            raise HTTPException(403, "The page is open to this machine alone, so nothing needs to be paired.")
+            raise HTTPException(403, "Only this machine can open the page, so no device needs pairing.")
         if not (self._tries.take(client) and self._all_tries.take()):
             raise HTTPException(429, "Too many tries. Wait a minute, then type the code again.")
         digits = "".join(character for character in code if character in string.digits)

@@ -127,6 +127,8 @@ class PairedDevices:
                     write_durably(self._path, json.dumps({"devices": rows}, indent=1), private=True)
                     self._seen.clear()
                     self._refresh()
+            except PageError:
+                raise
             except OSError as error:
                 raise PageError(f"the paired devices can't be kept in {self._path} ({error.strerror})") from error
 
@@ -139,6 +141,8 @@ class PairedDevices:
         except FileNotFoundError:
             self._stamp, self._known = None, {}
             return
+        except OSError as error:
+            raise _unreadable(self._path, error) from error
         stamp = (status.st_ino, status.st_mtime_ns, status.st_size)
         if stamp != self._stamp:
             self._known, self._stamp = _read(self._path), stamp
@@ -153,10 +157,12 @@ def _read(path: Path) -> dict[str, Device]:
     try:
         devices = _DEVICES.validate_python(parse_json(path.read_text(encoding="utf-8"))["devices"])
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise PageError(
-            f"the paired devices {path} can't be read ({error}); delete the file, then pair the devices again"
-        ) from error
+        raise _unreadable(path, error) from error
     return {device.id: device for device in devices}
+
+
+def _unreadable(path: Path, error: Exception) -> PageError:
+    return PageError(f"the paired devices {path} can't be read ({error}); delete the file, then pair the devices again")
 
 
 @contextmanager

@@ -150,7 +150,7 @@ class PositionDocument(Document):
 
 
 class KeptGameDocument(Document):
-    """A game of the journal; ``began`` is ISO 8601 UTC."""
+    """A game of the journal; ``began`` is ISO 8601 UTC. A ``stopped`` game has not ``ended``, as it may be resumed."""
 
     number: int
     name: str
@@ -158,6 +158,7 @@ class KeptGameDocument(Document):
     began: str
     events: int
     ended: bool
+    stopped: bool
 
 
 class GamesDocument(Document):

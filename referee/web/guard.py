@@ -80,8 +80,8 @@ class Guarded(Route):
         if session.role < self.role:
             if session.role is Role.NOBODY:
                 raise HTTPException(401, "This device is not paired with the referee yet.")
-            may, needs = session.role.name.lower(), self.role.name.lower()
-            raise HTTPException(403, f"This device is paired to {may}. Pair it to {needs} for that.")
+            # Roles aren't named: a hall's viewers have the one that plays at a table.
+            raise HTTPException(403, "This device may not do that. Pair it with a code that allows it.")
         if scope["method"] not in _SAFE and not self.by_code:
             request = Request(scope, receive)
             access.check_csrf(session, await _csrf_in(request))

@@ -103,13 +103,12 @@ class History:
                 return self._of_game(journal, chosen, language)
 
     def _of_game(self, journal: Journal, number: int, language: str) -> HistoryDocument:
+        kept = self._cached.get((number, language))
+        if kept is not None and kept[0] == journal.newest_of(number):
+            return kept[1]
         game, events = events_of_game(journal, number)
         pictures = journal.pictures(number)
         say = sentences(language)
-        kept = self._cached.get((number, language))
-        newest = events[-1][0]
-        if kept is not None and kept[0] == newest:
-            return kept[1]
         by_number = dict(events)
         lines = tuple(
             EventDocument(
@@ -125,7 +124,7 @@ class History:
         )
         document = HistoryDocument(game=game.name, title=game.title, number=number, events=lines)
         self._cached = {key: value for key, value in self._cached.items() if key[0] == number}
-        self._cached[number, language] = newest, document
+        self._cached[number, language] = events[-1][0], document
         return document
 
     def position(self, event_number: int, language: str = "en") -> PositionDocument:
@@ -181,6 +180,7 @@ class History:
                         began=game.wall_time,
                         events=game.events,
                         ended=game.ended,
+                        stopped=game.stopped,
                     )
                     for game in journal.games()
                 )

@@ -97,7 +97,7 @@ def _handle_refusal(request: Request, error: Exception) -> Response:
 
 def _handle_failure(request: Request, _: Exception) -> Response:
     """Answer an internal error without details; the referee's terminal shows them."""
-    error = HTTPException(500, "Something went wrong with the page; the game goes on. Load it again.")
+    error = HTTPException(500, "Something went wrong with the page; everything else goes on. Load it again.")
     response = refusal(request, error)
     # Starlette sends this response outside of Guard.
     add_security_headers(response.headers)
@@ -139,7 +139,7 @@ class _ErrorForwarder(logging.Handler):
         """Forward one log record."""
         cause = record.exc_info[1] if record.exc_info else None
         named = f" ({type(cause).__name__}: {str(cause)[:200]})" if cause else ""
-        self._say(f"The page could not answer somebody{named}. The game goes on.")
+        self._say(f"The page could not answer somebody{named}. Everything else goes on.")
 
 
 @dataclass(frozen=True)

@@ -178,7 +178,7 @@ class Pages:
         if number is None:
             return []
         try:
-            events = self._services.history.of_game(document.game.number).events
+            events = self._services.history.of_game(document.game.number, language).events
         except HTTPException:
             return []
         names = next((event.evidence for event in events if event.number == number), ())

@@ -9,8 +9,6 @@ from referee.hall.tournament.values import Score
 from referee.journal.events import EventKind
 from referee.mqtt.topics import TableEvent
 
-TABLE = "table"
-"""Who decided a pairing whose result came from its table's journal."""
 _AT = "WHERE tournament = ? AND round = ? AND board = ?"
 _PAIRINGS = """
     SELECT p.tournament, p.round, p.board, one.name, other.name FROM pairing p
@@ -75,12 +73,11 @@ def set_result(work: Transaction, seat: str, journal: str, game: int, winners: f
 
     What an arbiter has decided stays. A game that only somebody else won gives no result.
     """
-    by_table = "p.seat = ? AND p.journal = ? AND p.game_number = ? AND p.decided_by IN ('', ?)"
-    for *board, one, other in work.rows(_PAIRINGS + by_table, seat, journal, game, TABLE):
+    by_table = "p.seat = ? AND p.journal = ? AND p.game_number = ? AND p.decided_by = ''"
+    for *board, one, other in work.rows(_PAIRINGS + by_table, seat, journal, game):
         is_over = winners is not None and (not winners or bool(winners & {one, other}))
         score = _score(one in winners, other in winners) if winners is not None and is_over else Score.OPEN
-        decided_by = TABLE if is_over else ""
-        work.run(f"UPDATE pairing SET score = ?, decided_by = ? {_AT}", score.value, decided_by, *board)
+        work.run(f"UPDATE pairing SET score = ? {_AT}", score.value, *board)
 
 
 def restore_result(work: Transaction, *board: int) -> None:

@@ -70,7 +70,7 @@ class TournamentPages:
         count = number_in(rounds, 4)
         if count is None:
             raise HTTPException(422, f"{rounds[:20]!r} is no number of rounds.")
-        name = fields.get("name", "").strip()[:_MOST_NAME] or "Tournament"
+        name = _cleaned(fields.get("name", "")) or "Tournament"
         number = await self._done(lambda: self._director.begin(name, System(fields["system"]), count, game, players))
         return RedirectResponse(f"/tournaments/{number}", 303)
 
@@ -255,10 +255,15 @@ def read_players(text: str) -> list[tuple[str, int]]:
         end = _RATING_REVERSED.match(line[::-1])
         if end and (end["separator"] or "\t" in end["gap"]):
             name, rating = line[: -end.end()], int(end["rating"][::-1])
-        name = " ".join(re.sub(r"[\x00-\x1f\x7f]", " ", name).split())[:_MOST_NAME]
+        name = _cleaned(name)
         if name:
             players.append((name, rating))
     return players
+
+
+def _cleaned(name: str) -> str:
+    """Return a typed name without control characters, and not too long."""
+    return " ".join(re.sub(r"[\x00-\x1f\x7f]", " ", name).split())[:_MOST_NAME]
 
 
 def _without_sender(ruling: Ruling) -> dict[str, object]:

@@ -55,8 +55,9 @@ def draw_table(game: Game[Any, Any], snapshot: Snapshot, say: Callable[[str], st
 
 
 def _say_in(drawn: Element, say: Callable[[str], str], names: Sequence[str]) -> None:
+    named = [re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") for name in names if name.strip()]
     for element in drawn.iter():
-        if element.text and not any(name in element.text for name in names):
+        if element.text and not any(each.search(element.text) for each in named):
             # Translate square by square: most squares are unchanged since the last drawing, so they are cached.
             element.text = "; ".join(map(say, element.text.split("; ")))
 

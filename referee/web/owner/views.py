@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
 from collections.abc import Sequence
 
@@ -19,15 +20,20 @@ from referee.web.guard import CSRF_FIELD, Guarded, form_fields
 from referee.web.owner.devices import change_device, devices_document
 from referee.web.views import page
 
+_FINDINGS_S = 60.0
+"""How long, in seconds, the doctor's findings are shown before it examines again."""
+
 
 class OwnerPages:
     """The pages that only the owner sees."""
 
     def __init__(self, services: PageServices) -> None:
         self._services = services
+        self._clock = services.port.snapshots.clock
         self._game = services.port.game
         self._one_at_a_time = asyncio.Lock()
-        self._findings: Sequence[Finding] | None = None
+        self._findings: Sequence[Finding] = ()
+        self._examined_s = -math.inf
         self._bundle: tuple[str, Sequence[ReportFile]] = ("", ())
 
     def routes(self) -> Sequence[Guarded]:
@@ -58,9 +64,9 @@ class OwnerPages:
         return RedirectResponse("/owner", 303)
 
     async def _doctor(self, request: Request) -> Response:
-        if self._findings is None:
+        if self._clock() - self._examined_s >= _FINDINGS_S:
             await self._look()
-        return page(request, "doctor", {"game": self._game, "findings": self._findings or ()})
+        return page(request, "doctor", {"game": self._game, "findings": self._findings})
 
     async def _examine(self, _: Request) -> Response:
         await self._look()
@@ -70,6 +76,7 @@ class OwnerPages:
         """Run the doctor in a worker thread, once at a time, so that players' requests don't wait for it."""
         async with self._one_at_a_time:
             self._findings = await run_in_threadpool(self._maintenance.examine)
+            self._examined_s = self._clock()
 
     async def _report(self, request: Request) -> Response:
         """Show the files before they are saved. Exactly the files shown can be saved."""

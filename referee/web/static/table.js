@@ -13,6 +13,10 @@ export function draw(into, board) {
 }
 
 export function showEvidence(into, pictures) {
+  const shown = JSON.stringify(pictures);
+  // Pictures that stay are not fetched again.
+  if (into.dataset.shown === shown) return;
+  into.dataset.shown = shown;
   into.replaceChildren(
     ...pictures.map(([source, words]) => {
       const figure = document.createElement("figure");

@@ -26,7 +26,8 @@ async def ended(task: asyncio.Task[None]) -> None:
     assert task.cancelled()
 
 
-def test_a_missing_broker_is_reported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("host", ["127.0.0.1", "a..b"])
+def test_a_missing_broker_is_reported_once(host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("referee.hall.broker._FIRST_WAIT_S", 0.001)
     said: list[str] = []
     with socket.create_server(("127.0.0.1", 0)) as probe:
@@ -35,7 +36,7 @@ def test_a_missing_broker_is_reported_once(tmp_path: Path, monkeypatch: pytest.M
     async def wait() -> None:
         hall, failures = hall_on(str(tmp_path / "hall.db")), asyncio.Queue[None]()
         monkeypatch.setattr(hall, "note_disconnected", lambda: failures.put_nowait(None))
-        line = BrokerConnection(hall, Address("127.0.0.1", port), "hall", said.append)
+        line = BrokerConnection(hall, Address(host, port), "hall", said.append)
         running = asyncio.create_task(line.run())
         async with asyncio.timeout(GUARD_S):
             for _ in range(3):

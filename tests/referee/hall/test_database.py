@@ -65,7 +65,14 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
         Database(str(tmp_path / "nowhere" / "hall.db"))
 
 
-@pytest.mark.parametrize("address", ["hall:secret@127.0.0.1:1/hall", "hall@127.0.0.1:1/hall?password=secret&user=a"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "hall:secret@127.0.0.1:1/hall",
+        "hall:secret:secret@127.0.0.1:1/hall",
+        "hall@127.0.0.1:1/hall?password=secret&user=a",
+    ],
+)
 def test_a_password_is_not_shown(address: str) -> None:
     with pytest.raises(HallStoreError) as caught:
         Database(f"postgresql://{address}")

@@ -1,4 +1,5 @@
 import sqlite3
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -64,6 +65,32 @@ def test_events_are_kept_in_memory_while_the_disk_is_full_and_then_written_in_or
     with Journal.open(tmp_path / "journal.sqlite", wall_clock=lambda: START, read_only=True) as journal:
         assert [event.data.get("text") for _, event in journal.events()] == [None, "a", "b", "c"]
         assert journal.evidence(3)[0].evidence == BIG[0]
+
+
+def test_all_events_since_the_trouble_began_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = Disk(tmp_path / "journal.sqlite")
+    disk.journal.append(NEW_GAME)
+    append, refused = disk.journal.journal.append, {"a", "b", "c"}
+
+    def append_some(event: Event, evidence: Sequence[Evidence] = ()) -> int:
+        if event.data.get("text") in refused:
+            raise JournalFullError("no room")
+        return append(event, evidence)
+
+    monkeypatch.setattr(disk.journal.journal, "append", append_some)
+    for text in "abc":
+        disk.journal.append(note(text))
+    refused.remove("a")
+    assert not disk.journal.retry()
+    refused.clear()
+    assert disk.journal.retry()
+    assert disk.said[-1].endswith("now in it: 3 events.")
+    refused.add("d")
+    disk.journal.append(note("d"))
+    refused.clear()
+    assert disk.journal.retry()
+    assert disk.said[-1].endswith("now in it: 1 event.")
+    disk.journal.close()
 
 
 def test_closing_with_unwritten_events_reports_the_loss(tmp_path: Path) -> None:

@@ -126,6 +126,7 @@ def test_a_game_that_was_stopped_has_no_result() -> None:
     end = Event(EventKind.END, {"winner": None, "reason": STOPPED})
     events = list(enumerate([NEW_GAME, Event(EventKind.SET_UP, {"state": GAME.notation.format_state(GOLD)}), end], 1))
     assert make_record(GAME, events).result == UNFINISHED
+    assert event_lines(GAME, events)[-1].sentence == "the game was stopped before its end"
 
 
 def test_with_an_open_starting_player_the_record_begins_with_the_first_possible_state() -> None:

@@ -83,14 +83,16 @@ def test_a_game_continues_after_its_end_is_taken_back(path: Path) -> None:
     ],
     ids=lambda event: event.kind,
 )
-def test_a_stopped_game_that_goes_on_has_not_ended(path: Path, event: Event) -> None:
+def test_a_stopped_game_has_not_ended_and_may_go_on(path: Path, event: Event) -> None:
     note = Event(EventKind.NOTE, {"sentence": "a remark"})
     with Journal.open(path, wall_clock=ticking_clock()) as journal:
         for each in (NEW_GAME, Event(EventKind.END, {"winner": None, "reason": STOPPED}), note):
             journal.append(each)
-        assert journal.games()[0].ended
+        (game,) = journal.games()
+        assert (game.ended, game.stopped) == (False, True)
         journal.append(event)
-        assert not journal.games()[0].ended
+        (game,) = journal.games()
+        assert (game.ended, game.stopped) == (False, False)
 
 
 @pytest.mark.parametrize(

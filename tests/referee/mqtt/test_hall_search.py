@@ -37,8 +37,8 @@ def table(hall: str = "auto", tls: TlsOptions | None = None) -> MqttOptions:
     ("brokers", "options", "words"),
     [
         ([], table(), "no hall is announced in this network; open one with --announce NAME"),
-        ([club("Pub")], table("Club"), "other halls than the one wanted ('Pub'); correct hall"),
-        ([club("Club", prefix="x")], table(), "('Club' with the topic_prefix 'x'); correct hall"),
+        ([club("Pub")], table("Club"), "halls in this network ('Pub') is the one wanted; correct hall"),
+        ([club("Club", prefix="x")], table(), "('Club' with the topic_prefix 'x') is the one wanted; correct hall"),
         ([club(str(number)) for number in range(9)], table(), "several halls are announced in this network ('0', '1',"),
         ([club("Club", is_encrypted=True)], table(), "'Club' is encrypted; set tls = true"),
         ([club("Club")], table(tls=TlsOptions()), "'Club' is not encrypted, and tls = true is set"),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.values import EMPTY, Breach, Outcome
 from hardware.lights.signals import Mood, Signal, Sound
+from referee.journal.events import STOPPED
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.signals import (
     add_trouble,
@@ -260,3 +261,7 @@ def test_a_signal_of_trouble_keeps_squares_and_sound_and_adds_its_words() -> Non
 def test_a_shared_victory_names_all_who_share_it() -> None:
     signal = finished_signal(Outcome(None, "a tie", ("p1", "p3")))
     assert signal.words == "P1 and p3 win together: a tie."
+
+
+def test_a_stopped_game_is_not_called_a_draw() -> None:
+    assert finished_signal(Outcome(None, STOPPED)).words == "The game was stopped before its end."

@@ -82,6 +82,16 @@ def test_each_picture_is_kept_once_and_the_camera_is_calibrated(tmp_path: Path, 
     assert [path.name for path in (tmp_path / PICTURES_FOLDER).iterdir()] == ["1.png"]
 
 
+def test_a_picture_takes_no_other_s_file_after_one_was_deleted(tmp_path: Path, board_views: tuple[Image, ...]) -> None:
+    table = table_in(tmp_path, board_views[0])
+    for view in board_views[:2]:
+        assert BoardPictures.of(table).take(Frame(view, 0.0, 0), by_itself=False).severity is Severity.OK
+    (tmp_path / PICTURES_FOLDER / "1.png").unlink()
+    table.pictures = None
+    assert BoardPictures.of(table).take(Frame(board_views[0], 0.0, 0), by_itself=False).severity is Severity.OK
+    assert sorted(path.name for path in (tmp_path / PICTURES_FOLDER).iterdir()) == ["2.png", "3.png"]
+
+
 def test_automatic_pictures_need_a_board_held_still(tmp_path: Path, board_views: tuple[Image, ...]) -> None:
     pictures = BoardPictures.of(table_in(tmp_path, board_views[0]))
     messages = [pictures.take(Frame(board_views[number], 0.0, 0), by_itself=True).message for number in (0, 1, 1)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import threading
 from collections.abc import Callable
 from datetime import date
@@ -19,9 +20,9 @@ from referee.setup.dialogue import PageDialogue
 from referee.setup.page import SetUpEnvironment, SetUpPage
 from referee.setup.progress import Progress
 from referee.setup.shared_camera import SharedCamera
-from referee.setup.table_setup import PICTURES_FOLDER, MakeMap
+from referee.setup.table_setup import PICTURES_FOLDER, MakeMap, TableSetup
 from referee.web.setting_up.port import StepState, StepView
-from vision.frame import Image
+from vision.frame import Frame, Image
 
 WAIT_S = 20.0
 
@@ -101,7 +102,7 @@ def test_a_missing_camera_is_reported_in_place_of_its_picture(tmp_path: Path, ca
     page = page_in(tmp_path, Progress(tmp_path, "deblockle"), "images:/not/here")
     inspection = page.inspect(again=True)
     assert inspection.picture is None
-    assert inspection.findings[0].severity is Severity.FAULT
+    assert (inspection.findings[0].subject, inspection.findings[0].severity) == ("The camera", Severity.FAULT)
     page.look_at("camera", camera)
     assert page.view().name == "camera"
     inspection = page.inspect(again=True)
@@ -291,6 +292,90 @@ def test_pictures_of_another_camera_can_be_taken_after_going_back(tmp_path: Path
     page.skip("print")
     page.take("calibration", by_itself=False)
     assert "corners of the board are seen" in page.inspect(again=True).findings[0].message
+
+
+def test_a_picture_is_not_taken_for_a_step_that_somebody_left_meanwhile(
+    tmp_path: Path, camera: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = page_in(tmp_path, done_until("calibration", tmp_path, camera))
+    page.view()
+
+    def picture(_: TableSetup) -> Frame:
+        page.skip("calibration")
+        return Frame(grey(), 0.0, 0)
+
+    monkeypatch.setattr(TableSetup, "picture", picture)
+    page.take("calibration", by_itself=True)
+    view = page.view()
+    assert (view.name, [each for each in view.findings if each.subject == "picture"]) == ("table", [])
+
+
+def test_a_step_that_cannot_be_saved_is_not_done(tmp_path: Path, camera: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = page_in(tmp_path, done_until("print", tmp_path, camera))
+    page.view()
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "no room")
+
+    monkeypatch.setattr(Progress, "keep", fail)
+    for deed in (lambda: page.answer("print", "100"), lambda: page.skip("print"), lambda: page.back("print")):
+        page.start_over("print")
+        deed()
+        view = page.view()
+        assert (view.name, view.findings[-1].subject, "no room" in view.findings[-1].message) == (
+            "print",
+            "Printing",
+            True,
+        )
+    monkeypatch.undo()
+    page.answer("print", "100")
+    assert page.view().name == "calibration"
+
+
+def test_a_step_that_is_not_needed_waits_until_it_can_be_left_out(
+    tmp_path: Path, camera: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = page_in(tmp_path, done_until("light-map", tmp_path, camera))
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "no room")
+
+    monkeypatch.setattr(Progress, "keep", fail)
+    assert (page.view().name, "no room" in page.view().findings[0].message) == ("light-map", True)
+    monkeypatch.undo()
+    assert page.view().name == "switches"
+
+
+@pytest.mark.parametrize("is_in_saving", [True, False])
+def test_a_dialogue_ends_whatever_goes_wrong(
+    is_in_saving: bool, tmp_path: Path, camera: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def makers(_: PageDialogue) -> tuple[MakeMap, MakeMap]:
+        def maps(settings: Settings, path: Path) -> bool:
+            if not is_in_saving:
+                raise RuntimeError("unexpected")
+            lights = {place: (number,) for number, place in enumerate(load("deblockle").places)}
+            write_light_map(LightMap(lights, lights=49), path)
+            return True
+
+        return maps, maps
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "no room")
+
+    unexpected: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", unexpected.append)
+    strip = {"lights.drivers": ["wled-network"], "lights.wled_host": "wled.local", "lights.strip_lights": 49}
+    page = page_in(tmp_path, done_until("light-map", tmp_path, camera, **strip), makers=makers)
+    page.view()
+    monkeypatch.setattr(Progress, "keep", fail)
+    page.answer("light-map", "")
+    wait_for(lambda: page.view().dialogue is None)
+    view = page.view()
+    assert view.name == "light-map"
+    assert ["no room" in each.message for each in view.findings] == ([True] if is_in_saving else [])
+    page.close()
+    assert len(unexpected) == (not is_in_saving)
 
 
 def wait_for(holds: Callable[[], bool]) -> None:

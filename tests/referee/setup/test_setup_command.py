@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import tomllib
+from datetime import date
 from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
 
+from common.findings import Finding
+from common.phrases import Phrase
 from engine.registry import load
+from referee.cli.setup import _repeat_until_passed
 from referee.settings.configuration import load as configured
-from referee.setup.progress import Progress
-from referee.setup.steps import steps_of
+from referee.setup.progress import Progress, SetUpRun
+from referee.setup.steps import fault_of, steps_of
+from referee.setup.table_setup import Outcome, Step, TableSetup
 from tests.commands import Run
 from tests.present import present
+from vision.frame import Frame
 
 
 @pytest.fixture
@@ -105,7 +111,7 @@ def test_existing_settings_are_not_overwritten_unasked(run: Run, tmp_path: Path)
     (tmp_path / "referee.toml").write_text("[hints]\nseconds = 1.0\n")
     said = run("setup", "deblockle", input="n\n")
     assert said.exit_code == 130
-    assert "is there already. Write it anew?" in said.output
+    assert "is there already. Replace it?" in said.output
     assert (tmp_path / "referee.toml").read_text() == "[hints]\nseconds = 1.0\n"
 
 
@@ -178,7 +184,7 @@ def test_the_end_names_the_settings_that_would_come_first(run: Run, tmp_path: Pa
     assert "Play: referee watch" in run("setup").output
     said = run("setup", env={"REFEREE_CONFIG": "other.toml", "REFEREE_CAMERA_SOURCE": "1", "REFEREE_TURN_REST_S": "3"})
     assert f"Play: referee --config {tmp_path / 'referee.toml'} watch" in said.output
-    assert "These variables come before the settings: $REFEREE_CAMERA_SOURCE\n" in said.output
+    assert "These environment variables override the settings: $REFEREE_CAMERA_SOURCE\n" in said.output
 
 
 def test_a_camera_that_was_given_is_asked_for_when_going_back(run: Run, camera: str) -> None:
@@ -201,3 +207,23 @@ def test_impossible_file_names_are_asked_for_again(run: Run, tmp_path: Path, cam
     said = run("setup", input=f"{name}\nq\n")
     assert "can't be the name of a file" in said.output
     assert "goes on here" in said.output
+
+
+def test_a_check_is_repeated_until_it_passes_or_the_camera_is_missing(tmp_path: Path) -> None:
+    (step,) = [step for step in steps_of(load("deblockle")) if step.live]
+    hidden, seen = (Outcome((find(Phrase("table"), "seen?"),)) for find in (Finding.fault, Finding.ok))
+    gone = Outcome((fault_of(step, OSError("no camera")),))
+
+    class Checks(SetUpRun):
+        def answer(self, step: Step, text: str) -> Outcome:
+            return outcomes.pop(0)
+
+    def look(source: str, count: int, apart_s: float) -> list[Frame]:
+        raise AssertionError
+
+    table = TableSetup(load("deblockle"), tmp_path, look, date(2026, 5, 1))
+    run = Checks([step], table, Progress(tmp_path, "deblockle"))
+    outcomes = [hidden, seen]
+    assert _repeat_until_passed(step, run, "", hidden) is seen
+    outcomes = [gone, seen]
+    assert _repeat_until_passed(step, run, "", hidden) is gone

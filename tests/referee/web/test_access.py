@@ -172,7 +172,7 @@ def test_the_machine_itself_needs_no_code(host: str) -> None:
 
 def test_pairing_at_the_machine_itself_is_refused_with_the_reason() -> None:
     refused = client_of(port_of()).post("/api/pair", json={"code": "12345678"})
-    assert (refused.status_code, "nothing needs to be paired" in refused.json()["words"]) == (403, True)
+    assert (refused.status_code, "no device needs pairing" in refused.json()["words"]) == (403, True)
 
 
 @pytest.mark.parametrize("host", ["tablepi.local:8000", "TablePi", "192.168.1.5:8000", "[fe80::1]:8000", "localhost"])

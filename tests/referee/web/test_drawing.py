@@ -13,7 +13,7 @@ from referee.rendering.board_text import DrawnBoard
 from referee.session.feed import Snapshot
 from referee.web.drawing.boards import RINGS
 from referee.web.drawing.pieces import stack_in
-from referee.web.drawing.table import draw_table
+from referee.web.drawing.table import _say_in, draw_table
 
 SVG = "{http://www.w3.org/2000/svg}"
 SCREENS = runpy.run_path(str(Path(__file__).parents[3] / "scripts" / "drawing" / "screens.py"))
@@ -119,3 +119,10 @@ def test_loops_boxes_and_lines_of_a_sheet_are_drawn() -> None:
     assert marked.loops == (("p2.c1", "p2.d1", "p2.d2", "p2.e2"),)
     assert marked.boxes[0] == ("", "x", "", "", "")
     assert "#c22222" in draw_table(game, snapshot)
+
+
+@pytest.mark.parametrize(("name", "is_said"), [("", True), ("m", True), ("Sum", False)])
+def test_only_texts_with_a_whole_name_in_them_are_not_translated(name: str, is_said: bool) -> None:
+    drawn = ET.fromstring("<svg><title>Sum</title></svg>")
+    _say_in(drawn, lambda _: "Summe", [name])
+    assert drawn.findtext("title") == ("Summe" if is_said else "Sum")

@@ -12,9 +12,11 @@ from starlette.testclient import TestClient
 
 from engine.records import record
 from engine.registry import load
+from engine.values import Outcome
 from referee.commands.values import Announce, Correct, EnterTurn, NewGame, TakeBack
 from referee.journal import Journal
-from referee.journal.events import Event, EventKind
+from referee.journal.events import STOPPED, Event, EventKind
+from referee.session.event_records import end_event
 from referee.session.execution import IdleSession
 from tests.referee.service_table import wall_clock
 from tests.referee.web.page_table import client_of, port_of
@@ -85,6 +87,33 @@ def test_games_are_listed_and_their_records_exported(played: tuple[Any, TestClie
     written = client.get("/api/record?game=1")
     assert written.headers["content-disposition"] == 'attachment; filename="deblockle-1.txt"'
     assert record.replay(record.read(written.text)).states[-1] == on.service.belief[0]
+
+
+def test_a_stopped_game_is_not_listed_as_over(played: tuple[Any, TestClient]) -> None:
+    on, client = played
+    assert "<td>goes on</td>" in client.get("/games").text
+    on.journal.append(end_event(Outcome(None, STOPPED), None))
+    assert "<td>stopped</td>" in client.get("/games").text
+
+
+def test_a_history_is_only_read_again_after_a_new_event(
+    played: tuple[Any, TestClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on, client = played
+    read: list[int | None] = []
+    events = Journal.events
+
+    def counted_events(journal: Journal, game: int | None = None) -> list[tuple[int, Event]]:
+        read.append(game)
+        return events(journal, game)
+
+    monkeypatch.setattr(Journal, "events", counted_events)
+    first, again = (client.get("/api/history").json() for _ in range(2))
+    assert (again, read) == (first, [1])
+    on.tell(Correct("Ann", to_move="gold"))
+    read.clear()
+    assert client.get("/api/history").json() != first
+    assert read == [1]
 
 
 def test_an_older_games_positions_lead_back_to_its_own_events(tmp_path: Path) -> None:

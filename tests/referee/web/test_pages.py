@@ -104,13 +104,13 @@ def test_resigning_must_be_confirmed_and_names_the_winner(name: str) -> None:
     asked = client.get(address).text
     heading = re.sub(r"<[^>]+>", "", asked.partition("<h1>")[2].partition("</h1>")[0])
     assert heading.startswith(f"{player.capitalize()} resigns.")
-    assert heading.endswith("Really?")
+    assert heading.endswith("Are you sure?")
     assert ("wins." in heading) == (len(offered) == 2)
     fields = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', asked))
     with working(port, work):
         assert client.post("/do", data=fields).headers["location"] == "/"
     assert told == [Announce(f"{player}:resign", "Ann")]
-    assert "Really?" not in client.get("/ending?resign=nobody").text
+    assert "Are you sure?" not in client.get("/ending?resign=nobody").text
 
 
 def test_an_open_offer_is_shown_with_its_answers() -> None:

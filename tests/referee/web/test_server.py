@@ -108,6 +108,7 @@ def test_an_internal_error_is_reported_in_words_and_the_page_continues() -> None
         assert (answer.status, json.loads(answer.read())["refused"]) == (500, True)
     assert len(said) == 1
     assert said[0].startswith("The page could not answer somebody (ZeroDivisionError")
+    assert "game" not in said[0], "a hall and a set-up have no game"
 
 
 @pytest.mark.parametrize("address", ["house", "192.168.1", "http://0.0.0.0"])

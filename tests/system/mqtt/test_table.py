@@ -244,8 +244,8 @@ def test_missed_events_are_sent_again(house: House) -> None:
     assert client.answer("r")["words"] == "Events sent: 3."
     again = told(client, "referee/answers/hall")
     assert [(event.number, event.event_type) for event in again] == [(2, "set up"), (3, "turn"), (4, "turn")]
-    client.say("referee/t1/replay", b'{"after": -1}')
-    assert client.answer("")["refused"]
+    client.say("referee/t1/replay", {"after": -1, "request_id": "bad"})
+    assert client.answer("bad")["refused"]
 
 
 def test_pictures_are_sent_on_request(house: House) -> None:

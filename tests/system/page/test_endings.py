@@ -18,7 +18,7 @@ def test_resigning_is_confirmed_and_may_be_taken_back(scripts: bool, diaballik: 
     page = visit(address, java_script_enabled=scripts)
     page.get_by_role("link", name="Resign or draw").click()
     page.get_by_role("link", name="White resigns").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("White resigns. Black wins. Really?")
+    expect(page.get_by_role("heading", level=1)).to_have_text("White resigns. Black wins. Are you sure?")
     page.get_by_role("link", name="No, play on").click()
     assert running.snapshots.newest.snapshot.outcome is None
     page.get_by_role("link", name="Resign or draw").click()

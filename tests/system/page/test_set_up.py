@@ -111,7 +111,7 @@ def set_up(walk: Walk, camera: Camera, pictures: Pictures, folder: Path, game: s
     expect(page.locator("#seen")).to_contain_text("px")
     walk.go("This is the camera")
     if game == "number-drop":
-        walk.go("This many play")
+        walk.go("That many players")
     for file in page.locator("a[href^='/files/']").all():
         assert page.request.get(file.evaluate("each => each.href")).body().startswith(b"%PDF")
     page.get_by_role("spinbutton").fill("97")
@@ -122,7 +122,7 @@ def set_up(walk: Walk, camera: Camera, pictures: Pictures, folder: Path, game: s
     for number, view in enumerate(charuco_views(pictures.camera, 13, seed=1), start=1):
         camera.show(view)
         if number == 1:
-            page.get_by_role("button", name=walk.told("Take pictures by itself"), exact=True).click()
+            page.get_by_role("button", name=walk.told("Take pictures automatically"), exact=True).click()
         elif number == 4:
             # The page is reloaded, as after the phone was put away.
             page.reload()
@@ -178,7 +178,7 @@ def test_a_table_is_set_up_on_a_phone(game: str, locale: str, visit: Any, tmp_pa
         page = visit(address, viewport=PHONE, locale=locale, bypass_csp=True)
         walk = Walk(page, locale)
         set_up(walk, camera, pictures, tmp_path, game)
-        expect(page.locator("h1")).to_have_text(walk.told("All is set up"))
+        expect(page.locator("h1")).to_have_text(walk.told("Everything is set up"))
         assert len(set(walk.titles)) == len(walk.titles)
     written = tomllib.loads((tmp_path / "referee.toml").read_text())
     assert written["game"]["name"] == game

@@ -96,7 +96,8 @@ def test_a_round_needs_the_previous_results_and_enough_tables(where: str) -> Non
         director.get(77)
 
 
-def test_results_come_from_the_tables_and_an_arbiter_outranks_them(where: str) -> None:
+@pytest.mark.parametrize("arbiter", ["Arbiter", "table"])
+def test_results_come_from_the_tables_and_an_arbiter_outranks_them(arbiter: str, where: str) -> None:
     hall, director = hall_on(where), director_on(where)
     number = director.begin("Club", System.SWISS, 3, "deblockle", NAMES)
     director.pair(number, SEATS)
@@ -114,7 +115,7 @@ def test_results_come_from_the_tables_and_an_arbiter_outranks_them(where: str) -
     winner = next(each.data["winner"] for each in first.events if each.event_type == EventKind.END)
     of_first_side = next(iter(first.events[0].data["players"])) == winner
     assert scores(director, number) == ["1-0" if of_first_side else "0-1", ""]
-    director.decide(number, (1, 2), Score.BOTH_ABSENT, "Arbiter")
+    director.decide(number, (1, 2), Score.BOTH_ABSENT, arbiter)
     hall.take([*told["table-2"], *told["table-1"]])
     assert scores(director, number)[1] == "-:-"
 

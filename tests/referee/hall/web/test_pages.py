@@ -184,6 +184,25 @@ def test_a_ruling_that_cannot_be_kept_is_not_said_to_be_harmless(visit: Visit, m
     assert (reply.status_code, "not kept" in reply.text) == (503, False)
 
 
+@pytest.mark.parametrize(("fields", "words"), [({}, "Clock stopped"), ({"resume": "true"}, "Clock started")])
+def test_a_ruling_about_the_clock_says_which_way(visit: Visit, fields: dict[str, str], words: str) -> None:
+    assert visit.post("/tables/table-1/rule", command="pause clock", **fields).status_code == 303
+    assert f": {words}. <b>Waiting</b>" in visit.page("/tables/table-1")
+
+
+def test_a_full_copy_is_not_said_to_be_late(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    feed, pages = visit.feeds[0], ("/", "/tables/table-1")
+    feed.advance()
+    visit.hall.take([state(feed)])
+    assert all("have not arrived yet" in visit.page(path) for path in pages)
+    monkeypatch.setattr(visit.hall.copies, "_most_bytes", 0)
+    visit.hall.take([event(feed.events[-1])])
+    for path in pages:
+        text = visit.page(path)
+        assert "copy is full; the table's own journal has the rest." in text
+        assert "have not arrived yet" not in text
+
+
 def test_a_viewer_cannot_give_rulings(tmp_path: Path) -> None:
     visit = Visit(tmp_path, access_of(HOUSE))
     assert visit.client.get("/", headers=HTML).headers["location"] == "/pair"
@@ -192,7 +211,9 @@ def test_a_viewer_cannot_give_rulings(tmp_path: Path) -> None:
     assert "<h2>Rule</h2>" not in visit.page("/tables/table-2")
     posts = ("/tables/table-1/rule", "/tables/table-1/withdraw", "/tournaments", "/tournaments/1/pair")
     for path in posts:
-        assert visit.client.post(path, data={"csrf": csrf, "command": "take back"}).status_code == 403
+        refused = visit.client.post(path, data={"csrf": csrf, "command": "take back"})
+        words = "This device may not do that. Pair it with a code that allows it."
+        assert (refused.status_code, refused.json()["words"]) == (403, words)
     csrf = paired(visit.client, Role.OWN)
     assert visit.client.post(posts[0], data={"csrf": csrf, "command": "take back"}).status_code == 303
     assert visit.client.post(posts[0], data={"csrf": "x", "command": "take back"}).status_code == 403
@@ -224,8 +245,9 @@ def test_the_pictures_of_a_dispute_are_shown(visit: Visit) -> None:
 
 def test_a_tournament_runs_from_the_list_of_names_to_the_report(visit: Visit) -> None:
     names = "Ann; 1800\nBen,1700\n\n Cleo \nDan"
-    fields = {"name": "Club", "game": "deblockle", "system": "swiss", "rounds": "2", "players": names}
+    fields = {"name": " Club\x00\r\n", "game": "deblockle", "system": "swiss", "rounds": "2", "players": names}
     assert visit.post("/tournaments", **fields).headers["location"] == "/tournaments/1"
+    assert visit.director.get(1).tournament.name == "Club"
     assert visit.post("/tournaments/1/pair", seats="table-1 table-8").status_code == 422
     assert visit.post("/tournaments/1/pair", seats="table-1 table-1").status_code == 422
     assert visit.post("/tournaments/1/pair", seats="table-1").status_code == 422

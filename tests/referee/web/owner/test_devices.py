@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import http.client
 import json
 import re
@@ -105,6 +106,18 @@ def test_a_damaged_list_admits_nobody(tmp_path: Path) -> None:
     assert client.get("/api/table").status_code == 401
     with pytest.raises(PageError, match="delete the file"):
         listed(path)
+    with pytest.raises(PageError, match="delete the file"):
+        access.devices.add("Ben", Role.LOOK)
+
+
+def test_a_list_that_may_not_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbid(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "forbidden")
+
+    devices = listed(tmp_path / "devices")
+    monkeypatch.setattr(Path, "stat", forbid)
+    with pytest.raises(PageError, match=r"devices can't be read \(.*forbidden"):
+        devices.all()
 
 
 def test_the_number_of_devices_is_limited() -> None:

@@ -6,7 +6,7 @@ import io
 import re
 import threading
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import pytest
 from common.findings import Finding, Severity
 from referee.cli.page import maintenance
 from referee.doctor import examine, machine_in_use
-from referee.session.table_port import Maintenance, ReportFile, TablePort
+from referee.session.table_port import Maintenance, ReportFile, SnapshotHub, TablePort
 from referee.settings.configuration import Configuration, load
 from tests.commands import runner_in
 from tests.guard import GUARD_S
@@ -37,22 +37,23 @@ def zipped(files: Sequence[ReportFile]) -> bytes:
     return written.getvalue()
 
 
-def port_with_maintenance(looked: list[int] | None = None) -> TablePort:
+def port_with_maintenance(looked: list[int] | None = None, clock: Callable[[], float] = lambda: 0.0) -> TablePort:
     def found() -> list[Finding]:
         if looked is not None:
             looked.append(1)
         return [Finding.ok("Python", "3.11"), Finding.fault("camera", "it is <gone>", "plug it in")]
 
-    return port_of(maintenance=Maintenance(found, lambda: FILES, zipped))
+    return port_of(maintenance=Maintenance(found, lambda: FILES, zipped), snapshots=SnapshotHub(clock))
 
 
 def fields_in(page: str) -> dict[str, str]:
     return dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', page))
 
 
-def test_the_doctor_runs_on_request_and_its_findings_stay() -> None:
+def test_the_doctor_runs_on_request_and_its_findings_stay_for_a_minute() -> None:
     looked: list[int] = []
-    client = client_of(port_with_maintenance(looked))
+    now_s = [5.0]
+    client = client_of(port_with_maintenance(looked, lambda: now_s[0]))
     for _ in range(2):
         page = client.get("/doctor").text
         assert "it is &lt;gone&gt;" in page
@@ -60,6 +61,9 @@ def test_the_doctor_runs_on_request_and_its_findings_stay() -> None:
     assert len(looked) == 1
     assert client.post("/doctor", data=fields_in(page)).headers["location"] == "/doctor"
     assert len(looked) == 2
+    for now_s[0], times in ((64.0, 2), (65.0, 3), (66.0, 3)):
+        client.get("/doctor")
+        assert len(looked) == times
 
 
 def test_the_page_answers_others_while_the_doctor_runs() -> None:
