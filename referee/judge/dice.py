@@ -151,15 +151,21 @@ class SeenDice:
         gone = (one for one in earlier if not any(die.is_same_die(one) for die in self.dice))
         return SeenDice((*self.dice, *before.out_of_sight.dice), tuple(gone))
 
-    def rolled_since(self, before: SeenDice) -> bool:
-        """Return whether these dice were rolled: none lies as one did, and half of them where none lay, or more.
+    def lying_like(self, before: SeenDice) -> int:
+        """Return how many of these dice lie as one of the earlier ones did."""
+        return sum(any(die.lies_like(other) for other in before.dice) for die in self.dice)
+
+    def lie_elsewhere_than(self, before: SeenDice) -> bool:
+        """Return whether half of these dice, or more, lie where none lay.
 
         A die may land beside the place of another, and a bump may move all dice a little.
         """
-        if any(die.lies_like(other) for die in self.dice for other in before.dice):
-            return False
         beside = sum(any(die.is_same_die(other) for other in before.dice) for die in self.dice)
         return beside <= len(self.dice) // 2
+
+    def rolled_since(self, before: SeenDice) -> bool:
+        """Return whether these dice were rolled: none lies as one did, and half of them where none lay, or more."""
+        return not self.lying_like(before) and self.lie_elsewhere_than(before)
 
 
 def pool_dice(readings: Sequence[Reading], floor: float) -> SeenDice | None:

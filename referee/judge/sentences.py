@@ -306,6 +306,12 @@ def dice_lay_there() -> str:
     return "The dice lie as before. Please roll them, or say what was rolled (./run table roll)."
 
 
+def some_dice_lay_there(lying: int) -> str:
+    """A roll is awaited, and so many of the dice have not moved."""
+    what = "One die lies" if lying == 1 else f"{lying} dice lie"
+    return f"{what} as before. Please roll all the dice, or say what was rolled (./run table roll)."
+
+
 def same_roll(roll: str) -> str:
     """The dice were moved but show the same faces as before."""
     return f"The dice show {roll}, as before. Press the button if they were rolled again."

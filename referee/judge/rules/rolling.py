@@ -58,8 +58,9 @@ _MOST_NAMED = 4
 def judge_roll(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Accept a roll on the table where one is awaited.
 
-    Dice that already lay there are not a roll. Each die must rest, flat and in sight, and the roll must lead the next
-    one by the margin. Where dice have names, only those of the player who rolls count.
+    Dice that already lay there are not a roll, and neither are dice of which some lie as before. Each die must rest,
+    flat and in sight, and the roll must lead the next one by the margin. Where dice have names, only those of the
+    player who rolls count.
     """
     rules, seen, known = look.game.dice, look.seen.dice, look.belief.dice
     if rules is None or seen is None or known is None or not awaits_roll(look.context, look.belief):
@@ -69,11 +70,12 @@ def judge_roll(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     dice = _dice_of_player_to_move(look.context, look.belief, seen)
     if not dice.dice:
         return None
-    if not dice.rolled_since(known):
+    if not dice.lie_elsewhere_than(known):
         return _show_quietly(look, sentences.dice_lay_there()) if look.declared else None
     ranked = rank_rolls(rules, look.states[0], dice, look.context.settings.probability_floor)
     return first_judgement(
-        (_no_roll_yet, _same_as_before, _accept_roll, _unclear), _RollCase(look, rules, dice, known, ranked)
+        (_no_roll_yet, _some_lay_there, _same_as_before, _accept_roll, _unclear),
+        _RollCase(look, rules, dice, known, ranked),
     )
 
 
@@ -116,6 +118,12 @@ def _no_roll_yet(case: _RollCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | N
         return None
     leaning = case.dice.leaning
     return _show_quietly(case.look, sentences.roll_again(leaning) if leaning else sentences.no_roll_yet())
+
+
+def _some_lay_there(case: _RollCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
+    """Refuse a roll in which some dice lie as before: they may not have been rolled."""
+    lying = case.dice.lying_like(case.known)
+    return _show_quietly(case.look, sentences.some_dice_lay_there(lying)) if lying else None
 
 
 def _same_as_before(case: _RollCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:

@@ -26,6 +26,7 @@ from vision.reading import DieReading, Reading, RollReading
 BLOKUS = load("blokus-dice")
 BLOCKADE = load("blockade")
 FAR_MM = 200.0
+WHAT_TO_DO = "Please roll all the dice, or say what was rolled (./run table roll)."
 
 
 def waiting_for_a_roll(game: Any, dice_before: str = "", options: Any = None) -> JudgedGame:
@@ -204,6 +205,21 @@ def test_dice_put_aside_with_the_same_faces_up_count_after_a_press() -> None:
     assert (aside.verdict.kind, aside.rolls) == (VerdictKind.NOT_FINISHED, ())
     assert aside.verdict.sentence == "The dice show 1,2,4,6, as before. Press the button if they were rolled again."
     assert look(judged, "6 2 4 1", Trigger.DECLARED, at_mm=FAR_MM).rolls[0].roll == "1,2,4,6"
+
+
+@pytest.mark.parametrize(("lying", "elsewhere", "said"), [("6", "2 4 3", "One die lies"), ("6 2", "5 5", "2 dice lie")])
+def test_dice_of_which_some_lie_as_before_are_no_roll(lying: str, elsewhere: str, said: str) -> None:
+    judged = waiting_for_a_roll(BLOKUS, "6 2 4 1")
+
+    def consider(trigger: Trigger, how: str = "") -> Any:
+        dice = RollReading("tray", roll_drawn(lying).dice + roll_drawn(elsewhere + how, FAR_MM).dice)
+        return judged.consider([replace(each, rolls=(dice,)) for each in drawn(BLOKUS, judged.belief[0])], trigger)
+
+    assert consider(Trigger.RESTED, "~").verdict.sentence.startswith("That is not a roll yet")
+    for trigger in Trigger:
+        ruling = consider(trigger)
+        assert (ruling.verdict.kind, ruling.rolls) == (VerdictKind.NOT_FINISHED, ())
+        assert ruling.verdict.sentence == f"{said} as before. {WHAT_TO_DO}"
 
 
 @pytest.mark.parametrize("uncovered", [[""], ["6 2"], ["", "6 2", ""]])

@@ -74,8 +74,10 @@ def test_a_die_that_lands_at_its_old_place_counts_if_it_shows_another_face(four:
 
 
 def test_a_roll_waits_until_both_dice_were_thrown(four: JudgedGame) -> None:
-    assert not look_at_four(four, "red:2").rolls
-    assert look_at_four(four, "red:2", trigger=Trigger.DECLARED).verdict.sentence.startswith("The dice lie as before.")
+    for trigger in Trigger:
+        waiting = look_at_four(four, "red:2", trigger=trigger)
+        assert not waiting.rolls
+        assert waiting.verdict.sentence.startswith("One die lies as before. Please roll all the dice")
 
 
 def test_the_same_faces_on_the_other_players_dice_are_a_new_roll(four: JudgedGame) -> None:
