@@ -81,6 +81,6 @@ def test_a_table_of_another_game_is_not_watched(run: Run, tmp_path: Path) -> Non
 
 def test_a_die_that_is_no_roll_yet_is_listed_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
     die = DieReading(0.0, 0.0, {"3": 0.9, "4": 0.1})
-    unsettled = [replace(die, **how) for how in ({"at_rest": False}, {"half_hidden": True}, {"cocked": True})]
-    show_reading(load("blokus-dice"), Reading(0, 0.0, {}, rolls=(RollReading("tray", (die, *unsettled)),)))
+    dice = (die, replace(die, at_rest=False), replace(die, half_hidden=True), replace(die, cocked=True))
+    show_reading(load("blokus-dice"), Reading(0, 0.0, {}, rolls=(RollReading("tray", dice),)))
     assert capsys.readouterr().out == "tray: 3, moving, half hidden, leans\n"
