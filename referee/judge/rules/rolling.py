@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Generic
 
@@ -165,12 +166,13 @@ def _show_quietly(look: Look[StateT, TurnT], sentence: str) -> Judgement[StateT,
 def resolve_by_dice(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> Resolved[TurnT]:
     """Of turns that look alike, choose the one that leaves the dice that still lie there.
 
-    Dice that can't be read by themselves may still tell: each turn leaves some of the known roll.
+    Dice that can't be read by themselves may still tell: each turn leaves some of the known roll. If somebody turned a
+    die, the dice tell nothing.
     """
     rules, dice, margin = look.game.dice, look.seen.dice, look.context.settings.margin
     if rules is None or dice is None or not resolved.candidates or len(look.states) > 1:
         return resolved
-    if dice.dice and not dice.rests:
+    if (dice.dice and not dice.rests) or _was_die_turned(look):
         return resolved
     rolls = {turn: rules.roll_of(look.game.rules.apply(look.states[0], turn)) for turn in resolved.candidates}
     left = {turn: () if roll is None else tuple(sorted(roll.faces)) for turn, roll in rolls.items()}
@@ -181,6 +183,16 @@ def resolve_by_dice(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> Res
         return resolved
     fitting = tuple(turn for turn, faces in left.items() if faces == best)
     return Resolved(fitting) if len(fitting) == 1 else resolved
+
+
+def _was_die_turned(look: Look[StateT, TurnT]) -> bool:
+    """Return whether the dice as they lay last clearly don't show the roll: somebody turned one after it was read."""
+    rules, known = look.game.dice, look.belief.dice
+    roll = None if rules is None else rules.roll_of(look.states[0])
+    if roll is None or known is None:
+        return False
+    lay = SeenDice((*known.dice, *known.vanished))
+    return lay.is_sure(look.context.settings.margin) and not Counter(roll.faces) <= Counter(lay.faces)
 
 
 def remember_known_dice(

@@ -221,18 +221,33 @@ def test_a_loop_that_no_rule_allows_after_a_shape_is_a_fault() -> None:
     assert (ruling.verdict.kind, ruling.steps) == (VerdictKind.ILLEGAL, ())
 
 
-def drafted(dice: str, *, left: str | None) -> Any:
-    """A player who may take either of two dice draws the one-square shape; ``left`` are the dice still there."""
+def drafted(dice: str, *, left: str | None, at_mm: float = 0.0) -> Any:
+    """A player who may take either of two dice draws the one-square shape.
+
+    ``left`` are the dice still there, in a row from ``at_mm`` on.
+    """
     state = BLOKUS.dice.rolled(BLOKUS.rules.new({"players": 2}), Roll(tuple(dice.split())))
     judged = JudgedGame(BLOKUS, belief=(state,))
     judged.consider(drawn(BLOKUS, state, dice=dice), Trigger.RESTED)
-    return judged.consider(drawn(BLOKUS, state, {"p1.a1": "red"}, dice=left), Trigger.DECLARED)
+    return judged.consider(drawn(BLOKUS, state, {"p1.a1": "red"}, dice=left, at_mm=at_mm), Trigger.DECLARED)
 
 
-@pytest.mark.parametrize(("left", "turn"), [("5", "1:1:a1"), ("1", "5:1:a1:strike"), ("5?", "1:1:a1")])
-def test_the_missing_die_decides_between_turns_with_the_same_marks(left: str, turn: str) -> None:
-    ruling = drafted("1 5", left=left)
+SECOND_MM = 30.0
+"""Where the second die lies."""
+
+
+@pytest.mark.parametrize(
+    ("left", "at_mm", "turn"), [("5", SECOND_MM, "1:1:a1"), ("1", 0.0, "5:1:a1:strike"), ("5?", SECOND_MM, "1:1:a1")]
+)
+def test_the_missing_die_decides_between_turns_with_the_same_marks(left: str, at_mm: float, turn: str) -> None:
+    ruling = drafted("1 5", left=left, at_mm=at_mm)
     assert ruling.verdict.turns == (turn,)
+
+
+@pytest.mark.parametrize(("left", "at_mm"), [("5", 0.0), ("1", SECOND_MM)])
+def test_a_die_that_was_turned_does_not_tell_which_one_was_taken(left: str, at_mm: float) -> None:
+    ruling = drafted("1 5", left=left, at_mm=at_mm)
+    assert (ruling.verdict.kind, len(ruling.verdict.candidates)) == (VerdictKind.AMBIGUOUS, 2)
 
 
 @pytest.mark.parametrize("left", [None, "1 5", "5~", "4", ""])
