@@ -151,9 +151,14 @@ class SeenDice:
         gone = (one for one in earlier if not any(die.is_same_die(one) for die in self.dice))
         return SeenDice((*self.dice, *before.out_of_sight.dice), tuple(gone))
 
+    def not_lying_like(self, before: SeenDice) -> SeenDice:
+        """Return these dice without those that lie as one of the earlier ones did."""
+        others = (die for die in self.dice if not any(die.lies_like(other) for other in before.dice))
+        return SeenDice(tuple(others), self.vanished)
+
     def lying_like(self, before: SeenDice) -> int:
         """Return how many of these dice lie as one of the earlier ones did."""
-        return sum(any(die.lies_like(other) for other in before.dice) for die in self.dice)
+        return len(self.dice) - len(self.not_lying_like(before).dice)
 
     def lie_elsewhere_than(self, before: SeenDice) -> bool:
         """Return whether half of these dice, or more, lie where none lay.

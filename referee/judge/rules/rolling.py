@@ -24,13 +24,14 @@ from referee.judge.verdict import AcceptedRoll, Ruling, Verdict, VerdictKind
 class _RollCase(Generic[StateT, TurnT]):
     """Dice that may be the awaited roll, and the rolls they may show, the most probable first.
 
-    ``known`` are all dice that already lay there.
+    ``known`` are the dice that already lay there, ``lying`` all that lie there now.
     """
 
     look: Look[StateT, TurnT]
     rules: Dice[StateT]
     dice: SeenDice
     known: SeenDice
+    lying: SeenDice
     ranked: tuple[ScoredRoll, ...]
 
     @property
@@ -59,9 +60,9 @@ _MOST_NAMED = 4
 def judge_roll(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Accept a roll on the table where one is awaited.
 
-    Dice that already lay there are not a roll, and neither are dice of which some lie as before. Each die must rest,
-    flat and in sight, and the roll must lead the next one by the margin. Where dice have names, only those of the
-    player who rolls count.
+    Dice that already lay there are not a roll, and neither are dice of which some lie as before, unless those are too
+    many. Each die must rest, flat and in sight, and the roll must lead the next one by the margin. Where dice have
+    names, only those of the player who rolls count.
     """
     rules, seen, known = look.game.dice, look.seen.dice, look.belief.dice
     if rules is None or seen is None or known is None or not awaits_roll(look.context, look.belief):
@@ -71,13 +72,30 @@ def judge_roll(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     dice = _dice_of_player_to_move(look.context, look.belief, seen)
     if not dice.dice:
         return None
+    lying = dice.with_others(known)
+    dice, known = _without_left_over(rules, look.states[0], dice, known)
     if not dice.lie_elsewhere_than(known):
         return _show_quietly(look, sentences.dice_lay_there()) if look.declared else None
     ranked = rank_rolls(rules, look.states[0], dice, look.context.settings.probability_floor)
     return first_judgement(
         (_no_roll_yet, _some_lay_there, _same_as_before, _accept_roll, _unclear),
-        _RollCase(look, rules, dice, known, ranked),
+        _RollCase(look, rules, dice, known, lying, ranked),
     )
+
+
+def _without_left_over(
+    rules: Dice[StateT], state: StateT, dice: SeenDice, known: SeenDice
+) -> tuple[SeenDice, SeenDice]:
+    """Leave out dice that lie as before from these and the known ones if only the others can be the roll.
+
+    Near the end of a game fewer dice are rolled, and one that nobody took may stay where it was.
+    """
+    fresh = dice.not_lying_like(known)
+    if isinstance(rules, NamesDice) or not 0 < len(fresh.dice) < len(dice.dice):
+        return dice, known
+    numbers = {len(one.roll.faces) for one in rules.possible_rolls(state)}
+    is_rest_rolled = len(fresh.dice) in numbers and len(dice.dice) not in numbers
+    return (fresh, known.not_lying_like(dice)) if is_rest_rolled else (dice, known)
 
 
 def judge_roll_before_turn_ended(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -146,8 +164,7 @@ def _accept_roll(case: _RollCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | N
     verdict: Verdict = replace(said.verdict, roll=case.text)
     texts = tuple(look.game.notation.format_state(state) for state in states)
     accepted = AcceptedRoll(case.text, belief.states[0].to_move, texts)
-    lying = case.dice.with_others(case.known)
-    believed = replace(belief, states=states, states_ignoring_sides=ignoring_sides, dice=lying)
+    believed = replace(belief, states=states, states_ignoring_sides=ignoring_sides, dice=case.lying)
     return believed, Ruling((verdict,), rolls=(accepted,))
 
 

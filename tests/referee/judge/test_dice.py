@@ -222,6 +222,33 @@ def test_dice_of_which_some_lie_as_before_are_no_roll(lying: str, elsewhere: str
         assert ruling.verdict.sentence == f"{said} as before. {WHAT_TO_DO}"
 
 
+@pytest.mark.parametrize("trigger", list(Trigger))
+@pytest.mark.parametrize("left", ["6", "6 2", "5"])
+def test_a_die_that_nobody_took_may_stay_beside_a_roll_of_fewer(left: str, trigger: Trigger) -> None:
+    judged = waiting_for_a_roll(BLOKUS, left, options={"players": 2})
+    stays = roll_drawn(left).dice
+
+    def consider(thrown: str) -> Any:
+        dice = RollReading("tray", stays + roll_drawn(thrown, FAR_MM).dice)
+        return judged.consider([replace(each, rolls=(dice,)) for each in drawn(BLOKUS, judged.belief[0])], trigger)
+
+    assert not consider("5").rolls
+    assert not consider("5 3~").rolls
+    assert consider("5 3").rolls[0].roll == "3,5"
+    assert len(present(judged.all_believed.dice).dice) == len(stays) + 2
+    again = consider("5 3")
+    assert (again.rolls, again.notes) == ((), ())
+
+
+def test_a_die_pushed_aside_beside_one_left_over_counts_after_a_press() -> None:
+    judged = waiting_for_a_roll(BLOKUS, "6 2 4", options={"players": 2})
+    dice = RollReading("tray", roll_drawn("6").dice + roll_drawn("4 2", FAR_MM).dice)
+    readings = [replace(each, rolls=(dice,)) for each in drawn(BLOKUS, judged.belief[0])]
+    aside = judged.consider(readings, Trigger.RESTED)
+    assert aside.verdict.sentence == "The dice show 2,4, as before. Press the button if they were rolled again."
+    assert judged.consider(readings, Trigger.DECLARED).rolls[0].roll == "2,4"
+
+
 @pytest.mark.parametrize("uncovered", [[""], ["6 2"], ["", "6 2", ""]])
 def test_dice_that_a_hand_covered_for_a_while_are_no_roll(uncovered: list[str]) -> None:
     judged = waiting_for_a_roll(BLOKUS, "6 2 4 1")
