@@ -24,7 +24,7 @@ from referee.judge.verdict import AcceptedRoll, Ruling, Verdict, VerdictKind
 class _RollCase(Generic[StateT, TurnT]):
     """Dice that may be the awaited roll, and the rolls they may show, the most probable first.
 
-    ``known`` are the dice that already lay there, ``lying`` all that lie there now.
+    ``known`` are the dice that already lay there, without those left over; ``lying`` are all that lie there now.
     """
 
     look: Look[StateT, TurnT]
@@ -60,9 +60,9 @@ _MOST_NAMED = 4
 def judge_roll(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Accept a roll on the table where one is awaited.
 
-    Dice that already lay there are not a roll, and neither are dice of which some lie as before, unless those are too
-    many. Each die must rest, flat and in sight, and the roll must lead the next one by the margin. Where dice have
-    names, only those of the player who rolls count.
+    Dice that already lay there are not a roll, and neither are dice of which some lie as before, unless exactly the
+    others are as many as are to be rolled. Each die must rest, flat and in sight, and the roll must lead the next one
+    by the margin. Where dice have names, only those of the player who rolls count.
     """
     rules, seen, known = look.game.dice, look.seen.dice, look.belief.dice
     if rules is None or seen is None or known is None or not awaits_roll(look.context, look.belief):
