@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.parts.soak.circumstances import facings_of
 from benchmarks.parts.soak.game import GameRecord
-from engine.api import Game, StacksPieces
+from engine.api import Game
 from engine.registry import load
 from referee.demo.score import silent_turn_numbers
 from referee.journal.events import Event
@@ -86,8 +86,11 @@ def _excluded(game: Game[Any, Any], event: Event, truth: TruthEvent) -> list[str
 
 
 def _is_as_played(game: Game[Any, Any], event: Event, turn: TruthEvent) -> bool:
-    """Whether an accepted turn leaves the table as a played one; in stacks, also below the tops."""
-    if isinstance(game.table, StacksPieces) and turn.state not in _texts(event):
+    """Whether an accepted turn leaves the game as a played one, also in what looks don't tell, such as the die taken.
+
+    Of blocks only the looks count; ``narrowed_wrongly`` compares their side faces.
+    """
+    if game.side_faces is None and turn.state not in _texts(event):
         return False
     return _board_of(game, event) == dict(turn.after)
 
