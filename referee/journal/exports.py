@@ -196,8 +196,11 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
         case EventKind.ANNOUNCED:
             return describe_announcement(parse_announcement(str(data["announcement"]), game.players))
         case EventKind.TAKE_BACK:
-            undone = before.last_played
-            return f"{'' if undone is None else before.steps[undone].text} is taken back by {data['by']}"
+            undone = next(step for step in reversed(before.steps) if step.kind != EventKind.CORRECTION)
+            if undone.kind == EventKind.ANNOUNCED:
+                announced = describe_announcement(parse_announcement(undone.text, game.players))
+                return f"{announced} Taken back by {data['by']}"
+            return f"{undone.text} is taken back by {data['by']}"
         case EventKind.HINT_GIVEN:
             sentence = str(data.get("sentence") or data["turn"]).removeprefix("Hint: ")
             return f"a {data['strength']} hint for {data['player']}: {sentence}"

@@ -194,6 +194,7 @@ def test_hints_clocks_corrected_squares_announcements_and_shared_victories_are_d
         Event(EventKind.CLOCK, {"change": "stopped", "sentence": "Time is up."}),
         Event(EventKind.CORRECTION, {"by": "Ann", "state": state, "places": ["c1", "nowhere"]}),
         Event(EventKind.ANNOUNCED, {"announcement": "gold:resign", "state": resigned, "by": "Ann"}),
+        Event(EventKind.TAKE_BACK, {"by": "Ann"}),
         Event(EventKind.END, {"winner": None, "reason": "most points", "shared_by": ["gold", "teal"]}),
     ]
     told = [(line.kind, line.sentence) for line in event_lines(GAME, list(enumerate(events, 1)))[1:]]
@@ -204,6 +205,7 @@ def test_hints_clocks_corrected_squares_announcements_and_shared_victories_are_d
         ("clock", "Time is up."),
         ("correction", "corrected by Ann: c1 is gold block, star up"),
         ("announced", "Gold resigns."),
+        ("take back", "Gold resigns. Taken back by Ann"),
         ("end", "gold and teal win together: most points"),
     ]
 
