@@ -62,8 +62,8 @@ def setup_command(
     """Set up a real table, step by step.
 
     Camera, printing, calibration, measuring, lights, switches, pieces and a test turn; each step is checked before the
-    next. It writes referee.toml. Stopped, it goes on at the same step. With --page the steps are on a page, for a
-    phone.
+    next. It writes referee.toml. Stopped, it goes on at the same step. With --page the steps are on a page on this
+    machine; with --page-address 0.0.0.0 a phone can open it.
 
     Examples:
       ./run setup
