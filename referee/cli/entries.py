@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,7 @@ from referee.cli.group import ExampleCommand
 from referee.cli.options import GAME, STRENGTH, Number, by_option, clock_option, journal_option, read_pairs, rule_option
 
 if TYPE_CHECKING:
+    from engine.api import Game
     from referee.commands.values import Announce
     from referee.hints.advice import HintSettings
     from referee.journal import Journal
@@ -157,43 +158,46 @@ def roll_command(
 
     if bool(faces) == (source is not None):
         raise click.UsageError("say what was rolled, such as 4,1, or give --camera.")
-    rolled = " ".join(faces) or _dice_in_front_of(context, source or "")
-    say(submit(context, journal, EnterRoll(rolled, by or user_name())))
+
+    def rolled(game: Game[Any, Any]) -> EnterRoll:
+        return EnterRoll(" ".join(faces) or _dice_in_front_of(context, game, source or ""), by or user_name())
+
+    say(submit(context, journal, rolled))
 
 
-def _tray_reader(settings: Settings) -> TableReader | None:
-    """Return the reader for the table's trays; ``None`` without a calibration, layout, markers or tray."""
+def _tray_reader(settings: Settings, game: str) -> TableReader | None:
+    """Return the reader for the trays of a game's table; ``None`` without a calibration, layout, markers or tray."""
     from dataclasses import replace
 
     from referee.settings.table_layout import layout_for_camera
     from vision.calibration import load_calibration
     from vision.layout.surfaces import Tray
+    from vision.layout.table import games_with_layouts
     from vision.readers.registry import table_reader
 
-    if settings.camera.calibration is None or settings.table.layout is None or settings.table.markers == "none":
+    has_layout = settings.table.layout is not None or game in games_with_layouts()
+    if settings.camera.calibration is None or not has_layout or settings.table.markers == "none":
         return None
-    for part in layout_for_camera(settings.game.name, settings.table.layout).parts():
+    for part in layout_for_camera(game, settings.table.layout).parts():
         trays = tuple(surface for surface in part.surfaces if isinstance(surface, Tray))
         if trays and part.markers.centres_mm:
             return table_reader(load_calibration(settings.camera.calibration), replace(part, surfaces=trays), None)
     return None
 
 
-def _dice_in_front_of(context: CommandContext, source: str) -> str:
+def _dice_in_front_of(context: CommandContext, game: Game[Any, Any], source: str) -> str:
     """Return what the dice in front of a camera show, for a game whose dice are all alike."""
-    from engine import registry
     from engine.api import NamesDice
     from referee.cli.dice import read_roll, read_tray_roll
     from vision.cameras import open_camera
 
     settings = context.configuration().settings
-    game = registry.load(settings.game.name)
     if isinstance(game.dice, NamesDice):
         raise click.UsageError(
             f"{game.title} tells its dice apart, which this does not; type the roll, or let `./run watch` read it."
         )
     asked = settings.camera
-    reader = _tray_reader(settings)
+    reader = _tray_reader(settings, game.name)
     with open_camera(source, size=asked.size_px, frames_per_second=asked.frames_per_second) as camera:
         faces = read_roll(camera) if reader is None else read_tray_roll(camera, reader)
     say(f"seen: {faces}")

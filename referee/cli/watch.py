@@ -39,7 +39,9 @@ _EYES = click.Choice(["camera", "sensors", "both"])
 
 @click.command(cls=ExampleCommand)
 @setting_option(
-    "--camera", setting="camera.source", help="A camera: 0, usb:ID, pi, /dev/video0, or a folder that grows (folder:PATH)."
+    "--camera",
+    setting="camera.source",
+    help="A camera: 0, usb:ID, pi, /dev/video0, or a folder that grows (folder:PATH).",
 )
 @click.option(
     "--frames",

@@ -11,7 +11,7 @@ import secrets
 import stat
 import string
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -119,10 +119,9 @@ def host_names_of(machine: str) -> frozenset[str]:
     return frozenset({"localhost", *(name + ending for ending in _LOCAL_ENDINGS if name)})
 
 
-def new_codes(below: Callable[[int], int]) -> dict[Role, str]:
-    """Generate one code for players and one for owners; ``below(n)`` draws a random number below ``n``."""
-    play, own = (f"{below(10**_CODE_DIGITS):0{_CODE_DIGITS}d}" for _ in range(2))
-    return {Role.PLAY: play, Role.OWN: own}
+def new_codes(roles: Iterable[Role], below: Callable[[int], int]) -> dict[Role, str]:
+    """Generate a pairing code for each role; ``below(n)`` draws a random number below ``n``."""
+    return {role: f"{below(10**_CODE_DIGITS):0{_CODE_DIGITS}d}" for role in roles}
 
 
 def load_or_make_key(path: Path | None) -> bytes:

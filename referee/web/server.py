@@ -215,8 +215,7 @@ def open_site(
     roles that have a pairing code.
     """
     with listen(options.address or LOOPBACK, options.port) as listening:
-        drawn = {} if options.address is None else new_codes(secrets.randbelow)
-        codes = {role: code for role, code in drawn.items() if role in roles}
+        codes = {} if options.address is None else new_codes(roles, secrets.randbelow)
         policy = AccessPolicy(host_names_of(socket.gethostname()), codes, options.owner)
         try:
             kept = load_or_make_key(key)

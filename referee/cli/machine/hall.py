@@ -116,10 +116,13 @@ def hall_command(
                 tasks.create_task(announce_broker(announced, announce_at, say))
 
     try:
-        with Interrupts() as interrupts, open_site(make, options, say, key=key, close=hall.floor.close) as page:
+        with (
+            Interrupts() as interrupts,
+            open_site(make, options, say, key=key, close=hall.floor.close, roles=(Role.LOOK, Role.OWN)) as page,
+        ):
             say(f"The hall: {page.address}")
             if page.codes:
-                say(f"Pair a device to look: {split_code(page.codes[Role.PLAY])}.")
+                say(f"Pair a device to look: {split_code(page.codes[Role.LOOK])}.")
                 say(f"Pair an arbiter's device: {split_code(page.codes[Role.OWN])}.")
             interrupts.waiting(lambda: asyncio.run(work()))
     except KeyboardInterrupt:

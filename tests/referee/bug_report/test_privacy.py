@@ -134,7 +134,7 @@ def test_the_terminals_lines_have_no_names_of_earlier_games_and_no_reasons(tmp_p
 def test_no_key_code_or_token_of_the_page_is_in_the_report(tmp_path: Path) -> None:
     key = b"secret-of-the-page-secret-of-the"
     numbers = iter((12345678, 87654321))
-    codes = new_codes(lambda most: next(numbers))
+    codes = new_codes((Role.PLAY, Role.OWN), lambda most: next(numbers))
     path = tmp_path / "journal.sqlite"
     path.with_name("journal.sqlite.page-key").write_bytes(key)
     path.with_name("journal.sqlite.page-codes").write_text(" ".join(codes.values()))

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from referee.cli.dice import _obstacle_sentence, at_rest
+from referee.cli.entries import _tray_reader
+from referee.settings.settings import Settings
 from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_rotation
 from simulator.rendering.dice import draw_dice as render_dice
 from simulator.rendering.dice_faces import pip_faces
@@ -19,6 +21,7 @@ from simulator.scene.scene import Lighting
 from simulator.scene.viewpoint import lens, looking_at
 from tests.commands import Run
 from vision.calibration import Calibration, save_calibration
+from vision.layout.table import games_with_layouts
 from vision.readers.dice.photographs import DieInPicture
 
 TRAY = {
@@ -118,6 +121,16 @@ def test_a_roll_is_read_from_a_camera_once_the_dice_rest(run: Run, photograph: P
     assert "seen: 1,2,3,4,5,6" in seen.stdout
 
 
+def test_dice_that_the_journals_game_tells_apart_are_not_read(run: Run, photograph: Path, tmp_path: Path) -> None:
+    journal, folder = tmp_path / "games.journal", tmp_path / "frames"
+    assert run("new", "blockade", "--journal", journal).exit_code == 0
+    folder.mkdir()
+    for name in ("0.png", "1.png"):
+        shutil.copy(photograph, folder / name)
+    asked = run("roll", "--camera", f"images:{folder}", "--journal", journal)
+    assert (asked.exit_code, "tells its dice apart" in " ".join(asked.stderr.split())) == (2, True)
+
+
 def test_roll_needs_either_faces_or_a_camera(run: Run) -> None:
     assert run("roll").exit_code == 2
     assert run("roll", "4,1", "--camera", "0").exit_code == 2
@@ -190,6 +203,14 @@ def test_a_roll_is_read_from_a_calibrated_tray(
         shutil.copy(table / "six.png", frames / f"{number}.png")
     seen = run("roll", "--camera", f"images:{frames}", "--journal", journal)
     assert "seen: 1,2,3,4,5,6" in seen.stdout
+
+
+def test_the_tray_of_the_layout_that_comes_with_a_game_is_known(table: Path) -> None:
+    calibrated = Settings.model_validate({"camera": {"calibration": str(table / "camera.json")}})
+    has_tray = {game: _tray_reader(calibrated, game) is not None for game in games_with_layouts()}
+    assert [game for game, there in has_tray.items() if there] == ["blockade", "blokus-dice", "number-drop"]
+    assert _tray_reader(calibrated, "a game without a layout") is None
+    assert _tray_reader(Settings(), "number-drop") is None
 
 
 def test_taught_faces_are_read_in_the_tray(run: Run, table: Path, tmp_path: Path) -> None:

@@ -294,5 +294,5 @@ def test_a_key_is_on_the_disk_before_it_is_used(tmp_path: Path, monkeypatch: pyt
 
 
 def test_codes_have_eight_digits() -> None:
-    assert new_codes(lambda most: 7) == {Role.PLAY: "00000007", Role.OWN: "00000007"}
+    assert new_codes((Role.LOOK, Role.OWN), lambda most: 7) == {Role.LOOK: "00000007", Role.OWN: "00000007"}
     assert "tablepi.local" in host_names_of("TablePi.fritz.example")

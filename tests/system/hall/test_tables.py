@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
+import urllib.request
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +22,8 @@ from benchmarks.hall.feeds import Feed, script
 from referee.hall.broker import Address, BrokerConnection
 from referee.hall.hall import Hall
 from referee.hall.rulings import Status
+from referee.web.access import Role
+from referee.web.devices import PairedDevices, devices_path
 from tests.guard import GUARD_S
 from tests.referee.hall.halls import OPENED, close_opened, hall_on, kept, table
 
@@ -125,23 +130,33 @@ def test_tables_broker_and_hall_may_stop_in_any_order(broker: Mosquitto, tmp_pat
     asyncio.run(evening())
 
 
+def pair(address: str, code: str) -> None:
+    """Pair a device that asks for all that the code allows."""
+    body = json.dumps({"code": code, "name": "Ben"}).encode()
+    asked = urllib.request.Request(f"{address}api/pair", body, {"Content-Type": "application/json"})
+    urllib.request.urlopen(asked, timeout=GUARD_S).close()
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_opens_a_hall_and_ends_on_a_signal(
     number: signal.Signals, broker: Mosquitto, tmp_path: Path
 ) -> None:
     name = f"Club {uuid.uuid4().hex[:8]}"
     arguments = ["hall", "--broker", f"127.0.0.1:{broker.port}", "--store", str(tmp_path / "h.db")]
-    arguments += ["--announce", name, "--announce-at", "127.0.0.1"]
+    arguments += ["--announce", name, "--announce-at", "127.0.0.1", "--page-address", "127.0.0.1"]
     program = [sys.executable, "-c", "from referee.cli import main; main()", *arguments]
     root = Path(__file__).resolve().parents[3]
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=root) as process:
         assert process.stdout is not None
-        lines = [process.stdout.readline() for _ in range(3)]
+        address, *lines = [process.stdout.readline() for _ in range(5)]
+        for code in re.findall(r"Pair .*: (\d{4} \d{4})\.", "".join(lines)):
+            pair(address.removeprefix("The hall: ").strip(), code)
         process.send_signal(number)
         rest = process.stdout.read()
-    assert "The hall: http://127.0.0.1:" in lines[0]
-    assert "Connected to the broker 127.0.0.1." in "".join(lines[1:])
-    assert f"Tables find this hall as '{name}'." in "".join(lines[1:])
+    assert "Connected to the broker 127.0.0.1." in "".join(lines)
+    assert f"Tables find this hall as '{name}'." in "".join(lines)
+    paired = PairedDevices(devices_path(tmp_path / "h.db.page-key"), time.time).all()
+    assert [device.role for device in paired] == [Role.LOOK, Role.OWN]
     assert "The hall has stopped" in rest
     assert process.returncode == 0
     assert OPENED == []
