@@ -43,6 +43,9 @@ class ClockFold:
         self._game = game
         self._control: TimeControl | None = None
         self._before: list[Clock] = []
+        self._switched: Clock | None = None
+        """The clock as it was after the newest event other than its own changes, which follow in ``_changes``."""
+        self._changes: list[tuple[Event, float]] = []
         self.clock: Clock | None = None
         self.latest_s = -math.inf
         """The newest time of any event so far."""
@@ -76,6 +79,7 @@ class ClockFold:
             if self.clock is not None:
                 self.clock = replace(self.clock.at(self.latest_s), since_s=event.frame_time_s)
             self.latest_s = event.frame_time_s
+            self._switched, self._changes = self.clock, []
             return
         time_s = event.frame_time_s
         if time_s is None or (self.clock is not None and time_s < self.clock.since_s):
@@ -83,25 +87,41 @@ class ClockFold:
             time_s = max(self.latest_s, 0.0 if self.clock is None else self.clock.since_s)
         if event.kind == EventKind.CLOCK:
             self._changed(event, time_s)
+            self._changes.append((event, time_s))
         elif "state" in event.data:
             self._switch_clock(event, time_s, self._control)
         elif event.kind == EventKind.TAKE_BACK and self._before and self.clock is not None:
             self.clock = replace(self._before.pop(), since_s=time_s, pauses=self.clock.pauses)
         elif event.kind == EventKind.END and self.clock is not None:
             self.clock = self.clock.switch(time_s, ())
+        if event.kind != EventKind.CLOCK:
+            self._switched, self._changes = self.clock, []
         self.latest_s = max(self.latest_s, time_s)
 
     def _switch_clock(self, event: Event, time_s: float, control: TimeControl) -> None:
         states = [self._game.notation.parse_state(text) for text in _texts(event.data["state"])]
+        later: list[tuple[Event, float]] = []
         if self.clock is None or event.kind == EventKind.SET_UP:
             self.clock, self._before = Clock.full(control, who_plays(self._game, states[0]), time_s), []
         elif event.kind != EventKind.CORRECTION:
             complete_s = event.data.get(COMPLETE_S)
             time_s = min(float(complete_s), time_s) if isinstance(complete_s, int | float) else time_s
+            later = self._rewind(time_s)
             self._before.append(self.clock.at(time_s))
         finished = str(event.data.get("player")) if event.kind == EventKind.TURN else None
         clock = self.clock.switch(time_s, self._whose_time(states), finished)
         self.clock = replace(clock, retired=self._retired(clock, states))
+        for change, changed_s in later:
+            self._changed(change, changed_s)
+
+    def _rewind(self, time_s: float) -> list[tuple[Event, float]]:
+        """Return to the clock at a time since the last turn. Returns the changes after it, to be made again."""
+        later = [(change, changed_s) for change, changed_s in self._changes if changed_s > time_s]
+        if later:
+            self.clock = self._switched
+            for change, changed_s in self._changes[: -len(later)]:
+                self._changed(change, changed_s)
+        return later
 
     def _whose_time(self, states: list[Any]) -> tuple[Player, ...]:
         """Return the players whose time runs: none while it is open who starts, and none after the end."""

@@ -75,7 +75,7 @@ def _offer_event(
     player = _offering_player(game, belief, command)
     if player is None:
         raise CorrectionError(f"say who offers the draw: {' or '.join(game.players[:2])}")
-    if opponent(game.players, player) in programs:
+    if not {player, opponent(game.players, player)}.isdisjoint(programs):
         raise CorrectionError("the program accepts no draw; play on, or resign")
     return _event(player, MADE, command.by, f"{capitalized(player)} offers a draw.", time_s)
 

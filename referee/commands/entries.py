@@ -18,7 +18,7 @@ from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, Ent
 from referee.errors import CorrectionError
 from referee.journal.events import Event, JsonValue
 from referee.journal.fold import after_step, read_step
-from referee.judge.explorer import STARTS_OPTION, start_options
+from referee.judge.explorer import STARTS_OPTION, start_options, usual_appearance
 
 
 @dataclass(frozen=True)
@@ -197,6 +197,8 @@ def _states(
     to_move = correction.to_move or None
     if correction.position:
         state = game.notation.parse_state(correction.position)
+        if game.table.appearance(state).keys() != usual_appearance(game, options).keys():
+            raise CorrectionError("that position has other sheets than this game; give one with as many players")
         return (game.table.amend(state, {}, to_move) if to_move else state,)
     if belief:
         # While it is open who starts, the player to move decides it.

@@ -104,10 +104,11 @@ def last_hint_given(events: Sequence[tuple[int, Event]]) -> Event | None:
 
 
 def states_before(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> tuple[str, ...]:
-    """Return the earlier states in notation, oldest first, without the current one."""
+    """Return the earlier states in notation, oldest first, without the current one and ends that were corrected."""
     folded = fold(game, events)
     states = [folded.start, *(step.states for step in folded.steps)]
-    return tuple(game.notation.format_state(each[0]) for each in states[:-1] if each)
+    earlier = [each[0] for each in states[:-1] if each]
+    return tuple(game.notation.format_state(state) for state in earlier if game.rules.outcome(state) is None)
 
 
 def hint_event(

@@ -173,11 +173,11 @@ def _set_objects_aside(case: Candidates[StateT, TurnT], objects: set[Place]) -> 
 def _arrivals_like(
     case: Candidates[StateT, TurnT], objects: set[Place], without: Decision[StateT, TurnT]
 ) -> set[Place]:
-    """Return where a piece seems to have arrived that may as well be an object, and one of the objects that piece."""
+    """Return where in sight a piece seems to have arrived that may be an object, and one of the objects that piece."""
     alike = {piece_of(case.seen.places[place].best) for place in objects}
     found = set()
     for place, look in without.best.changes:
-        if piece_of(look) in alike:
+        if place not in case.seen.hidden and piece_of(look) in alike:
             other = decide(case.context, case.states, case.seen.without({place}))
             if other.conclusion is Conclusion.ALLOWED and any(at in objects for at, _ in other.best.changes):
                 found.add(place)

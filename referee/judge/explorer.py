@@ -176,10 +176,7 @@ def set_up_states(
 
 def usual_appearance(game: Game[StateT, TurnT], options: Mapping[str, OptionValue] | None) -> Appearance:
     """Return the appearance of the game's usual start. Raises OptionError for a bad option."""
-    given = dict(options or {})
-    if given.get(STARTS_OPTION) == EITHER:
-        del given[STARTS_OPTION]
-    return game.table.appearance(game.rules.new(given))
+    return game.table.appearance(game.rules.new(start_options(game, options)[0]))
 
 
 def narrow_by_facings(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Generic
 
 import cv2
@@ -191,11 +192,11 @@ class GameLog(Generic[StateT, TurnT]):
         steps: Sequence[AcceptedStep],
         states: Sequence[StateT],
         frame: Frame | None,
-        complete_s: float | None = None,
+        complete_s: Mapping[AcceptedStep, float] = MappingProxyType({}),
     ) -> int | None:
         """Record a verdict with pictures of its places from ``frame``; ``states`` are those after its steps.
 
-        ``complete_s`` is the time at which the accepted turn was complete on the table, in a game with a clock. Returns
+        ``complete_s`` are the times at which accepted turns were complete on the table, in a game with a clock. Returns
         the number of the event that holds the pictures, ``None`` for a verdict that is only shown.
         """
         evidence = self._crops.evidence(verdict.places, self._cropper, frame)
@@ -205,7 +206,7 @@ class GameLog(Generic[StateT, TurnT]):
                 event_records.set_up_event([self._game.notation.format_state(state) for state in states], verdict)
             )
         for step in steps:
-            number = self.append(event_records.step_event(step, verdict, complete_s), evidence)
+            number = self.append(event_records.step_event(step, verdict, complete_s.get(step)), evidence)
         event = event_records.verdict_event(verdict)
         if event is not None and self._recorded != verdict_key(verdict):
             number = self.append(event, evidence)

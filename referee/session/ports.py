@@ -76,18 +76,19 @@ class Display(Protocol):
         """Show a signal in place of the previous one."""
 
 
+_AS_BELIEVED = frozenset({VerdictKind.SET_UP, VerdictKind.ACCEPTED, VerdictKind.UNCHANGED, VerdictKind.PUT_RIGHT})
+"""The verdicts on a table that looks as believed."""
+
+
 def tell_reader(reader: object, game: Game[Any, Any], belief: Belief[Any, Any], ruling: Ruling) -> None:
     """Tell a BeliefListener about a table that looks as believed; other readers and rulings are ignored."""
     if not (isinstance(reader, BeliefListener) and belief.states and ruling.verdicts):
         return
-    kind = ruling.verdicts[-1].kind
-    appearance = dict(game.table.appearance(belief.states[0]))
-    if kind in {VerdictKind.UNCHANGED, VerdictKind.PUT_RIGHT}:
+    if ruling.verdicts[-1].kind in _AS_BELIEVED:
         # On overridden places, the pieces may not have been moved yet.
         against = belief.override.ignored
+        appearance = game.table.appearance(belief.states[0])
         reader.believed({place: look for place, look in appearance.items() if place not in against})
-    elif kind in {VerdictKind.SET_UP, VerdictKind.ACCEPTED}:
-        reader.believed(appearance)
 
 
 def read_or_hindered(reader: Reader, frame: Frame) -> Reading:

@@ -6,10 +6,11 @@ the same verdicts and events. Every event is in the journal before a snapshot sh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
+from types import MappingProxyType
 from typing import Generic
 
 from engine.api import Game, StateT, TurnT
@@ -269,7 +270,7 @@ class Service(Generic[StateT, TurnT]):
         time_s, names = self._announcer.time_s, self._advisers.names
         settled = draw_offers.resolve_draw(self._game, self.belief, self._log.offer, command, time_s, names)
         if isinstance(settled, commands.Announce):
-            return self._apply_entry(settled)
+            return self._announce(settled)
         self._log.append(settled)
         return self._announcer.show_offer(self._belief, settled)
 
@@ -382,7 +383,7 @@ class Service(Generic[StateT, TurnT]):
             belief, ruling = judge(self._context, self._belief, sheet.readings, Trigger.RESTED)
             if ruling.steps:
                 self._belief, ruling = self._advisers.reject_other_turn(self._belief, belief, ruling)
-                complete_s = self._time.complete_s(sheet, Trigger.RESTED)
+                complete_s = self._time.complete_s(ruling.steps, sheet, Trigger.RESTED)
                 verdicts += self._publish_ruling(ruling, asked=False, complete_s=complete_s)
         if verdicts:
             self._view.judged_in_part()
@@ -390,7 +391,6 @@ class Service(Generic[StateT, TurnT]):
 
     def _decide(self, stable: StableView, trigger: Trigger) -> list[Verdict]:
         self._view.judged(stable, trigger)
-        complete_s = self._time.complete_s(stable, trigger)
         asked = trigger is Trigger.DECLARED
         if self.belief:
             belief, ruling = judge(self._context, self._belief, stable.readings, trigger)
@@ -405,11 +405,14 @@ class Service(Generic[StateT, TurnT]):
             self._belief, ruling = begin(
                 self._context, self._belief, stable.readings, self._options, anywhere=anywhere, trigger=trigger
             )
+        complete_s = self._time.complete_s(ruling.steps, stable, trigger)
         self._time.note_pending(self._belief.pending.turns, stable.since_s)
         return self._publish_ruling(ruling, asked=asked, complete_s=complete_s)
 
-    def _publish_ruling(self, ruling: Ruling, *, asked: bool, complete_s: float | None = None) -> list[Verdict]:
-        """Record a ruling, then show it; returns the new verdicts."""
+    def _publish_ruling(
+        self, ruling: Ruling, *, asked: bool, complete_s: Mapping[AcceptedStep, float] = MappingProxyType({})
+    ) -> list[Verdict]:
+        """Record a ruling, then show it; returns the new verdicts. ``complete_s`` is as in ``GameLog.record``."""
         news: list[tuple[Verdict, int | None, Sequence[StateT]]] = []
         if ruling.withdrawn:
             self._log.append(events.misread_event(ruling.withdrawn, self._announcer.time_s))
@@ -441,15 +444,15 @@ class Service(Generic[StateT, TurnT]):
     ) -> None:
         """Believe a person rather than the camera, and show that.
 
-        A press that waits was about what was believed before, so it is dropped.
+        A press or announcement that waits was about what was believed before, so it is dropped.
         """
         self._belief = override_belief(self._context, self._belief, states, places, unchanged=unchanged, undone=undone)
         self._view.press_waits = False
+        self._announced = None
         self._show_override(signal)
 
     def _show_override(self, signal: Signal) -> None:
         """Show the result of a person's entry, and judge the table again."""
-        self._announced = None
         self._view.judge_again()
         self._view.question.close()
         self._announcer.show(self._belief, signal)

@@ -15,7 +15,7 @@ from referee.clocks.fold import flag_event, paused_event, restarted_event, resum
 from referee.commands.values import Announce, PauseClock
 from referee.errors import CorrectionError
 from referee.judge import Belief, JudgeContext, StableView, Trigger, judge
-from referee.judge.verdict import VerdictKind
+from referee.judge.verdict import AcceptedStep, AcceptedTurn, VerdictKind
 from referee.session.announcer import Announcer
 from referee.session.log import GameLog
 from referee.session.settings import ServiceSettings, TurnEnd
@@ -85,13 +85,22 @@ class Timekeeper(Generic[StateT, TurnT]):
         if not pending or pending != self._waiting[0]:
             self._waiting = (pending, since_s)
 
-    def complete_s(self, rested: StableView, trigger: Trigger) -> float | None:
-        """Return the time at which the turn being accepted was complete, ``None`` without a clock."""
+    def complete_s(
+        self, steps: Sequence[AcceptedTurn], rested: StableView, trigger: Trigger
+    ) -> dict[AcceptedStep, float]:
+        """Return when each turn being accepted was complete on the table; nothing without a clock.
+
+        A turn that waited was complete earlier than one played after it.
+        """
         if not self._log.clock.is_agreed:
-            return None
+            return {}
         if self._settings.turn_end is TurnEnd.BUTTON and trigger is Trigger.DECLARED:
-            return self._pressed_s
-        return min((self._since_s(rested), *(since_s for _, since_s in self._in_time.values())))
+            return dict.fromkeys(steps, self._pressed_s)
+        pending, since_s = self._waiting
+        earlier_s = {(turn.player, self._context.game.notation.format_turn(turn)): since_s for turn in pending}
+        for player, (text, time_s) in self._in_time.items():
+            earlier_s[player, text] = min(time_s, earlier_s.get((player, text), math.inf))
+        return {step: min(rested.since_s, earlier_s.get((step.player, step.turn), math.inf)) for step in steps}
 
     def _since_s(self, rested: StableView) -> float:
         """Return since when the turn on a table at rest has been complete."""

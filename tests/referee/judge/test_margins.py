@@ -166,3 +166,10 @@ def test_settings_up_to_these_limits_are_valid() -> None:
 )
 def test_what_each_trigger_allows(trigger: Trigger, accepts: bool, names_faults: bool, ends_by_touch: bool) -> None:
     assert (trigger.accepts, trigger.names_faults, trigger.ends_by_touch) == (accepts, names_faults, ends_by_touch)
+
+
+def test_an_object_is_asked_about_although_the_ball_may_have_gone_to_a_hidden_piece(diaballik: Any) -> None:
+    state = diaballik.rules.new()
+    shown = drawn(diaballik, state, {"d1": "black piece", "d4": "black piece with ball 99%", "c1": "hidden"})
+    verdict = JudgedGame(diaballik, belief=(state,)).consider(shown, Trigger.RESTED).verdict
+    assert (verdict.kind, verdict.places) == (VerdictKind.AMBIGUOUS, ("d1", "d4"))

@@ -451,3 +451,31 @@ def test_a_question_stops_the_clock(table: Any, start: Any) -> None:
     assert left(on)[0] == gold
     on.show(start, 5)
     assert face(on).paused == ""
+
+
+def test_turns_accepted_together_were_complete_at_times_of_their_own(table: Any, start: Any) -> None:
+    on = begun(table, start, "game 5", turn_end=TurnEnd.TOUCH)
+    turn, after = on.play(start="c1", top="hoops")
+    on.show(after, 100)
+    later = next(turn for turn in on.game.rules.legal_turns(on.game.rules.apply(on.service.belief[0], turn)))
+    both = on.game.table.appearance(on.game.rules.apply(on.game.rules.apply(on.service.belief[0], turn), later))
+    on.hand(both, 1)
+    on.service.end_turn()
+    on.show(both, 1)
+    assert on.kinds().count("turn") == 2
+    assert left(on) == pytest.approx((300 - 1, 300 - 101), abs=0.2)
+
+
+def test_a_pause_after_a_turn_was_complete_costs_its_player_nothing(table: Any, start: Any) -> None:
+    on = begun(table, start, "game 5", turn_end=TurnEnd.TOUCH)
+    turn, after = on.play(start="c1", top="hoops")
+    on.show(after, 100)
+    on.tell(PauseClock("Ann"))
+    on.show(after, 30)
+    on.tell(PauseClock("Ann", resume=True))
+    state = on.game.rules.apply(on.service.belief[0], turn)
+    later = next(turn for turn in on.game.rules.legal_turns(state))
+    on.show(on.game.table.appearance(on.game.rules.apply(state, later)), 1)
+    assert on.kinds().count("turn") == 1
+    assert left(on) == pytest.approx((300, 300 - 101), abs=0.2)
+    assert agrees_with_journal(on)

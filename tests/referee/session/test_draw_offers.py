@@ -197,3 +197,9 @@ def test_screen_and_journal_always_agree_about_an_offer(commands: list[Command])
             game, events = events_of_game(journal, None)
             assert snapshots[-1].offer == open_offer_in(events)
             assert snapshots[-1].offer is None or fold(game, events).outcome is None
+
+
+def test_the_program_offers_no_draw_either(new_journal: Callable[[], Journal]) -> None:
+    opponent = Opponent(GAME, OpponentSettings("black"), ImmediateHints(lambda: 0.0))
+    service, _ = service_on(new_journal(), opponent)
+    assert carry_out(service, OfferDraw("Ann")).refused, "it is the program's turn"

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engine.errors import EngineError
+from engine.registry import load
 from hardware.lights.signals import Mood, Sound
 from hardware.pin_map import ButtonRole
-from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, NewGame, Overrule, Press, Reply, TakeBack
+from referee.commands.values import (
+    Announce,
+    AnswerDraw,
+    AskHint,
+    Correct,
+    EnterRoll,
+    EnterTurn,
+    NewGame,
+    OfferDraw,
+    Overrule,
+    Press,
+    Reply,
+    TakeBack,
+)
 from referee.errors import CorrectionError
 from referee.journal import Journal, fold
 from referee.judge.verdict import VerdictKind
-from referee.session.settings import TurnEnd
-from tests.referee.service_table import START, kinds_of, known_turn, wall_clock
+from referee.session.execution import IdleSession
+from referee.session.settings import ServiceSettings, TurnEnd
+from tests.referee.service_table import START, Table, kinds_of, known_turn, wall_clock
 
 
 def test_a_person_can_take_back_a_turn(on: Any, start: Any) -> None:
@@ -432,3 +448,56 @@ def test_a_resignation_ends_the_game_and_can_be_taken_back(table: Any, on: Any) 
     again = table(on.journal)
     again.service.start()
     assert again.service.belief == on.service.belief
+
+
+def test_a_new_game_with_an_option_of_another_game_is_refused(make_reading: Any, new_journal: Any) -> None:
+    on = Table(load("diaballik"), make_reading, new_journal(), ServiceSettings())
+    on.service.start()
+    assert on.tell(NewGame("diaballik", {"starts": "either"})).refused
+    assert on.kinds() == ["new game"]
+
+
+def test_a_position_with_other_sheets_is_refused(make_reading: Any, new_journal: Any) -> None:
+    game = load("number-drop")
+    on = Table(game, make_reading, new_journal(), ServiceSettings())
+    on.service.start()
+    on.show(game.table.appearance(game.rules.new()), 4)
+    told = on.tell(Correct("Ann", position=game.notation.format_state(game.rules.new({"players": 3}))))
+    assert told == Reply("that position has other sheets than this game; give one with as many players", refused=True)
+    assert on.kinds() == ["new game", "set up"]
+
+
+def test_a_draw_accepted_after_a_finished_turn_ends_that_turn_too(make_reading: Any, new_journal: Any) -> None:
+    game = load("diaballik")
+    on = Table(game, make_reading, new_journal(), ServiceSettings(turn_end=TurnEnd.TOUCH))
+    on.service.start()
+    start = game.rules.new()
+    on.show(game.table.appearance(start), 4)
+    on.tell(OfferDraw("Ann", "black"))
+    on.show(game.table.appearance(game.rules.apply(start, game.notation.parse_turn(start, "c1-c2"))), 2)
+    assert on.tell(AnswerDraw("Ben", accepts=True)) == Reply("Draw agreed.")
+    assert on.kinds() == ["new game", "set up", "draw offer", "turn", "announced", "end"]
+
+
+def test_a_noted_resignation_outlives_the_word_that_a_place_is_right(table_set_up: Any) -> None:
+    on = table_set_up(turn_end=TurnEnd.TOUCH)
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 2)
+    on.hand(after, 0.5)
+    assert on.tell(Announce("resign", "Ann")).words.startswith("Noted.")
+    on.tell(Overrule(("e7",), "Ben"))
+    on.show(after, 2)
+    assert on.kinds()[-3:] == ["turn", "announced", "end"]
+
+
+def test_there_are_hints_after_an_end_that_was_corrected(new_journal: Any) -> None:
+    game = load("diaballik")
+    idle = IdleSession(new_journal(), itertools.count().__next__)
+    idle.begin(NewGame("diaballik"))
+    idle.enter(Announce("resign", "Ann"))
+    idle.correct(Correct("Ann", position=game.notation.format_state(game.rules.new())))
+    replies: list[Reply | None] = []
+    idle.hint(AskHint("Ann"), replies.append)
+    (reply,) = replies
+    assert reply is not None
+    assert reply.words.startswith("Hint: Black ")
