@@ -22,7 +22,7 @@ STARTING_S = 5.0
 
 _POLL_S = 0.1
 
-IDLE = "No referee is running; the next one continues from here."
+IDLE = "No referee is running; the journal has it."
 RUNNING = "The running game shows it."
 
 

@@ -160,7 +160,7 @@ def put_sensors_back(context: CommandContext, squares: tuple[str, ...], by: str 
       ./run hardware sensors put-back c3
       ./run hardware sensors put-back c3 d3 --by Ann
     """
-    from referee.cli.client import IDLE, tell_referee
+    from referee.cli.client import tell_referee
     from referee.commands.values import RestoreSensor
     from referee.sensing.health import put_back
 
@@ -170,4 +170,4 @@ def put_sensors_back(context: CommandContext, squares: tuple[str, ...], by: str 
         if path.exists():
             click.echo(tell_referee(context, path, RestoreSensor(square, by or user_name())))
         else:
-            click.echo(f"{put_back(path, square)} {IDLE}")
+            click.echo(f"{put_back(path, square)} No referee is running; the next one uses it.")

@@ -391,14 +391,13 @@ class Service(Generic[StateT, TurnT]):
 
     def _decide(self, stable: StableView, trigger: Trigger) -> list[Verdict]:
         self._view.judged(stable, trigger)
-        asked = trigger is Trigger.DECLARED
         if self.belief:
             belief, ruling = judge(self._context, self._belief, stable.readings, trigger)
             if trigger.accepts and (meant := self._advisers.resolve_ambiguity(ruling)) is not None:
                 self._apply_entry(meant)
                 return []
             self._belief, ruling = self._advisers.reject_other_turn(self._belief, belief, ruling)
-        elif not asked and is_before_set_up(self._game, self._options, stable):
+        elif trigger is not Trigger.DECLARED and is_before_set_up(self._game, self._options, stable):
             return []
         else:
             anywhere = self._settings.anywhere
@@ -407,7 +406,7 @@ class Service(Generic[StateT, TurnT]):
             )
         complete_s = self._time.complete_s(ruling.steps, stable, trigger)
         self._time.note_pending(self._belief.pending.turns, stable.since_s)
-        return self._publish_ruling(ruling, asked=asked, complete_s=complete_s)
+        return self._publish_ruling(ruling, asked=trigger is Trigger.DECLARED, complete_s=complete_s)
 
     def _publish_ruling(
         self, ruling: Ruling, *, asked: bool, complete_s: Mapping[AcceptedStep, float] = MappingProxyType({})

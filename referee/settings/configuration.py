@@ -204,7 +204,7 @@ def _describe_allowed(location: list[str], fault: ErrorDetails) -> str:
     if kind == "tuple":
         return f"a list, such as {as_toml([fault['input']])}"
     if kind == "dict":
-        return f"a table, such as {as_toml((section.model_fields[key].examples or [{}])[0])}"
+        return f"a table in a settings file, such as {as_toml((section.model_fields[key].examples or [{}])[0])}"
     allowed = allowed_text(section.model_json_schema()["properties"][key])
     words = _KINDS.get(kind, "")
     if allowed == words or not allowed or allowed.startswith("text such as "):

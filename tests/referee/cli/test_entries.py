@@ -23,7 +23,7 @@ from tests.engine import toy_harvest
 from tests.guard import GUARD_S
 
 GAME = load("deblockle")
-NEXT = "No referee is running; the next one continues from here."
+NEXT = "No referee is running; the journal has it."
 
 
 @pytest.fixture

@@ -238,7 +238,7 @@ def test_a_person_corrects_a_running_and_a_stopped_referee(
 
     done = run("correct", "--to-move", "teal", "--journal", journal)
     assert done.exit_code == 0
-    assert "teal plays next. No referee is running; the next one continues from here." in done.stdout
+    assert "teal plays next. No referee is running; the journal has it." in done.stdout
     assert fold(DEBLOCKLE, events_in(journal)).states[0].to_move == "teal"
     kinds = [event.kind for _, event in events_in(journal) if event.kind != "note"]
     said = ["hint given", "turn", "announced", "end", "take back", "take back"]

@@ -255,10 +255,7 @@ def test_a_sensor_is_reinstated_during_and_outside_a_game(sitting: Sitting) -> N
     assert referee(options(sitting, "sensors"), sitting, person) == 0
     assert load_health(health_file(sitting.journal)).out == frozenset()
     HealthFile.write(health, health_file(sitting.journal))
-    assert (
-        put_back().output
-        == "The sensor under a1 is used again. No referee is running; the next one continues from here.\n"
-    )
+    assert put_back().output == "The sensor under a1 is used again. No referee is running; the journal has it.\n"
     with Journal.open(sitting.journal, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
         notes = [event.data["sentence"] for _, event in journal.events(1) if event.kind == "note"]
     assert notes.count("The sensor under a1 is used again. Ann asked for it.") == 2
