@@ -167,10 +167,15 @@ def replay(record: Record) -> Replay:
 
 
 def _start_text(record: Record) -> str:
-    """Return a record's start. In games that count positions, a start without counts was written with none."""
-    words = record.start.split()
-    counts = "repetition_draw=true" in words and not any(word.startswith(f"{SEEN}=") for word in words)
-    return f"{record.start} {NOTHING_SEEN}" if counts else record.start
+    """Return a record's start.
+
+    In games that count positions, records with digests but without counts do not count the start; one that a person
+    wrote, without digests, does.
+    """
+    words = record.start.lower().split()
+    is_uncounted = "repetition_draw=true" in words and not any(word.startswith(f"{SEEN}=") for word in words)
+    has_digests = any(not isinstance(entry, PositionSet) and entry.digest is not None for entry in record.entries)
+    return f"{record.start} {NOTHING_SEEN}" if is_uncounted and has_digests else record.start
 
 
 @contextmanager

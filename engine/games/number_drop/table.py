@@ -118,7 +118,7 @@ def amend(state: NumberDropState, looks: Mapping[Place, LookName], to_move: Play
         _read_loops(sheet, "".join(cells[player]), circled[player], PLAYERS[player]) if player in touched else sheet
         for player, sheet in enumerate(state.sheets)
     )
-    now = _advance_corrected(replace(state, sheets=sheets))
+    now = _advance_corrected(replace(state, sheets=sheets), state.sheets)
     if to_move is not None:
         now = _with_first(now, to_move)
     fault = fault_of(now)
@@ -145,8 +145,8 @@ def _read_loops(sheet: Sheet, cells: str, circled: int, who: str) -> Sheet:
     return Sheet(cells, tuple(loops), sheet.letters & both)
 
 
-def _advance_corrected(state: NumberDropState) -> NumberDropState:
-    """Return the corrected state with what the game waits for now."""
+def _advance_corrected(state: NumberDropState, before: tuple[Sheet, ...]) -> NumberDropState:
+    """Return the corrected state with what the game waits for now; ``before`` are the sheets without the correction."""
     ended = flow.is_last_turn(state) or state.drawn
     if state.phase is Phase.OVER and not (ended or flow.is_given_up(state)):
         return replace(state, phase=Phase.ROLL, first=flow.next_player(state))
@@ -156,7 +156,10 @@ def _advance_corrected(state: NumberDropState) -> NumberDropState:
     if state.phase is Phase.SETUP:
         return flow.apply_tiles(state, state.tiles)
     if state.phase is Phase.DROP:
-        able = sum(1 << player for player in members(state.combining) if has_combination(state.sheets[player]))
+        # Whoever had no combination was done after the drop; a corrected digit may open one.
+        opened = set_of(player for player, sheet in enumerate(before) if not has_combination(sheet))
+        dropped = flow.everyone(state) & ~state.playing & (state.combining | opened)
+        able = set_of(player for player in members(dropped) if has_combination(state.sheets[player]))
         return flow.advance_phase(replace(state, combining=able))
     return state
 

@@ -216,8 +216,9 @@ def _breaches_of_drop(state: NumberDropState, player: int, turn: WritingTurn) ->
     sheet = state.sheets[player]
     taken = [name for name in squares if name in GRID.index and sheet.cells[GRID.index[name]] != EMPTY_CELL]
     if taken:
-        sentence = f"{turn.player} wrote over {', '.join(taken)}."
-        remedy = f"Write {', '.join(taken)} as it was, and drop the shape elsewhere."
+        sentence = f"{turn.player} wrote over {listed(taken)}."
+        was = "as it was" if len(taken) == 1 else "as they were"
+        remedy = f"Write {listed(taken)} {was}, and drop the shape elsewhere."
         return (_breach("written-stays", sentence, remedy, turn),)
     penalty = state.phase is Phase.PENALTY
     found = _marks_of_penalty(turn, marks) if penalty else _marks_of_drop(state, turn, marks)

@@ -1,4 +1,5 @@
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -251,3 +252,21 @@ def test_a_solo_game_that_is_given_up_has_no_result():
     assert replay(read(older)).states == replay(record).states
     with pytest.raises(RecordError, match="by the rules it is"):
         replay(read(older.replace("draw", "p1")))
+
+
+@pytest.mark.parametrize("option", ["repetition_draw=true", "Repetition_Draw=TRUE"])
+def test_in_a_record_written_by_hand_the_start_counts_as_seen(option):
+    game = load("diaballik")
+    start = state = game.rules.new({"repetition_draw": True})
+    steps = []
+    for text in ("a1-a2", "a7-a6", "a2-a1", "a6-a7") * 2:
+        turn = game.notation.parse_turn(state, text)
+        state = game.rules.apply(state, turn)
+        steps.append((turn, state, ""))
+    claim = Announcement("repetition", state.to_move)
+    steps.append((claim, game.rules.announce(state, claim), ""))
+    made = make(game, start, steps)
+    words = [word for word in made.start.split() if not word.startswith(("seen=", "repetition_draw="))]
+    undigested = tuple(replace(entry, digest=None) for entry in made.entries)
+    by_hand = replace(made, start=" ".join([*words, option]), entries=undigested)
+    assert "the position came up three times" in present(replay(by_hand).outcome).reason

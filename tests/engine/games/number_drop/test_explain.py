@@ -16,6 +16,7 @@ from tests.engine.whole_games import scores_of
 SETUP = f"setup p1=- p2=- {TILES} to=p1,p2"
 ROLL = f"roll p1=1...... p2=2...... {TILES}"
 DROP = f"drop p1=1...... p2=2...... {TILES} roll=1,3,4,5,T to=p1,p2"
+TWO_WRITTEN = DROP.replace("p1=1......", "p1=13.....")
 STARRED = f"drop p1=1...... p2=2...... {TILES} roll=1,3,4,*,T to=p1,p2"
 SECOND = f"drop p1=1...... p2=2...... {TILES} roll=1,3,4,5,T to=p2"
 PENALTY = f"penalty p1={LETTERED} p2=.....2. {TILES} slot=A to=p2"
@@ -40,6 +41,7 @@ CASES = [
     ("set-up-own-number", SETUP, "p2: a1=1", "p2: a1=2"),
     ("set-up-lowest-line", SETUP, "p1: a2=1", "p1: a1=1"),
     ("written-stays", DROP, "p1: a1=1,b1=3,c1=4,b2=5", "p1: b1=1,c1=3,d1=4,c2=5"),
+    ("written-stays", TWO_WRITTEN, "p1: a1=1,b1=3,c1=4,b2=5", "p1: c1=1,d1=3,e1=4,d2=5"),
     ("digits-only", DROP, "p1: b1=1,c1=3,d1=4,c2=X", "p1: b1=1,c1=3,d1=4,c2=5"),
     ("four-digits", DROP, "p1: b1=1,c1=3,d1=4", "p1: b1=1,c1=3,d1=4,c2=5"),
     ("digits-as-rolled", DROP, "p1: b1=1,c1=3,d1=4,c2=6", "p1: b1=3,c1=1,d1=4,c2=5"),
@@ -383,3 +385,11 @@ def test_a_partly_erased_loop_is_named_as_a_whole():
             ("p1.a1",),
         )
     ]
+
+
+def test_a_corrected_digit_opens_the_loop_that_it_makes():
+    state = GAME.notation.parse_state(DROP.replace("1,3,4,5,T", "4,1,*,5,I"))
+    misread = GAME.rules.apply(state, Drop("p1", ("b1", "c1", "d1", "e1"), "1945"))
+    amended = GAME.table.amend(misread, {"p1.c1": "digit 1"})
+    assert GAME.table.explain(amended, {f"p1.{column}1": "digit 1 circled" for column in "abc"}) == ()
+    assert GAME.table.explain(misread, {f"p1.{column}1": "digit 1 circled" for column in "abc"}) != ()

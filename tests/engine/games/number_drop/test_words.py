@@ -38,6 +38,7 @@ TURNS = [
     ("set-up-lowest-line", "p1 wrote on a2, which is not on the lowest line.",
      "Erase it, and write a 1 on the lowest line of p1's sheet."),
     ("written-stays", "p1 wrote over a1.", "Write a1 as it was, and drop the shape elsewhere."),
+    ("written-stays", "p1 wrote over a1 and b1.", "Write a1 and b1 as they were, and drop the shape elsewhere."),
     ("digits-only", "p1 wrote an X as part of a shape.", "Write 1, 3, 4, 5, each once."),
     ("four-digits", "p1 wrote 3 digits; there are four number dice.", "Write 1, 3, 4, 5, each once."),
     ("digits-as-rolled", "p1 wrote 1, 3, 4, 6, but the dice show 1, 3, 4, 5.", "Write 1, 3, 4, 5, each once."),
