@@ -61,7 +61,8 @@ class Rulings:
         self._database = database
         self._new_id = new_id
         self.now = now
-        self._waiting = {ruling.request_id: ruling for ruling in self._read("WHERE status = ?", Status.WAITING.value)}
+        unanswered = self._read("WHERE status = ? ORDER BY given_at", Status.WAITING.value)
+        self._waiting = {ruling.request_id: ruling for ruling in unanswered}
 
     def give(self, seat: str, command: Mapping[str, Any], by: str) -> Ruling:
         """Store a ruling, durably on return, and return it."""
@@ -97,7 +98,7 @@ class Rulings:
 
     def waiting(self) -> list[Ruling]:
         """Return the unanswered rulings, in the order they were given."""
-        return sorted(self._waiting.values(), key=lambda ruling: ruling.given_at)
+        return list(self._waiting.values())
 
     def newest(self, seat: str, most: int) -> list[Ruling]:
         """Return a table's latest rulings, the newest first."""

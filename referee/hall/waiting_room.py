@@ -10,7 +10,7 @@ import aiomqtt
 
 _MIB = 1024 * 1024
 MOST_WAITING_BYTES = 24 * _MIB
-"""The most bytes that wait; with a batch that is being stored, they are 32 MiB at most."""
+"""The most bytes that wait. The batch that is being stored takes up to 8 MiB and one message of up to 5 MiB more."""
 _MOST_BATCH_BYTES = 8 * _MIB
 _MOST_IN_BATCH = 1000
 _RECORD_BYTES = 1024

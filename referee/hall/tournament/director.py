@@ -15,7 +15,7 @@ from referee.hall.tournament.games import note_known_event, restore_result
 from referee.hall.tournament.values import Pairing, Player, Score, System, Tournament, number_players
 from referee.journal.journal import utc_text
 
-MOST_PLAYERS = 2000
+MOST_PLAYERS = MOST_ROUNDS = 2000
 _SYSTEMS: Mapping[System, ModuleType] = {System.SWISS: swiss, System.ROUND_ROBIN: round_robin}
 
 
@@ -54,8 +54,8 @@ class Director:
         rounds = rounds or needed
         if system is System.ROUND_ROBIN and rounds % needed:
             raise TournamentError(f"a round robin of {len(listed)} has {needed} rounds, or a multiple of that")
-        if not 1 <= rounds <= MOST_PLAYERS:
-            raise TournamentError(f"{rounds} rounds were asked for; expected 1 or more")
+        if not 1 <= rounds <= MOST_ROUNDS:
+            raise TournamentError(f"{rounds} rounds were asked for; expected 1 to {MOST_ROUNDS}")
         with self._database.transaction() as work:
             ((last,),) = work.rows("SELECT coalesce(max(id), 0) FROM tournament")
             insert = "INSERT INTO tournament (id, name, system, rounds, game, began) VALUES (?, ?, ?, ?, ?, ?)"
@@ -112,18 +112,19 @@ class Director:
     def move(self, number: int, pairing: tuple[int, int], seat: str) -> None:
         """Have the game of a round's board played at another table.
 
-        Raises TournamentError if there is no such game, if it has begun or has a result, and if another game without a
-        result is at that table.
+        Raises TournamentError if there is no such game, if it has begun or has a result, and if another game of this
+        tournament without a result is at that table.
         """
         with self._database.transaction() as work:
             key = (number, *pairing)
             others = work.rows(
-                "SELECT board FROM pairing WHERE tournament = ? AND seat = ? AND score = ? "
-                "AND NOT (round = ? AND board = ?)",
+                "SELECT round, board FROM pairing WHERE tournament = ? AND seat = ? AND score = ? "
+                "AND NOT (round = ? AND board = ?) ORDER BY round, board",
                 *(number, seat, Score.OPEN.value, *pairing),
             )
-            for (board,) in others:
-                raise TournamentError(f"table {seat} still has the game of board {board}")
+            if others:
+                other_round, board = others[0]
+                raise TournamentError(f"table {seat} still has the game of round {other_round}, board {board}")
             if not work.run(
                 "UPDATE pairing SET seat = ? WHERE tournament = ? AND round = ? AND board = ? "
                 "AND seat <> '' AND game_number = 0 AND score = ?",

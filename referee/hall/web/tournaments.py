@@ -91,6 +91,7 @@ class TournamentPages:
             "lines": await run_in_threadpool(standings, tournament),
             "scores": [score for score in Score if score is not Score.BYE],
             "seats": [seat.id for seat in seats if seat.is_online and seat.state and seat.state.game == kept.game],
+            "online": {seat.id for seat in seats if seat.is_online},
             "orders": await run_in_threadpool(self._orders, kept),
         }
         return render_page(request, "tournament", words)

@@ -185,6 +185,15 @@ def test_a_ruling_is_sent_until_it_is_answered(where: str) -> None:
     assert [each.topic for each in hall.due_messages() if each.topic.endswith("own")] == []
 
 
+def test_rulings_wait_in_the_order_they_were_given_although_the_clock_was_set_back(where: str) -> None:
+    clock = Clock()
+    hall = hall_on(where, clock)
+    first = hall.rule("table-1", TAKE_BACK, "Ann")
+    clock.now_s -= 5.0
+    second = hall.rule("table-1", TAKE_BACK, "Ben")
+    assert [ruling.request_id for ruling in hall.rulings.waiting()] == [first.request_id, second.request_id]
+
+
 @pytest.mark.parametrize(("refused", "status"), [(False, Status.DONE), (True, Status.REFUSED)])
 def test_a_ruling_that_is_answered_after_it_was_withdrawn_shows_the_answer(
     where: str, refused: bool, status: Status

@@ -67,6 +67,7 @@ def test_a_tournament_is_kept_as_started(where: str) -> None:
     [
         (System.SWISS, 3, NAMES[:1], "2 to"),
         (System.SWISS, 3, [("Ann", 0), ("ann", 0)], "twice"),
+        (System.SWISS, 3000, NAMES, "3000 rounds were asked for; expected 1 to 2000"),
         (System.ROUND_ROBIN, 4, NAMES, "3 rounds, or a multiple"),
     ],
 )

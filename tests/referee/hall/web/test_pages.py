@@ -346,7 +346,7 @@ def test_a_game_that_has_not_begun_can_be_moved_to_another_table(visit: Visit) -
     feed, fields = visit.feeds[0], {"round": "1", "board": "1"}
     assert visit.post("/tournaments/1/move", seat="table-8", **fields).status_code == 422
     refused = visit.post("/tournaments/1/move", seat="table-2", **fields)
-    assert (refused.status_code, "still has the game of board 2" in refused.text) == (422, True)
+    assert (refused.status_code, "still has the game of round 1, board 2" in refused.text) == (422, True)
     assert "Move board 1" in visit.page("/tournaments/1")
     assert visit.post("/tournaments/1/move", seat="table-1", **fields).status_code == 303
     assert [ruling.seat for ruling in visit.hall.rulings.waiting()] == ["table-2"]
@@ -383,6 +383,9 @@ def test_a_table_begins_the_latest_game_it_was_told_to_and_none_that_has_a_resul
         visit.post("/tournaments/1/start", clock=clock)
         assert [ruling.command.get("clock", "") for ruling in visit.hall.rulings.waiting()] == [clock, clock]
     assert visit.page("/tournaments/1").count("The table has not answered yet.") == 2
+    visit.hall.take([Incoming("club/table-1/availability", b"offline")])
+    page = visit.page("/tournaments/1")
+    assert (page.count("The table is not connected."), page.count("The table has not answered yet.")) == (1, 1)
     visit.post("/tournaments/1/decide", round="1", board="1", score="1-0")
     (ruling,) = visit.hall.rulings.waiting()
     assert ruling.seat == "table-2"
