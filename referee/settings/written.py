@@ -18,7 +18,7 @@ def example() -> str:
     blocks = [
         "\n".join(
             _comment(
-                "Settings of the tabletop referee. Relative paths are relative to this file. Each setting that is not a "
+                "Settings of the tabletop referee. Relative paths are relative to this file. Each setting that is no "
                 "table can also be given as a variable, such as REFEREE_TURN_REST_S for rest_s under [turn]."
             )
         )
