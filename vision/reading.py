@@ -90,8 +90,8 @@ class DieReading:
 
     ``x_mm`` and ``y_mm`` are its centre in the frame of its surface. ``faces`` maps the possible upper faces, named as
     in the game's rolls, to probabilities that sum to 1. ``die`` names the die in games that distinguish dice, for
-    example by colour. ``at_rest``: it lies where it was in the frame before. ``cocked``: it leans on something.
-    ``half_hidden``: too little of it is visible.
+    example by colour. ``at_rest``: it lies where it was in the frame before, if there was one. ``cocked``: it leans
+    on something. ``half_hidden``: it reaches beyond the picture's edge.
     """
 
     x_mm: float

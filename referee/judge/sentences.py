@@ -295,6 +295,11 @@ def no_roll_yet() -> str:
     return "That is not a roll yet: every die must lie still, flat and in sight."
 
 
+def too_many_dice(there: int, needed: int) -> str:
+    """More dice are there than are to be rolled."""
+    return f"That is not a roll yet: of the {there} dice there, only {needed} should be rolled. Take the others away."
+
+
 def roll_again(leaning: int) -> str:
     """So many dice are at rest but lean on something."""
     what = "a die is" if leaning == 1 else f"{leaning} dice are"

@@ -56,7 +56,12 @@ def usb_cameras(root: Path) -> tuple[UsbCamera, ...]:
     """List the USB cameras in the order of their numbers; ``root`` is the folder that contains ``sys``."""
     entries = (root / "sys/class/video4linux").glob("video*")
     numbered = sorted(entries, key=lambda entry: (len(entry.name), entry.name))
-    return tuple(camera for entry in numbered if (camera := _camera(entry)) is not None)
+    cameras: dict[str, UsbCamera] = {}
+    for entry in numbered:
+        if (camera := _camera(entry)) is not None:
+            # an infrared sensor in the same housing has the same ids; the first device file is the colour camera's
+            cameras.setdefault(camera.socket, camera)
+    return tuple(cameras.values())
 
 
 def _camera(entry: Path) -> UsbCamera | None:

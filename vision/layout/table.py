@@ -191,6 +191,16 @@ def _check_sizes(layout: TableLayout) -> None:
     for part in layout.parts():
         for surface in (one for one in part.surfaces if isinstance(one, GridSurface)):
             cell_mm, pieces = surface.cell_mm, surface.pieces
+            if cell_mm < LEAST_SQUARE_MM:
+                raise LayoutError(
+                    f"a square of the {surface.name} is {cell_mm:g} mm wide; expected at least {LEAST_SQUARE_MM:g}: "
+                    "give all lengths in millimetres"
+                )
+            if isinstance(pieces, Measured) and 0 < pieces.width_mm < LEAST_PIECE_MM:
+                raise LayoutError(
+                    f"a piece on the {surface.name} is {pieces.width_mm:g} mm wide; expected at least "
+                    f"{LEAST_PIECE_MM:g}: give all lengths in millimetres"
+                )
             if isinstance(pieces, Measured) and pieces.width_mm > cell_mm:
                 raise LayoutError(
                     f"a piece on the {surface.name} is {pieces.width_mm:g} mm wide, and a square {cell_mm:g} mm; "
@@ -206,6 +216,8 @@ def _check_sizes(layout: TableLayout) -> None:
                     )
 
 
+LEAST_SQUARE_MM, LEAST_PIECE_MM = 5.0, 6.0
+"""The narrowest square and piece, in mm: narrower ones are too small to be read, and usually given in centimetres."""
 TOUCHING_MM = 0.5
 """Overlap of a marker and the squares that is taken for an error of measurement."""
 

@@ -150,7 +150,8 @@ class TableTracker:
         found = self._locate(markers, frame) if is_doubtful else None
         if isinstance(found, _Found) and found.is_current and len(found.located.markers) > len(self._corners):
             return self._restart_at(found, frame)
-        if len(self._in_place) >= 2 or ((self._in_place or covered) and not moved):
+        has_corners = bool(still or self._corners)
+        if has_corners and (len(self._in_place) >= 2 or ((self._in_place or covered) and not moved)):
             return self._average_in(grey, still, covered | kept, moved, frame)
         return self._search(found or self._locate(markers, frame), frame, still)
 

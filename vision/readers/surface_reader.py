@@ -8,6 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from common.places import EMPTY
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose
@@ -17,7 +19,7 @@ from vision.motion.stillness import StillThings
 from vision.readers.probabilities import MOST_LOG_ODDS, empty_place, occupied_place
 from vision.readers.protocols import AnyPieceReader, Sighting, SurfaceView
 from vision.reading import Hindrance, HindranceKind, PlaceReading, uniform_reading
-from vision.surface.bent_paper import PaperShape, paper_shape
+from vision.surface.bent_paper import PaperShape, lacks_grid, paper_shape
 from vision.surface.colours import Hue
 from vision.surface.emptiness import emptiness
 from vision.surface.hidden import HiddenPlaces
@@ -106,6 +108,10 @@ class SurfaceReader:
         rectified = detector.sampler.view(view.image, solids)
         if isinstance(detector, SheetOcclusionDetector):
             evidence = detector.detect(rectified)
+            if not evidence.are_lines_seen and lacks_grid(view.image, view.camera, view.pose, self.surface):
+                # paper may lie over all of it
+                whole = np.ones(rectified.window.shape, dtype=np.bool_)
+                evidence = SurfaceEvidence((Occlusion(HindranceKind.OBJECT, whole, float(whole.sum())),), {})
             self._schedule_shape(evidence.occlusions, is_new=self._bent is not measured)
         else:
             evidence = detector.detect(rectified, self._usual_hue)

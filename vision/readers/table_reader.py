@@ -90,20 +90,25 @@ class TableReader:
     def _merge(self, frame: Frame, readings: list[Reading]) -> Reading:
         """Merge the Readings of several parts.
 
-        While one part is visible, the places of an absent one are hidden, and so are those of one under a hand.
+        While one part is visible, the places of an absent one are hidden, and so are those of one under a hand. An
+        absent one without places, such as a tray, hinders nothing; a notice says why it is not read.
         """
         places: dict[str, PlaceReading] = {}
         hindrances: list[Hindrance] = []
+        notices = [notice for reading in readings for notice in reading.notices]
         located = any(reading.places for reading in readings)
         for part, reading in zip(self._parts, readings, strict=True):
             is_under_hand = reading.hindered_by(HindranceKind.HAND) is not None
             places |= part.hidden(HindranceKind.HAND) if is_under_hand else reading.places
             for hindrance in reading.hindrances:
-                if located and not reading.places:
+                if located and not part.is_located:
                     hidden = part.hidden(hindrance.kind)
                     places |= hidden
                     said = f"the {part.layout.surfaces[0].name}: {hindrance.message}"
-                    hindrances.append(replace(hindrance, message=said, places=tuple(hidden)))
+                    if hidden:
+                        hindrances.append(replace(hindrance, message=said, places=tuple(hidden)))
+                    else:
+                        notices.append(said)
                 else:
                     hindrances.append(hindrance)
         return Reading(
@@ -111,7 +116,7 @@ class TableReader:
             frame.time_s,
             places,
             tuple(hindrances),
-            tuple(dict.fromkeys(notice for reading in readings for notice in reading.notices)),
+            tuple(dict.fromkeys(notices)),
             rolls=tuple(roll for reading in readings for roll in reading.rolls),
         )
 

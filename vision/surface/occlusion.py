@@ -96,12 +96,14 @@ class Occlusion:
 class SurfaceEvidence:
     """What a view shows of a surface: its occlusions, largest first, and the evidence of each place.
 
-    ``usual_hue`` is the surface's hue, or ``None`` if too much of it is strange.
+    ``usual_hue`` is the surface's hue, or ``None`` if too much of it is strange. ``are_lines_seen``: a sheet's lines
+    show, or ink may lie over most of them.
     """
 
     occlusions: tuple[Occlusion, ...]
     places: Mapping[str, PlaceEvidence]
     usual_hue: Hue | None = None
+    are_lines_seen: bool = True
 
 
 @dataclass(frozen=True, eq=False)

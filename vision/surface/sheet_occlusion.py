@@ -151,7 +151,7 @@ class SheetOcclusionDetector:
             beside = not (pixels & plan.cells.on_grid).any() and pixels.sum() < _SETTINGS.beside_grid_mm2
             found.append(_occlusion(HindranceKind.OBJECT if beside else HindranceKind.HAND, pixels))
         found.sort(key=lambda occlusion: -occlusion.area_mm2)
-        return SurfaceEvidence(tuple(found), {})
+        return SurfaceEvidence(tuple(found), {}, are_lines_seen=lines.are_seen)
 
     def _objects_like_ink(
         self, odd: BoolImage, filled: BoolImage, hue: FloatImage, even: npt.NDArray[np.bool_]

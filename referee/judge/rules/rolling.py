@@ -135,8 +135,15 @@ def awaits_roll(context: JudgeContext[StateT, TurnT], belief: Belief[StateT, Tur
 def _no_roll_yet(case: _RollCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     if case.dice.rests and case.ranked:
         return None
-    leaning = case.dice.leaning
-    return _show_quietly(case.look, sentences.roll_again(leaning) if leaning else sentences.no_roll_yet())
+    leaning, there = case.dice.leaning, len(case.dice.dice)
+    needed = max((len(one.roll.faces) for one in case.rules.possible_rolls(case.look.states[0])), default=there)
+    if leaning:
+        sentence = sentences.roll_again(leaning)
+    elif there > needed:
+        sentence = sentences.too_many_dice(there, needed)
+    else:
+        sentence = sentences.no_roll_yet()
+    return _show_quietly(case.look, sentence)
 
 
 def _some_lay_there(case: _RollCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:

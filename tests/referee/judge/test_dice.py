@@ -83,7 +83,11 @@ def test_dice_that_move_hide_or_are_too_few_or_many_are_no_roll_yet(blokus: Judg
     for trigger in Trigger:
         ruling = look(blokus, dice, trigger)
         assert (ruling.verdict.kind, ruling.rolls) == (VerdictKind.NOT_FINISHED, ())
-        assert ruling.verdict.sentence.startswith("That is not a roll yet")
+        assert ruling.verdict.sentence.startswith("That is not a roll yet: ")
+        says_too_many = ruling.verdict.sentence.endswith(
+            "of the 5 dice there, only 4 should be rolled. Take the others away."
+        )
+        assert says_too_many == (dice == "6 2 4 1 1")
     assert present(BLOKUS.dice).roll_of(blokus.belief[0]) is None
 
 

@@ -181,7 +181,7 @@ def test_impossible_file_names_are_faults_of_the_settings(folder: Path, name: st
         ),
         ("turn = 3\n", r":1: turn is 3; expected settings under \[turn\]$"),
         ('[lights]\ndrivers = "gpio"\n', r':2: lights\.drivers is "gpio"; expected a list, such as \["gpio"\]$'),
-        ("[lights]\nplace_pins = 3\n", r"place_pins is 3; expected a table in a settings file, such as \{d2 = 5, d6 = 6\}$"),
+        ("[lights]\nplace_pins = 3\n", r"is 3; expected a table in a settings file, such as \{d2 = 5, d6 = 6\}$"),
         ("[lights]\nbuzzer_pin = 1.5\n", r"buzzer_pin is 1\.5; expected a whole number or text in quotes$"),
         ('[lights]\nbell = "perhaps"\n', r'bell is "perhaps"; expected true or false$'),
         ("[lights]\nbutton_pins = {go = 5}\n", r"button_pins\.go is \"go\"; expected 'end turn', 'hint'"),

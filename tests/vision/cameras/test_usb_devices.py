@@ -20,10 +20,18 @@ from vision.errors import CameraError
 MAKER = "046d:0825"
 
 
-def plug_in(root: Path, number: int, socket: str, serial: str = "", maker: str = MAKER, name: str = "Webcam") -> None:
+def plug_in(
+    root: Path,
+    number: int,
+    socket: str,
+    serial: str = "",
+    maker: str = MAKER,
+    name: str = "Webcam",
+    interface_number: str = "1.0",
+) -> None:
     """Make a camera's entries as Linux does: /dev/videoN for pictures, and N + 1 for their metadata."""
     folder = root / "sys/devices/pci0000:00/usb1" / socket
-    interface = folder / f"{socket}:1.0"
+    interface = folder / f"{socket}:{interface_number}"
     (root / "sys/class/video4linux").mkdir(parents=True, exist_ok=True)
     for index in (0, 1):
         entry = interface / "video4linux" / f"video{number + index}"
@@ -62,6 +70,13 @@ def test_only_usb_devices_that_give_pictures_are_listed(tmp_path: Path) -> None:
         ("/dev/video10", "Good Webcam"),
     ]
     assert ids(tmp_path) == ["usb:1bcf:2c99@2-1", "usb:046d:0825:A1B2"]
+
+
+def test_an_infrared_sensor_in_the_same_housing_is_left_out(tmp_path: Path) -> None:
+    plug_in(tmp_path, 0, "1-8", "0001", name="Integrated Camera")
+    plug_in(tmp_path, 2, "1-8", "0001", name="Integrated IR Camera", interface_number="1.2")
+    assert ids(tmp_path) == ["usb:046d:0825:0001"]
+    assert find_camera("usb:046d:0825:0001", tmp_path) == "/dev/video0"
 
 
 def test_identical_cameras_are_told_apart_by_their_socket(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from importlib import resources
 from typing import Any
 
 import pytest
@@ -104,6 +105,7 @@ def test_any_other_text_is_refused_as_a_square(place):
         (("board", "rows"), 101, "7 x 101 squares"),
         (("board", "cols"), "many", "board.cols is 'many'; expected a whole number"),
         (("board", "cols"), 7.9, "board.cols is 7.9; expected a whole number"),
+        (("board", "cell"), 4, "a square of the board is 4 mm wide; expected at least 5: give all lengths in milli"),
         (("board", "rows"), None, "board.rows is None; expected a whole number"),
         (("board", "top_z"), None, "board.top_z is None; expected a height"),
         (("board", "top_z"), float("nan"), "board.top_z is nan; expected a height"),
@@ -159,9 +161,20 @@ def test_a_disc_may_fill_its_square_and_a_ball_its_disc():
 
 @pytest.mark.parametrize(("columns", "rows"), [(2, 1), (1, 2), (26, 100)])
 def test_a_board_has_up_to_26_columns_and_a_hundred_rows(columns, rows):
-    board = layout_from_json({**GOOD, "board": {"cols": columns, "rows": rows, "cell": 3}, "star_spaces": []}).board
+    board = layout_from_json(
+        {**GOOD, "board": {"cols": columns, "rows": rows, "cell": 5}, "star_spaces": [], "markers": "none"}
+    ).board
     assert len(board.places) == columns * rows
-    assert board.bounds_mm.width_mm == 3 * columns
+    assert board.bounds_mm.width_mm == 5 * columns
+
+
+def test_a_piece_given_in_centimetres_is_named():
+    layout = json.loads(resources.files("vision.layout").joinpath("games/deblockle.json").read_text(encoding="utf-8"))
+    layout["block"]["side"] /= 10
+    with pytest.raises(
+        LayoutError, match="a piece on the board is 3 mm wide; expected at least 6: give all lengths in"
+    ):
+        layout_from_json(layout)
 
 
 def test_a_lone_square_is_no_board():

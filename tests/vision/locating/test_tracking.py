@@ -14,7 +14,8 @@ from vision.frame import Frame
 from vision.geometry import project
 from vision.layout.pieces import Ink
 from vision.locating import tracking
-from vision.locating.location import locate
+from vision.locating.location import TableLocation, locate
+from vision.locating.markers import Marker
 from vision.locating.tracking import TableTracker
 
 
@@ -244,3 +245,17 @@ def test_after_eight_frames_each_of_two_markers_is_measured_in_every_other_one(f
     pictures = [render_table(pose, hidden=(0, 3), seed=seed) for seed in range(3)]
     counts = [feed(pictures[number % 3]).frames_averaged for number in range(14)]
     assert counts == [1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 10, 10, 11, 11]
+
+
+def test_a_marker_half_in_place_is_no_measure_of_a_pose_from_lines(
+    camera, layout, pose, monkeypatch: pytest.MonkeyPatch
+):
+    tracker, bare = TableTracker(camera, layout), np.full((*camera.size[::-1], 3), 120, dtype=np.uint8)
+    with pytest.raises(NotLocatedError):
+        tracker.update(Frame(bare, 0.0, 0))
+    tracker._restart_at(tracking._Found(TableLocation(pose, (), (), 0.3, {})), Frame(bare, 0.05, 1))
+    lifted = project(camera, pose, layout.markers.corners_mm(0))
+    lifted[2:] += (0.0, -0.4 * float(np.linalg.norm(lifted[1] - lifted[0])))
+    monkeypatch.setattr(tracking, "redetect_markers", lambda *_: {0: Marker(0, lifted)})
+    held = tracker.update(Frame(bare, 0.1, 2))
+    assert np.allclose(held.pose.translation, pose.translation)

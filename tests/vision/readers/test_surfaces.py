@@ -139,6 +139,15 @@ def test_a_missing_sheet_hides_only_its_own_places(picture: Image, camera: Camer
     assert lost.message.startswith("the sheet: table not located: none of markers 4 to 7 was seen")
 
 
+def test_a_missing_tray_hinders_nothing_and_is_named(picture: Image, camera: CameraModel, table: TableLayout) -> None:
+    markers = MarkerLayout("DICT_4X4_50", 24.0, 0.0, {8: (-32, 62), 9: (32, 62)})
+    with_tray = replace(table, surfaces=(table.board, replace(TRAY, markers=markers)))
+    reading = reader_of(camera, with_tray).read(Frame(picture, 0.0, 0))
+    assert reading.places["b2"].best[0] == "cross"
+    assert (reading.hindrances, reading.rolls) == ((), ())
+    assert [notice.partition(": ")[0] for notice in reading.notices] == ["the tray"]
+
+
 def test_a_missing_part_is_named_by_its_first_surface(
     render_table: Callable[..., Image], camera: CameraModel, pose: Pose, table: TableLayout
 ) -> None:

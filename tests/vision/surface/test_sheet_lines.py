@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -72,6 +73,28 @@ def test_a_card_over_one_corner_covers_the_four_squares_around_it(sheet: GridSur
     found = covered(sheet, with_card(sheet, (1.4, 2.6, 2.4, 3.6), brightness))
     assert found[part(sheet, (1.05, 2.95, 2.05, 3.95))].all()
     assert found.sum() == pytest.approx(4 * sheet.cell_mm**2, rel=0.2)
+
+
+@pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: str(sheet.columns))
+@pytest.mark.parametrize("share", [0.5, 0.6, 0.7, 0.8])
+def test_paper_over_most_of_the_grid_covers_it(sheet: GridSurface, share: float) -> None:
+    far = share * sheet.rows
+    found = covered(sheet, with_card(sheet, (0.0, sheet.columns, 0.0, far)))
+    assert found[part(sheet, (0.05, sheet.columns - 0.05, 0.5, far - 1.0))].all()
+    assert not found[part(sheet, (0.05, sheet.columns - 0.05, far + 1.5, sheet.rows))].any()
+
+
+@pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: str(sheet.columns))
+def test_lines_under_paper_or_ink_are_told_apart(sheet: GridSurface) -> None:
+    lines = SheetLines(sheet, view_window(sheet, 10.0))
+    assert lines.examine(printed(sheet)).are_seen
+    assert not lines.examine(with_card(sheet, (-0.5, sheet.columns + 0.5, -0.5, sheet.rows + 0.5))).are_seen
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(1, 14), (7, 1), (2, 1)])
+def test_a_single_column_or_row_has_no_lines_to_judge(columns: int, rows: int) -> None:
+    sheet = replace(SHEETS[0], columns=columns, rows=rows)
+    assert not covered(sheet, printed(sheet)).any()
 
 
 @pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: str(sheet.columns))

@@ -19,6 +19,7 @@ from vision.opencv import as_lab
 from vision.readers.dice.faces import FaceSet
 from vision.readers.dice.finding import Candidate, FindingSettings, FoundDie, find_dice
 from vision.readers.dice.networks import Networks, shipped
+from vision.readers.dice.photographs import SURE
 from vision.readers.dice.printed import PrintedFaces, check_count, check_printed, face_probabilities, shipped_faces
 from vision.readers.protocols import SurfaceView
 from vision.reading import DieReading, RollReading
@@ -97,11 +98,15 @@ class DiceReader:
         sets = self._pieces.printed
         if self._printed is None or not found:
             return [(die, die.values()) for die in found]
-        likeliest = sorted(found, key=lambda die: -die.strength)[: len(sets)]
+        ranked = sorted(found, key=lambda die: -die.strength)
+        # what is weaker than any die is grain or print; one die too many stays, so that this is no roll
+        likeliest = [die for number, die in enumerate(ranked) if number < len(sets) or die.strength >= SURE]
         scale = _SETTINGS.px_per_mm
         chances = self._printed.chances(
             flat, [(die.x_px, die.y_px, self._limited(die.side_px / scale) * scale) for die in likeliest]
         )
+        if len(likeliest) > len(sets):
+            return zip(likeliest, [face_probabilities(one[None], sets)[0] for one in chances], strict=True)
         return zip(likeliest, face_probabilities(chances, sets), strict=True)
 
     def _limited(self, edge_mm: float) -> float:

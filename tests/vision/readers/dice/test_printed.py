@@ -102,7 +102,7 @@ def _printed(layout: TableLayout) -> TableLayout:
 
 def test_only_the_clearest_dice_are_read_up_to_the_size_of_the_set(monkeypatch: pytest.MonkeyPatch) -> None:
     shows_five, plain = np.eye(len(CLASSES), dtype=np.float32)[4], np.full((CROP_PX, CROP_PX, 3), 90, dtype=np.uint8)
-    dice = [FoundDie(x, 150.0, 28.8, heat, shows_five, plain) for x, heat in ((90, 0.5), (180, 0.9), (270, 0.7))]
+    dice = [FoundDie(x, 150.0, 28.8, heat, shows_five, plain) for x, heat in ((90, 0.3), (180, 0.9), (270, 0.35))]
     monkeypatch.setattr(reader, "find_dice", lambda *_, **__: dice)
     camera, pose = lens((320, 240)), looking_at(480.0, 20.0)
 
@@ -116,6 +116,16 @@ def test_only_the_clearest_dice_are_read_up_to_the_size_of_the_set(monkeypatch: 
     assert len(every) == 3
     assert read(SETS[:2]) == every[1:]
     assert read(SETS[:1]) == every[1:2]
+
+
+def test_a_foreign_die_is_one_too_many_and_displaces_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    shows_five, plain = np.eye(len(CLASSES), dtype=np.float32)[4], np.full((CROP_PX, CROP_PX, 3), 90, dtype=np.uint8)
+    dice = [FoundDie(x, 150.0, 28.8, heat, shows_five, plain) for x, heat in ((90, 0.5), (180, 0.9), (270, 0.7))]
+    monkeypatch.setattr(reader, "find_dice", lambda *_, **__: dice)
+    tray = {"tray": {"x": [-120, 120], "y": [-120, 120]}, "dice": {"side": 16, "faces": list(SETS[:2])}}
+    (surface,) = layout_from_json({**tray, "markers": MARKERS}).surfaces
+    view = SurfaceView(np.full((240, 320, 3), 90, dtype=np.uint8), lens((320, 240)), looking_at(480.0, 20.0), surface)
+    assert len(DiceReader(surface).read(view, None).dice) == 3
 
 
 def square(digit: str) -> np.ndarray:

@@ -41,6 +41,29 @@ def test_every_cell_of_a_sheet_is_read_whichever_way_it_lies(game: str) -> None:
     assert all(sum(one.probabilities.values()) == pytest.approx(1.0) for one in reading.places.values())
 
 
+def papered(game: str, share: float) -> np.ndarray:
+    """The picture with white paper over the grid's nearer lines, up to this share of it, and 4 mm beyond."""
+    image, bounds = picture(game).copy(), layout(game).board.bounds_mm
+    far_mm = bounds.near_mm + share * bounds.depth_mm + 4.0
+    left, right, near = bounds.left_mm - 4.0, bounds.right_mm + 4.0, bounds.near_mm - 4.0
+    corners = np.array([(left, near, 0.0), (right, near, 0.0), (right, far_mm, 0.0), (left, far_mm, 0.0)])
+    outline = project(camera(), pose(game), corners)
+    inside = cv2.fillPoly(np.zeros(image.shape[:2], dtype=np.uint8), [np.round(outline).astype(np.int32)], 1) > 0
+    paper = 195 + np.random.default_rng(1).normal(0, 2, image.shape)
+    image[inside] = paper[inside].astype(np.uint8)
+    return image
+
+
+@pytest.mark.parametrize("game", ["number-drop", "blokus-dice"])
+@pytest.mark.parametrize("share", [0.5, 0.7, 1.0])
+def test_cells_under_a_sheet_of_paper_are_hidden_however_much_it_covers(game: str, share: float) -> None:
+    board, reading = layout(game).board, read(game, papered(game, share))
+    far_mm = board.bounds_mm.near_mm + share * board.bounds_mm.depth_mm
+    covered = [place for place in board.places if board.centre_mm(place)[1] < far_mm - board.cell_mm]
+    assert len(covered) > 0.3 * len(board.places)
+    assert all(reading.places[place].hidden_by is not None for place in covered)
+
+
 @pytest.mark.parametrize("game", ["number-drop", "blokus-dice"])
 def test_a_grey_camera_reads_games_that_need_no_colour(game: str) -> None:
     grey = np.asarray(cv2.cvtColor(picture(game), cv2.COLOR_BGR2GRAY), dtype=np.uint8)
