@@ -59,8 +59,8 @@ SAMPLED_EVERY = 100
 
 def resident_mb() -> float:
     """The memory this process holds now, in megabytes."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * 4096 / 1e6
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return int(status.partition("VmRSS:")[2].split()[0]) * 1024 / 1e6
 
 
 def _numbers() -> defaultdict[str, array[float]]:

@@ -97,6 +97,8 @@ def main(
     opponents = OPPONENTS if opponent is None else (opponent,)
     itself = [Pairing(name, "itself", seconds, FOR_POINTS.get(name, ())) for name in chosen]
     pairings = itself if endings else _judged_pairings(chosen, opponents, seconds)
+    if not pairings:
+        raise click.UsageError(f"{', '.join(chosen)} has no target against {opponent}; leave out --opponent")
     scores = _play_all(pairings, games, seed, jobs, console, out)
     print_scores(scores, console)
     timings = _time_all(chosen, seconds, positions, seed) if positions and not endings else []

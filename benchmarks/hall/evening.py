@@ -8,7 +8,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -87,7 +87,7 @@ class Evening:
         self._hall: asyncio.subprocess.Process | None = None
         self._reports: asyncio.Task[None] | None = None
         self._over = asyncio.Event()
-        self._ordered: list[tuple[str, str]] = []
+        self._orders_given = 0
         self._measured = Measured()
 
     async def run(self) -> Measured:
@@ -178,7 +178,7 @@ class Evening:
         assert self._hall is not None
         assert self._hall.stdin is not None
         self._hall.stdin.write(f"{feed.table}\n".encode())
-        self._ordered.append((feed.table, target))
+        self._orders_given += 1
 
     async def _sample(self) -> None:
         measured, before, used = self._measured, 0, 0.0
@@ -199,7 +199,8 @@ class Evening:
         began_s = time.monotonic()
         while time.monotonic() - began_s < _SETTLE_S:
             held = await asyncio.to_thread(_held, self._plan.store)
-            is_done = all(status != "waiting" for _, status in _rulings(self._plan.store))
+            statuses = [status for _, status in _rulings(self._plan.store)]
+            is_done = len(statuses) == self._orders_given and "waiting" not in statuses
             if is_done and all(held.get(feed.table, 0) == len(feed.events) for feed in self._feeds):
                 break
             await asyncio.sleep(0.5)
@@ -210,19 +211,23 @@ class Evening:
         measured, database = self._measured, Database(self._plan.store)
         with database.transaction() as work:
             rows = work.rows("SELECT seat, number, content FROM event ORDER BY seat, number")
-            results = work.rows("SELECT seat, game_number, players, winners FROM result")
+            results = work.rows("SELECT seat, game_number, winners FROM result")
         copies: dict[str, list[str]] = {}
         for seat, number, content in rows:
             copies.setdefault(seat, []).append(content)
             if len(copies[seat]) != number:
                 measured.faults.append(f"{seat}: event {number} stands at place {len(copies[seat])}")
-        ended: Counter[tuple[str, int]] = Counter((seat, game) for seat, game, _, _ in results)
+        ended = Counter((seat, game, *sorted(json.loads(winners))) for seat, game, winners in results)
         for feed in self._feeds:
             recorded = [json.dumps(event.model_dump(mode="json")) for event in feed.events]
             if copies.get(feed.table, []) != recorded:
                 measured.faults.append(f"{feed.table}: {len(copies.get(feed.table, []))} of {len(recorded)} events")
-            games = {event.game_number for event in feed.events if event.event_type == "end"}
-            if {game for seat, game in ended if seat == feed.table} != games:
+            games = Counter(
+                (feed.table, event.game_number, *sorted(who for who in _winners(event.data) if who))
+                for event in feed.events
+                if event.event_type == "end"
+            )
+            if Counter({key: count for key, count in ended.items() if key[0] == feed.table}) != games:
                 measured.faults.append(f"{feed.table}: {len(games)} games have ended, and the hall has other results")
         twice = [key for feed in self._feeds for key, count in feed.carried_out.items() if count != 1]
         measured.faults += [f"order {key} was carried out more than once" for key in twice]
@@ -231,10 +236,16 @@ class Evening:
             measured.orders += 1
             if status != "done" or key not in done:
                 measured.faults.append(f"order {key} is {status}")
+        if measured.orders != self._orders_given:
+            measured.faults.append(f"{self._orders_given} orders were given, and the hall has {measured.orders}")
         measured.events = sum(len(feed.events) for feed in self._feeds)
         measured.games = sum(ended.values())
         measured.stored_bytes = _stored_bytes(database, self._plan.store)
         database.close()
+
+
+def _winners(end: Mapping[str, Any]) -> Sequence[str | None]:
+    return end.get("shared_by") or [end.get("winner")]
 
 
 def _stored_bytes(database: Database, store: str) -> int:

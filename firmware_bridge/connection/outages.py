@@ -138,10 +138,15 @@ class OutageTracker:
         return str(error)
 
 
+def is_foreign(error: BridgeError) -> bool:
+    """Return whether a device is certainly not the board."""
+    return isinstance(error, WrongDeviceError) and not isinstance(error, NoFirmwareError | SilentDeviceError)
+
+
 def _retry_after_s(error: BridgeError, failures: int) -> float:
     if isinstance(error, VersionError):
         return REFUSED_RETRY_S
-    if isinstance(error, WrongDeviceError) and not isinstance(error, NoFirmwareError | SilentDeviceError):
+    if is_foreign(error):
         return _FOREIGN_RETRY_S
     longest_s = _ABSENT_LONGEST_S if isinstance(error, _ABSENT) else _LONGEST_RETRY_S
     return doubled_wait_s(_FIRST_RETRY_S, longest_s, failures)

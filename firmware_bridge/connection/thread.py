@@ -16,7 +16,7 @@ from common.moments import earliest
 from firmware_bridge.connection.conversation import BoardConversation
 from firmware_bridge.connection.events import BoardEvent, ConnectionState, Linked, Lost
 from firmware_bridge.connection.mailbox import ConnectionStatus, Mailbox
-from firmware_bridge.connection.outages import OutageTracker
+from firmware_bridge.connection.outages import OutageTracker, is_foreign
 from firmware_bridge.errors import (
     BridgeError,
     ConnectionLostError,
@@ -122,11 +122,12 @@ class ConnectionThread:
 
         A board that does not answer just then, such as one that is starting, is passed over: of two, the other is used.
         What is pressed while several are tried may be lost.
-        Raises PortAmbiguousError if several answer, and PortMissingError if every port was tried in vain.
+        Raises PortAmbiguousError if several answer, and PortMissingError if every port was tried in vain, or
+        WrongDeviceError if none of them is a board's.
         """
         self._enter(ConnectionState.HANDSHAKING)
         answering: list[str] = []
-        silent: list[str] = []
+        failed: list[BridgeError] = []
         chosen = found[0]
         for port in found:
             conversation = BoardConversation(HostLink(), self._random_session)
@@ -135,14 +136,15 @@ class ConnectionThread:
                     conversation, port, _FIRST_ATTEMPTS, lambda tried: tried.is_linked or self._mailbox.is_closing
                 )
             except BridgeError as error:
-                silent.append(str(error))
+                failed.append(error)
             if conversation.link.welcome is not None:
                 chosen = port
                 answering.append(f"{port} ({conversation.link.welcome.board})")
         if len(answering) > 1:
             raise PortAmbiguousError(f"{len(answering)} boards answer: {'; '.join(answering)}; {ask_which_port(found)}")
-        if not answering and silent:
-            raise PortMissingError(f"none of the {len(found)} boards is the referee's: {'; '.join(silent)}")
+        if not answering and failed:
+            kind = WrongDeviceError if all(map(is_foreign, failed)) else PortMissingError
+            raise kind(f"none of the {len(found)} boards is the referee's: {'; '.join(map(str, failed))}")
         return chosen
 
     # communicating

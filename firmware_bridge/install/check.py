@@ -93,7 +93,7 @@ def check(
         finally:
             board.reset()
     if survey.has_firmware and is_on_usb:
-        findings.append(running_finding(await_restart(port, wanted.baud, environment), pins))
+        findings.append(running_finding(await_restart(port, wanted.baud, environment)))
     return BoardCheck(port, tuple(findings))
 
 
@@ -119,7 +119,7 @@ def _check_running(reached: ReachedBoard, firmware: Firmware, pins: PinMap | Non
         yield _compare_pin_maps(
             welcome.pin_map_checksum, None if pins is None else pins.crc32, has=welcome.pin_map_checksum != 0
         )
-        yield running_finding(welcome, pins)
+        yield running_finding(welcome)
     elif isinstance(reached.why_not, VersionError | NoFirmwareError):
         yield Finding.fault("firmware", str(reached.why_not))
     else:
@@ -185,12 +185,12 @@ def _compare_pin_maps(there: str | int | None, wanted: str | int | None, *, has:
     return Finding.ok("pin map", "the board has yours")
 
 
-def running_finding(welcome: Welcome | None, pins: PinMap | None) -> Finding:
+def running_finding(welcome: Welcome | None) -> Finding:
     """Find whether the firmware answers, and whether it uses the pins of its pin map."""
     if welcome is None:
         message = "its firmware does not answer"
         return Finding.fault("board", message, "unplug it and plug it in again; if that doesn't help, install again")
-    if pins is not None and refuses_pins(welcome, pins):
+    if refuses_pins(welcome):
         return Finding.fault("board", f"it {REFUSAL}", REFUSAL_REMEDY)
     return Finding.ok("board", f"{welcome.board} answers: {equipment(welcome)}")
 

@@ -79,15 +79,11 @@ with open({path!r}, 'rb') as file:
         found = line.strip().startswith({start!r})
 print(int(found))
 """
-# rename replaces the other file at once on littlefs; FAT refuses while there is one
+# rename replaces the other file, at once on littlefs; on FAT, MicroPython removes it first
 _SWAP = """
 import os
 for path in {paths!r}:
-    try:
-        os.rename('/' + path + {suffix!r}, '/' + path)
-    except OSError:
-        os.remove('/' + path)
-        os.rename('/' + path + {suffix!r}, '/' + path)
+    os.rename('/' + path + {suffix!r}, '/' + path)
 if hasattr(os, 'sync'):
     os.sync()
 """

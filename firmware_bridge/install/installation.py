@@ -37,7 +37,7 @@ KEPT_MAIN_FILE = "main_before_referee.py"
 """Name for the owner's own main.py once the firmware's has replaced it; with a number if there is such a file."""
 _OUR_IMPORT = b"from firmware.board."
 """What a line of every version's main.py starts with."""
-REFUSAL = "can't use this pin map, so it uses none of its pins"
+REFUSAL = "can't use its pin map, so it uses none of its pins"
 REFUSAL_REMEDY = "a pin may be missing on this module, or be taken by its memory: choose another, then install again"
 
 # allowance for the file system's own data: a block for each new file would be too much to require of a small board
@@ -252,13 +252,12 @@ def check_welcome(welcome: Welcome | None, port: SerialPort, firmware: Firmware,
             f"the board on {port.device} does not use the pin map that was put on it; unplug it and plug it in again, "
             f"then run `./run hardware firmware check`"
         )
-    if pins is not None and refuses_pins(welcome, pins):
+    if pins is not None and refuses_pins(welcome):
         raise InstallError(f"the board on {port.device} {REFUSAL}; {REFUSAL_REMEDY}")
     return welcome
 
 
-def refuses_pins(welcome: Welcome, pins: PinMap) -> bool:
-    """Return whether the board has this pin map and could not use it: with one unusable pin it uses none."""
-    there = (welcome.lights, welcome.switches, welcome.buttons, welcome.buzzer > 0)
-    wanted = (pins.light_count, pins.switch_count, len(pins.buttons), pins.buzzer is not None)
-    return welcome.pin_map_checksum == pins.crc32 and there != wanted
+def refuses_pins(welcome: Welcome) -> bool:
+    """Return whether the board has a pin map and could not use it: with one unusable pin it uses none."""
+    uses_any = welcome.lights or welcome.switches or welcome.buttons or welcome.buzzer
+    return welcome.pin_map_checksum != 0 and not uses_any

@@ -10,6 +10,7 @@ from typing import Any
 
 from common.phrases import did_you_mean
 from common.toml_text import as_toml, parse_toml
+from firmware_bridge.firmware.core.lights import FULL_CHANNEL_MA, IDLE_MA
 from firmware_bridge.firmware.core.pin_map import (
     COLOUR_ORDERS,
     MOST_BUTTONS,
@@ -111,13 +112,21 @@ def _lights(top: _Section, pins: _Pins) -> LightStrip | None:
     section = top.section("lights", ("pin", "count", "order", "current_limit_ma", "brightness"))
     if section is None:
         return None
-    return LightStrip(
+    faults_before = len(section.faults)
+    strip = LightStrip(
         pin=pins.take(section, "pin", "the lights"),
         count=section.number("count", 1, MOST_LIGHTS, None),
         order=section.choice("order", COLOUR_ORDERS, "GRB"),
         current_limit_ma=section.number("current_limit_ma", 50, 60_000, 400),
         brightness=section.fraction("brightness", 1.0),
     )
+    dark_ma, white_ma = strip.count * IDLE_MA, 3 * FULL_CHANNEL_MA
+    if len(section.faults) == faults_before and strip.current_limit_ma < dark_ma + white_ma:
+        section.fault(
+            f"lights.current_limit_ma is {strip.current_limit_ma}; {strip.count} lights draw {dark_ma} mA when dark "
+            f"and one of them in white {white_ma} more; give at least {dark_ma + white_ma}"
+        )
+    return strip
 
 
 def _matrix(top: _Section, pins: _Pins) -> SwitchMatrix | None:

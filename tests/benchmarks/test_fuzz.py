@@ -41,6 +41,15 @@ def test_an_undocumented_error_is_found_once_for_each_location() -> None:
     assert parse_once(parser, b"12").met
 
 
+def test_memory_is_counted_anew_for_each_parser() -> None:
+    def greedy(data: bytes) -> None:
+        if data != b"a":
+            assert bytearray(b"x") * (50 << 20)
+
+    assert bytearray(b"x") * (100 << 20)
+    assert fuzz(Parser("greedy", lambda: [b"a"], greedy), 20, seed=1).grown_bytes >= 40 << 20
+
+
 def test_an_input_that_hangs_is_found() -> None:
     def hang(data: bytes) -> None:
         while data == b"x":

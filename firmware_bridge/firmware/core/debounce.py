@@ -16,7 +16,7 @@ MIN_SCANS = 3
 """Minimum number of equal scans in a row, however long they take."""
 
 CHATTERING_MS = 250
-"""A switch that is unsettled for this time is doubtful."""
+"""A switch that is unsettled for this time, and for twice the settling time, is doubtful."""
 
 _LONGEST_CHANGE_MS = 4
 """Maximum time that is attributed to a scan whose level differs from the one before."""
@@ -122,29 +122,29 @@ class SwitchDebouncer:
         for switch in range(self._count):
             bit = 1 << switch
             if (changed | first) & bit:
-                self._start_settling(switch, bit, now)
+                self._start_settling(switch, bit, now, settle_ms)
             elif self.unsettled & bit:
                 self._continue_settling(switch, bit, now, settle_ms)
         return True
 
-    def _start_settling(self, switch: int, bit: int, now: int) -> None:
+    def _start_settling(self, switch: int, bit: int, now: int, settle_ms: int) -> None:
         if not self.unsettled & bit:
             self.unsettled |= bit
             self.moved_at[switch] = now
         self._equal_since[switch] = now
         self._equal_scans[switch] = 1
-        self._mark_if_chattering(switch, bit, now)
+        self._mark_if_chattering(switch, bit, now, settle_ms)
 
     def _continue_settling(self, switch: int, bit: int, now: int, settle_ms: int) -> None:
         self._equal_scans[switch] = min(MIN_SCANS, self._equal_scans[switch] + 1)
         if self._equal_scans[switch] < MIN_SCANS or elapsed_ms(now, self._equal_since[switch]) < settle_ms:
-            self._mark_if_chattering(switch, bit, now)
+            self._mark_if_chattering(switch, bit, now, settle_ms)
             return
         self.unsettled &= ~bit
         self.chattering &= ~bit
         self.unknown &= ~bit
         self.level = (self.level & ~bit) | (self._seen & bit)
 
-    def _mark_if_chattering(self, switch: int, bit: int, now: int) -> None:
-        if elapsed_ms(now, self.moved_at[switch]) >= CHATTERING_MS:
+    def _mark_if_chattering(self, switch: int, bit: int, now: int, settle_ms: int) -> None:
+        if elapsed_ms(now, self.moved_at[switch]) >= max(CHATTERING_MS, 2 * settle_ms):
             self.chattering |= bit

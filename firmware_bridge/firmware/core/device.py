@@ -274,7 +274,8 @@ class Device(LinkOwner):
             self._board.show_lights(self.lights.shown)
             if self.lights.limited_ma:
                 limited_ma = self.lights.limited_ma
-                text = f"the lights would draw {limited_ma} mA; they are dimmed to stay within the limit"
+                effect = "are dimmed to stay within the limit" if any(self.lights.shown) else "stay dark: the limit is too low"
+                text = f"the lights would draw {limited_ma} mA; they {effect}"
                 self._faults.add(CURRENT_LIMITED, limited_ma, text, now)
 
     def _send_sensors(self, now: int) -> None:

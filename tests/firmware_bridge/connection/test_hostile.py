@@ -307,3 +307,15 @@ def test_of_two_boards_that_nothing_tells_apart_the_port_is_asked_for(
     )
     (linked,) = [event for event in until(connect(port=second.name), has(Linked)) if isinstance(event, Linked)]
     assert linked.port.device == second.name
+
+
+def test_two_foreign_boards_are_opened_again_as_rarely_as_one(
+    make_terminal: Any, ports: Any, record: Any, connect: Any, fail: Any
+) -> None:
+    foreign = [make_terminal(lambda _: b"echo:busy: processing\n") for _ in range(2)]
+    ports.records = [
+        record(each.name, vid=0x303A, pid=0x1001, serial_number=f"E{number}") for number, each in enumerate(foreign)
+    ]
+    connection = connect()
+    assert "none of the 2 boards is the referee's" in fail(connection)
+    assert type(connection.outage.error) is WrongDeviceError

@@ -157,6 +157,14 @@ def test_a_switch_is_unknown_until_it_has_rested():
     assert (switch.level, switch.unknown, switch.unsettled) == (0b101, 0, 0)
 
 
+def test_a_clean_contact_is_never_doubtful_however_long_it_has_to_rest():
+    switch = SwitchDebouncer(1)
+    for now in range(0, 1500, 5):
+        switch.update(int(now >= 500), now, 400)
+        assert not switch.chattering
+    assert switch.level == 1
+
+
 def test_a_switch_that_will_not_rest_is_chattering_and_later_well_again():
     switch = SwitchDebouncer(1)
     now = 0

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from firmware_bridge.install import console
 from firmware_bridge.install.console import BareBoard, InstallError, read_hexadecimal, read_survey
 from tests.firmware_bridge.install.conftest import InterpreterBoard
 
@@ -47,3 +50,12 @@ def test_a_board_that_answers_something_else_is_said(new_board: Callable[..., In
         pytest.raises(InstallError, match=r"answered something else than what was asked \('moo.*unplug it"),
     ):
         bare.survey()
+
+
+def test_a_file_without_a_new_version_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "main.py").write_text("good")
+    monkeypatch.setattr(os, "rename", lambda old, new, rename=os.rename: rename(f"{tmp_path}{old}", f"{tmp_path}{new}"))
+    monkeypatch.setattr(os, "remove", lambda path, remove=os.remove: remove(f"{tmp_path}{path}"))
+    with pytest.raises(OSError, match=r"main\.py\.new"):
+        exec(console._SWAP.format(paths=("main.py",), suffix=".new"))
+    assert (tmp_path / "main.py").read_text() == "good"

@@ -128,6 +128,11 @@ def test_every_fault_is_told_at_once() -> None:
             'board = "pico"',
             "nothing is connected to the board; give it at least one of lights, matrix, switches, buttons, buzzer",
         ),
+        (
+            'board = "pico"\n[lights]\npin = 28\ncount = 256\ncurrent_limit_ma = 250',
+            "lights.current_limit_ma is 250; 256 lights draw 256 mA when dark and one of them in white 60 more; give "
+            "at least 316",
+        ),
         ('board = "pico"\nlights = 3', "lights is 3; expected a section [lights] with pin, count, order, "
          "current_limit_ma, brightness"),
         (
@@ -285,8 +290,11 @@ def good_pin_maps(draw: st.DrawFn) -> str:
         text += f'link = "uart"\n[uart]\nnumber = {number}\ntx = {tx}\nrx = {rx}\n'
         text += draw(st.just("") | st.integers(9600, 921_600).map("baud = {}\n".format))
     if "lights" in parts:
-        text += f"[lights]\npin = {take(1)[0]}\ncount = {draw(st.integers(1, MOST_LIGHTS))}\n"
-        text += f"brightness = {draw(st.floats(0.001, 1))}\ncurrent_limit_ma = {draw(st.integers(50, 60_000))}\n"
+        count = draw(st.integers(1, MOST_LIGHTS))
+        text += f"[lights]\npin = {take(1)[0]}\ncount = {count}\n"
+        text += (
+            f"brightness = {draw(st.floats(0.001, 1))}\ncurrent_limit_ma = {draw(st.integers(count + 60, 60_000))}\n"
+        )
         text += f'order = "{draw(st.sampled_from(COLOUR_ORDERS))}"\n'
     if "matrix" in parts:
         rows, columns = take(draw(st.integers(1, 8))), take(draw(st.integers(1, 8)))
