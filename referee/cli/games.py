@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from common.moments import local_time
-from common.phrases import capitalized, counted
+from common.phrases import capitalized, counted, listed
 from common.user import user_name
 from engine.support.players import opponent
 from referee.cli.context import CommandContext, output, print_state, print_table, say, utc_now
@@ -62,7 +62,7 @@ def _status_sentence(game: Game[Any, Any], folded: Folded[Any]) -> str:
     if folded.outcome is not None and folded.outcome.reason == STOPPED:
         return f"{capitalized(STOPPED)}."
     if folded.outcome is not None:
-        winner = folded.outcome.winner or " and ".join(folded.outcome.shared_by)
+        winner = folded.outcome.winner or listed(folded.outcome.shared_by)
         won = f"{capitalized(winner)} won: " if winner else ""
         return f"Over: {won}{folded.outcome.reason}."
     if not folded.states:
@@ -72,7 +72,7 @@ def _status_sentence(game: Game[Any, Any], folded: Folded[Any]) -> str:
     (state,) = folded.states
     if game.to_draw(state):
         return "Waiting for the tiles."
-    players = " and ".join(capitalized(player) for player in game.rules.players_to_move(state))
+    players = listed(capitalized(player) for player in game.rules.players_to_move(state))
     return f"{players} {'rolls' if game.awaits_roll(state) else 'to play'}."
 
 
@@ -166,7 +166,6 @@ def results(context: CommandContext, first: int, journal: Path | None) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from common.phrases import listed
     from referee.journal.results import Tally, results_in
 
     with context.open_journal(journal) as opened:

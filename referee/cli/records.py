@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from common.moments import local_time
-from common.phrases import counted
+from common.phrases import counted, listed
 from engine.support.chance import format_roll
 from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand
@@ -118,7 +118,7 @@ def _replay_journal(
             console.print(f"{line.number:5}  {when:19}  {line.kind:10}  {line.sentence}", markup=False)
         folded = fold(game, events)
         if folded.outcome is not None:
-            winner = folded.outcome.winner or " and ".join(folded.outcome.shared_by)
+            winner = folded.outcome.winner or listed(folded.outcome.shared_by)
             how = "not over" if folded.outcome.reason == STOPPED else "a draw"
             if folded.outcome.is_given_up:
                 how = _GIVEN_UP

@@ -6,7 +6,7 @@ Times are in seconds of a monotonic clock that the caller chooses.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -115,6 +115,9 @@ class Clock:
         """Return when a player's time will be up if nothing happens; infinity while it isn't running."""
         if self.pauses or player not in self.running:
             return math.inf
+        if self.control.mode is ClockMode.HOURGLASS and self.remaining_s[player] > 0:
+            rate = hourglass_rates(self._playing_s(), self.running)[player]
+            return self.since_s + self.remaining_s[player] / -rate if rate < 0 else math.inf
         return self.since_s + self.remaining_s[player] + self._delay_s().get(player, 0.0)
 
     def face(self, time_s: float) -> ClockFace:
@@ -151,6 +154,10 @@ class Clock:
         return {player: max(0.0, self.control.bonus_s - self.used_s.get(player, 0.0)) for player in self.running}
 
 
+_NOTHING_S = 1e-9
+"""Time, in seconds, that is only rounding."""
+
+
 def run_down(
     mode: ClockMode,
     remaining_s: Mapping[Player, float],
@@ -159,18 +166,36 @@ def run_down(
     elapsed_s: float,
 ) -> tuple[dict[Player, float], dict[Player, float]]:
     """Return each player's remaining time and delay after ``elapsed_s``; neither falls below 0."""
+    if mode is ClockMode.HOURGLASS:
+        return _run_hourglass(remaining_s, running, elapsed_s), dict(delay_s)
     left, delay = dict(remaining_s), dict(delay_s)
     for player in running:
         free_s = delay.get(player, 0.0)
         if player in delay:
             delay[player] = max(0.0, free_s - elapsed_s)
-        lost_s = min(left[player], max(0.0, elapsed_s - free_s))
-        left[player] -= lost_s
-        others = [other for other in left if other != player]
-        if mode is ClockMode.HOURGLASS and others:
-            for other in others:
-                left[other] += lost_s / len(others)
+        left[player] -= min(left[player], max(0.0, elapsed_s - free_s))
     return left, delay
+
+
+def hourglass_rates(players: Collection[Player], running: Collection[Player]) -> dict[Player, float]:
+    """Return how many seconds a second each player gains: those whose time runs give theirs to all others."""
+    share = 1 / (len(players) - 1) if len(players) > 1 else 0.0
+    return {player: share * sum(each != player for each in running) - (player in running) for player in players}
+
+
+def _run_hourglass(
+    remaining_s: Mapping[Player, float], running: Sequence[Player], elapsed_s: float
+) -> dict[Player, float]:
+    left, rest_s = dict(remaining_s), elapsed_s
+    losing = [player for player in running if left[player] > 0]
+    while rest_s > 0 and losing:
+        # whoever has nothing left gives nothing, and the rates change
+        rates = hourglass_rates(left, losing)
+        step_s = min([rest_s, *(left[player] / -rates[player] for player in losing if rates[player] < 0)])
+        left = {player: max(0.0, left[player] + rates[player] * step_s) for player in left}
+        rest_s -= step_s
+        losing = [player for player in losing if left[player] > _NOTHING_S]
+    return left
 
 
 def clock_text(seconds: float) -> str:

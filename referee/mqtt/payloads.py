@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from common.phrases import capitalized
+from common.phrases import capitalized, listed
 from engine.api import Game
 from engine.values import Outcome
-from referee.clocks.clock import ClockFace, clock_text
+from referee.clocks.clock import ClockFace, clock_text, hourglass_rates
+from referee.clocks.control import ClockMode
 from referee.journal.events import REQUEST, Event
 from referee.journal.journal import utc_text
 from referee.judge.verdict import Verdict, VerdictKind
@@ -38,7 +39,7 @@ def table_state(
         game_title=game.title,
         game_number=snapshot.game_number,
         sides=sides,
-        whose_turn=" and ".join(side.name for side in sides if side.to_move),
+        whose_turn=listed(side.name for side in sides if side.to_move),
         score_words=", ".join(scored),
         next=next_words(game, snapshot),
         words=snapshot.words or snapshot.signal.words,
@@ -119,7 +120,12 @@ def _outcome(outcome: Outcome) -> ShownOutcome:
 
 def _clock(face: ClockFace, sides: Sequence[Side], now: datetime) -> ShownClock:
     names = {side.side: side.name for side in sides}
-    left_s = [face.remaining_s[player] + face.delay_s.get(player, 0.0) for player in face.running]
+    rates = hourglass_rates(face.remaining_s, face.running) if face.mode is ClockMode.HOURGLASS else {}
+    left_s = [
+        (face.remaining_s[player] + face.delay_s.get(player, 0.0)) / -rate
+        for player in face.running
+        if player not in face.fallen and (rate := rates.get(player, -1.0)) < 0
+    ]
     runs_out = now + timedelta(seconds=min(left_s)) if left_s and not face.paused else None
     said = [f"{names.get(player, player)} {clock_text(left)}" for player, left in face.remaining_s.items()]
     return ShownClock(

@@ -22,8 +22,10 @@ _LONGEST_END_S = 10.0
 
 def ask_broker(options: MqttOptions) -> None:
     """Connect to a broker and leave it again, even if the table is connected; raises BrokerError with the reason."""
+    found = options
 
     async def ask() -> None:
+        nonlocal found
         found = await resolve_broker(options)
         client = broker_client(found, None if options.tls is None else options.tls.context(), suffix="-doctor")
         async with client:
@@ -34,7 +36,7 @@ def ask_broker(options: MqttOptions) -> None:
     except (aiomqtt.MqttError, OSError, UnicodeError) as error:
         if isinstance(error, BrokerError):
             raise
-        raise BrokerError(explain_failure(error, options)) from error
+        raise BrokerError(explain_failure(error, found)) from error
 
 
 @contextmanager

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmarks.frame import growth_mb
+from benchmarks.frame import growth_mb, resident_mb
 from benchmarks.parts.frame_times import STAGE_NAMES, FrameReport, Stopwatch, draw
 from vision.motion.changes import ChangeDetector
 
@@ -43,6 +44,17 @@ def test_missed_targets_are_named(tmp_path) -> None:
     assert "9.0 MB" in said[2]
     draw(report(), tmp_path / "deeper" / "stages.png")
     assert (tmp_path / "deeper" / "stages.png").stat().st_size > 5000
+
+
+@pytest.mark.parametrize("page_bytes", [4096, 16384])
+def test_memory_does_not_depend_on_the_size_of_a_page(page_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # a page of 16 kB is usual on a Raspberry Pi 5
+    files = {
+        "/proc/self/statm": f"9999 {204_800_000 // page_bytes} 99 1 0 99 0\n",
+        "/proc/self/status": "Name:\tpython\nVmHWM:\t  999999 kB\nVmRSS:\t  200000 kB\n",
+    }
+    monkeypatch.setattr(Path, "read_text", lambda path, encoding: files[str(path)])
+    assert resident_mb() == pytest.approx(204.8)
 
 
 def test_growth_is_only_judged_in_long_runs_after_one_showing() -> None:

@@ -18,7 +18,7 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from common.phrases import capitalized
-from referee.clocks.clock import clock_text, run_down
+from referee.clocks.clock import clock_text, hourglass_rates, run_down
 from referee.clocks.control import ClockMode
 from referee.errors import ClockError, HallStoreError, TournamentError
 from referee.hall.floor import Seat
@@ -135,8 +135,9 @@ def clock_of(seat: Seat, now: datetime) -> list[ClockLine]:
     running = [] if is_still else [side for side in clock.remaining_s if side in clock.running]
     mode = ClockMode.HOURGLASS if clock.mode == ClockMode.HOURGLASS else ClockMode.GAME
     left_s, delay_s = run_down(mode, clock.remaining_s, clock.delay_s, running, seat.clock_age_s(now))
-    gain = 1 / (len(left_s) - 1) if mode is ClockMode.HOURGLASS and len(left_s) > 1 else 0.0
-    rates = {side: gain * sum(each != side for each in running) - (side in running) for side in left_s}
+    rates = {side: -float(side in running) for side in left_s}
+    if mode is ClockMode.HOURGLASS:
+        rates = hourglass_rates(left_s, running)
     return [ClockLine(side, left_s[side], delay_s.get(side, 0.0), rates[side]) for side in left_s]
 
 

@@ -17,14 +17,17 @@ export function face(seconds) {
 
 // What is left to a player `elapsed` seconds after the document came.
 export function left(clock, player, elapsed) {
-  const runs = !clock.paused && clock.running.length > 0;
+  const now = clock.remaining_s[player];
+  if (clock.paused) return now;
   const used = (each) => Math.max(0, elapsed - (clock.delay_s[each] ?? 0));
-  if (!runs) return clock.remaining_s[player];
-  if (clock.running.includes(player)) return clock.remaining_s[player] - used(player);
+  const losing = clock.running.filter((each) => clock.remaining_s[each] > 0);
+  // Who alone loses time can't give more than there is.
+  const most = losing.length === 1 ? clock.remaining_s[losing[0]] : Infinity;
+  const lost = (each) => Math.min(most, used(each));
   const others = Object.keys(clock.remaining_s).length - 1;
-  const lost = clock.running.map((each) => Math.min(clock.remaining_s[each], used(each)));
-  const gained = clock.mode === "hourglass" && others ? lost.reduce((sum, each) => sum + each, 0) / others : 0;
-  return clock.remaining_s[player] + gained;
+  const flows = clock.mode === "hourglass" && others > 0;
+  const gained = flows ? losing.filter((each) => each !== player).reduce((sum, each) => sum + lost(each), 0) / others : 0;
+  return Math.max(0, now - (losing.includes(player) ? lost(player) : 0) + gained);
 }
 
 export function runClocks() {

@@ -42,7 +42,7 @@ export function chooseSquares() {
     leave.setAttribute("aria-label", word("leave out", { place }));
     leave.addEventListener("click", () => {
       line.remove();
-      mark();
+      askForLook();
     });
     line.append(`${place}: ${look.parentNode.textContent.trim()} `, kept, leave);
     changes.append(line);
@@ -55,7 +55,7 @@ export function chooseSquares() {
   form.addEventListener("change", ({ target }) => target.name === "look" && change());
   form.addEventListener("done", () => {
     changes.replaceChildren();
-    mark();
+    askForLook();
   });
   onTable((table) => {
     draw(board, table.board);

@@ -86,6 +86,14 @@ def test_a_long_press_is_told_once_and_counts_from_the_touch():
     assert button.opened == 3005
 
 
+def test_a_longer_debounce_time_during_a_press_keeps_the_moment_of_its_release():
+    button = ButtonDebouncer()
+    told = scan(button, [(False, 50), (True, 30)], 0)
+    told += scan(button, [(True, 40), (False, 200)], 80, settle_ms=5 * SETTLE_MS)
+    assert [what for _, what in told] == [PRESSED, RELEASED]
+    assert (button.touched, button.opened) == (50, 120)
+
+
 def test_a_button_that_is_down_at_the_start_is_no_press_until_it_was_released():
     told = scan(ButtonDebouncer(), [(True, 2000), (False, 50), (True, 50), (False, 50)], 0)
     assert [what for _, what in told] == [PRESSED, RELEASED]

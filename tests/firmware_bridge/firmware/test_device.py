@@ -141,6 +141,15 @@ def test_too_much_current_is_limited_and_told_once(host):
     assert host.bench.board.shown[-1][1] == 255
 
 
+def test_a_limit_that_leaves_all_lights_dark_is_told_as_such(host):
+    host.shake_hands().say(LightFrame(b"\xff" * 18))
+    host.say(Configure(3000, 20, 1000, 255, 6, 0))
+    host.run(50)
+    assert not any(host.bench.board.shown[-1])
+    (fault,) = host.told("FAULT")
+    assert fault["text"] == "the lights would draw 366 mA; they stay dark: the limit is too low"
+
+
 def test_tones_sound_and_stop_when_the_host_is_gone(host):
     host.shake_hands().say(DEFAULTS)
     host.say(LightFrame(VERDICT))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.clocks.clock import Clock, PauseReason, clock_text, clock_words
+from referee.clocks.clock import Clock, PauseReason, clock_text, clock_words, run_down
 from referee.clocks.control import ClockMode, FlagRule, TimeControl, read_control, recorded_control
 from referee.errors import ClockError
 
@@ -252,3 +252,30 @@ def test_the_clock_agrees_with_the_plain_one(
             assert sum(face.remaining_s.values()) == pytest.approx(2 * base / 10)
         # A browser that continues counting by itself agrees.
         assert face.after(1.7).remaining_s == pytest.approx(dict(clock.face(now / 10 + 1.7).remaining_s), abs=1e-6)
+
+
+@pytest.mark.parametrize("players", [("p1", "p2"), ("p1", "p2", "p3")])
+def test_an_hourglass_stands_still_while_everybodys_time_runs(players: tuple[str, ...]) -> None:
+    clock = Clock.full(TimeControl(ClockMode.HOURGLASS, 60.0), players, 0.0).switch(0.0, players)
+    assert clock.at(600.0).remaining_s == dict.fromkeys(players, 60.0)
+    assert clock.out_of_time(600.0) == ()
+    assert clock.flag_falls_at_s("p1") == math.inf
+
+
+@given(
+    st.lists(st.floats(100, 200), min_size=2, max_size=4),
+    st.lists(st.booleans(), min_size=4, max_size=4),
+    st.floats(0, 100),
+)
+def test_an_hourglass_gives_the_same_in_one_step_as_in_many_and_loses_no_time(
+    left: list[float], runs: list[bool], elapsed_s: float
+) -> None:
+    players = tuple(f"p{number}" for number in range(len(left)))
+    running = [player for player, each in zip(players, runs, strict=False) if each]
+    start = dict(zip(players, left, strict=True))
+    at_once, _ = run_down(ClockMode.HOURGLASS, start, {}, running, elapsed_s)
+    steps = start
+    for _ in range(10):
+        steps, _ = run_down(ClockMode.HOURGLASS, steps, {}, running, elapsed_s / 10)
+    assert at_once == pytest.approx(steps, abs=1e-6)
+    assert sum(at_once.values()) == pytest.approx(sum(left), abs=1e-6)

@@ -11,6 +11,7 @@ from typing import Any
 import jinja2
 import pytest
 
+from common.phrases import listed
 from engine.registry import games, load
 from engine.values import Outcome
 from referee.clocks.clock import Clock
@@ -39,7 +40,7 @@ def test_the_start_of_every_game_round_trips_as_a_message(name: str) -> None:
     state = state_of(snapshot_of(game))
     assert TableState.model_validate_json(state.model_dump_json()) == state
     assert state.position == game.notation.format_state(game.rules.new())
-    assert state.whose_turn == " and ".join(side.name for side in state.sides if side.to_move)
+    assert state.whose_turn == listed(side.name for side in state.sides if side.to_move)
     assert bool(state.score_words) == (game.scores is not None)
     awaited = "draw the tiles" if game.to_draw(game.rules.new()) else "the roll" if game.dice else "to play"
     assert awaited in state.next.lower()
@@ -97,6 +98,12 @@ def test_the_clock_is_sent_with_the_current_time() -> None:
     shown = state_of(long).clock
     assert shown is not None
     assert shown.words == "Ann 1:15:00, White 5:00"
+    both = replace(
+        clock.face(0.0), running=("black", "white"), remaining_s={"black": 0.0, "white": 95.0}, fallen=("black",)
+    )
+    shown = state_of(replace(running, clock=both)).clock
+    assert shown is not None
+    assert shown.runs_out == "2026-11-22T12:01:35.000Z", "the next flag, not the one that has fallen"
 
 
 def message(allows: Role = Role.PLAY) -> Any:

@@ -295,6 +295,8 @@ def test_clocks_count_on_by_themselves(diaballik: Any, visit: Any) -> None:
     assert [page.evaluate(left, [clock, "white", seconds]) for seconds in (1, 5)] == [15, 12]
     assert page.evaluate(left, [clock, "black", 5]) == 3703
     assert page.evaluate(left, [{**clock, "paused": "a question"}, "white", 5]) == 15
+    both = {**clock, "running": ["black", "white"], "remaining_s": {"black": 60, "white": 60}, "delay_s": {}}
+    assert [page.evaluate(left, [both, side, 30]) for side in ("black", "white")] == [60, 60]
     face = """async (seconds) => (await import("/static/clocks.js")).face(seconds)"""
     assert [page.evaluate(face, seconds) for seconds in (9.54, 20, 3700)] == ["9.5", "0:20", "1:01:40"]
     assert visit(address, locale="de-DE").evaluate(face, 9.54) == "9,5"
