@@ -159,21 +159,21 @@ class Announcer(Generic[StateT, TurnT]):
         self.say(words)
         self._publish_state(belief, replace(self._on_show.signal, sound=sound, words=words))
 
-    def question_before(self, belief: Belief[StateT, TurnT], press: Press) -> str:
+    def question_before(self, belief: Belief[StateT, TurnT], touched: tuple[StateT, ...], press: Press) -> str:
         """Ask, with light and sound, whether the press of a button that announces was intended; return the question.
 
-        Returns an empty text if the press confirms the question: it comes in a later frame, within ``CONFIRM_S``, and
-        nothing was played and no other button was pressed meanwhile. The text is also empty if the rules forbid the
-        announcement.
+        ``touched`` are the states after a turn that waits for the next player's touch. Returns an empty text if the
+        press confirms the question: it comes in a later frame, within ``CONFIRM_S``, and nothing was played and no
+        other button was pressed meanwhile. The text is also empty if the rules forbid the announcement.
         """
         asked, self._asked = self._asked, None
-        if asked is not None and asked[:2] == (press.role, belief.states) and 0 < self.time_s - asked[2] <= CONFIRM_S:
+        if asked is not None and asked[:2] == (press.role, touched) and 0 < self.time_s - asked[2] <= CONFIRM_S:
             return ""
         try:
-            done = apply_entry(self._game, belief.states, Announce(press.role.value, press.by), self.time_s)
+            done = apply_entry(self._game, touched, Announce(press.role.value, press.by), self.time_s)
         except (CorrectionError, EngineError):
             return ""
-        self._asked = (press.role, belief.states, self.time_s)
+        self._asked = (press.role, touched, self.time_s)
         question = f"{done.sentence.rstrip('.')}? Press again within {CONFIRM_S:g} seconds."
         self.say(question)
         signal = replace(self._on_show.signal, mood=Mood.QUESTION, sound=Sound.QUESTION, words=question)

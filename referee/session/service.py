@@ -221,7 +221,9 @@ class Service(Generic[StateT, TurnT]):
 
         To say that the other player is to move ends the turn on the table.
         """
-        if self._view.shows_turn_before(self._belief, command.to_move):
+        if after := self._view.states_after_turn_before(self._belief, command.to_move):
+            # A correction that is refused must not end the turn.
+            entries.apply_correction(self._game, after, command, self._options)
             self._end_turn_before()
         done = entries.apply_correction(self._game, self.belief, command, self._options)
         event = events.corrected_event(self._game, done, command, self._announcer.time_s)
@@ -263,7 +265,8 @@ class Service(Generic[StateT, TurnT]):
 
     def question_before(self, press: commands.Press) -> str:
         """Ask whether a button that ends the game was meant; returns the question, or nothing on the second press."""
-        return self._announcer.question_before(self._belief.once_touched(self._context), press)
+        touched = self._belief.once_touched(self._context).states
+        return self._announcer.question_before(self._belief, touched, press)
 
     def settle_draw(self, command: commands.OfferDraw | commands.AnswerDraw) -> str:
         """Offer a draw, or answer the open offer; raises CorrectionError if that isn't possible."""

@@ -10,7 +10,7 @@ from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError
 from engine.showing import WritesInSteps
 from engine.values import EMPTY, LookName, OptionValue, Place, Player
-from referee.commands.entries import apply_entry
+from referee.commands.entries import apply_entry, implied_passes
 from referee.commands.values import Announce, EnterRoll, EnterTurn, Entry
 from referee.errors import CorrectionError
 from referee.judge import (
@@ -126,13 +126,18 @@ class TableView(Generic[StateT, TurnT]):
             return None
         return judge(self._context, belief, self.stable.readings, Trigger.DECLARED)[1]
 
-    def shows_turn_before(self, belief: Belief[StateT, TurnT], player: Player) -> bool:
-        """Return whether the table shows a whole turn after which this player is to move, who isn't to move now."""
+    def states_after_turn_before(self, belief: Belief[StateT, TurnT], player: Player) -> tuple[StateT, ...]:
+        """Return the states after the whole turn that the table shows, if this player is to move only after it."""
         if not player or any(state.to_move == player for state in belief.states):
-            return False
+            return ()
+        after = self._states_if_declared(belief)
+        return after if any(state.to_move == player for state in after) else ()
+
+    def _states_if_declared(self, belief: Belief[StateT, TurnT]) -> tuple[StateT, ...]:
+        """Return the states after the turns that would be accepted if they were declared ended now."""
         ruling = self._ruling_if_declared(belief)
-        after = ruling.steps[-1].states if ruling is not None and ruling.steps else ()
-        return any(self._context.game.notation.parse_state(text).to_move == player for text in after)
+        texts = ruling.steps[-1].states if ruling is not None and ruling.steps else ()
+        return tuple(self._context.game.notation.parse_state(text) for text in texts)
 
     def is_turn_ended_by_word(self, belief: Belief[StateT, TurnT]) -> bool:
         """Return whether the next player's roll or last word ends the turn on the table, as a touch would.
@@ -160,7 +165,11 @@ class TableView(Generic[StateT, TurnT]):
             and not _is_possible(game, belief.states, command)
             and _is_possible(game, belief.once_touched(self._context).states, command)
         )
-        return (is_next_turn or isinstance(command, EnterRoll)) and self.is_turn_ended_by_word(belief)
+        if not (is_next_turn or isinstance(command, EnterRoll)) or not self.is_turn_ended_by_word(belief):
+            return False
+        # A roll that is refused must not end the turn.
+        after = self._states_if_declared(belief)
+        return _is_possible(game, after, command) or bool(implied_passes(game, after, command))
 
     def turn_with_announcement(self, belief: Belief[StateT, TurnT], command: Announce) -> EnterTurn | None:
         """Return the turn on the table combined with the announcement, if a turn may end with it."""
@@ -182,13 +191,16 @@ class TableView(Generic[StateT, TurnT]):
             return Trigger.DECLARED
         trigger = self._settings.trigger_after(self.stable.rested_s, set_up=set_up)
         was_judged = self._judged == (self.stable.since_s, trigger)
-        return None if was_judged and not self._came_into_sight(self.stable) else trigger
+        can_see_more = self._came_into_sight(self.stable) or self.question.is_read(self.stable)
+        return None if was_judged and not can_see_more else trigger
 
     def judged(self, view: StableView, trigger: Trigger) -> None:
         """Note that the table at rest is being judged."""
         self.press_waits = False
         self._judged = (view.since_s, trigger)
         self._judged_in_sight = view.in_sight
+        if self.question.is_read(view):
+            self.question.close()
 
     def _came_into_sight(self, view: StableView) -> bool:
         """Whether places that were hidden when the table was judged can be seen now, for example after glare."""
@@ -297,7 +309,7 @@ class OpenQuestion:
         self.close()
         if settled is not None and verdict.kind is VerdictKind.AMBIGUOUS:
             self._shown = settled.shown
-            self._unread = self._unreadable(settled) & set(verdict.places)
+            self._unread = self._unreadable(settled.readings[-1]) & set(verdict.places)
 
     def close(self) -> None:
         """Note that a person answered."""
@@ -307,11 +319,15 @@ class OpenQuestion:
         """Whether the question is still open; ``settled`` is ``None`` while the table isn't at rest."""
         if self._shown is None or settled is None:
             return self._shown is not None
-        is_unread = not self._unread or bool(self._unread & self._unreadable(settled))
+        is_unread = not self._unread or bool(self._unread & self._unreadable(settled.readings[-1]))
         return is_unread and settled.looks_like(self._shown)
 
-    def _unreadable(self, settled: StableView) -> frozenset[str]:
-        return frozenset(unreadable_places(settled.readings[-1], self._sure_probability))
+    def is_read(self, settled: StableView) -> bool:
+        """Whether the question was about unreadable squares, which all the latest readings can read."""
+        return bool(self._unread) and not any(self._unread & self._unreadable(one) for one in settled.readings)
+
+    def _unreadable(self, reading: Reading) -> frozenset[str]:
+        return frozenset(unreadable_places(reading, self._sure_probability))
 
 
 def unreadable_places(reading: Reading, sure_probability: float) -> tuple[Place, ...]:

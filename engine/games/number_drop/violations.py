@@ -143,6 +143,9 @@ def _not_playing(state: NumberDropState, player: int, take_back: str, turn: Numb
     if protected and slot is not None:
         sentence = f"{who} has circled the letter {LETTERS[slot]}, so its penalty isn't for {who}."
         return _breach("penalty-protected", sentence, take_back, turn)
+    if not state.busy():
+        # In clockwise play, what the others have just written counts as done.
+        return _breach("not-your-turn", f"{who} has nothing to write now.", take_back, turn)
     waiting = listed(PLAYERS[each] for each in state.busy())
     sentence = f"{who} has nothing to write now; {waiting} {'plays' if len(state.busy()) == 1 else 'play'}."
     return _breach("not-your-turn", sentence, take_back, turn)

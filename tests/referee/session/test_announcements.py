@@ -42,6 +42,15 @@ def test_if_touches_end_turns_the_next_player_resigns_after_a_finished_turn(tabl
     assert on.kinds()[-3:] == ["turn", "announced", "end"]
 
 
+def test_a_buttons_question_shows_no_turn_that_still_waits(table_set_up: Any) -> None:
+    on = table_set_up(turn_end=TurnEnd.TOUCH)
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 2)
+    assert on.tell(Press(ButtonRole.RESIGN)).words.startswith("Teal resigns")
+    newest = on.snapshots[-1]
+    assert (newest.states, newest.to_move, newest.turns) == (on.service.belief, "gold", 0)
+
+
 @pytest.mark.parametrize("shown", ["put back", "illegal"])
 def test_whoever_was_asked_resigns_although_the_finished_turn_is_gone(
     table_set_up: Any, start: Any, shown: str

@@ -108,6 +108,17 @@ def test_a_question_about_a_hidden_square_ends_once_it_is_visible(deblockle: Any
         assert table.lamp.signals[-1].mood is Mood.WAITING
 
 
+@pytest.mark.parametrize("turn_end", list(TurnEnd))
+def test_a_question_about_an_unreadable_square_goes_out_once_it_can_be_read(
+    table_set_up: Any, start: Any, turn_end: TurnEnd
+) -> None:
+    on = table_set_up(turn_end=turn_end, stall_s=2.0)
+    on.show(start, 5, unreadable=("c1",))
+    assert on.lamp.signals[-1].mood is Mood.QUESTION
+    on.show(start, 2)
+    assert (on.service.shown.kind, on.lamp.signals[-1].mood) == (VerdictKind.UNCHANGED, Mood.WAITING)
+
+
 def test_putting_the_pieces_back_answers_the_question(asked: SensedTable, deblockle: Any) -> None:
     start = deblockle.table.appearance(deblockle.rules.new())
     verdicts = asked.carry(start) + asked.wait(4.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,8 @@ from engine.search.budget import CountingClock
 from engine.values import Roll
 from hardware.lights.signals import Mood
 from referee.commands.queue import Submitted
-from referee.commands.values import Correct, EnterRoll, EnterTurn, Reply, TakeBack, ignore_reply
+from referee.commands.values import AskHint, Correct, EnterRoll, EnterTurn, Reply, TakeBack, ignore_reply
+from referee.hints.requests import ImmediateHints
 from referee.journal import Journal, fold
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.execution import IdleSession
@@ -26,13 +27,15 @@ BLOCKADE: Any = load("blockade")
 OPTIONS = {"starts": "warm"}
 
 
-def see(on: Table, dice: str, seconds: float = 2.0, state: Any = None) -> list[Verdict]:
-    """Show the believed table, or that state, with these dice."""
+def see(
+    on: Table, dice: str, seconds: float = 2.0, state: Any = None, differing: Mapping[str, str] | None = None
+) -> list[Verdict]:
+    """Show the believed table, or that state, with these dice and places that differ."""
     verdicts: list[Verdict] = []
     state = state or (on.service.belief[0] if on.service.belief else BLOCKADE.rules.new(OPTIONS))
     for _ in range(round(seconds * 10)):
         frame = on.frame()
-        (reading,) = drawn(BLOCKADE, state, dice=dice, readings=1)
+        (reading,) = drawn(BLOCKADE, state, differing, dice=dice, readings=1)
         on.reader.following = replace(reading, time_s=frame.time_s, sequence=frame.sequence)
         verdicts += on.service.step(frame)
     return verdicts
@@ -142,7 +145,7 @@ def test_if_touches_end_turns_a_typed_turn_of_the_next_player_ends_the_one_befor
         assert [event.data["player"] for _, event in on.journal.events()[-2:]] == ["gold", "teal"]
 
 
-def test_a_refused_command_leaves_its_id_nowhere_although_it_ended_a_turn(table_set_up: Any) -> None:
+def test_a_refused_correction_ends_no_turn_and_leaves_its_id_nowhere(table_set_up: Any) -> None:
     on = table_set_up(turn_end=TurnEnd.TOUCH)
     _, after = on.play(start="c1", top="hoops")
     on.show(after, 2)
@@ -150,8 +153,35 @@ def test_a_refused_command_leaves_its_id_nowhere_although_it_ended_a_turn(table_
     wrong = Correct("Ann", {"z9": "empty"}, to_move="teal")
     on.service.carry_out(Submitted(wrong, replies.append, "hall-1"))
     assert [reply and reply.refused for reply in replies] == [True]
-    assert on.kinds()[-1] == "turn"
+    assert on.kinds() == ["new game", "set up"]
     assert on.journal.event_of_request("hall-1") is None
+
+
+@pytest.mark.parametrize("roll", ["9,9", "1", "4,1,1"])
+def test_a_roll_that_is_refused_ends_no_turn(new_journal: Callable[[], Journal], roll: str) -> None:
+    on = at_first_roll(new_journal(), TurnEnd.TOUCH, starts="warm")
+    see(on, "red:1 yellow:1")
+    rolled, events = on.service.belief, on.kinds()
+    see(on, "red:1 yellow:1", state=moving_turn(rolled[0])[1])
+    assert on.tell(EnterRoll(roll, "Ben")).refused
+    assert (on.service.belief, on.kinds()) == (rolled, events)
+
+
+def test_a_visible_roll_ends_a_fault_as_a_typed_one_does(new_journal: Callable[[], Journal]) -> None:
+    settings = ServiceSettings(rest_s=1.0, options=OPTIONS)
+    on = Table(BLOCKADE, None, new_journal(), settings, ImmediateHints(CountingClock(0.01)))
+    on.service.start()
+    see(on, "")
+    before = on.service.belief[0]
+    moved = BLOCKADE.table.appearance(moving_turn(BLOCKADE.dice.rolled(before, Roll(("4", "1"))))[1])
+    changed = {place: look for place, look in moved.items() if look != BLOCKADE.table.appearance(before)[place]}
+    see(on, "", 3, differing=changed)
+    assert on.service.shown.kind is VerdictKind.ILLEGAL
+    see(on, "red:4 yellow:1", 3, differing=dict.fromkeys(changed, "hidden"))
+    assert (on.kinds()[-1], fold(BLOCKADE, on.journal.events()).fault) == ("rolled", None)
+    replies: list[Reply | None] = []
+    on.service.hint(AskHint("Ann"), replies.append)
+    assert replies == [], "no square is lit that could be corrected first"
 
 
 def test_a_typed_turn_of_the_player_to_move_replaces_the_waiting_one(table_set_up: Any) -> None:

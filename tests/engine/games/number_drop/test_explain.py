@@ -393,3 +393,10 @@ def test_a_corrected_digit_opens_the_loop_that_it_makes():
     amended = GAME.table.amend(misread, {"p1.c1": "digit 1"})
     assert GAME.table.explain(amended, {f"p1.{column}1": "digit 1 circled" for column in "abc"}) == ()
     assert GAME.table.explain(misread, {f"p1.{column}1": "digit 1 circled" for column in "abc"}) != ()
+
+
+def test_whoever_writes_again_while_the_last_player_drops_has_nothing_to_write() -> None:
+    text = "p2 drop p1=5....../2....../08..1.. p2=......2 slots=L4,S4,O4,I4,T4 roll=2,5,*,*,L to=p2 clockwise=true"
+    state = GAME.notation.parse_state(text)
+    after = {**GAME.table.appearance(state), "p1.f5": "digit 5", "p2.b1": "digit 3"}
+    assert GAME.table.explain(state, after)[0].sentence == "p1 has nothing to write now."
