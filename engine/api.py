@@ -71,8 +71,9 @@ class Hint(Generic[TurnT]):
     """A turn to play and why.
 
     ``reason`` is for the player ("blocks their wall"). ``expected`` is the chance of winning from 0 to 1 if ``unit`` is
-    ``"win"``, and the final score if it is ``"points"``. ``sure`` is the confidence in that, from 0 to 1; 1 means the
-    search reached the end of the game. ``die`` is the index of the die to take, in the roll's order, if one is taken.
+    ``"win"``, and otherwise the final score in that unit: ``"points"`` or filled ``"squares"``. ``sure`` is the
+    confidence in that, from 0 to 1; 1 means the search reached the end of the game. ``die`` is the index of the die to
+    take, in the roll's order, if one is taken.
     """
 
     turn: TurnT

@@ -236,26 +236,26 @@ class _Search(Generic[PositionT, MoveT]):
         mover = rules.mover(position)
         guesses = self._guesses
         lower = alpha
-        best, best_move = -_INFINITY, None
+        best, chosen = -_INFINITY, None
         for move in self._ordered_moves(position, entry[3] if entry is not None else None, ply):
             after = rules.play(position, move)
-            if best_move is None:
+            if chosen is None:
                 score = self._score_after_move(after, mover, depth - 1, lower, beta, ply + 1)
             else:
                 score = self._score_after_move(after, mover, depth - 1, lower, lower + 1, ply + 1)
                 if lower < score < beta:
                     score = self._score_after_move(after, mover, depth - 1, lower, beta, ply + 1)
             if score > best:
-                best, best_move = score, move
+                best, chosen = score, move
             lower = max(lower, score)
             if lower >= beta:
                 self._remember_cutoff(move, depth, ply)
                 break
-        if best_move is None:
+        if chosen is None:
             raise ValueError("the game hasn't ended, and yet there are no moves")
         bound = AT_MOST if best <= alpha else AT_LEAST if best >= beta else EXACT
         reach = SOLVED if self._guesses == guesses else depth
-        self._table.put(key, (reach, bound, _delay_end(best, -ply), best_move))
+        self._table.put(key, (reach, bound, _delay_end(best, -ply), chosen))
         return best
 
     def _usable_score(self, entry: Entry[MoveT], depth: int, alpha: int, beta: int, ply: int) -> int | None:

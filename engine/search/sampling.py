@@ -143,7 +143,7 @@ class _Race(Generic[CandidateT, SampleT]):
             until = self._deadline.share(1 / rounds_left) if len(self._left) > 2 else self._deadline
             quota = _MOST_SAMPLES if len(self._left) <= 2 else _MOST_SAMPLES // rounds_left
             taken = 0
-            while not until.passed() and taken < max(1, quota) and len(self._left) > 1:
+            while not until.passed() and taken < quota and len(self._left) > 1:
                 self._sample()
                 taken += 1
                 self._drop_clearly_behind()

@@ -130,8 +130,10 @@ def hint_text(game: Game[Any, Any], state: Any, advice: Advice, stage: Stage) ->
 
 
 def _expectation(advice: Advice) -> str:
-    if advice.unit == "points":
-        what = f"Expected: {advice.expected:.0f} {'point' if round(advice.expected) == 1 else 'points'}"
-    else:
+    if advice.unit == "win":
         what = f"Chance of winning: {100 * advice.expected:.0f}%"
+    elif advice.unit == "squares":
+        what = f"Expected: {advice.expected:.0f} filled squares"
+    else:
+        what = f"Expected: {advice.expected:.0f} {'point' if round(advice.expected) == 1 else 'points'}"
     return f"{what}, worked out to the end." if advice.sure == 1 else f"{what}."

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
-from types import MappingProxyType
 from typing import Generic
 
 from engine.api import Game, StateT, TurnT
@@ -265,8 +264,7 @@ class Service(Generic[StateT, TurnT]):
 
     def question_before(self, press: commands.Press) -> str:
         """Ask whether a button that ends the game was meant; returns the question, or nothing on the second press."""
-        touched = self._belief.once_touched(self._context).states
-        return self._announcer.question_before(self._belief, touched, press)
+        return self._announcer.question_before(self._belief, self._belief.once_touched(self._context).states, press)
 
     def settle_draw(self, command: commands.OfferDraw | commands.AnswerDraw) -> str:
         """Offer a draw, or answer the open offer; raises CorrectionError if that isn't possible."""
@@ -412,7 +410,7 @@ class Service(Generic[StateT, TurnT]):
         return self._publish_ruling(ruling, asked=trigger is Trigger.DECLARED, complete_s=complete_s)
 
     def _publish_ruling(
-        self, ruling: Ruling, *, asked: bool, complete_s: Mapping[AcceptedStep, float] = MappingProxyType({})
+        self, ruling: Ruling, *, asked: bool, complete_s: Mapping[AcceptedStep, float] | None = None
     ) -> list[Verdict]:
         """Record a ruling, then show it; returns the new verdicts. ``complete_s`` is as in ``GameLog.record``."""
         news: list[tuple[Verdict, int | None, Sequence[StateT]]] = []
@@ -425,7 +423,7 @@ class Service(Generic[StateT, TurnT]):
                 continue
             taken: list[AcceptedStep] = [*islice(steps, len(verdict.turns)), *islice(rolls, bool(verdict.roll))]
             states = [self._game.notation.parse_state(text) for text in taken[-1].states] if taken else self.belief
-            evidence = self._log.record(verdict, taken, states, self._view.frame, complete_s)
+            evidence = self._log.record(verdict, taken, states, self._view.frame, complete_s or {})
             self._view.question.take(verdict, self._view.stable)
             news.append((verdict, evidence, states))
         for each in news:

@@ -83,8 +83,8 @@ def parse_turn(state: BlokusState, text: str, player: str | None = None) -> Blok
         return found[0]
     if found:
         candidates = tuple(map(format_turn, found))
-        listed = ", ".join(candidates)
-        raise AmbiguousError(f"{text!r} fits {len(found)} turns: {listed}; write one of them in full", candidates)
+        which = ", ".join(candidates)
+        raise AmbiguousError(f"{text!r} fits {len(found)} turns: {which}; write one of them in full", candidates)
     breaches = breaches_of_turn(state, _possible_turns(state, written, who)[0])
     raise illegal_turn(repr(text), breaches)
 

@@ -215,4 +215,6 @@ def narrow(state: DeblockleState, sightings: Mapping[str, Facing]) -> DeblockleS
 
     If this shows that the player to move is blocked, the other player is to move.
     """
-    return settle(replace(state, blocks=narrowed_blocks(state, sightings)), counted=False)
+    blocks = narrowed_blocks(state, sightings)
+    # Positions are counted with what is known of their blocks, so one that is better known is counted anew.
+    return settle(replace(state, blocks=blocks), counted=blocks != state.blocks)

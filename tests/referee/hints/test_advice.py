@@ -129,6 +129,8 @@ def test_a_turn_that_touches_no_place_is_told_whole_at_once(position: str, turn:
     first = hint_text(game, state, advice, "piece")
     assert first == hint_text(game, state, advice, "whole")
     assert first.words == f"Hint: {words} That is good. Expected: 40 points."
+    squares = hint_text(game, state, replace(advice, unit="squares"), "whole")
+    assert squares.words.endswith("Expected: 40 filled squares.")
 
 
 def test_the_hint_process_reads_questions_and_writes_answers_as_lines() -> None:

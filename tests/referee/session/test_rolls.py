@@ -19,6 +19,7 @@ from referee.journal import Journal, fold
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.execution import IdleSession
 from referee.session.settings import ServiceSettings, TurnEnd
+from tests.present import present
 from tests.referee.judge.blockade_turns import moved_alike, moving_turn
 from tests.referee.judge.drawn import drawn
 from tests.referee.service_table import Table, kinds_of, known_turn
@@ -176,7 +177,7 @@ def test_a_visible_roll_ends_a_fault_as_a_typed_one_does(new_journal: Callable[[
     moved = BLOCKADE.table.appearance(moving_turn(BLOCKADE.dice.rolled(before, Roll(("4", "1"))))[1])
     changed = {place: look for place, look in moved.items() if look != BLOCKADE.table.appearance(before)[place]}
     see(on, "", 3, differing=changed)
-    assert on.service.shown.kind is VerdictKind.ILLEGAL
+    assert present(on.service.shown).kind is VerdictKind.ILLEGAL
     see(on, "red:4 yellow:1", 3, differing=dict.fromkeys(changed, "hidden"))
     assert (on.kinds()[-1], fold(BLOCKADE, on.journal.events()).fault) == ("rolled", None)
     replies: list[Reply | None] = []

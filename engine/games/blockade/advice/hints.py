@@ -90,7 +90,10 @@ def hint(
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """One end of a colour, the towers it builds, and the colour's progress afterwards."""
+    """One end of a colour, the towers it builds, and the colour's progress afterwards.
+
+    ``steps`` is its distance to five towers, with the walls that may yet come counted in part.
+    """
 
     reached: Reached
     reach: Reach
@@ -381,7 +384,8 @@ class _HintSearch:
             return f"builds {made}, which costs {rivals[longest]} {counted(longer, 'more step')}"
         gaining = [which for which in range(2) if pair[which].steps < self.mine_before[which]]
         nearest = min(gaining or range(2), key=lambda which: pair[which].steps)
-        left = pair[nearest].steps
+        # ``_End.steps`` also weighs walls that may yet come.
+        left = pair[nearest].progress.steps(self.opponent.walls_against_us)
         if left >= UNREACHABLE:
             return "holds out: neither of your colours can get to five towers"
         steps = "one step" if left == 1 else f"{left} steps"

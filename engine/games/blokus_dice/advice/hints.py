@@ -219,7 +219,12 @@ class _HintSearch:
         reason = reason_for(self._finder, self._now, candidate.after, self._colour, turns_of_only_shape=only, wins=wins)
         filled = candidate.after.filled.bit_count()
         hint = Hint(
-            turn, reason, filled if expected is None else expected, "points", sure, self._state.dice.index(turn.die)
+            turn,
+            reason,
+            filled if expected is None else expected,
+            "squares",
+            sure,
+            self._state.dice.index(turn.die),
         )
         if self._better is not None:
             self._better(hint)

@@ -40,6 +40,8 @@ _TURNS_FOR_LIKELY = 2.5
 """The lead in the race, in turns, that is assumed to win in 73 of 100 games."""
 _MOST_DRAWN = 12
 _HALF_SURE_DEPTH = 5
+_MOST_SURE_IF_HIDDEN = 0.95
+"""Maximum confidence, 0 to 1, while faces are hidden: no search of drawn positions reaches the end of the real game."""
 _STALLING = StallingPenalties(second_time=20, third_time=200, idle_turns=20, per_turn=10, most=2000)
 _LONG_GAME = 3
 """The number of turns since the start that count as one more idle turn."""
@@ -225,10 +227,14 @@ class _HintSearch:
 
     def _hint(self, position: Position, found: Found[Move]) -> Hint[DeblockleTurn]:
         turn = turn_of(self._state.options, self._player, found.move)
-        certain = found.proven and (found.win_in is not None or found.loss_in is not None)
+        is_decided = found.proven and (found.win_in is not None or found.loss_in is not None)
         sure = 1.0 if found.proven else found.depth / (found.depth + _HALF_SURE_DEPTH)
+        if not self._are_known:
+            # What the opponent can force depends on the hidden faces, which were only drawn.
+            is_decided = is_decided and found.win_in == 1
+            sure = min(sure, _MOST_SURE_IF_HIDDEN)
         expected = found.chance(_TURNS_FOR_LIKELY * TURN)
-        reason = self._reason_for_outcome(found) if certain else None
+        reason = self._reason_for_outcome(found) if is_decided else None
         return Hint(turn, reason or self._reason_for_gain(position, found.move), expected, "win", sure)
 
     def _reason_for_outcome(self, found: Found[Move]) -> str | None:

@@ -197,8 +197,8 @@ class _HintSearch:
             # After a drop, its own combination is still to come, which counts like one more turn.
             later = -1 if self._state.phase is Phase.DROP else 0
             worth = self._valuation.with_boxes_of(boards_after(self._sheet, turns), self._sheet, turns_less=later)
-        listed = [(turn, float(value)) for turn, value in zip(turns, worth, strict=True)]
-        return sorted(listed, key=lambda each: -each[1])
+        valued = [(turn, float(value)) for turn, value in zip(turns, worth, strict=True)]
+        return sorted(valued, key=lambda each: -each[1])
 
     def _sweep_order(self, turns: Sequence[NumberDropTurn]) -> list[int]:
         """Return the indices of the turns in random order, or of a sample if there are very many."""

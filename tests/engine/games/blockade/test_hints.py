@@ -1,6 +1,7 @@
 """Hints for Blockade: legal, in time, never missing a win, and better than chance."""
 
 import random
+import re
 
 import pytest
 
@@ -8,7 +9,7 @@ from engine.api import Hint
 from engine.errors import IllegalTurnError
 from engine.games.blockade.advice.evaluation import chance_of_race, opponent_of, progress_of
 from engine.games.blockade.advice.playouts import MutableBoard
-from engine.games.blockade.board import COLOURS, owner_of
+from engine.games.blockade.board import COLOURS, YELLOW, owner_of
 from engine.games.blockade.state import BlockadeTurn, state_after
 from engine.values import Roll, Strength
 from tests.effort import some
@@ -175,3 +176,20 @@ def test_hints_never_wait_for_ever(strength):
     assert GAME.rules.apply(warm, found([cool, warm] * 3)).stacks != cool.stacks
     if strength is Strength.GENTLE:
         assert found([]).moves == ()
+
+
+def test_the_steps_named_are_those_on_the_board():
+    state = GAME.notation.parse_state(
+        "warm roll=4,4 a1:CL+YMMMM b1:GLM c1:GLS d1:GLS e1:CL+BMMMMM a2:RLS b2:GLMS+KL+GS c2:YLMS+KL d2:YLS e2:YLS "
+        "a3:RLS b3:GLS c3:CL d3:BLS e3:YLS a4:RLS b4:RLS c4:RLS d4:BLS e4:YLS a5:CL+GMMM b5:BLS c5:BLS d5:BLS "
+        "e5:CL+RMMMMM"
+    )
+    for seed in range(10):
+        clock = CountingClock()
+        found = GAME.advice.hint(state, 0.08, random.Random(seed), clock=clock, strength=Strength.GENTLE)
+        said = re.search(r"yellow within (one|\d+) steps? of five", found.reason)
+        if said is None:
+            continue
+        after = GAME.rules.apply(state, found.turn)
+        left = progress_of(after.stacks, YELLOW).steps(opponent_of(after.stacks, "warm").walls_against_us)
+        assert said[1] == ("one" if left == 1 else str(left))

@@ -58,7 +58,7 @@ def test_hints_are_legal_turns_of_the_die_they_name(options, seed, strength):
         assert each.turn in turns
         assert present(DICE.roll_of(state)).faces[present(each.die)] == str(each.turn.die)
         assert each.reason
-        assert each.unit == "points"
+        assert each.unit == "squares"
         assert 0 <= each.sure <= 1
     assert heard[-1] == found
 

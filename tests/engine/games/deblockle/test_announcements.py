@@ -119,3 +119,12 @@ def test_side_faces_seen_after_the_end_are_kept():
     narrowed = SIDE_FACES.narrow(over, {"c1": {"north": "slider"}})
     assert len(SIDE_FACES.facings(narrowed)["c1"]) == 1
     assert GAME.rules.outcome(narrowed) == GAME.rules.outcome(over)
+
+
+def test_a_position_counts_from_when_its_side_faces_were_seen():
+    state = GAME.notation.parse_state("gold d1:G.cross? d7:T.cross? removed=0,0 repetition_draw=true")
+    for place, north in (("d1", "stop"), ("d7", "star")):
+        state = SIDE_FACES.narrow(state, {place: {"north": north}})
+    for text in ("d1-e1=hoops-d1", "d7-c7=hoops-b7", "d1-c1=cross-d1", "b7-c7=cross-d7") * 2:
+        state = GAME.rules.apply(state, GAME.notation.parse_turn(state, text))
+    assert CLAIM["gold"] in GAME.rules.announcements(state)
