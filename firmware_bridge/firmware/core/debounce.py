@@ -16,7 +16,7 @@ MIN_SCANS = 3
 """Minimum number of equal scans in a row, however long they take."""
 
 CHATTERING_MS = 250
-"""A switch that is unsettled for this time, and for twice the settling time, is doubtful."""
+"""A switch that is unsettled for this time, or for twice the settling time if that is longer, is doubtful."""
 
 _LONGEST_CHANGE_MS = 4
 """Maximum time that is attributed to a scan whose level differs from the one before."""
@@ -40,12 +40,18 @@ class ButtonDebouncer:
         self._scanned = -1
         self._was_closed = False
         self._charge_ms = 0
+        self._settle_ms = 0
         self._is_down = False
         self._is_held_reported = False
         self._ignores_release = False
 
     def update(self, closed: bool, now: int, settle_ms: int, long_press_ms: int) -> int:
         """Process a scan, and return the event it confirms: ``PRESSED``, ``HELD``, ``RELEASED`` or 0."""
+        if settle_ms != self._settle_ms:
+            # a contact that rests closed needs no time to settle again
+            if self._is_down and self._charge_ms >= self._settle_ms:
+                self._charge_ms = settle_ms
+            self._settle_ms = settle_ms
         if self._scanned < 0:
             self._scanned = self.touched = now
             self._is_down = self._ignores_release = self._was_closed = closed

@@ -274,7 +274,8 @@ class Device(LinkOwner):
             self._board.show_lights(self.lights.shown)
             if self.lights.limited_ma:
                 limited_ma = self.lights.limited_ma
-                effect = "are dimmed to stay within the limit" if any(self.lights.shown) else "stay dark: the limit is too low"
+                is_dimmed = any(self.lights.shown)
+                effect = "are dimmed to stay within the limit" if is_dimmed else "stay dark: the limit is too low"
                 text = f"the lights would draw {limited_ma} mA; they {effect}"
                 self._faults.add(CURRENT_LIMITED, limited_ma, text, now)
 

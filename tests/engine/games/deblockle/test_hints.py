@@ -322,7 +322,7 @@ def test_a_game_of_hints_alone_ends(hidden):
 @pytest.mark.parametrize("seed", [0, 1, 3])
 def test_no_hint_promises_what_hidden_faces_decide(seed):
     hidden = GAME.notation.parse_state("gold g4:G.stop/north=cross d3:T.cross? removed=3,3")
-    heard = []
+    heard: list[Hint[DeblockleTurn]] = []
     found = hint(hidden, seed, better=heard.append)
     assert found.sure < 1
     assert heard
