@@ -133,7 +133,7 @@ class SetUpPage:
             )
 
     def state(self) -> str:
-        """Return a token that changes whenever the view does."""
+        """Return a token that changes with the step and its questions."""
         with self._lock:
             step, dialogue = self._prepared_step(), self._dialogue
             said = "" if dialogue is None else str(dialogue.shown())

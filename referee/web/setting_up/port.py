@@ -122,7 +122,7 @@ class SetUpPort(Protocol):
         """Return the current step."""
 
     def state(self) -> str:
-        """Return a token that changes whenever the view does, for example when another phone answers."""
+        """Return a token that changes with the step and its questions, but not with what a check of an answer found."""
 
     def inspect(self, *, again: bool) -> Inspection:
         """Look at the table as the step does; without ``again``, the last result may be reused."""
