@@ -168,6 +168,11 @@ class SeenDice:
         beside = sum(any(die.is_same_die(other) for other in before.dice) for die in self.dice)
         return beside <= len(self.dice) // 2
 
+    def show_otherwise_than(self, before: SeenDice) -> bool:
+        """Return whether two faces or more are up that were not: a bump, or a misread face, hardly changes two."""
+        shown, earlier = (Counter((die.name, die.best) for die in each.dice) for each in (self, before))
+        return (shown - earlier).total() > 1
+
     def rolled_since(self, before: SeenDice) -> bool:
         """Return whether these dice were rolled: none lies as one did, and half of them where none lay, or more."""
         return not self.lying_like(before) and self.lie_elsewhere_than(before)

@@ -60,9 +60,9 @@ _MOST_NAMED = 4
 def judge_roll(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Accept a roll on the table where one is awaited.
 
-    Dice that already lay there are not a roll, and neither are dice of which some lie as before, unless exactly the
-    others are as many as are to be rolled. Each die must rest, flat and in sight, and the roll must lead the next one
-    by the margin. Where dice have names, only those of the player who rolls count.
+    Dice that already lay there are not a roll, nor are those that were only pushed aside, nor dice of which some lie as
+    before, unless exactly the others are as many as are to be rolled. Each die must rest, flat and in sight, and the
+    roll must lead the next one by the margin. Where dice have names, only those of the player who rolls count.
     """
     rules, seen, known = look.game.dice, look.seen.dice, look.belief.dice
     if rules is None or seen is None or known is None or not awaits_roll(look.context, look.belief):
@@ -74,7 +74,7 @@ def judge_roll(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
         return None
     lying = dice.with_others(known)
     dice, known = _without_left_over(rules, look.states[0], dice, known)
-    if not dice.lie_elsewhere_than(known):
+    if not dice.lie_elsewhere_than(known) and not dice.show_otherwise_than(known):
         return _show_quietly(look, sentences.dice_lay_there()) if look.declared else None
     ranked = rank_rolls(rules, look.states[0], dice, look.context.settings.probability_floor)
     return first_judgement(

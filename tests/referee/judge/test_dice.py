@@ -264,6 +264,13 @@ def test_dice_picked_up_that_lie_otherwise_than_before_are_a_roll(dice: str, at_
     assert look(judged, dice, at_mm=at_mm).rolls
 
 
+@pytest.mark.parametrize(("dice", "is_roll"), [("6 2 4 1", False), ("6 2 4 5", False), ("6 2 5 5", True)])
+def test_dice_that_land_beside_all_earlier_ones_are_a_roll_if_two_faces_differ(dice: str, is_roll: bool) -> None:
+    judged = waiting_for_a_roll(BLOKUS, "6 2 4 1")
+    ruling = look(judged, dice, at_mm=5.0)
+    assert bool(ruling.rolls) == is_roll, "a bump moves all dice, and a face may be misread"
+
+
 def test_dice_with_names_are_told_apart_by_them() -> None:
     judged = waiting_for_a_roll(BLOCKADE, options={"starts": "warm"})
     assert look(judged, "yellow:1 red:4").rolls[0].roll == "4,1"
