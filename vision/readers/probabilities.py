@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from common.places import EMPTY
-from vision.readers.protocols import Sighting, is_stacked
+from vision.frame import FloatArray
+from vision.readers.protocols import PieceSighting, is_stacked
 from vision.reading import PlaceReading
 
 LEAST_PROBABILITY = 1e-5
@@ -18,7 +21,7 @@ MOST_LOG_ODDS = 12
 
 
 def occupied_place(
-    piece: Sighting, bare_log_odds: float, centre_mm: tuple[float, float], bare_proves_from: float = math.inf
+    piece: PieceSighting, bare_log_odds: float, centre_mm: tuple[float, float], bare_proves_from: float = math.inf
 ) -> PlaceReading:
     """Return the reading of a place where a piece was detected.
 
@@ -28,19 +31,18 @@ def occupied_place(
     piece_log_odds = piece.log_odds
     if piece_log_odds <= 0:
         piece_log_odds -= max(0.0, bare_log_odds - bare_proves_from)
-    there_log_odds = min(MOST_LOG_ODDS, max(-MOST_LOG_ODDS, piece_log_odds, -bare_log_odds))
-    there = 1 / (1 + math.exp(-there_log_odds))
+    looks = piece.look_probabilities()
+    there_log_odds, shares = np.array([max(piece_log_odds, -bare_log_odds)]), np.array([[*looks.values()]])
     solid = piece.solid
     stack = piece if piece.log_odds > 0 and is_stacked(piece) else None
     return PlaceReading(
-        _with_empty(1 - there, piece.look_probabilities()),
+        dict(zip((EMPTY, *looks), probabilities(there_log_odds, shares)[0].tolist(), strict=True)),
         sides=piece.sides if piece.log_odds > 0 else {},
         offset_mm=None if solid is None else _offset((solid.x_mm, solid.y_mm), centre_mm),
         turned_deg=None if solid is None else solid.turned_deg,
         heights={} if stack is None else stack.heights,
         tops_mm={} if stack is None else {pieces: _offset(top, centre_mm) for pieces, top in stack.tops_mm.items()},
         picture=getattr(piece, "picture", None),
-        rarer=getattr(piece, "rarer", {}),
     )
 
 
@@ -52,12 +54,12 @@ def empty_place(looks: Sequence[str], log_odds: float) -> dict[str, float]:
     """Return probabilities of a place where no piece was detected, ``EMPTY`` among the looks."""
     rest = 1 / (1 + math.exp(log_odds))
     others = max(1, len(looks) - 1)
-    # like _with_empty, but fast enough for very many places a second
+    # like probabilities, but fast enough for very many places a second
     least = max(rest / others, LEAST_PROBABILITY)
     total = 1 - rest + least * (len(looks) - 1)
-    probabilities = dict.fromkeys(looks, least / total)
-    probabilities[EMPTY] = (1 - rest) / total
-    return probabilities
+    found = dict.fromkeys(looks, least / total)
+    found[EMPTY] = (1 - rest) / total
+    return found
 
 
 def softmax(scores: Mapping[str, float], temperature: float, odd_one_out: float) -> dict[str, float]:
@@ -72,15 +74,12 @@ def softmax(scores: Mapping[str, float], temperature: float, odd_one_out: float)
     return {name: (1 - odd_one_out) * weight / total + odd_one_out / len(weights) for name, weight in weights.items()}
 
 
-def _with_empty(bare: float, shares: Mapping[str, float]) -> dict[str, float]:
-    """Return the probabilities of an empty place and of each look.
+def probabilities(log_odds: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return the probabilities that places are empty, and of each look, (n, 1 + looks), from the log-odds that they are
+    not, (n,), and the looks' shares if so, (n, looks).
 
-    ``bare`` is that of an empty place, ``shares`` are those of the looks if it is not. Every look stays possible,
-    however small its share.
+    Every look stays possible, however small its share.
     """
-    there = 1 - bare
-    # a call of max would take twice as long, and a table of four sheets has eight thousand looks
-    likely = [one if (one := there * share) > LEAST_PROBABILITY else LEAST_PROBABILITY for share in shares.values()]
-    bare = max(bare, LEAST_PROBABILITY)
-    total = bare + sum(likely)
-    return dict(zip((EMPTY, *shares), (bare / total, *[one / total for one in likely]), strict=True))
+    there = 1 / (1 + np.exp(-np.clip(log_odds, -MOST_LOG_ODDS, MOST_LOG_ODDS)))[:, None]
+    found = np.maximum(np.concatenate([1 - there, there * shares], axis=1), LEAST_PROBABILITY)
+    return np.asarray(found / found.sum(axis=1, keepdims=True))

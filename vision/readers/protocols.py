@@ -55,14 +55,7 @@ class EnrolmentPicture:
 
 
 class Sighting(Protocol):
-    """A piece detected on a place.
-
-    It may also have ``picture`` and ``rarer``, which a PlaceReading then gets as they are.
-    """
-
-    @property
-    def place(self) -> str:
-        """The place it stands on."""
+    """What was detected on a place: a piece, or ink."""
 
     @property
     def solid(self) -> Solid | None:
@@ -76,6 +69,10 @@ class Sighting(Protocol):
     def is_clear(self) -> bool:
         """Whether it is seen so well that an occlusion beside it does not matter."""
 
+
+class PieceSighting(Sighting, Protocol):
+    """A piece detected on a place. It may also have a ``picture``, which its PlaceReading then gets."""
+
     @property
     def sides(self) -> Mapping[str, Mapping[str, float]]:
         """Probabilities of the symbols on its visible sides, by side; empty for pieces without side symbols."""
@@ -84,7 +81,7 @@ class Sighting(Protocol):
         """Return the probability of each look, given that a piece is there; they sum to 1."""
 
 
-class StackedSighting(Sighting, Protocol):
+class StackedSighting(PieceSighting, Protocol):
     """A stack of pieces whose number may be known."""
 
     @property
@@ -96,7 +93,7 @@ class StackedSighting(Sighting, Protocol):
         """The position (x, y) of the top piece on the surface if it stands on this many others."""
 
 
-def is_stacked(piece: Sighting) -> TypeGuard[StackedSighting]:
+def is_stacked(piece: PieceSighting) -> TypeGuard[StackedSighting]:
     """Return whether a sighting is one of a stack; ``isinstance`` with a protocol takes a hundred times as long."""
     return hasattr(piece, "heights")
 

@@ -16,8 +16,8 @@ from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import DiscPieces, Ink
 from vision.layout.surfaces import GridSurface, named_places
 from vision.motion.stillness import StillThings
-from vision.readers.probabilities import MOST_LOG_ODDS, empty_place, occupied_place
-from vision.readers.protocols import AnyPieceReader, Sighting, SurfaceView
+from vision.readers.probabilities import empty_place, occupied_place
+from vision.readers.protocols import AnyPieceReader, PieceSighting, SurfaceView
 from vision.reading import Hindrance, HindranceKind, PlaceReading, uniform_reading
 from vision.surface.bent_paper import PaperShape, lacks_grid, paper_shape
 from vision.surface.colours import Hue
@@ -79,7 +79,7 @@ class SurfaceReader:
         self._is_flat = isinstance(surface.pieces, DiscPieces)
         self._plan = SheetPlan.of(surface) if isinstance(surface.pieces, Ink) else SurfacePlan.of(surface)
         self._still = StillThings(self._plan.edge_px if isinstance(self._plan, SheetPlan) else 0)
-        self._kept: dict[str, tuple[Sighting, float, PlaceReading]] = {}
+        self._kept: dict[str, tuple[PieceSighting, float, PlaceReading]] = {}
         self._bent: _SheetShape | None = None
         self._is_shape_doubtful = False
         self._shape_due_s = math.inf
@@ -134,8 +134,12 @@ class SurfaceReader:
         _, needed = self._detector(stages.view.pose, stages.view.shape)
         occlusions = self._still.judged(stages.occlusions, time_s)
         clear = {place: piece.is_clear for place, piece in stages.sightings.items()}
-        kept, self._kept = self._kept, {}
         hidden = needed.hidden(occlusions, clear)
+        if isinstance(self._plan, SheetPlan):
+            places = {place: ink.reading for place, ink in stages.sightings.items()}
+            places |= {place: uniform_reading(self._looks, why) for place, why in hidden.items()}
+            return places, self._hindrances(occlusions, hidden)
+        kept, self._kept = self._kept, {}
         bare = self._empty_log_odds(stages)
         places = {}
         for place in self.surface.places:
@@ -182,9 +186,7 @@ class SurfaceReader:
         return self._bent.shape if self._bent is not None and self._bent.pose is pose else None
 
     def _empty_log_odds(self, stages: Stages) -> Mapping[str, float]:
-        """Return log-odds that each place is empty; on a sheet the ink reader alone decides."""
-        if isinstance(self._plan, SheetPlan):
-            return dict.fromkeys(self.surface.places, float(MOST_LOG_ODDS))
+        """Return log-odds that each place is empty."""
         bare = emptiness(stages.rectified, self.surface, stages.evidence)
         return {place: log_odds - FLAT_LOG_ODDS for place, log_odds in bare.items()} if self._is_flat else bare
 

@@ -23,7 +23,6 @@ class Piece:
     log_odds: float
     shares: Mapping[str, float] = field(default_factory=lambda: {"red": 0.75, "blue": 0.25})
     solid: Any = SOLID
-    place: str = "c3"
     is_clear: bool = True
     sides: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: {"south": {"x": 1.0}})
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
+from common.places import EMPTY
 from vision.drawing import whole_pixels, write_text
 from vision.frame import Image
 from vision.geometry import project
@@ -33,9 +34,9 @@ def draw_ink(image: Image, view: SurfaceView, surface: Surface, sightings: Mappi
     for place, one in sightings.items():
         if one.log_odds <= 0:
             continue
-        shares = one.look_probabilities()
-        look = max(shares, key=lambda name: shares[name])
-        colour = _SURE if shares[look] > _LEAST_SURE and one.is_certain else _UNSURE
+        likely = {look: share for look, share in one.reading.probabilities.items() if look != EMPTY}
+        look = max(likely, key=lambda name: likely[name])
+        colour = _SURE if likely[look] > _LEAST_SURE and one.is_certain else _UNSURE
         outline = surface.outline_mm(place)
         points = np.column_stack([outline, np.full(len(outline), surface.height_mm)])
         pixels = project(view.camera, view.pose, points)

@@ -112,26 +112,26 @@ def flat_picture(image: Image, pixel_map: PixelMap, surface: GridSurface, part: 
     return np.asarray(cv2.resize(fine, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
-def paper_light(flat: Image) -> FloatImage:
-    """Return the bare paper's linear light at each pixel of a flat picture, (rows, columns, 3), as if nothing were
-    written.
+def paper_light(flat: Image, light: FloatImage) -> FloatImage:
+    """Return the bare paper's linear light at each pixel of a flat picture, whose own is ``light``, as if nothing were
+    written; all are (rows, columns, 3).
 
     Apart from the edges of shadows, it is measured at half the scale.
     """
     side = round(CLOSING_CELLS * CELL_PX)
     whole = (flat.shape[1], flat.shape[0])
-    small = cv2.resize(linear_light(flat), (whole[0] // 2, whole[1] // 2), interpolation=cv2.INTER_AREA)
+    small = cv2.resize(light, (whole[0] // 2, whole[1] // 2), interpolation=cv2.INTER_AREA)
     blurred = np.asarray(cv2.GaussianBlur(small, (0, 0), 0.8), dtype=np.float32)
     closed = _without_ink(blurred, side // 2)
     even = np.asarray(cv2.GaussianBlur(closed, (0, 0), side / 12), dtype=np.float32)
     at_edge = np.abs(even - closed) > np.float32(SHADOW_STEP) * closed
-    light = np.asarray(cv2.resize(even, whole, interpolation=cv2.INTER_LINEAR), dtype=np.float32)
+    bare = np.asarray(cv2.resize(even, whole, interpolation=cv2.INTER_LINEAR), dtype=np.float32)
     if 4 * np.count_nonzero(at_edge) < 3 * CELL_PX:  # too few for an edge across one cell
-        return light
+        return bare
     # a median keeps the edge of a shadow where it is
     sharp = linear_light(_without_ink(np.asarray(cv2.medianBlur(flat, 5), dtype=np.uint8), side))
     near = cv2.dilate(at_edge.astype(np.uint8), np.ones((3, 3), dtype=np.uint8))
-    return np.where(cv2.resize(near, whole, interpolation=cv2.INTER_NEAREST) > 0, sharp, light)
+    return np.where(cv2.resize(near, whole, interpolation=cv2.INTER_NEAREST) > 0, sharp, bare)
 
 
 def _without_ink(light: PixelsT, side_px: int) -> PixelsT:
@@ -147,7 +147,8 @@ def ink_on(flat: Image) -> FloatImage:
 
     ``flat`` is (rows, columns, 3), uint8; the result is (rows, columns), float32.
     """
-    shares = np.asarray(linear_light(flat) / np.maximum(paper_light(flat), np.float32(1e-3)), dtype=np.float32)
+    light = linear_light(flat)
+    shares = np.asarray(light / np.maximum(paper_light(flat, light), np.float32(1e-3)), dtype=np.float32)
     blue, green, red = cv2.split(shares)
     low, high = np.minimum(blue, green), np.maximum(blue, green)
     least, middle = np.minimum(low, red), np.maximum(low, np.minimum(high, red))

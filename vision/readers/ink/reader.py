@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
+from common.places import EMPTY
 from vision.errors import LayoutError
 from vision.frame import FloatArray, Image
 from vision.geometry import Side
@@ -21,7 +22,9 @@ from vision.readers.ink.network import OUTPUTS, InkNetwork, shipped
 from vision.readers.ink.paper import cell_pictures, flat_map, flat_picture, ink_on, range_around
 from vision.readers.ink.pens import read_pens
 from vision.readers.ink.signs import BLOT, CROSS, DIGITS, EMPTY_SIGN, SIGNS, cell_of
+from vision.readers.probabilities import probabilities
 from vision.readers.protocols import SurfaceView
+from vision.reading import PlaceReading
 from vision.sampling import PixelMap
 from vision.surface.paper import usual_hues
 
@@ -38,6 +41,7 @@ are written so.
 _SAME_LOG_ODDS = 1e-3
 """Change of a loop's log-odds around a cell below which its sighting is kept."""
 _LOOKS = looks_of(())
+_EMPTY_AND_LOOKS = (EMPTY, *_LOOKS)
 _SHOWN = [SIGNS.index(sign) for sign in SIGNS if sign not in {EMPTY_SIGN, BLOT}]
 """The signs that have looks ..."""
 _NAMED = {CROSS_LOOK: CROSS, **{name(digit): digit for name in (digit_look, circled_look) for digit in DIGITS}}
@@ -51,21 +55,15 @@ _HOW_OFTEN = np.exp([-_RARER.get(look, 0.0) for look in _LOOKS])
 
 @dataclass(frozen=True, eq=False)
 class InkSighting:
-    """The contents of a cell: log-odds that there are any, the probability of each look if so, and the sides along
-    which a loop's line runs. ``rarer`` says how much rarer these probabilities take some looks to be than others, in
-    log units. ``scores`` are the network's outputs for the cell by itself, if it was run, and ``loop_log_odds`` those
-    of a loop around it and of a line along each side, (5,). ``picture`` shows the ink of a written cell, for comparing
-    it with later ones.
+    """The contents of a cell: log-odds that there are any, and what a Reading says of it. ``scores`` are the network's
+    outputs for the cell by itself, if it was run, and ``loop_log_odds`` those of a loop around it and of a line along
+    each side, (5,).
     """
 
-    place: str
     log_odds: float
-    shares: Mapping[str, float]
-    sides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    reading: PlaceReading
     scores: FloatArray | None = None
     loop_log_odds: FloatArray | None = None
-    rarer: Mapping[str, float] = field(default_factory=dict)
-    picture: PlacePicture | None = field(default=None, repr=False)
 
     @property
     def is_certain(self) -> bool:
@@ -86,10 +84,6 @@ class InkSighting:
         """Return whether these log-odds of a loop and its lines, (5,), are those of the sighting."""
         known = self.loop_log_odds
         return known is not None and bool(np.abs(known - loop_log_odds).max() < _SAME_LOG_ODDS)
-
-    def look_probabilities(self) -> dict[str, float]:
-        """Return the probability of each look."""
-        return dict(self.shares)
 
 
 class InkReader:
@@ -129,10 +123,14 @@ class InkReader:
         surface = self._surface
         flat = flat_picture(image, pixel_map, surface)
         seen = read_pens(flat, surface.rows, surface.columns, self._usual_deg)
-        filled, pens = seen.filled.tolist(), seen.pens.tolist()
+        looks = (EMPTY, *self._pens)
+        likely = probabilities(seen.filled.ravel(), seen.pens.reshape(-1, len(self._pens)))
+        likely = likely.reshape(*seen.filled.shape, -1)
         return {
-            place: InkSighting(place, filled[row][column], dict(zip(self._pens, pens[row][column], strict=True)))
-            for place, (row, column) in self._cells.items()
+            place: InkSighting(
+                float(seen.filled[cell]), PlaceReading(dict(zip(looks, likely[cell].tolist(), strict=True)))
+            )
+            for place, cell in self._cells.items()
         }
 
     def _read_digits(
@@ -143,7 +141,7 @@ class InkReader:
         known = {place: one.scores for place, one in previous.items() if one.scores is not None and place not in wanted}
         order = [place for place in surface.places if place not in known]
         scores = np.zeros((surface.rows, surface.columns, OUTPUTS))
-        pictures: dict[str, PlacePicture | None] = {place: previous[place].picture for place in known}
+        pictures = {place: previous[place].reading.picture for place in known}
         for place, score in known.items():
             scores[self._cells[place]] = score
         if order:
@@ -158,7 +156,8 @@ class InkReader:
         kept = {place: previous[place] for place in known if previous[place].has_same_loop(loops[self._cells[place]])}
         fresh = [place for place in surface.places if place not in kept]
         at = tuple(np.array([self._cells[place] for place in fresh], dtype=np.int64).reshape(-1, 2).T)
-        found = kept | {one.place: one for one in _sightings(fresh, scores[at], loops[at], pictures)}
+        seen = _sightings(scores[at], loops[at], [pictures[place] for place in fresh])
+        found = kept | dict(zip(fresh, seen, strict=True))
         return {place: found[place] for place in surface.places}
 
     def _with_neighbours(self, places: Collection[str]) -> set[str]:
@@ -170,9 +169,7 @@ class InkReader:
         return {place for place in found if place is not None}
 
 
-def _sightings(
-    places: Sequence[str], scores: FloatArray, loops: FloatArray, pictures: Mapping[str, PlacePicture | None]
-) -> list[InkSighting]:
+def _sightings(scores: FloatArray, loops: FloatArray, pictures: Sequence[PlacePicture | None]) -> list[InkSighting]:
     """Make sightings from the cells' log-probabilities of SIGNS (n, ...), the log-odds of a loop and of its lines
     around them (n, 5), and pictures of their ink.
     """
@@ -189,18 +186,21 @@ def _sightings(
     shares *= _HOW_OFTEN
     shares /= shares.sum(axis=1, keepdims=True)
     log_odds = np.log(np.maximum(written, 1e-9)) - np.log(np.maximum(empty, 1e-9))
-    return [
-        InkSighting(
-            place,
-            odds,
-            dict(zip(_LOOKS, own, strict=True)),
-            {side: {LOOP: line, NO_LOOP: 1 - line} for side, line in zip(Side, lines, strict=True)} if odds > 0 else {},
-            score,
-            loop,
-            _RARER,
-            pictures[place] if odds > 0 else None,
-        )
-        for place, odds, own, (_, *lines), score, loop in zip(
-            places, log_odds.tolist(), shares.tolist(), likely.tolist(), scores, loops, strict=True
-        )
-    ]
+    found = []
+    for odds, own, (_, *lines), score, loop, picture in zip(
+        log_odds.tolist(),
+        probabilities(log_odds, shares).tolist(),
+        likely.tolist(),
+        scores,
+        loops,
+        pictures,
+        strict=True,
+    ):
+        looks = dict(zip(_EMPTY_AND_LOOKS, own, strict=True))
+        if odds > 0:
+            sides = {str(side): {LOOP: line, NO_LOOP: 1 - line} for side, line in zip(Side, lines, strict=True)}
+            reading = PlaceReading(looks, sides, picture=picture, rarer=_RARER)
+        else:
+            reading = PlaceReading(looks, rarer=_RARER)
+        found.append(InkSighting(odds, reading, score, loop))
+    return found

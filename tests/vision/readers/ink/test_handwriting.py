@@ -68,7 +68,7 @@ def test_the_sheet_that_was_learned_is_read_more_surely(learned: InkAppearance) 
     sure = []
     for appearance in (InkAppearance(), learned):
         sightings = InkReader(BOARD, appearance).read(view, BOARD.places, {})
-        shares = [sightings[place].look_probabilities() for place in said]
+        shares = [sightings[place].reading.probabilities for place in said]
         names = [("cross",) if sign == "X" else (f"digit {sign}", f"digit {sign} circled") for sign in said.values()]
         right = [sum(each[name] for name in own) for each, own in zip(shares, names, strict=True)]
         sure.append(float(np.mean(np.log(right))))
