@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
+from common.phrases import counted
 from firmware_bridge.connection.connection import BoardConnection
 from firmware_bridge.connection.events import (
     BoardEvent,
@@ -146,7 +147,7 @@ class Controller:
             case LogLine(level=level, text=text) if level >= _ERROR_LEVEL:
                 self._say_once(f"The board says: {text}")
             case EventsDropped(presses=presses) if presses:
-                self._say(f"{presses} presses of the board's buttons came too fast to count.")
+                self._say(f"{counted(presses, 'press', 'presses')} of the board's buttons came too fast to count.")
 
     def _greet(self, welcome: Welcome) -> None:
         """Say everything again about another board, or one that was changed; a loose cable changes nothing."""

@@ -234,13 +234,14 @@ def test_each_message_of_the_board_is_reported_once(
 ) -> None:
     connection.events = [FaultReported(1.0, 3, 0, "lights dimmed"), FaultReported(2.0, 3, 0, "lights dimmed")]
     connection.events += [FaultReported(2.0, 6, 0, ""), LogLine(2.0, 20, "hello", 0), LogLine(2.0, 40, "no memory", 0)]
-    connection.events += [EventsDropped(2.0, 0, 5), EventsDropped(2.0, 2, 5)]
+    connection.events += [EventsDropped(2.0, 0, 5), EventsDropped(2.0, 2, 5), EventsDropped(3.0, 1, 5)]
     board.presses()
     assert said == [
         "The board says: lights dimmed.",
         "The board says: fault 6.",
         "The board says: no memory",
         "2 presses of the board's buttons came too fast to count.",
+        "1 press of the board's buttons came too fast to count.",
     ]
 
 
