@@ -32,7 +32,6 @@ from referee.commands.command_socket import reply_message
 from referee.judge.verdict import Verdict
 from referee.wiring.plan import Inputs
 from simulator.faults.game import FAULT_KINDS, IMPOSSIBLE_KINDS
-from simulator.play.players import HANDLERS
 from vision.frame import Frame
 
 _AROUND_S = 1.6
@@ -76,7 +75,7 @@ def play_and_score(plan: GamePlan) -> GameScore:
 @click.option(
     "--of",
     "game",
-    type=click.Choice(sorted(HANDLERS)),
+    type=click.Choice(sorted(IMPOSSIBLE_KINDS)),
     default="deblockle",
     show_default=True,
     help="Which game to play.",

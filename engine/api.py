@@ -184,6 +184,17 @@ class CountsSheets(Protocol):
         """
 
 
+@runtime_checkable
+class WritesTogether(Protocol):
+    """A table on which all players write at once, each on their own sheet.
+
+    A player may write in two steps, of which the camera sees only the result.
+    """
+
+    def looks_before(self, look: LookName) -> tuple[LookName, ...]:
+        """Return the looks that a place may have had between the steps: a digit in a loop was a digit before."""
+
+
 class Notation(Protocol[StateT, TurnT]):
     """States and turns as text: strict forms to store, and sentences for people."""
 
@@ -381,6 +392,11 @@ class Game(Generic[StateT, TurnT]):
     tapping: Tapping | None = None
     is_slow_to_list: bool = False
     goals: Mapping[Place, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def has_sheets(self) -> bool:
+        """Whether the players write on printed sheets."""
+        return self.printed_sheet is not None
 
     def awaits_roll(self, state: StateT) -> bool:
         """Return whether dice must be rolled before anyone can play."""

@@ -35,17 +35,6 @@ class KnowsChanges(Protocol):
         """Return the looks that a legal turn changes."""
 
 
-@runtime_checkable
-class WritesInSteps(Protocol):
-    """A table on which all players write at once, each on their own sheet.
-
-    A player may write in two steps, of which the camera sees only the result.
-    """
-
-    def looks_before(self, look: LookName) -> tuple[LookName, ...]:
-        """Return the looks that a place may have had between the steps: a digit in a loop was a digit before."""
-
-
 def turns_showing(game: Game[StateT, TurnT], state: StateT, could_be: CouldBe) -> Iterator[TurnT]:
     """Yield every legal turn after which each place has one of the looks it could show; small changes first.
 
@@ -87,7 +76,7 @@ def silent_turns(game: Game[StateT, TurnT], state: StateT) -> tuple[TurnT, ...]:
 
     Empty unless each of them has exactly one such turn, and in games that are not written on sheets.
     """
-    if game.printed_sheet is None:
+    if not game.has_sheets:
         return ()
     could_be = {place: (look,) for place, look in game.table.appearance(state).items()}
     turns = tuple(turns_showing(game, state, could_be))

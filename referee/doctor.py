@@ -254,7 +254,7 @@ def _calibration(settings: Settings) -> Iterator[Finding]:
 
 def _looks(settings: Settings, load: Callable[[Path], Appearance]) -> Finding:
     looks = settings.table.looks
-    if looks is None and registry.load(settings.game.name).printed_sheet is not None:
+    if looks is None and registry.load(settings.game.name).has_sheets:
         return Finding.ok("looks", "handwriting is read without looks")
     if looks is None:
         message = "none are set; they are learned from each set-up"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
-GAMES = ("blockade", "blokus_dice", "deblockle", "diaballik", "number_drop")
+_ROOT = Path(__file__).resolve().parents[1]
+GAMES = tuple(sorted(path.parent.name for path in _ROOT.glob("engine/games/*/game.py")))
 
 
 @dataclass(frozen=True)

@@ -257,7 +257,7 @@ def markers(context: CommandContext, layout: Path | None, paper: str, out: Path)
     settings = context.configuration({"table.layout": layout}).settings
     game = registry.load(settings.game.name)
     parts = layout_for(game.name, settings.table.layout).parts()
-    if game.printed_sheet is not None:
+    if game.has_sheets:
         parts = tuple(part for part in parts if not isinstance(part.surfaces[0].pieces, Ink))
         if not parts:
             raise PrintError(
@@ -321,7 +321,7 @@ def game_sheets(
 
     game = registry.load(game_name)
     if game.printed_sheet is None:
-        with_one = [each for each in registry.games() if registry.load(each).printed_sheet is not None]
+        with_one = [each for each in registry.games() if registry.load(each).has_sheets]
         raise click.UsageError(f"{game.title} is not written on sheets; these are: {', '.join(with_one)}.")
     settings = context.configuration({"table.layout": layout}).settings
     own = settings.game.name == game.name

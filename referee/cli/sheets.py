@@ -114,7 +114,7 @@ def _own_sheet(settings: Settings) -> TableLayout | None:
     from referee.settings.table_layout import layout_for, with_rules
 
     game = registry.load(settings.game.name)
-    if game.printed_sheet is None:
+    if not game.has_sheets:
         return None
     layout = layout_for(game.name, settings.table.layout)
     return with_rules(replace(layout, game=game.name), game, table_options(game, settings.game.options))

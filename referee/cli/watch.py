@@ -137,8 +137,8 @@ def watch_command(
     settings = configuration.settings
     game = registry.load(settings.game.name)
     rules = table_options(game, {**settings.game.options, **read_pairs(options)})
-    wire, wrong = playable_plan(settings, configuration.sources, game.places)
-    if given["camera.source"] is not None and wire.inputs is Inputs.SENSORS:
+    wiring, wrong = playable_plan(settings, configuration.sources, game.places)
+    if given["camera.source"] is not None and wiring.inputs is Inputs.SENSORS:
         raise click.UsageError("--camera names a camera, but the eyes are sensors alone; add --eyes both or camera.")
     drivers, notices = settings.lights.drivers, tuple(wrong)
     if wrong:
@@ -154,7 +154,7 @@ def watch_command(
             frames=frames,
             video=video,
             stills=stills,
-            wire=wire,
+            wiring=wiring,
             resume=resume,
             debug_images=debug_images,
             full_screen=not lines,

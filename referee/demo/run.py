@@ -316,7 +316,7 @@ def _open_inputs(
 def _compose_reader(options: DemoOptions, demo: _Demo, board: DemoController | None, console: Console) -> Reader:
     if options.inputs == Inputs.SENSORS:
         return compose_reader(demo.game, None, board)
-    if demo.game.printed_sheet is None:
+    if not demo.game.has_sheets:
         console.print("Learning the pieces from pictures …")
     return compose_reader(demo.game, enrolled_reader(demo.table), board if options.inputs == Inputs.BOTH else None)
 

@@ -93,7 +93,7 @@ def score_game(
 
 def silent_turn_numbers(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> frozenset[int]:
     """Return the numbers of the turns on sheets that wrote nothing, because a player passed."""
-    if game.printed_sheet is None:
+    if not game.has_sheets:
         return frozenset()
     silent: set[int] = set()
     board: dict[str, str] = {}

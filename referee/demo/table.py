@@ -86,7 +86,7 @@ class DemoOptions:
 
 def demo_rules(options: DemoOptions, game: Game[Any, Any]) -> dict[str, OptionValue]:
     """Return the game's options in the demo: the defaults for random turns, a short game if it should reach its end."""
-    if game.printed_sheet is not None:
+    if game.has_sheets:
         return {"players": _WRITERS}
     return {} if options.random else dict(_SHORT.get(game.name, {}))
 

@@ -140,7 +140,7 @@ class Opponent:
         except EngineError as error:
             return self._refusal(str(error))
         if meant.places:
-            do = "write" if self._game.printed_sheet is not None else "move"
+            do = "write" if self._game.has_sheets else "move"
             words = f"{self._game.notation.describe(meant)} Please {do} it for {self.player}."
         else:
             # The table looks the same after such a turn, so somebody has to say that it was played.

@@ -63,24 +63,7 @@ JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "Jso
 class Event:
     """One accepted event.
 
-    ``kind`` decides what ``data`` holds (see docs/internals/journal.md):
-
-    - ``new game``: ``game``, ``options``, ``seed`` (virtual table only), ``clock`` if the game has one
-    - ``set up``: ``state`` (strict text of the state the table showed; a list when it is open who starts)
-    - ``turn``: ``turn`` (strict text), ``player``, ``state`` (strict text after it), with a clock ``complete_s``
-    - ``rolled``: ``roll`` (strict text), ``state`` (strict text after it)
-    - ``announced``: ``announcement`` (strict text), ``state`` (strict text after it)
-    - ``hint given``: ``by`` (who asked), ``player`` (whose turn it is for), ``turn`` (strict text), ``strength``,
-      ``stage`` (``piece`` or ``whole``), ``sentence``, ``places``; it leaves the state as it is
-    - ``intention``: ``player`` (played by the program), ``turn`` (strict text), ``strength``, ``sentence``, ``places``
-    - ``clock``: ``change`` and its details (see ``referee.clocks.fold``)
-    - ``draw offer``: ``player`` (who offers), ``change`` (``made`` or ``refused``), ``by``, ``sentence``; an accepted
-      offer is followed by ``announced``
-    - ``illegal``, ``put right``, ``question``, ``note``: what was said; they leave the state as it is
-    - ``correction``: ``by`` (a person's name), ``state`` (strict text that holds from here), ``why``
-    - ``take back``: ``by``; the last turn, roll or announcement no longer counts
-    - ``end``: ``winner`` (or null), ``reason``, and ``shared_by`` if several players share the victory
-
+    ``kind`` decides what ``data`` holds; docs/internals/journal.md lists it.
     ``frame_time_s`` is the monotonic time of the frame it was judged from, ``wall_time`` ISO 8601 UTC.
     """
 

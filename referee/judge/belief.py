@@ -106,9 +106,9 @@ class Observations:
 
     ``looked`` is what each visible place showed at ``looked_s``; ``sensed`` what the sensors reported; ``disputed`` the
     places where camera and sensor contradicted each other; ``doubted`` sensor values known to be wrong. Sensor changes
-    up to ``since_s`` belong to accepted turns. ``dice`` are the dice on the table. ``earlier`` is how places that the
-    camera misread, and cells that were written, were read when it became known what they show: seeing the same again
-    changes nothing. ``pieces`` are the known stacks and discs, as last seen.
+    up to ``since_s`` belong to accepted turns. ``dice`` are the dice on the table. ``earlier`` holds the
+    readings of misread places and of written cells from when it became known what they show: the same reading again
+    means that nothing changed. ``pieces`` are the known stacks and discs, as last seen.
     """
 
     looked: Mapping[Place, PooledPlace] = field(default_factory=dict)

@@ -16,7 +16,9 @@ from referee.judge.settings import JudgeSettings
 
 _CACHE_SIZE = 256
 MOST_LISTED = 2_500
-"""Two turns in a row are searched only where a state has at most this many turns."""
+"""In a game that is not slow to list: the most turns looked at, nearest first, and the most that a state may have for
+two turns in a row to be searched from it.
+"""
 
 MOST_WEIGHED = 150
 """The most turns looked at, nearest first, in a game that is slow to list; more would end in a question anyway."""
@@ -118,7 +120,7 @@ class JudgeContext(Generic[StateT, TurnT]):
     @property
     def has_sheets(self) -> bool:
         """Whether the players write on sheets."""
-        return self.game.sheet_file is not None
+        return self.game.has_sheets
 
     @property
     def handwriting(self) -> float:

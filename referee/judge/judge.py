@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from engine.api import StateT, TurnT
-from engine.showing import WritesInSteps
+from engine.api import StateT, TurnT, WritesTogether
 from engine.values import Breach, OptionValue
 from referee.judge import faults, sentences
 from referee.judge.acceptance import (
@@ -251,7 +250,7 @@ def _judge_by_kind(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
 def _judge_each_sheet(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Judge each sheet by itself when several players wrote at once."""
     rules, belief, ruling = look.game.rules, look.belief, Ruling(())
-    least = 1 if isinstance(look.game.table, WritesInSteps) else 2
+    least = 1 if isinstance(look.game.table, WritesTogether) else 2
     if not look.trigger.accepts or len(rules.players_to_move(look.states[0])) < least:
         return None
     changed = {place for place, _ in look.decision.shown}

@@ -29,7 +29,7 @@ class PooledPlace:
     numbers of stacked pieces to their log-probabilities, given the best look; ``tops_mm`` maps them to where on its
     place the top piece would then be. ``picture`` is the newest. ``touched`` is the log-odds that a stack was
     touched since it was last known, ``None`` if it never was; if given, ``heights`` assume that it was touched.
-    ``rarer`` is how much rarer the probabilities take some looks to be than others.
+    ``rarer`` maps some looks to how much rarer the probabilities take them to be than the others, in log units.
     """
 
     log_probabilities: Mapping[str, float]

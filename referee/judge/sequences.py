@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic
 
-from engine.api import StateT, TurnT
-from engine.showing import CouldBe, WritesInSteps
+from engine.api import StateT, TurnT, WritesTogether
+from engine.showing import CouldBe
 from engine.values import EMPTY, Appearance, Place, Player
 from referee.judge.evidence.sides import side_contradiction
 from referee.judge.explanations import (
@@ -121,7 +121,7 @@ def _possible_between_turns(base: Appearance, seen: PooledReading, free: Collect
 def looks_while_writing(context: JudgeContext[StateT, TurnT], could_be: CouldBe) -> CouldBe:
     """Return the looks that could become those of ``could_be`` if more is written, and these themselves."""
     table = context.game.table
-    if not isinstance(table, WritesInSteps):
+    if not isinstance(table, WritesTogether):
         return could_be
     return {
         place: (*looks, *(before for each in looks for before in table.looks_before(each)))

@@ -28,7 +28,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         """Quietly show that a turn which was taken back still lies on the table."""
         changes = decision.changes
         places = self.places_of(changes)
-        sentence = sentences.taken_back(places, written=self.game.sheet_file is not None)
+        sentence = sentences.taken_back(places, written=self.game.has_sheets)
         return self.not_finished(sentence, places, changes, seen, decision.margin)
 
     def which_turn(self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:

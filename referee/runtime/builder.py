@@ -32,8 +32,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from engine.api import Game
-from engine.showing import WritesInSteps
+from engine.api import Game, WritesTogether
 from referee.hints.opponent import Opponent
 from referee.hints.requests import HintSource
 from referee.runtime.readers import AttentiveReader, WholeReader
@@ -66,7 +65,7 @@ def compose_reader(
     watched: Reader = seen
     if not every_frame:
         # a hand that writes must not keep the others' sheets from being read
-        watched = AttentiveReader(seen, reads_movement=isinstance(game.table, WritesInSteps))
+        watched = AttentiveReader(seen, reads_movement=isinstance(game.table, WritesTogether))
     elif isinstance(seen, KeepsReadings):
         watched = WholeReader(seen)
     if sensors is None:

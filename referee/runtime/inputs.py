@@ -50,7 +50,7 @@ class WatchOptions:
 
     ``frames`` (a folder of pictures in name order) or ``video`` is watched instead of the settings' camera.
     ``stills``: every frame is a table at rest at the end of a turn; otherwise pictures count as taken 15 a second.
-    ``wire`` is the wiring plan. ``resume`` continues the journal's latest game. ``debug_images`` is a folder for
+    ``wiring`` is what is connected. ``resume`` continues the journal's latest game. ``debug_images`` is a folder for
     pictures of what was located. ``list_ports`` lists the serial ports. With ``full_screen``, a live table takes the
     whole terminal; ``notices`` are reported first. ``page`` and ``mqtt`` are the options of the page and the broker;
     ``maintenance`` builds the functions that the page offers to the owner.
@@ -60,7 +60,7 @@ class WatchOptions:
     frames: Path | None = None
     video: Path | None = None
     stills: bool = False
-    wire: WiringPlan = field(default_factory=WiringPlan)
+    wiring: WiringPlan = field(default_factory=WiringPlan)
     resume: bool = True
     debug_images: Path | None = None
     full_screen: bool = True
@@ -73,7 +73,7 @@ class WatchOptions:
     @property
     def by_sensors_alone(self) -> bool:
         """Whether there is no camera."""
-        return self.wire.inputs is Inputs.SENSORS
+        return self.wiring.inputs is Inputs.SENSORS
 
     @property
     def is_live(self) -> bool:
@@ -135,7 +135,7 @@ def open_inputs(
         return OpenedInputs(TickSource(time.monotonic, time.sleep), alone)
     seen = _picture_reader(options, layout, game, journal, say)
     camera = stack.enter_context(_camera(options, journal))
-    sensors = devices.sensors if options.wire.has_sensors else None
+    sensors = devices.sensors if options.wiring.has_sensors else None
     return OpenedInputs(
         camera,
         compose_reader(game, seen, sensors, every_frame=options.stills, health=health),
@@ -148,7 +148,7 @@ def open_inputs(
 def _say_what_sensors_tell(game: Game[Any, Any], say: Callable[[str], None]) -> None:
     """Say how much of the game the switches can distinguish; raises ConfigError if nothing."""
     title = game.title
-    if game.sheet_file is not None:
+    if game.has_sheets:
         raise ConfigError(
             f"{title} can't be followed by sensors: it is written on sheets, which they can't sense; {kept_by_text()}"
         )
@@ -236,7 +236,7 @@ def _picture_reader(
     camera, looks = load_camera_model(options), options.settings.table.looks
     if looks is not None and layout.markers.centres_mm:
         return table_reader(camera, layout, _loaded_looks(looks, layout, game))
-    if game.printed_sheet is not None:
+    if game.has_sheets:
         # Handwriting is read without being taught.
         return table_reader(camera, layout, None)
     states = _states_under_way(options, game, journal)

@@ -144,8 +144,8 @@ class LearningReader:
     """Reads frames like ``TableReader``, after learning the looks of the pieces from a clear frame.
 
     It learns the pieces' colours unless they are ``known``. For a board without markers, it also learns the first
-    player's side: the one from which the board shows the ``expected`` looks, place by place. ``colour_names`` are in
-    the order of the players; the first player sits at the camera's lower edge in the layout's terms. ``forget``
+    player's side: the one from which the board shows the ``expected`` looks, place by place. ``players`` are in the
+    game's order: the first one's pieces stand in the nearest rows of the layout. ``forget``
     discards what was learned, for a frame that turned out not to show a set-up. ``keep`` saves the looks before they
     are used, so that no set-up is accepted with colours that a power cut could lose.
     """
@@ -154,7 +154,7 @@ class LearningReader:
         self,
         camera: CameraModel,
         layout: TableLayout,
-        colour_names: tuple[str, ...],
+        players: tuple[str, ...],
         keep: Callable[[Appearance], None] | None = None,
         *,
         known: Appearance | None = None,
@@ -162,7 +162,7 @@ class LearningReader:
     ) -> None:
         self._camera = camera
         self._layout = layout
-        self._names = colour_names
+        self._names = players
         self._kind = reader_kind(layout)
         self._known = known
         self._expected = expected or {}

@@ -90,7 +90,7 @@ def watch(options: WatchOptions, console: Console) -> int:
             report.remark(notice)
         journal = stack.enter_context(_journal(options, report.remark))
         devices = stack.enter_context(
-            open_devices(options.wire, health_file(chosen.journal.path), report.remark, options.list_ports)
+            open_devices(options.wiring, health_file(chosen.journal.path), report.remark, options.list_ports)
         )
         inputs = open_inputs(options, game, layout, journal, devices, stack, report.remark)
         # The live screen shows the lights already.

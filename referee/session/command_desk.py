@@ -58,9 +58,10 @@ class Sender(Protocol):
 class CommandDesk:
     """Takes commands from any sender. Call its methods only from one event loop.
 
-    ``usual_name`` is the journal's name for givers without one. ``forbidden`` is the message for a command that
-    ``{needs}`` another role. With ``keeps_requests``, events record the request id of their command; ``done_before``
-    then finds the reply to a command carried out before a restart. It may block, so it is called in a thread.
+    ``usual_name`` stands in the journal for a sender without a name. ``forbidden`` refuses a command that the sender's
+    role does not allow; ``{needs}`` in it becomes the role needed. With ``keeps_requests``, events record the request
+    id of their command; ``done_before`` then finds the reply to a command carried out before a restart. It may block,
+    so it is called in a thread.
     """
 
     def __init__(

@@ -20,14 +20,13 @@ from referee.judge.verdict import AcceptedRoll, AcceptedStep, Verdict, VerdictKi
 SEEN = "camera"
 """The source of a roll that the camera read."""
 
-_CHANGING = frozenset(
-    {EventKind.TURN, EventKind.ROLLED, EventKind.ANNOUNCED, EventKind.CORRECTION, EventKind.TAKE_BACK, EventKind.END}
-)
+_CHANGING = STATE_CHANGING | {EventKind.END}
+"""The events that change the state or end the game."""
 
 
 def set_up_request(game: Game[Any, Any]) -> str:
     """Say what the players must do first."""
-    return "Set up the pieces." if game.printed_sheet is None else "Lay out empty sheets."
+    return "Lay out empty sheets." if game.has_sheets else "Set up the pieces."
 
 
 def new_game_event(command: NewGame) -> Event:

@@ -277,13 +277,13 @@ def belief_from(
     overrides = event_records.latest_overrides(events)
     each = list(fold_each(context.game, recorded)) if overrides else []
     for index in overrides:
-        before, word = each[index - 1], events[index]
+        before, override = each[index - 1], events[index]
         belief = override_belief(
             context,
             replace(belief, states=before.states),
             each[index].states,
-            word.texts("places"),
-            undone=event_records.undone_states(before) if word.kind == EventKind.TAKE_BACK else (),
+            override.texts("places"),
+            undone=event_records.undone_states(before) if override.kind == EventKind.TAKE_BACK else (),
         )
     return replace(
         belief,

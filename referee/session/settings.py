@@ -54,7 +54,6 @@ class ServiceSettings:
     stills: bool = False
     patience_s: float = 5.0
     stall_s: float = 20.0
-    settle: StabilitySettings = field(default_factory=StabilitySettings)
     judge: JudgeSettings = field(default_factory=JudgeSettings)
     hints: HintSettings = field(default_factory=HintSettings)
     clock: TimeControl | None = None
@@ -72,9 +71,9 @@ class ServiceSettings:
             )
 
     @property
-    def settling(self) -> StabilitySettings:
+    def stability(self) -> StabilitySettings:
         """The settings of the stability filter; stills are at rest at once."""
-        return STILLS if self.stills else self.settle
+        return STILLS if self.stills else StabilitySettings()
 
     def complete(self, command: NewGame) -> NewGame:
         """Return the command with the options, the clock and the ban on hints of these settings, unless it has its own.

@@ -6,9 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Generic
 
-from engine.api import Game, StateT, TurnT
+from engine.api import Game, StateT, TurnT, WritesTogether
 from engine.errors import EngineError
-from engine.showing import WritesInSteps
 from engine.values import EMPTY, LookName, OptionValue, Place, Player
 from referee.commands.entries import apply_entry, implied_passes
 from referee.commands.values import Announce, EnterRoll, EnterTurn, Entry
@@ -39,15 +38,15 @@ class TableView(Generic[StateT, TurnT]):
     def __init__(self, context: JudgeContext[StateT, TurnT], settings: ServiceSettings) -> None:
         self._context = context
         self._settings = settings
-        self._filter = StabilityFilter(settings.settling)
+        self._filter = StabilityFilter(settings.stability)
         self._sheets = SheetsAtRest(settings)
         self._unclear = UnclearWatch(0.0 if settings.stills else settings.patience_s)
-        self._stall = StallWatch(settings.stall_s, settings.settling.sure_probability)
+        self._stall = StallWatch(settings.stall_s, settings.stability.sure_probability)
         self._judged: tuple[float, Trigger] | None = None
         self._judged_in_sight: frozenset[Place] = frozenset()
         self.press_waits = False
         """Whether somebody ended the turn: the table is judged now if it is at rest, else as soon as it is."""
-        self.question = OpenQuestion(settings.settling.sure_probability)
+        self.question = OpenQuestion(settings.stability.sure_probability)
         """The last question to the players."""
         self.frame: Frame | None = None
         """The newest frame, ``None`` for one that could not be used."""
@@ -73,7 +72,7 @@ class TableView(Generic[StateT, TurnT]):
         """Return the sheets that have come to rest while others have not, in a game in which several write at once."""
         game = self._context.game
         is_played = bool(states) and game.rules.outcome(states[0]) is None
-        if self.reading is None or not is_played or not isinstance(game.table, WritesInSteps):
+        if self.reading is None or not is_played or not isinstance(game.table, WritesTogether):
             return ()
         return self._sheets.add(self.reading, game.rules.players_to_move(states[0]))
 
@@ -217,7 +216,7 @@ class TableView(Generic[StateT, TurnT]):
         ``None`` if too few of them show the same table, and for stills, of which each was judged at once.
         """
         pending = self._filter.pending()
-        enough = pending is not None and len(pending.readings) >= min(2, self._settings.settling.readings)
+        enough = pending is not None and len(pending.readings) >= min(2, self._settings.stability.readings)
         return pending if enough and not self._settings.stills else None
 
 
@@ -229,9 +228,9 @@ def _is_possible(game: Game[StateT, TurnT], states: Sequence[StateT], command: E
     return True
 
 
-def is_before_set_up(game: Game[Any, Any], options: Mapping[str, OptionValue], settled: StableView) -> bool:
+def is_before_set_up(game: Game[Any, Any], options: Mapping[str, OptionValue], stable: StableView) -> bool:
     """Whether the table is certainly empty and the game starts with pieces; then no alarm is raised."""
-    return settled.is_empty and any(look != EMPTY for look in usual_appearance(game, options).values())
+    return stable.is_empty and any(look != EMPTY for look in usual_appearance(game, options).values())
 
 
 class SheetsAtRest:
@@ -258,7 +257,7 @@ class SheetsAtRest:
         return tuple(found)
 
     def _sheet_at_rest(self, player: Player, reading: Reading) -> StableView | None:
-        followed = self._filters.setdefault(player, StabilityFilter(self._settings.settling))
+        followed = self._filters.setdefault(player, StabilityFilter(self._settings.stability))
         own = {place: seen for place, seen in reading.places.items() if place.startswith(f"{player}.")}
         if not own or any(seen.hidden_by in BLOCKING_KINDS for seen in own.values()):
             followed.clear()
@@ -304,27 +303,27 @@ class OpenQuestion:
         self._shown: Mapping[str, str] | None = None
         self._unread: frozenset[str] = frozenset()
 
-    def take(self, verdict: Verdict, settled: StableView | None) -> None:
+    def take(self, verdict: Verdict, stable: StableView | None) -> None:
         """Process the verdict now shown: one that asks opens a question, any other closes it."""
         self.close()
-        if settled is not None and verdict.kind is VerdictKind.AMBIGUOUS:
-            self._shown = settled.shown
-            self._unread = self._unreadable(settled.readings[-1]) & set(verdict.places)
+        if stable is not None and verdict.kind is VerdictKind.AMBIGUOUS:
+            self._shown = stable.shown
+            self._unread = self._unreadable(stable.readings[-1]) & set(verdict.places)
 
     def close(self) -> None:
         """Note that a person answered."""
         self._shown, self._unread = None, frozenset()
 
-    def is_open(self, settled: StableView | None) -> bool:
-        """Whether the question is still open; ``settled`` is ``None`` while the table isn't at rest."""
-        if self._shown is None or settled is None:
+    def is_open(self, stable: StableView | None) -> bool:
+        """Whether the question is still open; ``stable`` is ``None`` while the table isn't at rest."""
+        if self._shown is None or stable is None:
             return self._shown is not None
-        is_unread = not self._unread or bool(self._unread & self._unreadable(settled.readings[-1]))
-        return is_unread and settled.looks_like(self._shown)
+        is_unread = not self._unread or bool(self._unread & self._unreadable(stable.readings[-1]))
+        return is_unread and stable.looks_like(self._shown)
 
-    def is_read(self, settled: StableView) -> bool:
+    def is_read(self, stable: StableView) -> bool:
         """Whether the question was about unreadable squares, which all the latest readings can read."""
-        return bool(self._unread) and not any(self._unread & self._unreadable(one) for one in settled.readings)
+        return bool(self._unread) and not any(self._unread & self._unreadable(one) for one in stable.readings)
 
     def _unreadable(self, reading: Reading) -> frozenset[str]:
         return frozenset(unreadable_places(reading, self._sure_probability))

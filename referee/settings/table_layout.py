@@ -52,7 +52,7 @@ def _check_squares(layout: TableLayout, game: str) -> None:
     if game not in registry.games() or not isinstance(board, GridSurface):
         return
     played = registry.load(game)
-    if played.printed_sheet is None and set(board.places) != set(played.places):
+    if not played.has_sheets and set(board.places) != set(played.places):
         needed = grid_of(played.places).rows
         raise LayoutError(
             f"the layout's {board.name} has {board.columns} x {board.rows} squares, {board.places[0]} to "

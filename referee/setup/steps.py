@@ -61,7 +61,7 @@ LETTERS = {"black": "K"}
 
 def steps_of(game: Game[Any, Any]) -> tuple[Step, ...]:
     """Return the steps for a game, in order."""
-    without = {"switches", "switch-map"} if game.printed_sheet is not None else {"players"}
+    without = {"switches", "switch-map"} if game.has_sheets else {"players"}
     return tuple(step for step in _STEPS if step.name not in without)
 
 

@@ -79,7 +79,7 @@ class TableSetup:
     @property
     def has_board(self) -> bool:
         """Whether the game has a board with pieces. If not, it is played on paper sheets."""
-        return self.game.printed_sheet is None
+        return not self.game.has_sheets
 
     @property
     def camera(self) -> CameraModel:

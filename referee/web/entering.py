@@ -113,7 +113,7 @@ def _normalized(text: str) -> str:
 
 def _listable(game: Game[Any, Any], snapshot: Snapshot) -> Iterator[tuple[str, Any]]:
     """Yield the legal turns with their notation, if the game can list them."""
-    if not snapshot.states or snapshot.outcome is not None or game.is_slow_to_list or game.printed_sheet is not None:
+    if not snapshot.states or snapshot.outcome is not None or game.is_slow_to_list or game.has_sheets:
         return
     try:
         for turn in islice(game.rules.legal_turns(snapshot.states[0]), _MOST_COUNTED):

@@ -24,11 +24,6 @@ def test_every_room_has_code_and_tests() -> None:
             assert any((ROOT / folder).rglob("*.py")), f"{name}: there is no code in {folder}"
 
 
-def test_every_game_with_rules_is_a_room() -> None:
-    games = {path.name for path in (ROOT / "engine" / "games").iterdir() if (path / "game.py").exists()}
-    assert set(mutant_rooms.GAMES) == games
-
-
 def test_a_copy_holds_what_the_tests_need(tmp_path: Path) -> None:
     copy = mutants.copied(tmp_path)
     assert (copy / "tests" / "conftest.py").exists()

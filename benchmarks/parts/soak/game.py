@@ -76,7 +76,7 @@ class GamePlan:
     @property
     def setting(self) -> Setting:
         """The table at the start."""
-        sheets = None if load(self.game).printed_sheet is None else self.sheets
+        sheets = self.sheets if load(self.game).has_sheets else None
         return _setting(self.seed, self.size, self.game, sheets)
 
     @property
@@ -88,7 +88,7 @@ class GamePlan:
     def options(self) -> dict[str, OptionValue]:
         """The rule options."""
         if self.game != "deblockle":
-            return {} if load(self.game).printed_sheet is None else {"players": self.sheets}
+            return {"players": self.sheets} if load(self.game).has_sheets else {}
         options: dict[str, OptionValue] = {"side_by_side": self.side_by_side}
         if self.start == "usual":
             options |= {"blocks_gold": self.blocks[0], "blocks_teal": self.blocks[1]}
@@ -112,7 +112,7 @@ def plan_of(
     stands where, so they get neither agreed squares nor turns that end by touch.
     """
     # All players write at once, so no touch ends a turn.
-    by_touch = inputs is not Inputs.SENSORS and load(game).printed_sheet is None
+    by_touch = inputs is not Inputs.SENSORS and not load(game).has_sheets
     turn_ends = _TURN_ENDS if by_touch else ("button", "rest", "button", "rest")
     if game != "deblockle":
         return GamePlan(seed, turns, size, turn_ends[seed % 4], True, kinds, perfect_reader, inputs=inputs, game=game)

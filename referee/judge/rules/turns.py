@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Generic
 
-from engine.api import StateT, TurnT
-from engine.showing import CouldBe, WritesInSteps, turns_showing
+from engine.api import StateT, TurnT, WritesTogether
+from engine.showing import CouldBe, turns_showing
 from engine.support.looks import Look as PieceLook
 from engine.values import EMPTY, Appearance, Breach, Player
 from referee.judge import sentences
@@ -310,10 +310,10 @@ def _against_sides(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT]:
 def find_two_written_turns(look: Look[StateT, TurnT], player: Player) -> tuple[TurnT, ...]:
     """Return the two turns of a player that a sheet shows together, or only the first where the second is unclear.
 
-    Nothing where no first turn fits, or more than one.
+    Empty unless exactly one first turn fits.
     """
     context, game = look.context, look.game
-    if not isinstance(game.table, WritesInSteps) or len(look.states) > 1:
+    if not isinstance(game.table, WritesTogether) or len(look.states) > 1:
         return ()
     could_be = worth_weighing(context, look.visible)
     if not _could_be_second_step(game.table, look.believed, could_be):
@@ -334,7 +334,7 @@ def find_two_written_turns(look: Look[StateT, TurnT], player: Player) -> tuple[T
     return found[0] if found else ()
 
 
-def _could_be_second_step(table: WritesInSteps, believed: Appearance, could_be: CouldBe) -> bool:
+def _could_be_second_step(table: WritesTogether, believed: Appearance, could_be: CouldBe) -> bool:
     """Return whether some cell could show something new that is written in two steps, such as a digit in a loop."""
     return any(
         look != believed[place] and table.looks_before(look)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from random import Random
 from types import SimpleNamespace
@@ -111,3 +112,8 @@ def test_two_turns_in_a_row_are_searched_only_where_turns_are_few_and_quick_to_l
         is_slow_to_list=is_slow_to_list, rules=SimpleNamespace(legal_turns=lambda _: tuple(range(turns)))
     )
     assert Explorer(game).has_few_turns("a state") == few
+
+
+def test_a_game_is_written_on_sheets_though_it_has_no_file_of_them_to_copy() -> None:
+    assert JudgeContext.of(replace(load("number-drop"), sheet_file=None)).sheet_of("p1.a1") == "p1"
+    assert JudgeContext.of(load("diaballik")).sheet_of("a1") == ""

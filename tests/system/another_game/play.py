@@ -87,20 +87,20 @@ def main(journal_path: Path) -> dict[str, Any]:
 
     with Journal.open(journal_path, wall_clock=utc_now) as journal, opened(journal) as service:
         show(service)
-        show(service, b5="empty", b4="blue disc")
-        show(service, c2="empty", c4="red disc")
-        show(service, c4="empty", c2="red disc")
-        show(service, c2="empty", c3="red disc")
-        show(service, b4="empty", c3="blue disc")
-        show(service, f2="empty", f3="red disc", a5="empty", a4="blue disc")
+        show(service, b5="empty", b4="blue piece")
+        show(service, c2="empty", c4="red piece")
+        show(service, c4="empty", c2="red piece")
+        show(service, c2="empty", c3="red piece")
+        show(service, b4="empty", c3="blue piece")
+        show(service, f2="empty", f3="red piece", a5="empty", a4="blue piece")
         service.take_back(TakeBack("Ann"))
         believed = service.belief[0]
     with Journal.open(journal_path, wall_clock=utc_now) as journal:
-        amended = game.notation.format_state(game.table.amend(believed, {"c3": "empty", "b2": "blue disc"}, "blue"))
+        amended = game.notation.format_state(game.table.amend(believed, {"c3": "empty", "b2": "blue piece"}, "blue"))
         journal.append(Event(EventKind.CORRECTION, {"by": "Ann", "state": amended, "why": "it slid"}))
         with opened(journal) as again:
-            show(again, a4="empty", a5="blue disc", c3="empty", b2="blue disc")
-            show(again, b2="empty", a1="blue disc")
+            show(again, a4="empty", a5="blue piece", c3="empty", b2="blue piece")
+            show(again, b2="empty", a1="blue piece")
             finished = again.finished
     panel.close()
 

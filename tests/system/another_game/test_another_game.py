@@ -149,6 +149,11 @@ def test_the_command_line_knows_it(call: Call, tmp_path: Path) -> None:
     assert "did you mean 'breakthrough'?" in call("-m", "referee", "config", code=3).stderr
 
 
+def test_a_camera_can_read_it(call: Call) -> None:
+    code = "from referee.settings.table_layout import layout_for_camera; layout_for_camera('breakthrough', None)"
+    call("-c", code)
+
+
 def test_the_tests_of_every_game_run_on_it(copy: Path, call: Call) -> None:
     call(copy / "tests" / "playthroughs" / "rewrite.py", "breakthrough/")
     every = sorted((copy / "tests" / "engine").glob("test_every_game*.py"))

@@ -119,7 +119,7 @@ def options(sitting: Sitting, eyes: str) -> WatchOptions:
         inputs=Inputs(eyes),
     )
     values = {"journal.path": sitting.journal, "journal.daily_copies": 0, "turn.end": "button", "lights.drivers": ()}
-    return WatchOptions(Settings().changed(values), wire=plan, list_ports=sitting.device.list_ports, resume=False)
+    return WatchOptions(Settings().changed(values), wiring=plan, list_ports=sitting.device.list_ports, resume=False)
 
 
 def changed(watching: WatchOptions, **settings: str) -> WatchOptions:

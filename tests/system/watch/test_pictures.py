@@ -124,7 +124,9 @@ def test_a_board_that_cannot_be_used_is_named_and_the_game_goes_on(
     )
     missing = "There is no port /dev/ttyNONE"
     code, output = watched_once(
-        replace(changed(options, {"lights.drivers": ("terminal",)}), debug_images=None, wire=lit), missing, monkeypatch
+        replace(changed(options, {"lights.drivers": ("terminal",)}), debug_images=None, wiring=lit),
+        missing,
+        monkeypatch,
     )
     assert code == 0
     assert missing in output
@@ -138,7 +140,7 @@ def test_a_board_that_cannot_be_used_is_named_and_the_game_goes_on(
         with serial.Serial(os.ttyname(theirs), exclusive=True):
             taken = replace(lit, wanted=WantedBoard(port=os.ttyname(theirs)))
             code, output = watched_once(
-                replace(options, debug_images=None, resume=False, wire=taken), "is in use", monkeypatch
+                replace(options, debug_images=None, resume=False, wiring=taken), "is in use", monkeypatch
             )
     finally:
         os.close(ours)

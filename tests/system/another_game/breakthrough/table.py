@@ -15,7 +15,7 @@ from engine.support.looks import LookTable
 from engine.support.players import check_player, mover_after_correction
 from engine.values import EMPTY, Appearance, Breach, LookName, OptionValue, Player, Unfinished
 
-DISCS = LookTable({player: f"{player} disc" for player in PLAYERS}, PLACES)
+DISCS = LookTable({player: f"{player} piece" for player in PLAYERS}, PLACES)
 
 
 def appearance(state: BreakthroughState) -> Appearance:
