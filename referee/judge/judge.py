@@ -29,7 +29,7 @@ from referee.judge.explanations import Changes, Explanation, ExplanationKind
 from referee.judge.explorer import JudgeContext, usual_appearance
 from referee.judge.pooled_reading import PooledReading
 from referee.judge.pooling import pool
-from referee.judge.rules.look import Judgement, Look, first_judgement
+from referee.judge.rules.glance import Glance, Judgement, first_judgement
 from referee.judge.rules.rolling import (
     has_next_player_rolled,
     judge_roll,
@@ -118,12 +118,12 @@ def judge(
     if outcomes[0] is not None and all(outcomes):
         return belief, verdicts.ruling(VerdictKind.UNCHANGED, sentences.game_over(outcomes[0].reason), seen)
     belief, notes = remember_known_dice(context, belief, seen.dice)
-    look = _resolve_disputes(context, belief, seen.with_changes_since(belief.observations.since_s), trigger)
-    belief, ruling = first_judgement(_RULES, look)
-    if ruling.steps and look.seen.dice is not None:
+    glance = _resolve_disputes(context, belief, seen.with_changes_since(belief.observations.since_s), trigger)
+    belief, ruling = first_judgement(_RULES, glance)
+    if ruling.steps and glance.seen.dice is not None:
         # The next player may have rolled before the turn was accepted; the press that ended it tells nothing of dice.
         after = Trigger.RESTED if trigger is Trigger.DECLARED else trigger
-        answer = _judge_roll(Look.at(context, belief, look.seen, after))
+        answer = _judge_roll(Glance.at(context, belief, glance.seen, after))
         if answer is not None and answer[1].rolls:
             belief, ruling = answer[0], ruling.then(answer[1])
     ruling = replace(ruling, notes=ruling.notes + notes)
@@ -141,7 +141,7 @@ def _asked_disputes(belief: Belief[StateT, TurnT], ruling: Ruling, seen: PooledR
 
 def _resolve_disputes(
     context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], seen: PooledReading, trigger: Trigger
-) -> Look[StateT, TurnT]:
+) -> Glance[StateT, TurnT]:
     """Resolve disagreements about what the table shows, and look at the result."""
     believed = context.game.table.appearance(belief.states[0])
     disputes = belief.conversation.asked_disputes
@@ -152,115 +152,117 @@ def _resolve_disputes(
     set_aside = faults.still_differing(believed, belief.set_aside, seen)
     override = belief.override.after_look(believed, seen)
     belief = replace(belief, set_aside=set_aside, override=override)
-    look = Look.at(context, belief, seen.without(override.ignored), trigger)
-    if trigger is Trigger.DECLARED and override.asked and look.decision.shows_nothing:
+    glance = Glance.at(context, belief, seen.without(override.ignored), trigger)
+    if trigger is Trigger.DECLARED and override.asked and glance.decision.shows_nothing:
         # A player who was asked and declares the turn again confirms that something was played there.
         override = override.without(override.asked)
-        look = Look.at(context, replace(belief, override=override), seen.without(override.ignored), trigger)
-    return look
+        glance = Glance.at(context, replace(belief, override=override), seen.without(override.ignored), trigger)
+    return glance
 
 
-def _judge_roll(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
+def _judge_roll(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Judge a roll that was awaited; anything else the table shows was done after it."""
-    answer = judge_roll(look)
+    answer = judge_roll(glance)
     if answer is None or not answer[1].rolls:
-        return (answer or judge_roll_before_turn_ended(look)) if look.decision.shows_nothing else None
-    belief, more = _judge_rest(look, answer[0], look.trigger)
+        return (answer or judge_roll_before_turn_ended(glance)) if glance.decision.shows_nothing else None
+    belief, more = _judge_rest(glance, answer[0], glance.trigger)
     return belief, answer[1].then(more)
 
 
-def _accept_waiting_turn(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
+def _accept_waiting_turn(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Accept a waiting turn that was ended by a touch, and judge the touch as the next player's."""
-    pending = look.belief.pending
-    if not was_ended_by_touch(look.context, look.states, pending, look.decision, look.visible, look.trigger):
+    pending = glance.belief.pending
+    if not was_ended_by_touch(glance.context, glance.states, pending, glance.decision, glance.visible, glance.trigger):
         return None
-    if sensors.may_have_left(look.believed, pending.changes, look.visible):
+    if sensors.may_have_left(glance.believed, pending.changes, glance.visible):
         return None
-    belief, ruling = accept(look, pending.turns)
-    belief, more = _judge_rest(look, belief, look.trigger)
+    belief, ruling = accept(glance, pending.turns)
+    belief, more = _judge_rest(glance, belief, glance.trigger)
     return belief, ruling.then(more)
 
 
-def _judge_rest(look: Look[StateT, TurnT], belief: Belief[StateT, TurnT], trigger: Trigger) -> Judgement[StateT, TurnT]:
+def _judge_rest(
+    glance: Glance[StateT, TurnT], belief: Belief[StateT, TurnT], trigger: Trigger
+) -> Judgement[StateT, TurnT]:
     """Judge what else the table shows after an accepted turn."""
-    after = Look.at(look.context, belief, look.seen.with_changes_since(belief.observations.since_s), trigger)
+    after = Glance.at(glance.context, belief, glance.seen.with_changes_since(belief.observations.since_s), trigger)
     if after.decision.shows_nothing:
         return belief, Ruling(())
     return first_judgement((_undone_turn_still_shown, _forbidden, _undecided, _judge_by_kind), after)
 
 
-def _forbidden(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
-    return judge_forbidden(look) if look.decision.conclusion is Conclusion.FORBIDDEN else None
+def _forbidden(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
+    return judge_forbidden(glance) if glance.decision.conclusion is Conclusion.FORBIDDEN else None
 
 
-def _undone_turn_still_shown(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
+def _undone_turn_still_shown(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Quietly show that a turn which was taken back is still there; other sheets are judged as if it were erased."""
-    undone = _undone_turns_shown(look)
-    if look.declared or not undone:
+    undone = _undone_turns_shown(glance)
+    if glance.declared or not undone:
         return None
     places = {place for part in undone for place, _ in part}
-    if not any(places.isdisjoint(dict(part)) for part in look.context.by_sheet(look.decision.changes)):
-        return look.belief, look.verdicts.taken_back(look.decision, look.seen)
-    sheets = {look.context.sheet_of(place) for place in places}
-    erased = [place for place in look.believed if look.context.sheet_of(place) in sheets]
-    seen = look.seen.assuming(look.believed, erased, look.game.looks)
-    others = Look.at(look.context, look.belief, seen, look.trigger)
+    if not any(places.isdisjoint(dict(part)) for part in glance.context.by_sheet(glance.decision.changes)):
+        return glance.belief, glance.verdicts.taken_back(glance.decision, glance.seen)
+    sheets = {glance.context.sheet_of(place) for place in places}
+    erased = [place for place in glance.believed if glance.context.sheet_of(place) in sheets]
+    seen = glance.seen.assuming(glance.believed, erased, glance.game.looks)
+    others = Glance.at(glance.context, glance.belief, seen, glance.trigger)
     belief, ruling = first_judgement((_forbidden, _undecided, _judge_by_kind), others)
     conversation = replace(belief.conversation, refused=belief.conversation.refused | undone)
     return replace(belief, conversation=conversation), ruling
 
 
-def _undone_turns_shown(look: Look[StateT, TurnT]) -> frozenset[Changes]:
-    refused = look.belief.conversation.refused
+def _undone_turns_shown(glance: Glance[StateT, TurnT]) -> frozenset[Changes]:
+    refused = glance.belief.conversation.refused
     if not refused:
         return frozenset()
-    return sensors.undone_turns_shown(look.context, look.believed, refused, look.decision, look.seen)
+    return sensors.undone_turns_shown(glance.context, glance.believed, refused, glance.decision, glance.seen)
 
 
-def _undecided(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
-    if look.decision.conclusion is not Conclusion.UNDECIDED:
+def _undecided(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
+    if glance.decision.conclusion is not Conclusion.UNDECIDED:
         return None
-    places = look.decision.places
-    if places and look.out_of_sight.issuperset(places):
-        return look.belief, look.verdicts.out_of_sight(places, look.decision.shown, look.seen)
+    places = glance.decision.places
+    if places and glance.out_of_sight.issuperset(places):
+        return glance.belief, glance.verdicts.out_of_sight(places, glance.decision.shown, glance.seen)
     breaches: tuple[Breach, ...] = ()
-    if look.context.has_sheets and look.decision.rather_illegal and look.trigger.names_faults:
-        breaches = faults.find_breaches(look.context, look.states, look.decision.shown, look.seen)
-    return look.belief, look.verdicts.undecided(look.decision, look.seen, look.trigger, breaches)
+    if glance.context.has_sheets and glance.decision.rather_illegal and glance.trigger.names_faults:
+        breaches = faults.find_breaches(glance.context, glance.states, glance.decision.shown, glance.seen)
+    return glance.belief, glance.verdicts.undecided(glance.decision, glance.seen, glance.trigger, breaches)
 
 
-def _judge_by_kind(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
+def _judge_by_kind(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT]:
     """Judge a table where it is certain what has happened."""
-    conversation = replace(look.belief.conversation, unexplained=frozenset())
-    if not _undone_turns_shown(look):
+    conversation = replace(glance.belief.conversation, unexplained=frozenset())
+    if not _undone_turns_shown(glance):
         # The turn taken back is off the table, so it may be played again.
         conversation = replace(conversation, refused=frozenset())
-    look = look.with_belief(replace(look.belief, conversation=conversation))
-    match look.decision.best.kind:
+    glance = glance.with_belief(replace(glance.belief, conversation=conversation))
+    match glance.decision.best.kind:
         case ExplanationKind.NOTHING:
-            return judge_unchanged(look)
+            return judge_unchanged(glance)
         case ExplanationKind.PART:
-            return _judge_part(look)
+            return _judge_part(glance)
         case ExplanationKind.TURN:
-            return _judge_turn(look)
+            return _judge_turn(glance)
         case ExplanationKind.TURN_AND_PART | ExplanationKind.TWO_TURNS:
-            return first_judgement((_wait_quietly, _same_piece_moves_on, _only_sensed, _judge_turns_in_a_row), look)
+            return first_judgement((_wait_quietly, _same_piece_moves_on, _only_sensed, _judge_turns_in_a_row), glance)
 
 
-def _judge_each_sheet(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
+def _judge_each_sheet(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Judge each sheet by itself when several players wrote at once."""
-    rules, belief, ruling = look.game.rules, look.belief, Ruling(())
-    least = 1 if isinstance(look.game.table, WritesTogether) else 2
-    if not look.trigger.accepts or len(rules.players_to_move(look.states[0])) < least:
+    rules, belief, ruling = glance.game.rules, glance.belief, Ruling(())
+    least = 1 if isinstance(glance.game.table, WritesTogether) else 2
+    if not glance.trigger.accepts or len(rules.players_to_move(glance.states[0])) < least:
         return None
-    changed = {place for place, _ in look.decision.shown}
-    for player in rules.players_to_move(look.states[0]):
-        believed = look.game.table.appearance(belief.states[0])
-        others = [place for place in believed if look.context.sheet_of(place) != player]
+    changed = {place for place, _ in glance.decision.shown}
+    for player in rules.players_to_move(glance.states[0]):
+        believed = glance.game.table.appearance(belief.states[0])
+        others = [place for place in believed if glance.context.sheet_of(place) != player]
         if changed.issubset(others) or player not in rules.players_to_move(belief.states[0]):
             continue
-        sheet = look.seen.assuming(believed, others, look.game.looks)
-        alone = Look.at(look.context, belief, sheet, look.trigger)
+        sheet = glance.seen.assuming(believed, others, glance.game.looks)
+        alone = Glance.at(glance.context, belief, sheet, glance.trigger)
         if not alone.declared and _undone_turns_shown(alone):
             continue
         if alone.decision.conclusion is Conclusion.ALLOWED and alone.decision.best.kind is ExplanationKind.TURN:
@@ -272,7 +274,7 @@ def _judge_each_sheet(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | N
             belief, ruling = after, ruling.then(said)
     if not ruling.steps:
         return None
-    belief, more = _judge_rest(look, belief, look.trigger)
+    belief, more = _judge_rest(glance, belief, glance.trigger)
     return belief, ruling.then(more)
 
 
@@ -287,103 +289,107 @@ _RULES = (
 )
 
 
-def _judge_part(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
-    look = look.with_belief(replace(look.belief, pending=PendingTurn()))
-    best, decision = look.decision.best, look.decision
-    if look.declared:
-        breaches = faults.find_breaches(look.context, look.states, best.changes, look.seen)
+def _judge_part(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT]:
+    glance = glance.with_belief(replace(glance.belief, pending=PendingTurn()))
+    best, decision = glance.decision.best, glance.decision
+    if glance.declared:
+        breaches = faults.find_breaches(glance.context, glance.states, best.changes, glance.seen)
         if breaches:
-            return name_fault(look, breaches, best.changes, decision.margin)
-    return look.belief, look.verdicts.not_finished(best.to_do, best.touched, decision.shown, look.seen, decision.margin)
-
-
-def _of_kind(look: Look[StateT, TurnT], kind: ExplanationKind) -> tuple[Explanation[StateT, TurnT], ...]:
-    return tuple(one for one in look.decision.explanations if one.kind is kind)
-
-
-def _judge_turn(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
-    trigger, decision, seen = look.trigger, look.decision, look.seen
-    resolved = resolve_by_dice(look, resolve(look.context, _of_kind(look, ExplanationKind.TURN), seen))
-    is_over = trigger.ends_by_touch and ends_game(look.game, look.states, resolved.turns)
-    has_next_rolled = trigger.ends_by_touch and has_next_player_rolled(look, resolved)
-    # A player who only brushed against stacks may still be thinking.
-    moves_nothing = bool(resolved.turns) and not any(turn.places for turn in resolved.turns)
-    is_ended = trigger.accepts and (look.declared or not moves_nothing)
-    if not (is_ended or is_over or has_next_rolled):
-        if trigger.ends_by_touch and resolved.turns:
-            pending = PendingTurn(resolved.turns, decision.best.changes, seen)
-            look = look.with_belief(replace(look.belief, pending=pending))
-            if trigger.names_faults and check_sides(look, resolved).support is not SideSupport.SUPPORTED:
-                return accept_unless_contradicted(look, resolved)
-        # A thing that looks clearly like a piece too many may be one; unclear and disputed places can wait.
-        margin = look.context.settings.margin
-        clear = [at for at in decision.set_aside if at in seen.places and seen.places[at].certainty >= margin]
-        if look.trigger.names_faults and clear:
-            return look.belief, look.verdicts.question_about(clear, decision.shown, seen)
-        return look.belief, look.verdicts.turn_waits(resolved, decision, seen)
-    parts = _of_kind(look, ExplanationKind.PART)
-    if parts and not (look.declared or has_next_rolled):
-        return look.belief, look.verdicts.pending(sentences.may_go_on(parts[0].to_do), resolved, decision, seen)
-    if not resolved.turns:
-        return look.belief, look.verdicts.which_turn(resolved, decision, seen)
-    return accept_unless_contradicted(look, resolved)
-
-
-def _wait_quietly(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
-    """Wait while more than one turn was played and nobody has ended any."""
-    if look.trigger.accepts or look.trigger.ends_by_touch:
-        return None
-    shown = look.decision.shown
-    return look.belief, look.verdicts.not_finished(
-        sentences.several_turns(), look.verdicts.places_of(shown), shown, look.seen, look.decision.margin
+            return name_fault(glance, breaches, best.changes, decision.margin)
+    return glance.belief, glance.verdicts.not_finished(
+        best.to_do, best.touched, decision.shown, glance.seen, decision.margin
     )
 
 
-def _same_piece_moves_on(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
+def _of_kind(glance: Glance[StateT, TurnT], kind: ExplanationKind) -> tuple[Explanation[StateT, TurnT], ...]:
+    return tuple(one for one in glance.decision.explanations if one.kind is kind)
+
+
+def _judge_turn(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT]:
+    trigger, decision, seen = glance.trigger, glance.decision, glance.seen
+    resolved = resolve_by_dice(glance, resolve(glance.context, _of_kind(glance, ExplanationKind.TURN), seen))
+    is_over = trigger.ends_by_touch and ends_game(glance.game, glance.states, resolved.turns)
+    has_next_rolled = trigger.ends_by_touch and has_next_player_rolled(glance, resolved)
+    # A player who only brushed against stacks may still be thinking.
+    moves_nothing = bool(resolved.turns) and not any(turn.places for turn in resolved.turns)
+    is_ended = trigger.accepts and (glance.declared or not moves_nothing)
+    if not (is_ended or is_over or has_next_rolled):
+        if trigger.ends_by_touch and resolved.turns:
+            pending = PendingTurn(resolved.turns, decision.best.changes, seen)
+            glance = glance.with_belief(replace(glance.belief, pending=pending))
+            if trigger.names_faults and check_sides(glance, resolved).support is not SideSupport.SUPPORTED:
+                return accept_unless_contradicted(glance, resolved)
+        # A thing that looks clearly like a piece too many may be one; unclear and disputed places can wait.
+        margin = glance.context.settings.margin
+        clear = [at for at in decision.set_aside if at in seen.places and seen.places[at].certainty >= margin]
+        if glance.trigger.names_faults and clear:
+            return glance.belief, glance.verdicts.question_about(clear, decision.shown, seen)
+        return glance.belief, glance.verdicts.turn_waits(resolved, decision, seen)
+    parts = _of_kind(glance, ExplanationKind.PART)
+    if parts and not (glance.declared or has_next_rolled):
+        return glance.belief, glance.verdicts.pending(sentences.may_go_on(parts[0].to_do), resolved, decision, seen)
+    if not resolved.turns:
+        return glance.belief, glance.verdicts.which_turn(resolved, decision, seen)
+    return accept_unless_contradicted(glance, resolved)
+
+
+def _wait_quietly(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
+    """Wait while more than one turn was played and nobody has ended any."""
+    if glance.trigger.accepts or glance.trigger.ends_by_touch:
+        return None
+    shown = glance.decision.shown
+    return glance.belief, glance.verdicts.not_finished(
+        sentences.several_turns(), glance.verdicts.places_of(shown), shown, glance.seen, glance.decision.margin
+    )
+
+
+def _same_piece_moves_on(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask when the same piece moved on: it may also be one illegal move."""
-    kind = look.decision.best.kind
-    if kind is ExplanationKind.TWO_TURNS or not look.trigger.names_faults:
+    kind = glance.decision.best.kind
+    if kind is ExplanationKind.TWO_TURNS or not glance.trigger.names_faults:
         return None
-    if not same_piece_moves_on(look.game, look.states, _of_kind(look, kind)):
+    if not same_piece_moves_on(glance.game, glance.states, _of_kind(glance, kind)):
         return None
-    return look.belief, look.verdicts.piece_moved_on(look.decision, look.seen)
+    return glance.belief, glance.verdicts.piece_moved_on(glance.decision, glance.seen)
 
 
-def _only_sensed(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
+def _only_sensed(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask: more than one turn is never accepted from sensors alone.
 
     Where a touch ends a turn it is asked aloud at once, since three turns would be too many to follow.
     """
-    if not sensors.only_sensed(look.decision.best.changes, look.seen) or _camera_agrees(look):
+    if not sensors.only_sensed(glance.decision.best.changes, glance.seen) or _camera_agrees(glance):
         return None
-    if not (look.trigger.names_faults or look.trigger.ends_by_touch):
-        return look.belief, look.not_a_turn_yet()
-    return look.belief, look.verdicts.several_turns_sensed(look.decision, look.seen)
+    if not (glance.trigger.names_faults or glance.trigger.ends_by_touch):
+        return glance.belief, glance.not_a_turn_yet()
+    return glance.belief, glance.verdicts.several_turns_sensed(glance.decision, glance.seen)
 
 
-def _camera_agrees(look: Look[StateT, TurnT]) -> bool:
+def _camera_agrees(glance: Glance[StateT, TurnT]) -> bool:
     """Return whether the same turns explain the table without the places that sensors alone know."""
-    visible = look.visible
+    visible = glance.visible
     without = visible.without([place for place in visible.places if visible.only_sensed(place)])
-    alone = sensors.decide_for_trigger(look.context, look.states, without, look.trigger)
-    camera_alone, seen = ({replace(one, score=0.0) for one in each.explanations} for each in (alone, look.decision))
+    alone = sensors.decide_for_trigger(glance.context, glance.states, without, glance.trigger)
+    camera_alone, seen = ({replace(one, score=0.0) for one in each.explanations} for each in (alone, glance.decision))
     return alone.conclusion is Conclusion.ALLOWED and camera_alone == seen
 
 
-def _judge_turns_in_a_row(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
-    kind = look.decision.best.kind
-    alike = _of_kind(look, kind)
+def _judge_turns_in_a_row(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT]:
+    kind = glance.decision.best.kind
+    alike = _of_kind(glance, kind)
     whole = kind is ExplanationKind.TWO_TURNS
-    resolved = resolve(look.context, alike, look.seen) if whole else resolve_first(look.context, alike, look.seen)
+    resolved = (
+        resolve(glance.context, alike, glance.seen) if whole else resolve_first(glance.context, alike, glance.seen)
+    )
     if not resolved.turns:
-        return look.belief, look.verdicts.which_turn(resolved, look.decision, look.seen)
-    have_ended = whole and look.trigger.accepts
+        return glance.belief, glance.verdicts.which_turn(resolved, glance.decision, glance.seen)
+    have_ended = whole and glance.trigger.accepts
     if have_ended and len(resolved.turns) > 1:
-        return accept_unless_contradicted(look, resolved)
-    belief, ruling = accept_unless_contradicted(look, resolved, most=1)
+        return accept_unless_contradicted(glance, resolved)
+    belief, ruling = accept_unless_contradicted(glance, resolved, most=1)
     if not ruling.steps:
         return belief, ruling
     # Nothing is said aloud about a second turn that has not ended yet.
-    quiet = Trigger.TOUCH if look.trigger.ends_by_touch else Trigger.GLANCE
-    belief, more = _judge_rest(look, belief, look.trigger if have_ended else quiet)
+    quiet = Trigger.TOUCH if glance.trigger.ends_by_touch else Trigger.GLANCE
+    belief, more = _judge_rest(glance, belief, glance.trigger if have_ended else quiet)
     return belief, ruling.then(more)

@@ -1,1 +1,1 @@
-"""The judge's rules. Each one answers a look at the table or leaves it to the next."""
+"""The judge's rules. Each one answers a glance at the table or leaves it to the next."""

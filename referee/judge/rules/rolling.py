@@ -15,7 +15,7 @@ from referee.judge.acceptance import Resolved
 from referee.judge.belief import Belief
 from referee.judge.dice import ScoredRoll, SeenDice, names_of, rank_rolls, score_of, shortfall
 from referee.judge.explorer import JudgeContext, apply_turn
-from referee.judge.rules.look import Judgement, Look, first_judgement
+from referee.judge.rules.glance import Glance, Judgement, first_judgement
 from referee.judge.rules.turns import accept
 from referee.judge.verdict import AcceptedRoll, Ruling, Verdict, VerdictKind
 
@@ -27,7 +27,7 @@ class _RollCase(Generic[StateT, TurnT]):
     ``known`` are the dice that already lay there, without those left over; ``lying`` are all that lie there now.
     """
 
-    look: Look[StateT, TurnT]
+    glance: Glance[StateT, TurnT]
     rules: Dice[StateT]
     dice: SeenDice
     known: SeenDice
@@ -49,7 +49,7 @@ class _RollCase(Generic[StateT, TurnT]):
     @property
     def candidates(self) -> tuple[str, ...]:
         """The rolls close to the best one."""
-        margin = self.look.context.settings.margin
+        margin = self.glance.context.settings.margin
         near = [one for one in self.ranked if self.ranked[0].score - one.score < margin]
         return tuple(format_roll(one.roll) for one in near[:_MOST_NAMED])
 
@@ -57,29 +57,29 @@ class _RollCase(Generic[StateT, TurnT]):
 _MOST_NAMED = 4
 
 
-def judge_roll(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
+def judge_roll(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Accept a roll on the table where one is awaited.
 
     Dice that already lay there are not a roll, nor are those that were only pushed aside, nor dice of which some lie as
     before, unless exactly the others are as many as are to be rolled. Each die must rest, flat and in sight, and the
     roll must lead the next one by the margin. Where dice have names, only those of the player who rolls count.
     """
-    rules, seen, known = look.game.dice, look.seen.dice, look.belief.dice
-    if rules is None or seen is None or known is None or not awaits_roll(look.context, look.belief):
+    rules, seen, known = glance.game.dice, glance.seen.dice, glance.belief.dice
+    if rules is None or seen is None or known is None or not awaits_roll(glance.context, glance.belief):
         return None
-    if look.game.to_draw(look.states[0]):  # people tell what they drew
+    if glance.game.to_draw(glance.states[0]):  # people tell what they drew
         return None
-    dice = _dice_of_player_to_move(look.context, look.belief, seen)
+    dice = _dice_of_player_to_move(glance.context, glance.belief, seen)
     if not dice.dice:
         return None
     lying = dice.with_others(known)
-    dice, known = _without_left_over(rules, look.states[0], dice, known)
+    dice, known = _without_left_over(rules, glance.states[0], dice, known)
     if not dice.lie_elsewhere_than(known) and not dice.show_otherwise_than(known):
-        return _show_quietly(look, sentences.dice_lay_there()) if look.declared else None
-    ranked = rank_rolls(rules, look.states[0], dice, look.context.settings.probability_floor)
+        return _show_quietly(glance, sentences.dice_lay_there()) if glance.declared else None
+    ranked = rank_rolls(rules, glance.states[0], dice, glance.context.settings.probability_floor)
     return first_judgement(
         (_no_roll_yet, _some_lay_there, _same_as_before, _accept_roll, _unclear),
-        _RollCase(look, rules, dice, known, lying, ranked),
+        _RollCase(glance, rules, dice, known, lying, ranked),
     )
 
 
@@ -98,25 +98,26 @@ def _without_left_over(
     return (fresh, known.not_lying_like(dice)) if is_rest_rolled else (dice, known)
 
 
-def judge_roll_before_turn_ended(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
+def judge_roll_before_turn_ended(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Accept a new roll while players may still write; they then forgo it."""
-    seen, known = look.seen.dice, look.belief.dice
-    if seen is None or known is None or len(look.states) > 1 or not (seen.rests and seen.rolled_since(known)):
+    seen, known = glance.seen.dice, glance.belief.dice
+    if seen is None or known is None or len(glance.states) > 1 or not (seen.rests and seen.rolled_since(known)):
         return None
-    turns = silent_turns(look.game, look.states[0])
+    turns = silent_turns(glance.game, glance.states[0])
     if not turns:
         return None
-    belief, ruling = accept(look, turns)
-    answer = judge_roll(Look.at(look.context, belief, look.seen, look.trigger))
+    belief, ruling = accept(glance, turns)
+    answer = judge_roll(Glance.at(glance.context, belief, glance.seen, glance.trigger))
     return (answer[0], ruling.then(answer[1])) if answer is not None and answer[1].rolls else None
 
 
-def has_next_player_rolled(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> bool:
+def has_next_player_rolled(glance: Glance[StateT, TurnT], resolved: Resolved[TurnT]) -> bool:
     """Return whether the next player has rolled, which ends a waiting turn as a touch does."""
     return any(
-        (answer := judge_roll(look.with_belief(look.belief.with_states(after)))) is not None and bool(answer[1].rolls)
+        (answer := judge_roll(glance.with_belief(glance.belief.with_states(after)))) is not None
+        and bool(answer[1].rolls)
         for turn in (resolved.turns or resolved.candidates)[:1]
-        if (after := apply_turn(look.game, look.states, turn))
+        if (after := apply_turn(glance.game, glance.states, turn))
     )
 
 
@@ -136,69 +137,69 @@ def _no_roll_yet(case: _RollCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | N
     if case.dice.rests and case.ranked:
         return None
     leaning, there = case.dice.leaning, len(case.dice.dice)
-    needed = max((len(one.roll.faces) for one in case.rules.possible_rolls(case.look.states[0])), default=there)
+    needed = max((len(one.roll.faces) for one in case.rules.possible_rolls(case.glance.states[0])), default=there)
     if leaning:
         sentence = sentences.roll_again(leaning)
     elif there > needed:
         sentence = sentences.too_many_dice(there, needed)
     else:
         sentence = sentences.no_roll_yet()
-    return _show_quietly(case.look, sentence)
+    return _show_quietly(case.glance, sentence)
 
 
 def _some_lay_there(case: _RollCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Refuse a roll in which some dice lie as before: they may not have been rolled."""
     lying = case.dice.lying_like(case.known)
-    return _show_quietly(case.look, sentences.some_dice_lay_there(lying)) if lying else None
+    return _show_quietly(case.glance, sentences.some_dice_lay_there(lying)) if lying else None
 
 
 def _same_as_before(case: _RollCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask where dice show the same as before: they may only have been put aside, unless a press says otherwise."""
-    known = _dice_of_player_to_move(case.look.context, case.look.belief, case.known)
-    if case.look.declared or not case.dice.shows_same_as(known):
+    known = _dice_of_player_to_move(case.glance.context, case.glance.belief, case.known)
+    if case.glance.declared or not case.dice.shows_same_as(known):
         return None
-    return _show_quietly(case.look, sentences.same_roll(case.text))
+    return _show_quietly(case.glance, sentences.same_roll(case.text))
 
 
 def _accept_roll(case: _RollCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
-    look, belief = case.look, case.look.belief
-    if case.lead < look.context.settings.margin:
+    glance, belief = case.glance, case.glance.belief
+    if case.lead < glance.context.settings.margin:
         return None
     roll = case.ranked[0].roll
     states = tuple(case.rules.rolled(state, roll) for state in belief.states)
     ignoring_sides = tuple(case.rules.rolled(state, roll) for state in belief.states_ignoring_sides)
-    said = look.verdicts.ruling(VerdictKind.ACCEPTED, sentences.rolled(case.text), look.seen, margin=case.lead)
+    said = glance.verdicts.ruling(VerdictKind.ACCEPTED, sentences.rolled(case.text), glance.seen, margin=case.lead)
     verdict: Verdict = replace(said.verdict, roll=case.text)
-    texts = tuple(look.game.notation.format_state(state) for state in states)
+    texts = tuple(glance.game.notation.format_state(state) for state in states)
     accepted = AcceptedRoll(case.text, belief.states[0].to_move, texts)
     believed = replace(belief, states=states, states_ignoring_sides=ignoring_sides, dice=case.lying, fault=None)
     return believed, Ruling((verdict,), rolls=(accepted,))
 
 
 def _unclear(case: _RollCase[StateT, TurnT]) -> Judgement[StateT, TurnT]:
-    look, sentence = case.look, sentences.which_roll(case.candidates)
-    if not look.trigger.names_faults:
-        return _show_quietly(look, sentence)
-    asked = look.verdicts.ruling(VerdictKind.AMBIGUOUS, sentence, look.seen)
-    return look.belief, Ruling((replace(asked.verdict, candidates=case.candidates),))
+    glance, sentence = case.glance, sentences.which_roll(case.candidates)
+    if not glance.trigger.names_faults:
+        return _show_quietly(glance, sentence)
+    asked = glance.verdicts.ruling(VerdictKind.AMBIGUOUS, sentence, glance.seen)
+    return glance.belief, Ruling((replace(asked.verdict, candidates=case.candidates),))
 
 
-def _show_quietly(look: Look[StateT, TurnT], sentence: str) -> Judgement[StateT, TurnT]:
-    return look.belief, look.verdicts.not_finished(sentence, (), frozenset(), look.seen, 0.0)
+def _show_quietly(glance: Glance[StateT, TurnT], sentence: str) -> Judgement[StateT, TurnT]:
+    return glance.belief, glance.verdicts.not_finished(sentence, (), frozenset(), glance.seen, 0.0)
 
 
-def resolve_by_dice(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> Resolved[TurnT]:
+def resolve_by_dice(glance: Glance[StateT, TurnT], resolved: Resolved[TurnT]) -> Resolved[TurnT]:
     """Of turns that look alike, choose the one that leaves the dice that still lie there.
 
     Dice that can't be read by themselves may still tell: each turn leaves some of the known roll. If somebody turned a
     die, the dice tell nothing.
     """
-    rules, dice, margin = look.game.dice, look.seen.dice, look.context.settings.margin
-    if rules is None or dice is None or not resolved.candidates or len(look.states) > 1:
+    rules, dice, margin = glance.game.dice, glance.seen.dice, glance.context.settings.margin
+    if rules is None or dice is None or not resolved.candidates or len(glance.states) > 1:
         return resolved
-    if (dice.dice and not dice.rests) or _was_die_turned(look):
+    if (dice.dice and not dice.rests) or _was_die_turned(glance):
         return resolved
-    rolls = {turn: rules.roll_of(look.game.rules.apply(look.states[0], turn)) for turn in resolved.candidates}
+    rolls = {turn: rules.roll_of(glance.game.rules.apply(glance.states[0], turn)) for turn in resolved.candidates}
     left = {turn: () if roll is None else tuple(sorted(roll.faces)) for turn, roll in rolls.items()}
     scores = {faces: score_of(dice, faces) for faces in left.values()}
     best = max(scores, key=lambda faces: scores[faces])
@@ -209,14 +210,14 @@ def resolve_by_dice(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> Res
     return Resolved(fitting) if len(fitting) == 1 else resolved
 
 
-def _was_die_turned(look: Look[StateT, TurnT]) -> bool:
+def _was_die_turned(glance: Glance[StateT, TurnT]) -> bool:
     """Return whether the dice as they lay last clearly don't show the roll: somebody turned one after it was read."""
-    rules, known = look.game.dice, look.belief.dice
-    roll = None if rules is None else rules.roll_of(look.states[0])
+    rules, known = glance.game.dice, glance.belief.dice
+    roll = None if rules is None else rules.roll_of(glance.states[0])
     if roll is None or known is None:
         return False
     lay = SeenDice((*known.dice, *known.vanished))
-    return lay.is_sure(look.context.settings.margin) and not Counter(roll.faces) <= Counter(lay.faces)
+    return lay.is_sure(glance.context.settings.margin) and not Counter(roll.faces) <= Counter(lay.faces)
 
 
 def remember_known_dice(

@@ -9,7 +9,7 @@ from typing import Generic
 
 from engine.api import StateT, TurnT, WritesTogether
 from engine.showing import CouldBe, turns_showing
-from engine.support.looks import Look as PieceLook
+from engine.support.looks import Look
 from engine.values import EMPTY, Appearance, Breach, Player
 from referee.judge import sentences
 from referee.judge.acceptance import Resolved, SideCheck, SideSupport, advance, reading_of_turns, resolve, weigh_sides
@@ -22,33 +22,33 @@ from referee.judge.explanations import Changes, ExplanationKind, worth_weighing
 from referee.judge.explorer import MOST_WEIGHED, JudgeContext
 from referee.judge.faults import StandingFault, find_breaches
 from referee.judge.pooled_reading import PIECE, PooledReading
-from referee.judge.rules.look import Judgement, Look, first_judgement
+from referee.judge.rules.glance import Glance, Judgement, first_judgement
 from referee.judge.sequences import looks_while_writing, more_turns_explain
 from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling, places_named
 from referee.judge.verdict_factory import VerdictFactory
 
 
-def accept(look: Look[StateT, TurnT], turns: Sequence[TurnT]) -> Judgement[StateT, TurnT]:
+def accept(glance: Glance[StateT, TurnT], turns: Sequence[TurnT]) -> Judgement[StateT, TurnT]:
     """Accept turns from the believed states."""
-    return _accept_from(look, turns, look.states)
+    return _accept_from(glance, turns, glance.states)
 
 
-def accept_ignoring_sides(look: Look[StateT, TurnT], turns: Sequence[TurnT]) -> Judgement[StateT, TurnT]:
+def accept_ignoring_sides(glance: Glance[StateT, TurnT], turns: Sequence[TurnT]) -> Judgement[StateT, TurnT]:
     """Accept turns, and withdraw what earlier side faces told."""
-    states = look.belief.states_ignoring_sides
-    belief, ruling = _accept_from(look, turns, states)
-    return belief, replace(ruling, withdrawn=tuple(look.game.notation.format_state(state) for state in states))
+    states = glance.belief.states_ignoring_sides
+    belief, ruling = _accept_from(glance, turns, states)
+    return belief, replace(ruling, withdrawn=tuple(glance.game.notation.format_state(state) for state in states))
 
 
 def _accept_from(
-    look: Look[StateT, TurnT], turns: Sequence[TurnT], states: tuple[StateT, ...]
+    glance: Glance[StateT, TurnT], turns: Sequence[TurnT], states: tuple[StateT, ...]
 ) -> Judgement[StateT, TurnT]:
-    context, belief, decision, seen = look.context, look.belief, look.decision, look.seen
+    context, belief, decision, seen = glance.context, glance.belief, glance.decision, glance.seen
     left = reading_of_turns(context.game, states, turns, belief.pending, seen)
     moved = advance(context, states, turns, left)
     before, after = context.game.table.appearance(states[0]), context.game.table.appearance(moved.states[0])
-    accepted = look.verdicts.accepted(turns, moved, before, decision.margin, seen)
+    accepted = glance.verdicts.accepted(turns, moved, before, decision.margin, seen)
     believed = belief.with_states(moved.states, advance(context, belief.states_ignoring_sides, turns, None).states)
     since_s = sensors.last_sensor_change_s(before, after, seen, left.time_s)
     # What was done after these turns on one of their places is no misreading.
@@ -92,7 +92,7 @@ def ask_about_later_touch(
     return Ruling(())
 
 
-def judge_forbidden(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
+def judge_forbidden(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT]:
     """Judge a table that no legal turn explains."""
     rules = (
         _played_on,
@@ -103,118 +103,120 @@ def judge_forbidden(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
         _too_many_turns,
         _fault,
     )
-    return first_judgement(rules, look)
+    return first_judgement(rules, glance)
 
 
 def name_fault(
-    look: Look[StateT, TurnT], breaches: Sequence[Breach], changes: Changes, margin: float
+    glance: Glance[StateT, TurnT], breaches: Sequence[Breach], changes: Changes, margin: float
 ) -> Judgement[StateT, TurnT]:
     """Name a fault, or show it quietly while nobody has ended a turn."""
-    if not _may_name(look, changes):
-        places = places_named(breaches) or look.verdicts.places_of(changes)
-        return look.belief, look.verdicts.not_finished(
-            sentences.not_a_turn_yet(places), places, changes, look.seen, margin
+    if not _may_name(glance, changes):
+        places = places_named(breaches) or glance.verdicts.places_of(changes)
+        return glance.belief, glance.verdicts.not_finished(
+            sentences.not_a_turn_yet(places), places, changes, glance.seen, margin
         )
-    verdict = look.verdicts.illegal(breaches, changes, look.seen, margin)
-    return replace(look.belief, fault=StandingFault(changes, verdict)), Ruling((verdict,))
+    verdict = glance.verdicts.illegal(breaches, changes, glance.seen, margin)
+    return replace(glance.belief, fault=StandingFault(changes, verdict)), Ruling((verdict,))
 
 
-def _may_name(look: Look[StateT, TurnT], changes: Changes) -> bool:
+def _may_name(glance: Glance[StateT, TurnT], changes: Changes) -> bool:
     """Return whether to name a fault: when a turn has ended, or when this fault was named before."""
-    fault = look.belief.fault
-    return look.trigger.names_faults or (fault is not None and fault.changes == changes)
+    fault = glance.belief.fault
+    return glance.trigger.names_faults or (fault is not None and fault.changes == changes)
 
 
-def _played_on(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
+def _played_on(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask once more than one colour has changed and play went on after changes that no turn explained.
 
     Nobody would stop for a quiet light, and each further turn makes it harder to tell what was played.
     """
-    shown, before = look.decision.shown, look.belief.conversation.unexplained
-    if not look.trigger.ends_by_touch or not before or len(shown) <= len(before):
+    shown, before = glance.decision.shown, glance.belief.conversation.unexplained
+    if not glance.trigger.ends_by_touch or not before or len(shown) <= len(before):
         return None
-    looks = (each for place, after in shown for each in (look.believed[place], after) if each != PIECE)
-    if len({piece.colour for each in looks if (piece := PieceLook.parse(each)) is not None}) == 1:
+    looks = (each for place, after in shown for each in (glance.believed[place], after) if each != PIECE)
+    if len({piece.colour for each in looks if (piece := Look.parse(each)) is not None}) == 1:
         return None
-    return look.belief, look.verdicts.unexplained(shown, look.seen)
+    return glance.belief, glance.verdicts.unexplained(shown, glance.seen)
 
 
-def _not_ended_yet(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
-    shown, conversation = look.decision.shown, look.belief.conversation
-    if _may_name(look, shown):
+def _not_ended_yet(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
+    shown, conversation = glance.decision.shown, glance.belief.conversation
+    if _may_name(glance, shown):
         return None
     first = min(conversation.unexplained or shown, shown, key=len)
-    return replace(look.belief, conversation=replace(conversation, unexplained=first)), look.not_a_turn_yet()
+    return replace(glance.belief, conversation=replace(conversation, unexplained=first)), glance.not_a_turn_yet()
 
 
-def _against_sides_only(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
+def _against_sides_only(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask about a turn that only side faces contradict; accept it when a player declares it again."""
-    belief, context = look.belief, look.context
+    belief, context = glance.belief, glance.context
     if belief.states_ignoring_sides == belief.states:
         return None
-    decision = decide_for_trigger(context, belief.states_ignoring_sides, look.visible, look.trigger)
+    decision = decide_for_trigger(context, belief.states_ignoring_sides, glance.visible, glance.trigger)
     if decision.conclusion is not Conclusion.ALLOWED or decision.best.kind is not ExplanationKind.TURN:
         return None
     turns = tuple(one for one in decision.explanations if one.kind is ExplanationKind.TURN)
-    resolved = resolve(context, turns, look.seen)
+    resolved = resolve(context, turns, glance.seen)
     if not resolved.turns or resolved.contradiction >= context.settings.turned:
         return None
     changes = decision.best.changes
-    if look.confirms(changes):
-        return accept_ignoring_sides(replace(look, decision=decision), resolved.turns)
-    return belief.with_question(changes), look.verdicts.against_sides(resolved, decision, look.seen)
+    if glance.confirms(changes):
+        return accept_ignoring_sides(replace(glance, decision=decision), resolved.turns)
+    return belief.with_question(changes), glance.verdicts.against_sides(resolved, decision, glance.seen)
 
 
-def _too_many_pieces(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
+def _too_many_pieces(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask where sensors report more pieces than there can be."""
-    shown = look.decision.shown
-    if not sensors.too_many_sensed(look.believed, shown):
+    shown = glance.decision.shown
+    if not sensors.too_many_sensed(glance.believed, shown):
         return None
-    return look.belief, look.verdicts.question_about(look.verdicts.places_of(shown), shown, look.seen)
+    return glance.belief, glance.verdicts.question_about(glance.verdicts.places_of(shown), shown, glance.seen)
 
 
-def _too_many_exchanged(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
+def _too_many_exchanged(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask where more pieces seem exchanged than anybody would exchange at once."""
-    shown, best = dict(look.decision.shown), dict(look.decision.best.changes)
-    left = {**look.believed, **best}
+    shown, best = dict(glance.decision.shown), dict(glance.decision.best.changes)
+    left = {**glance.believed, **best}
     exchanged = {
         place
         for place in shown.keys() | best.keys()
-        if EMPTY not in (seen := shown.get(place, look.believed[place]), left[place]) and seen != left[place]
+        if EMPTY not in (seen := shown.get(place, glance.believed[place]), left[place]) and seen != left[place]
     }
-    if len(exchanged) <= look.context.settings.most_exchanged:
+    if len(exchanged) <= glance.context.settings.most_exchanged:
         return None
-    return look.belief, look.verdicts.question_about(look.context.in_order(exchanged), look.decision.shown, look.seen)
+    return glance.belief, glance.verdicts.question_about(
+        glance.context.in_order(exchanged), glance.decision.shown, glance.seen
+    )
 
 
-def _too_many_turns(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
-    shown = look.decision.shown
-    if not more_turns_explain(look.context, look.states, shown, look.visible):
+def _too_many_turns(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
+    shown = glance.decision.shown
+    if not more_turns_explain(glance.context, glance.states, shown, glance.visible):
         return None
-    return look.belief, look.verdicts.too_many_turns(shown, look.seen)
+    return glance.belief, glance.verdicts.too_many_turns(shown, glance.seen)
 
 
-def _fault(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
+def _fault(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT]:
     """Name the rules that were broken; ask where none explains the changes."""
-    shown = look.decision.shown
-    breaches = find_breaches(look.context, look.states, shown, look.seen)
+    shown = glance.decision.shown
+    breaches = find_breaches(glance.context, glance.states, shown, glance.seen)
     if not breaches:
-        return look.belief, look.verdicts.unexplained(shown, look.seen)
-    return name_fault(look, breaches, shown, look.decision.margin)
+        return glance.belief, glance.verdicts.unexplained(shown, glance.seen)
+    return name_fault(glance, breaches, shown, glance.decision.margin)
 
 
 @dataclass(frozen=True)
 class _TurnCase(Generic[StateT, TurnT]):
     """Turns about to be accepted, the first ``most`` of them, and whether the side faces support them."""
 
-    look: Look[StateT, TurnT]
+    glance: Glance[StateT, TurnT]
     resolved: Resolved[TurnT]
     side_check: SideCheck
     most: int | None
 
     @property
     def changes(self) -> Changes:
-        return self.look.decision.best.changes
+        return self.glance.decision.best.changes
 
     @property
     def turns(self) -> tuple[TurnT, ...]:
@@ -222,16 +224,18 @@ class _TurnCase(Generic[StateT, TurnT]):
 
     @property
     def is_confirmed(self) -> bool:
-        return self.look.confirms(self.changes)
+        return self.glance.confirms(self.changes)
 
 
-def check_sides(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> SideCheck:
+def check_sides(glance: Glance[StateT, TurnT], resolved: Resolved[TurnT]) -> SideCheck:
     """Weigh turns by the side faces seen."""
-    return weigh_sides(look.context, look.states, resolved, look.decision.best, look.seen, look.belief.set_aside)
+    return weigh_sides(
+        glance.context, glance.states, resolved, glance.decision.best, glance.seen, glance.belief.set_aside
+    )
 
 
 def accept_unless_contradicted(
-    look: Look[StateT, TurnT], resolved: Resolved[TurnT], most: int | None = None
+    glance: Glance[StateT, TurnT], resolved: Resolved[TurnT], most: int | None = None
 ) -> Judgement[StateT, TurnT]:
     """Accept the first ``most`` turns, unless the side faces seen contradict any of them."""
     rules = (
@@ -244,24 +248,24 @@ def accept_unless_contradicted(
         _turned_besides,
         _against_sides,
     )
-    return first_judgement(rules, _TurnCase(look, resolved, check_sides(look, resolved), most))
+    return first_judgement(rules, _TurnCase(glance, resolved, check_sides(glance, resolved), most))
 
 
 def _breaks_a_rule(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     if case.side_check.support is not SideSupport.BREAKS_A_RULE:
         return None
-    return name_fault(case.look, case.side_check.breaches, case.changes, case.resolved.contradiction)
+    return name_fault(case.glance, case.side_check.breaches, case.changes, case.resolved.contradiction)
 
 
 def _may_have_left(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask where a piece left the board but a sensor may have missed it; a second declaration confirms it."""
-    look = case.look
-    if case.is_confirmed or not sensors.may_have_left(look.believed, case.changes, look.seen):
+    glance = case.glance
+    if case.is_confirmed or not sensors.may_have_left(glance.believed, case.changes, glance.seen):
         return None
-    if not look.trigger.names_faults:
-        return look.belief, look.not_a_turn_yet()
-    return look.belief.with_question(case.changes), look.verdicts.left_the_board(
-        case.resolved, look.decision, look.seen
+    if not glance.trigger.names_faults:
+        return glance.belief, glance.not_a_turn_yet()
+    return glance.belief.with_question(case.changes), glance.verdicts.left_the_board(
+        case.resolved, glance.decision, glance.seen
     )
 
 
@@ -269,66 +273,68 @@ def _accepted(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None
     support = case.side_check.support
     if support is not SideSupport.SUPPORTED and not (support is SideSupport.DOUBTFUL and case.is_confirmed):
         return None
-    belief, ruling = accept(case.look, case.turns)
-    return belief, ruling.then(ask_about_later_touch(case.look.context, belief, case.look.seen))
+    belief, ruling = accept(case.glance, case.turns)
+    return belief, ruling.then(ask_about_later_touch(case.glance.context, belief, case.glance.seen))
 
 
 def _accepted_ignoring_sides(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     if case.side_check.support is not SideSupport.PIECE_TURNED or not case.is_confirmed:
         return None
-    return accept_ignoring_sides(case.look, case.turns)
+    return accept_ignoring_sides(case.glance, case.turns)
 
 
 def _wait_for_end(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
-    return None if case.look.trigger.names_faults else (case.look.belief, case.look.not_a_turn_yet())
+    return None if case.glance.trigger.names_faults else (case.glance.belief, case.glance.not_a_turn_yet())
 
 
 def _ruled_out(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask what stands where: a press can't confirm what the side faces rule out."""
-    look = case.look
+    glance = case.glance
     if case.side_check.support is not SideSupport.RULED_OUT:
         return None
-    if more_turns_explain(look.context, look.states, case.changes, look.visible):
-        return look.belief, look.verdicts.too_many_turns(case.changes, look.seen)
-    return look.belief, look.verdicts.ruled_out_by_sides(case.resolved, look.decision, look.seen)
+    if more_turns_explain(glance.context, glance.states, case.changes, glance.visible):
+        return glance.belief, glance.verdicts.too_many_turns(case.changes, glance.seen)
+    return glance.belief, glance.verdicts.ruled_out_by_sides(case.resolved, glance.decision, glance.seen)
 
 
 def _turned_besides(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
-    look = case.look
+    glance = case.glance
     if case.side_check.support is not SideSupport.PIECE_TURNED:
         return None
-    return look.belief.with_question(case.changes), look.verdicts.piece_turned(
-        case.side_check.breaches, look.decision, look.seen
+    return glance.belief.with_question(case.changes), glance.verdicts.piece_turned(
+        case.side_check.breaches, glance.decision, glance.seen
     )
 
 
 def _against_sides(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT]:
-    look = case.look
-    return look.belief.with_question(case.changes), look.verdicts.against_sides(case.resolved, look.decision, look.seen)
+    glance = case.glance
+    return glance.belief.with_question(case.changes), glance.verdicts.against_sides(
+        case.resolved, glance.decision, glance.seen
+    )
 
 
-def find_two_written_turns(look: Look[StateT, TurnT], player: Player) -> tuple[TurnT, ...]:
+def find_two_written_turns(glance: Glance[StateT, TurnT], player: Player) -> tuple[TurnT, ...]:
     """Return the two turns of a player that a sheet shows together, or only the first where the second is unclear.
 
     Empty unless exactly one first turn fits.
     """
-    context, game = look.context, look.game
-    if not isinstance(game.table, WritesTogether) or len(look.states) > 1:
+    context, game = glance.context, glance.game
+    if not isinstance(game.table, WritesTogether) or len(glance.states) > 1:
         return ()
-    could_be = worth_weighing(context, look.visible)
-    if not _could_be_second_step(game.table, look.believed, could_be):
+    could_be = worth_weighing(context, glance.visible)
+    if not _could_be_second_step(game.table, glance.believed, could_be):
         return ()
     found: list[tuple[TurnT, ...]] = []
-    for first in islice(turns_showing(game, look.states[0], looks_while_writing(context, could_be)), MOST_WEIGHED):
-        after = game.rules.apply(look.states[0], first)
+    for first in islice(turns_showing(game, glance.states[0], looks_while_writing(context, could_be)), MOST_WEIGHED):
+        after = game.rules.apply(glance.states[0], first)
         if first.player != player or player not in game.rules.players_to_move(after):
             continue
         if not any(context.explorer.expand(after, could_be).by_changes):
             continue
-        second = Look.at(context, look.belief.with_states((after,), (after,)), look.seen, look.trigger)
+        second = Glance.at(context, glance.belief.with_states((after,), (after,)), glance.seen, glance.trigger)
         best = second.decision.best
         if second.decision.conclusion is Conclusion.ALLOWED and best.kind is ExplanationKind.TURN:
-            found.append((first, *resolve(context, (best,), look.seen).turns))
+            found.append((first, *resolve(context, (best,), glance.seen).turns))
             if len(found) > 1:
                 return ()
     return found[0] if found else ()

@@ -18,7 +18,7 @@ from referee.judge.decision import Conclusion
 from referee.judge.explanations import ExplanationKind, worth_weighing
 from referee.judge.explorer import MOST_WEIGHED, changes_between
 from referee.judge.pooled_reading import PooledPlace, PooledReading
-from referee.judge.rules.look import Look
+from referee.judge.rules.glance import Glance
 from referee.judge.rules.turns import find_two_written_turns
 from referee.judge.sequences import beyond_one_turn, looks_while_writing
 from tests.effort import cases
@@ -63,15 +63,15 @@ def written_on(rng: Random, state: Any) -> dict[str, str]:
 def seen_by_bad_eyes(rng: Random, before: dict[str, str], looks: dict[str, str]) -> PooledReading:
     """A reading of a table in which what is new is doubtful, often wrong, and sometimes hidden."""
     places, hidden = {}, set()
-    for place, look in looks.items():
-        is_new = look != before[place]
+    for place, glance in looks.items():
+        is_new = glance != before[place]
         if rng.random() < (0.05 if is_new else 0.003):
             hidden.add(place)
             continue
         logs = dict.fromkeys(GAME.looks, -11.0)
         for other in rng.sample(GAME.looks, 5 if is_new else 0):
             logs[other] = -rng.uniform(0.5, 11)
-        logs[look] = -rng.uniform(0, 3) if is_new and rng.random() < 0.5 else 0.0
+        logs[glance] = -rng.uniform(0, 3) if is_new and rng.random() < 0.5 else 0.0
         places[place] = PooledPlace(logs)
     return PooledReading(places, frozenset(hidden), 1.0, 1)
 
@@ -102,7 +102,7 @@ def plain_beyond_one_turn(state: Any, seen: PooledReading) -> set[tuple[Any, ...
             found.add((ExplanationKind.TWO_TURNS, first, second, changes_between(base, left)))
         for part in GAME.table.unfinished(after):
             shown = {**between, **part.change}
-            whole = turns_by_trying(GAME, after, {place: (look,) for place, look in shown.items()})
+            whole = turns_by_trying(GAME, after, {place: (glance,) for place, glance in shown.items()})
             if Seen(between, could_be).allows(part.change) and next(whole, None) is None:
                 found.add((ExplanationKind.TURN_AND_PART, first, part.to_do, changes_between(base, shown)))
     return found
@@ -123,16 +123,16 @@ def test_the_search_for_two_turns_finds_what_trying_every_turn_finds() -> None:
     assert max(sizes) > 0, "no table shows two turns"
 
 
-def plain_two_written_turns(look: Look[Any, Any], player: str) -> tuple[Any, ...]:
+def plain_two_written_turns(glance: Glance[Any, Any], player: str) -> tuple[Any, ...]:
     """The same search, with a decision about each first turn."""
-    could_be, found = looks_while_writing(CONTEXT, worth_weighing(CONTEXT, look.visible)), []
-    for first in islice(turns_showing(GAME, look.states[0], could_be), MOST_WEIGHED):
-        after = GAME.rules.apply(look.states[0], first)
+    could_be, found = looks_while_writing(CONTEXT, worth_weighing(CONTEXT, glance.visible)), []
+    for first in islice(turns_showing(GAME, glance.states[0], could_be), MOST_WEIGHED):
+        after = GAME.rules.apply(glance.states[0], first)
         if first.player == player and player in GAME.rules.players_to_move(after):
-            second = Look.at(CONTEXT, look.belief.with_states((after,), (after,)), look.seen, look.trigger)
+            second = Glance.at(CONTEXT, glance.belief.with_states((after,), (after,)), glance.seen, glance.trigger)
             best = second.decision.best
             if second.decision.conclusion is Conclusion.ALLOWED and best.kind is ExplanationKind.TURN:
-                found.append((first, *resolve(CONTEXT, (best,), look.seen).turns))
+                found.append((first, *resolve(CONTEXT, (best,), glance.seen).turns))
     return found[0] if len(found) == 1 else ()
 
 
@@ -140,8 +140,8 @@ def plain_two_written_turns(look: Look[Any, Any], player: str) -> tuple[Any, ...
 def test_a_shape_and_its_loop_are_found_together_as_by_deciding_about_each_shape(trigger: Trigger) -> None:
     answers = []
     for state, seen in tables(cases(60), 2):
-        look = Look.at(CONTEXT, Belief.of((state,)), seen, trigger)
+        glance = Glance.at(CONTEXT, Belief.of((state,)), seen, trigger)
         for player in GAME.rules.players_to_move(state):
-            answers.append(find_two_written_turns(look, player))
-            assert answers[-1] == plain_two_written_turns(look, player), GAME.notation.format_state(state)
+            answers.append(find_two_written_turns(glance, player))
+            assert answers[-1] == plain_two_written_turns(glance, player), GAME.notation.format_state(state)
     assert any(answers), "no table shows a shape and a loop"

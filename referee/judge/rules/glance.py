@@ -1,4 +1,4 @@
-"""The input and output of the judge's rules: a look at a resting table, and an answer."""
+"""The input and output of the judge's rules: a glance at a resting table, and an answer."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from referee.judge.verdict import Ruling
 from referee.judge.verdict_factory import VerdictFactory
 
 Judgement = tuple[Belief[StateT, TurnT], Ruling]
-"""The belief after a look, and the ruling on it."""
+"""The belief after a glance, and the ruling on it."""
 
 CaseT = TypeVar("CaseT")
 
 
 @dataclass(frozen=True)
-class Look(Generic[StateT, TurnT]):
+class Glance(Generic[StateT, TurnT]):
     """A resting table compared with the belief, and what best explains it.
 
     ``seen`` is what the table shows; ``visible`` is the same without the places set aside.
@@ -41,8 +41,8 @@ class Look(Generic[StateT, TurnT]):
     @classmethod
     def at(
         cls, context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], seen: PooledReading, trigger: Trigger
-    ) -> Look[StateT, TurnT]:
-        """Look at a table with this belief."""
+    ) -> Glance[StateT, TurnT]:
+        """Glance at a table with this belief."""
         visible = seen.without(belief.set_aside)
         return cls(
             context, belief, trigger, seen, visible, decide_for_trigger(context, belief.states, visible, trigger)
@@ -83,8 +83,8 @@ class Look(Generic[StateT, TurnT]):
         """Return whether a player who was asked about these changes declares again that the turn is over."""
         return self.declared and self.belief.conversation.asked_about == changes
 
-    def with_belief(self, belief: Belief[StateT, TurnT]) -> Look[StateT, TurnT]:
-        """Return the same look with another belief."""
+    def with_belief(self, belief: Belief[StateT, TurnT]) -> Glance[StateT, TurnT]:
+        """Return the same glance with another belief."""
         return replace(self, belief=belief)
 
     def not_a_turn_yet(self) -> Ruling:
