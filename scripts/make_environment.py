@@ -164,7 +164,7 @@ def explain_os_error(error: OSError, project: Path) -> SetUpError:
 
 def _disk_full(project: Path) -> SetUpError:
     return SetUpError(
-        CANNOT_WRITE, f"the disk is full; free about 500 MB for {project} (and for temporary files) and run this again"
+        CANNOT_WRITE, f"the disk is full; free about 1 GB for {project} (and for temporary files) and run this again"
     )
 
 

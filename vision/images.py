@@ -10,6 +10,7 @@ from typing import Literal
 import cv2
 import numpy as np
 
+from common.durable import write_durably
 from vision.errors import CameraError, FrameError
 from vision.frame import Image
 from vision.opencv import as_grey
@@ -213,10 +214,11 @@ def load_image(path: Path) -> Image:
     return decode_image(data, str(path))
 
 
-def write_image(path: Path, image: Image, parameters: Sequence[int] = ()) -> None:
+def write_image(path: Path, image: Image, parameters: Sequence[int] = (), *, durably: bool = False) -> None:
     """Write a picture in the format of the file's suffix; raises FrameError when that fails.
 
-    ``parameters`` are OpenCV's for that format. OpenCV only encodes: it can't open every valid file name.
+    ``parameters`` are OpenCV's for that format. ``durably``: whole or not at all, even in a power cut. OpenCV only
+    encodes: it can't open every valid file name.
     """
     try:
         # OpenCV crashes on a suffix that is not text
@@ -226,7 +228,10 @@ def write_image(path: Path, image: Image, parameters: Sequence[int] = ()) -> Non
     if not is_encoded:
         raise FrameError(f"cannot write the picture {path}: it can't be encoded as {path.suffix}")
     try:
-        path.write_bytes(data.tobytes())
+        if durably:
+            write_durably(path, data.tobytes())
+        else:
+            path.write_bytes(data.tobytes())
     except OSError as error:
         raise FrameError(
             f"cannot write the picture {path}: {error.strerror}; check that its folder exists and may be written"

@@ -228,13 +228,16 @@ def _map_lights(
     from referee.mapping.lights import map_lights
     from referee.settings.configuration import Configuration
 
-    shared_camera.look(settings.camera.source, 1, 0.0)
+    by_camera = settings.camera.calibration is not None
+    if by_camera:
+        # This opens the camera for ``opened``.
+        shared_camera.look(settings.camera.source, 1, 0.0)
     ended = map_lights(
         Configuration(settings, None, {}),
         path,
         console,
         ask,
-        by_camera=settings.camera.calibration is not None,
+        by_camera=by_camera,
         open_camera=shared_camera.opened,
     )
     return ended == OK
@@ -309,8 +312,7 @@ def _complete(step: Step, run: SetUpRun, given: str | None) -> str:
         outcome = run.answer(step, answer)
         if step.live and not outcome.is_done and is_live(run.table.source) and output().is_terminal:
             outcome = _repeat_until_passed(step, run, answer, outcome)
-        else:
-            print_findings(output(), outcome.findings, "missing")
+        print_findings(output(), outcome.findings, "missing")
         if outcome.is_done:
             return ""
         given = None
@@ -325,7 +327,7 @@ def _repeat_until_passed(step: Step, run: SetUpRun, answer: str, outcome: Outcom
         told = "\n".join(f"  {each.severity:<6}{each.subject}: {each.message}" for each in outcome.findings)
         return Text(f"{told}\n  Looking again; Ctrl-C stops.")
 
-    with Live(lines(), console=output(), auto_refresh=False) as live:
+    with Live(lines(), console=output(), auto_refresh=False, transient=True) as live:
         try:
             while not outcome.is_done:
                 outcome = run.answer(step, answer)

@@ -76,10 +76,10 @@ class LightFinder:
 
 def assign_lights(
     assignment: LightAssignment, show: ShowLight, ask: Ask, say: Say, finder: LightFinder | None = None
-) -> None:
+) -> bool:
     """Go through the lights; with a ``finder``, a person is only asked about uncertain ones.
 
-    Ends after the last light, when the person finishes, or when the input ends.
+    Returns true after the last light or when the person finishes, false if the input ends before.
     """
     say(assignment.HELP)
     watched = -1
@@ -95,7 +95,8 @@ def assign_lights(
             near = f", nearest to {location.place}" if location.place else ""
             say(f"Light {light}: I am not sure: {location.doubt}{near}.")
         if not _ask_about(assignment, light, show, ask, say):
-            return
+            return False
+    return True
 
 
 def _ask_about(assignment: LightAssignment, light: int, show: ShowLight, ask: Ask, say: Say) -> bool:
@@ -105,7 +106,6 @@ def _ask_about(assignment: LightAssignment, light: int, show: ShowLight, ask: As
         try:
             text = ask(assignment.prompt)
         except EOFError:
-            assignment.finished = True
             return False
         reply = assignment.answer(text)
         if reply:
@@ -119,8 +119,10 @@ def assign_switches(
     typed: Callable[[], Sequence[str]],
     wait: Callable[[], object],
     say: Say,
-) -> None:
-    """Go through squares or switches while pieces are put down, until all are done or the input ends.
+) -> bool:
+    """Go through squares or switches while pieces are put down, until all are done or the person finishes.
+
+    Returns false if the input ends before.
 
     ``switches`` returns the newest report with the changes since the last call, ``typed`` the lines typed since, with
     ``EOFError`` at the end of the input; ``wait`` waits a moment for either.
@@ -146,13 +148,14 @@ def assign_switches(
         try:
             lines = typed()
         except EOFError:
-            return
+            return False
         for line in lines:
             _say_if_any(say, assignment.answer(line))
         if is_there and not assignment.is_over and assignment.prompt != prompt:
             prompt = assignment.prompt
             say(prompt)
         wait()
+    return True
 
 
 def _is_readable(report: SwitchReport | None, before: bool | None) -> bool | None:
@@ -190,6 +193,9 @@ def _new_closings(report: SwitchReport | None) -> list[list[int]]:
         else:
             moments.append((change.time_s, [change.switch]))
     return [switches for _, switches in moments]
+
+
+UNFINISHED = "The input ended before the map was finished; nothing was written."
 
 
 def line_printer(console: Console) -> Callable[[str], None]:

@@ -20,6 +20,7 @@ from referee.errors import ConfigError
 from referee.mapping.assignments import LightAssignment
 from referee.mapping.dialogue import (
     READ_TIMEOUT_S,
+    UNFINISHED,
     Ask,
     LightFinder,
     assign_lights,
@@ -48,7 +49,8 @@ def map_lights(
     by_camera: bool = False,
     open_camera: Callable[..., AbstractContextManager[Camera]] = open_camera,
 ) -> int:
-    """Go through the lights and write the light map to ``out``; 0 when one was written, 1 when nothing was found.
+    """Go through the lights and write the light map to ``out``; 0 when one was written, 1 when nothing was found or the
+    input ended before.
 
     With ``by_camera``, the camera locates the lights, and a person is only asked about uncertain ones.
 
@@ -71,7 +73,10 @@ def map_lights(
         panel = stack.enter_context(LivePanel(Panel(sources, time.monotonic, say, say), time.monotonic))
         finder = stack.enter_context(_light_finder(configuration, open_camera)) if by_camera else None
         assignment = LightAssignment(count, game.places)
-        assign_lights(assignment, lambda number: panel.show(one_light_signal(number)), ask, say, finder)
+        is_whole = assign_lights(assignment, lambda number: panel.show(one_light_signal(number)), ask, say, finder)
+    if not is_whole:
+        say(UNFINISHED)
+        return 1
     places, status = assignment.places_of_lights()
     if not places and not status:
         say("No light is under any square; nothing was written.")

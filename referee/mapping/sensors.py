@@ -16,7 +16,7 @@ from engine.registry import load
 from referee.commands.keyboard import PolledLines
 from referee.errors import ConfigError
 from referee.mapping.assignments import AssignmentBySquare, AssignmentBySwitch
-from referee.mapping.dialogue import assign_switches, line_printer, saved_map_sentence
+from referee.mapping.dialogue import UNFINISHED, assign_switches, line_printer, saved_map_sentence
 from referee.rendering.board_text import draws_ascii
 from referee.sensing.health import forget_sensors, health_file, load_health, sensors_out
 from referee.sensing.values import SensorSnapshot
@@ -48,7 +48,8 @@ _PLAIN_MARKS = dict(zip(_SquareState, "o.?x ", strict=True))
 def map_sensors(
     configuration: Configuration, out: Path, console: Console, lines: Iterable[str], *, by_switch: bool = False
 ) -> int:
-    """Go through the squares and write the sensor map to ``out``; 0 when one was written, 1 when nothing was found.
+    """Go through the squares and write the sensor map to ``out``; 0 when one was written, 1 when nothing was found or
+    the input ended before.
 
     With ``by_switch``, a person names the square of each switch that closes, instead of the reverse.
 
@@ -61,8 +62,13 @@ def map_sensors(
     plan = wiring_plan(configuration.settings, configuration.sources, game.places, making="sensor map")
     with open_switches(plan, say) as switches:
         assignment = (AssignmentBySwitch if by_switch else AssignmentBySquare)(switches.count, game.places)
-        assign_switches(assignment, switches.read, PolledLines(lines).poll, lambda: switches.wait(_LISTEN_S), say)
+        is_whole = assign_switches(
+            assignment, switches.read, PolledLines(lines).poll, lambda: switches.wait(_LISTEN_S), say
+        )
         count, checksum = switches.count, switches.pin_map_crc
+    if not is_whole:
+        say(UNFINISHED)
+        return 1
     if not assignment.found:
         say("No switch is under any square; nothing was written.")
         return 1

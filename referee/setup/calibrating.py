@@ -12,6 +12,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from common.durable import write_durably
 from common.findings import Finding
 from common.phrases import Phrase
 from referee.errors import ConfigError
@@ -37,6 +38,9 @@ CHARUCO = "charuco:7x5:30:22:DICT_5X5_100"
 BOARD = parse_board(CHARUCO)
 CALIBRATION_PICTURES = 15
 BETWEEN_PICTURES_S = 2.0
+
+_CAMERA_FILE = "camera.txt"
+"""Names the camera that took the pictures of a folder."""
 
 _MOST_PICTURES = 25
 _FEWEST_PICTURES = 8
@@ -167,29 +171,45 @@ class PoseGuide:
 
 @dataclass
 class BoardPictures:
-    """The folder of board pictures that were taken one by one; ``newest`` is the highest number of a picture's file."""
+    """The folder of board pictures that one camera took one by one.
+
+    ``source`` is the camera; ``newest`` is the highest number of a picture's file.
+    """
 
     folder: Path
+    source: str
     guide: PoseGuide
     before: BoardCorners | None = None
     newest: int = 0
 
     @classmethod
     def of(cls, table: TableSetup) -> BoardPictures:
-        """Load a table's pictures, also after a restart; raises VisionError if one can't be read."""
+        """Load a table's pictures, also after a restart.
+
+        Raises VisionError if one can't be read, and ConfigError if another camera took them.
+        """
         known, size = table.pictures, table.picture_px
-        if isinstance(known, BoardPictures) and (0 in size or known.guide.size == size):
+        if (
+            isinstance(known, BoardPictures)
+            and known.source == table.source
+            and (0 in size or known.guide.size == size)
+        ):
             return known
-        found = cls(table.folder / PICTURES_FOLDER, PoseGuide(size))
+        found = cls(table.folder / PICTURES_FOLDER, table.source, PoseGuide(size))
         found.folder.mkdir(exist_ok=True)
+        taken_by = found.folder / _CAMERA_FILE
+        if taken_by.is_file() and (other := taken_by.read_text(encoding="utf-8")) != table.source:
+            raise ConfigError(
+                Phrase("camera %(camera)s took these pictures; discard them to calibrate another one", camera=other)
+            )
         for path in image_paths(found.folder):
             image = load_image(path)
             if path.stem.isdecimal():
                 # The numbers may have gaps, where the owner has deleted pictures.
                 found.newest = max(found.newest, int(path.stem))
             found.guide.learn_size(image)
-            if (image.shape[1], image.shape[0]) == found.guide.size:
-                found.guide.kept.append(find_board(image, BOARD))
+            check_size(image, found.guide.size)
+            found.guide.kept.append(find_board(image, BOARD))
         table.pictures = found
         return found
 
@@ -209,17 +229,22 @@ class BoardPictures:
         if by_itself and not self.guide.is_still(seen, before):
             return Finding.note(_PICTURE, Phrase("the board is moving"), Phrase("hold it still for a moment"))
         self.newest += 1
-        write_image(self.folder / f"{self.newest}.png", frame.image)
+        write_durably(self.folder / _CAMERA_FILE, self.source)
+        write_image(self.folder / f"{self.newest}.png", frame.image, durably=True)
         self.guide.kept.append(seen)
         return Finding.ok(_PICTURE, Phrase("picture %(number)d is kept", number=len(self.guide.kept)))
 
-    def start_over(self) -> None:
-        """Delete all pictures, and forget their size."""
-        for path in image_paths(self.folder):
+    @staticmethod
+    def discard(table: TableSetup) -> None:
+        """Delete a table's pictures, also damaged ones, and forget their camera and size.
+
+        Raises OSError if one can't be deleted.
+        """
+        folder = table.folder / PICTURES_FOLDER
+        for path in image_paths(folder) if folder.is_dir() else ():
             path.unlink()
-        self.guide.kept.clear()
-        self.guide.size = (0, 0)
-        self.newest = 0
+        (folder / _CAMERA_FILE).unlink(missing_ok=True)
+        table.pictures = None
 
     def inspect(self, frame: Frame) -> Inspection:
         """Draw the detected board and a missing pose, and say how many pictures there are."""

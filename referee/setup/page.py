@@ -238,8 +238,12 @@ class SetUpPage:
         with self._lock:
             now = self._if_current(step)
             if now is not None and now.collect is not None:
-                BoardPictures.of(self._table).start_over()
-                self._shown = _CurrentStep(now.name, self._shown.instructions)
+                try:
+                    BoardPictures.discard(self._table)
+                except FAULTS as error:
+                    self._shown.findings = (fault_of(now, error),)
+                else:
+                    self._shown = _CurrentStep(now.name, self._shown.instructions)
 
     def say(self, step: str, words: str, number: str) -> None:
         """Answer the current dialogue's question of this number."""

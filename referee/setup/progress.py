@@ -32,7 +32,8 @@ class Progress:
 
     @classmethod
     def load(cls, folder: Path, game: str | None) -> Progress | None:
-        """Load the progress from a folder; ``None`` if there is none, or only for a game other than ``game``.
+        """Load the progress from a folder; ``None`` if there is none, or only for a game other than ``game`` or than
+        the one that the settings name.
 
         The settings include those that the owner added to the file. Raises ConfigError if a file can't be read.
         """
@@ -50,6 +51,8 @@ class Progress:
                 if isinstance(keys, dict)
                 for key, value in keys.items()
             }
+        if values.get("game.name", kept["game"]) != kept["game"]:
+            return None
         return cls(folder, str(kept["game"]), [str(name) for name in kept.get("done", ())], values)
 
     def keep(self, values: Mapping[str, Any]) -> None:
@@ -87,7 +90,6 @@ class SetUpRun:
         if step is None or not step.after or self.table.belief is not None or step.after not in self.kept.done:
             return step
         # The required step was done in an earlier run, so it must be repeated.
-        self.kept.done.remove(step.after)
         return next(before for before in self.steps if before.name == step.after)
 
     def number(self, step: Step) -> int:
@@ -112,7 +114,7 @@ class SetUpRun:
         self._leave(step, *(each for each in self.steps if each.after == step.name))
 
     def _leave(self, *steps: Step) -> None:
-        self._keep([*self.kept.done, *(step.name for step in steps)])
+        self._keep(list(dict.fromkeys((*self.kept.done, *(step.name for step in steps)))))
 
     def _keep(self, done: list[str]) -> None:
         """Save the steps done and the settings; the steps count only once they are saved."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import ValidationError
@@ -109,9 +110,15 @@ def _value(text: str) -> Any:
         return text
 
 
-def _check_wiring(table: TableSetup, given: Mapping[str, object], message: str, making: Making = "") -> Outcome:
-    """Check the devices and the pins that the settings name."""
-    settings, places = _settings(table, given), tuple(table.game.places)
+def _check_wiring(
+    table: TableSetup,
+    given: Mapping[str, object],
+    message: str,
+    making: Making = "",
+    others: Mapping[str, object] = MappingProxyType({}),
+) -> Outcome:
+    """Check the devices and the pins that the settings name, with ``others`` in place of some of them."""
+    settings, places = _settings(table, {**given, **others}), tuple(table.game.places)
     problems = [*device_problems(settings, places, {}), *plan_and_problems(settings, {}, places, making=making)[1]]
     if not problems:
         return Outcome((Finding.ok(_WIRING, message),), given)
@@ -145,9 +152,8 @@ _BEFORE_LIGHT_MAP = (
 
 
 def _check_light_map(table: TableSetup, answer: str) -> Outcome:
-    return _check_map(
-        table, answer, LIGHT_MAP_FILE, table.make_light_map, {"lights.light_map": answer or LIGHT_MAP_FILE}
-    )
+    given = {"lights.light_map": answer or LIGHT_MAP_FILE}
+    return _check_map(table, answer or LIGHT_MAP_FILE, None if answer else table.make_light_map, given, _NO_SWITCHES)
 
 
 _BEFORE_SWITCH_MAP = (_EMPTY_BOARD, Phrase("Then put a piece on each square that is named."))
@@ -155,17 +161,23 @@ _BEFORE_SWITCH_MAP = (_EMPTY_BOARD, Phrase("Then put a piece on each square that
 
 def _check_switch_map(table: TableSetup, answer: str) -> Outcome:
     given = {"sensors.map": answer or SENSOR_MAP_FILE, "sensors.eyes": "both"}
-    return _check_map(table, answer, SENSOR_MAP_FILE, table.make_sensor_map, given)
+    return _check_map(table, answer or SENSOR_MAP_FILE, None if answer else table.make_sensor_map, given, _NO_LIGHTS)
 
 
-def _check_map(table: TableSetup, answer: str, name: str, make: MakeMap, given: Mapping[str, object]) -> Outcome:
-    """Use the named map, or make one. It must fit the game and the wired devices."""
-    path = table.file(answer or name)
-    if not answer and not make(_settings(table, {}), path):
+_NO_SWITCHES, _NO_LIGHTS = {"sensors.eyes": "camera"}, {"lights.drivers": ("terminal",)}
+"""Settings without the other device, whose map may not be made yet."""
+
+
+def _check_map(
+    table: TableSetup, name: str, make: MakeMap | None, given: Mapping[str, object], others: Mapping[str, object]
+) -> Outcome:
+    """Use the named map, after making it if a function makes it. It must fit the game and the wired device."""
+    path = table.file(name)
+    if make is not None and not make(_settings(table, given), path):
         return Outcome(
             (Finding.fault(Phrase("map"), Phrase("nothing was found"), Phrase("check the wiring, or skip this step")),)
         )
-    return _check_wiring(table, given, Phrase("%(file)s is used", file=path.name))
+    return _check_wiring(table, given, Phrase("%(file)s is used", file=path.name), others=others)
 
 
 _NEEDS = Field(Phrase("What they need, such as strip_lights=49"), is_optional=True)

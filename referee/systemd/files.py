@@ -60,6 +60,8 @@ DeviceAllow=char-media rw
 DeviceAllow=char-dma_heap rw
 DeviceAllow=char-ttyACM rw
 DeviceAllow=char-ttyUSB rw
+DeviceAllow=char-ttyAMA rw
+DeviceAllow=char-ttyS rw
 DeviceAllow=char-gpiochip rw
 DeviceAllow=char-spi rw
 """

@@ -71,11 +71,11 @@ def test_each_light_is_shown_and_asked_about_in_turn() -> None:
     assert any("no square 'what'" in sentence for sentence in said)
 
 
-def test_the_answers_are_kept_when_the_input_ends() -> None:
+def test_a_map_is_unfinished_when_the_input_ends() -> None:
     walk = LightAssignment(3, PLACES)
-    assign_lights(walk, lambda light: None, typing("a1"), lambda sentence: None)
-    assert walk.finished
+    assert not assign_lights(walk, lambda light: None, typing("a1"), lambda sentence: None)
     assert walk.places_of_lights() == ({"a1": (0,)}, ())
+    assert assign_lights(LightAssignment(3, PLACES), lambda light: None, typing("a1", "f"), lambda sentence: None)
 
 
 @functools.cache

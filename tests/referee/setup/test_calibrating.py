@@ -10,6 +10,7 @@ import pytest
 
 from common.findings import Severity
 from engine.registry import load
+from referee.errors import ConfigError
 from referee.setup.calibrating import BOARD, CALIBRATION_STEP, BoardPictures, PoseGuide
 from referee.setup.steps import check_step
 from referee.setup.table_setup import PICTURES_FOLDER, TableSetup
@@ -67,7 +68,7 @@ def test_each_picture_is_kept_once_and_the_camera_is_calibrated(tmp_path: Path, 
         again = pictures.take(Frame(view, 0.0, 0), by_itself=False)
         assert again.message == "this pose is there already"
     assert pictures.guide.is_enough
-    assert len(list((tmp_path / PICTURES_FOLDER).iterdir())) == kept
+    assert len(list((tmp_path / PICTURES_FOLDER).glob("*.png"))) == kept
     # The pictures are still there after a restart.
     table = table_in(tmp_path, board_views[0])
     assert BoardPictures.of(table).guide.is_enough
@@ -75,11 +76,11 @@ def test_each_picture_is_kept_once_and_the_camera_is_calibrated(tmp_path: Path, 
     assert outcome.is_done, outcome
     assert f"{kept} of {kept} pictures used" in outcome.findings[1].message
     assert load_calibration(tmp_path / "camera.json").size == SIZE
-    BoardPictures.of(table).start_over()
+    BoardPictures.discard(table)
     assert list((tmp_path / PICTURES_FOLDER).iterdir()) == []
     # They are numbered from 1 again, as after a restart.
     BoardPictures.of(table).take(Frame(board_views[0], 0.0, 0), by_itself=False)
-    assert [path.name for path in (tmp_path / PICTURES_FOLDER).iterdir()] == ["1.png"]
+    assert sorted(path.name for path in (tmp_path / PICTURES_FOLDER).iterdir()) == ["1.png", "camera.txt"]
 
 
 def test_a_picture_takes_no_other_s_file_after_one_was_deleted(tmp_path: Path, board_views: tuple[Image, ...]) -> None:
@@ -89,7 +90,7 @@ def test_a_picture_takes_no_other_s_file_after_one_was_deleted(tmp_path: Path, b
     (tmp_path / PICTURES_FOLDER / "1.png").unlink()
     table.pictures = None
     assert BoardPictures.of(table).take(Frame(board_views[0], 0.0, 0), by_itself=False).severity is Severity.OK
-    assert sorted(path.name for path in (tmp_path / PICTURES_FOLDER).iterdir()) == ["2.png", "3.png"]
+    assert sorted(path.name for path in (tmp_path / PICTURES_FOLDER).glob("*.png")) == ["2.png", "3.png"]
 
 
 def test_automatic_pictures_need_a_board_held_still(tmp_path: Path, board_views: tuple[Image, ...]) -> None:
@@ -136,14 +137,22 @@ def test_the_missing_pose_is_drawn(tmp_path: Path, board_views: tuple[Image, ...
     assert inspection.findings[1].message == "4 of 4 corners of the picture and 4 of 4 tilts are missing"
 
 
-def test_pictures_of_another_size_do_not_count(tmp_path: Path, board_views: tuple[Image, ...]) -> None:
+def test_pictures_of_another_size_or_camera_must_be_discarded(tmp_path: Path, board_views: tuple[Image, ...]) -> None:
     table = table_in(tmp_path, board_views[0])
     BoardPictures.of(table).take(Frame(board_views[0], 0.0, 0), by_itself=False)
+    first = table.source
     table.values |= {"camera.width_px": 800, "camera.height_px": 480}
-    pictures = BoardPictures.of(table)
-    assert (pictures.guide.size, pictures.guide.kept, pictures.newest) == ((800, 480), [], 1)
-    pictures.start_over()
-    assert BoardPictures.of(table).guide.size == (800, 480)
+    with pytest.raises(ConfigError, match="the camera gives 800 x 480"):
+        BoardPictures.of(table)
+    del table.values["camera.width_px"]
+    assert len(BoardPictures.of(table).guide.kept) == 1
+    table.values["camera.source"] = "another"
+    for known in (table.pictures, None):  # the second as after a restart
+        table.pictures = known
+        with pytest.raises(ConfigError, match=f"camera {first} took these pictures; discard them"):
+            BoardPictures.of(table)
+    BoardPictures.discard(table)
+    assert BoardPictures.of(table).guide.kept == []
 
 
 def test_a_calibration_at_home_is_used(

@@ -310,6 +310,16 @@ def test_a_picture_is_not_taken_for_a_step_that_somebody_left_meanwhile(
     assert (view.name, [each for each in view.findings if each.subject == "picture"]) == ("table", [])
 
 
+def test_pictures_that_cannot_be_read_can_be_discarded(tmp_path: Path, camera: str) -> None:
+    folder = tmp_path / PICTURES_FOLDER
+    folder.mkdir()
+    (folder / "1.png").write_bytes(png(grey())[:100])
+    page = page_in(tmp_path, done_until("calibration", tmp_path, camera))
+    assert "1.png" in page.view().findings[0].message
+    page.start_over("calibration")
+    assert (list(folder.iterdir()), page.view().findings) == ([], ())
+
+
 def test_a_step_that_cannot_be_saved_is_not_done(tmp_path: Path, camera: str, monkeypatch: pytest.MonkeyPatch) -> None:
     page = page_in(tmp_path, done_until("print", tmp_path, camera))
     page.view()

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import tomllib
 from datetime import date
+from functools import partial
+from io import StringIO
 from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
+from rich.console import Console
 
 from common.findings import Finding
 from common.phrases import Phrase
 from engine.registry import load
-from referee.cli.setup import _repeat_until_passed
+from referee.cli.setup import _map_lights, _repeat_until_passed
 from referee.settings.configuration import load as configured
 from referee.setup.progress import Progress, SetUpRun
-from referee.setup.steps import fault_of, steps_of
+from referee.setup.shared_camera import SharedCamera
+from referee.setup.steps import check_step, fault_of, steps_of
 from referee.setup.table_setup import Outcome, Step, TableSetup
 from tests.commands import Run
 from tests.present import present
@@ -113,6 +117,31 @@ def test_existing_settings_are_not_overwritten_unasked(run: Run, tmp_path: Path)
     assert said.exit_code == 130
     assert "is there already. Replace it?" in said.output
     assert (tmp_path / "referee.toml").read_text() == "[hints]\nseconds = 1.0\n"
+
+
+def test_settings_that_were_changed_to_another_game_are_not_overwritten_unasked(run: Run, tmp_path: Path) -> None:
+    Progress(tmp_path, "deblockle", ["camera"]).keep({"game.name": "deblockle", "camera.source": "0"})
+    changed = (tmp_path / "referee.toml").read_text().replace('"deblockle"', '"diaballik"')
+    (tmp_path / "referee.toml").write_text(changed)
+    said = run("setup", input="1\nn\n")
+    assert "Replace it?" in said.output
+    assert (tmp_path / "referee.toml").read_text() == changed
+
+
+def test_lights_are_mapped_by_answers_alone_without_a_calibrated_camera(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def ask(prompt: str) -> str:
+        asked.append(prompt)
+        return "a1"
+
+    table = TableSetup(load("deblockle"), tmp_path, lambda *_: [], date(2026, 5, 1))
+    quiet = Console(file=StringIO())
+    table.make_light_map = partial(_map_lights, SharedCamera(), console=quiet, ask=ask)
+    steps = {step.name: step for step in steps_of(table.game)}
+    assert check_step(steps["lights"], table, "wled-network wled_host=127.0.0.1 strip_lights=1").is_done
+    assert check_step(steps["light-map"], table, "").is_done
+    assert len(asked) == 1
 
 
 def test_files_that_were_damaged_by_hand_do_not_end_it(run: Run, tmp_path: Path) -> None:

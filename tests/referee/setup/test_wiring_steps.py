@@ -60,6 +60,29 @@ def test_lights_and_switches_are_mapped_if_wired(table: TableSetup) -> None:
     assert [settings.lights.drivers for settings in asked] == [("board", "gpio")] * 2
 
 
+@pytest.mark.parametrize(("first", "second"), [("switch-map", "light-map"), ("light-map", "switch-map")])
+def test_one_map_can_be_made_without_the_other(table: TableSetup, first: str, second: str) -> None:
+    asked: list[Settings] = []
+
+    def map_lights(settings: Settings, path: Path) -> bool:
+        asked.append(settings)
+        write_light_map(LightMap({place: (number,) for number, place in enumerate(GAME.places)}, lights=49), path)
+        return True
+
+    def map_switches(settings: Settings, path: Path) -> bool:
+        asked.append(settings)
+        save_sensor_map(SensorMap({place: number for number, place in enumerate(GAME.places)}, 49, None), path)
+        return True
+
+    table.make_light_map, table.make_sensor_map = map_lights, map_switches
+    for name, answer in (("lights", "board"), ("switches", "board"), (first, ""), (second, "")):
+        outcome = check_step(STEPS[name], table, answer)
+        assert outcome.is_done, outcome
+    named = {settings.lights.light_map or settings.sensors.map for settings in asked[:1]}
+    assert named == {table.folder / ("lights.toml" if first == "light-map" else "sensors.toml")}, "as in the settings"
+    assert (table.values["lights.drivers"], table.values["sensors.eyes"]) == (["board"], "both")
+
+
 def test_no_map_is_made_without_wired_devices(table: TableSetup) -> None:
     assert check_step(STEPS["lights"], table, "terminal, gpio buzzer_pin=4").is_done
     assert check_step(STEPS["switches"], table, "none").is_done

@@ -69,6 +69,11 @@ def test_the_service_may_use_usb_cameras_and_the_pi_s_own() -> None:
     assert {"char-video4linux rw", "char-media rw", "char-dma_heap rw"} <= set(allowed)
 
 
+def test_the_service_may_use_a_board_on_a_cable_or_at_the_pi_s_uart() -> None:
+    allowed = setting(installation().unit(), "DeviceAllow")
+    assert {f"char-{name} rw" for name in ("ttyACM", "ttyUSB", "ttyAMA", "ttyS")} <= set(allowed)
+
+
 def test_a_missing_folder_is_left_to_the_referee_to_report() -> None:
     assert setting(installation().unit(), "BindReadOnlyPaths") == ['"-/home/alex/table" "-/home/alex/my games"']
 
