@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from referee.journal import Journal
     from referee.settings.configuration import Configuration
 
+INTERRUPTED = 130
+"""The exit code of a program that a person stopped."""
 PLAIN_WIDTH = 200
 """The width, in columns, of output that isn't a terminal, so that lines for programs aren't wrapped."""
 
@@ -149,6 +151,13 @@ def print_legend(game: Game[Any, Any]) -> None:
     drawn = DrawnBoard.seen(game, {})
     if signs := legend(drawn, width=min(console.width, _BOARDS_WIDTH), ascii_only=draws_ascii(console)).plain:
         click.echo(signs)
+
+
+def confirm(question: str) -> None:
+    """Ask a yes-or-no question; a no ends the program as Ctrl-C does, and says that nothing was changed."""
+    if not click.confirm(question):
+        click.echo("Nothing was changed.", err=True)
+        raise click.exceptions.Exit(INTERRUPTED)
 
 
 def print_table(console: Console, table: Table) -> None:

@@ -11,9 +11,19 @@ import click
 
 from common.user import user_name
 from referee.cli.client import submit
-from referee.cli.context import CommandContext, say
+from referee.cli.context import CommandContext, confirm, say
 from referee.cli.group import ExampleCommand
-from referee.cli.options import GAME, STRENGTH, Number, by_option, clock_option, journal_option, read_pairs, rule_option
+from referee.cli.options import (
+    GAME,
+    STRENGTH,
+    Number,
+    by_option,
+    clock_option,
+    journal_option,
+    read_pairs,
+    read_sides,
+    rule_option,
+)
 
 if TYPE_CHECKING:
     from engine.api import Game
@@ -65,10 +75,7 @@ def new_command(
     settings = context.configuration({"game.name": game_name, "clock.time": clock}).settings
     game = registry.load(settings.game.name)
     chosen = table_options(game, {**settings.game.options, **read_pairs(options)})
-    names = {side.lower(): str(name) for side, name in read_pairs(players, "gold=Ann").items()}
-    unknown = [side for side in names if side not in game.players]
-    if unknown:
-        raise click.BadParameter(f"{game.name} has no player {unknown[0]!r}; it has {', '.join(game.players)}")
+    names = read_sides(game, players)
     with context.open_journal(journal, read_only=False, create=True) as opened:
         _ask_to_leave(context, opened, is_sure=is_sure)
         begun = NewGame(
@@ -98,7 +105,7 @@ def _ask_to_leave(context: CommandContext, journal: Journal, *, is_sure: bool) -
     if left is None or is_sure:
         return
     if sys.stdin.isatty():
-        click.confirm(f"{left}. Leave it and begin a new one?", abort=True)
+        confirm(f"{left}. Leave it and begin a new one?")
     resuming = context.advised_command(f"games resume {journal.latest_game()}", journal.path)
     say(f"{left}. {resuming} goes back to it.")
 
@@ -229,7 +236,7 @@ def announce_command(
 
     command = Announce(kind, by or user_name(), _side(player))
     if kind.strip().lower() == RESIGN and not is_sure and sys.stdin.isatty():
-        click.confirm(_question_before(context, journal, command), abort=True)
+        confirm(_question_before(context, journal, command))
     say(submit(context, journal, command))
 
 

@@ -14,7 +14,7 @@ from common.moments import local_time
 from common.phrases import capitalized, counted, listed
 from common.user import user_name
 from engine.support.players import opponent
-from referee.cli.context import CommandContext, output, print_state, print_table, say, utc_now
+from referee.cli.context import CommandContext, confirm, output, print_state, print_table, say, utc_now
 from referee.cli.group import ExampleCommand, LazyGroup
 from referee.cli.options import (
     READABLE_FILE,
@@ -111,6 +111,8 @@ def games_command(ctx: click.Context, journal: Path | None) -> None:
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_games, journal=journal)
     elif journal is not None:
+        if ctx.invoked_subcommand == "replay":
+            raise click.UsageError("replay takes the journal as FILE, without --journal.")
         raise click.UsageError(f"--journal comes after {ctx.invoked_subcommand}.")
 
 
@@ -171,7 +173,8 @@ def results(context: CommandContext, first: int, journal: Path | None) -> None:
     with context.open_journal(journal) as opened:
         found = results_in(opened, first)
     if not found.standings:
-        say("No game was played to its end yet.")
+        which = "game" if first == 1 else f"game from number {first} on"
+        say(f"No {which} was played to its end yet.")
         return
     names = [standing.name for standing in found.standings]
     has_points = any(standing.points is not None for standing in found.standings)
@@ -297,7 +300,7 @@ def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None
         if not yes and not sys.stdin.isatty():
             raise click.UsageError(f"{left}; to stop it without being asked, add --yes.")
         if not yes:
-            click.confirm(f"{left}. Stop it?", abort=True)
+            confirm(f"{left}. Stop it?")
         stopped = note_event(f"{by or user_name()} stops the game.", None)
         opened.append_all([stopped, end_event(Outcome(None, STOPPED), None)])
         resuming = context.advised_command(f"games resume {opened.latest_game()}", opened.path)

@@ -20,7 +20,7 @@ from common.program import PROGRAM
 from engine.errors import EngineError
 from firmware_bridge.errors import BridgeError
 from hardware.errors import HardwareError
-from referee.cli.context import CommandContext, context_of, say
+from referee.cli.context import INTERRUPTED, CommandContext, context_of, say
 from referee.cli.options import READABLE_FILE, WRITABLE_FILE, GameName, refuse_overwriting
 from referee.errors import (
     ConfigError,
@@ -40,7 +40,6 @@ OK = 0
 CHECK_FAILED = 1
 USAGE = 2
 OUR_FAULT = 70
-INTERRUPTED = 130
 
 EXIT_CODES: tuple[tuple[type[Exception], int], ...] = (
     (ConfigError, 3),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -14,7 +15,7 @@ from common.phrases import listed
 
 if TYPE_CHECKING:
     from engine.api import Game
-    from engine.values import OptionValue
+    from engine.values import OptionValue, Player
     from referee.settings.network_sections import PageSection
     from referee.web.options import PageOptions
 
@@ -31,6 +32,13 @@ class Number(click.FloatRange):
     """A number within limits, called a number in messages."""
 
     name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Convert a text; ``nan`` fails, which click lets through because it is neither too small nor too large."""
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value} is not a number", param, ctx)
+        return number
 
 
 class GameName(click.types.StringParamType):
@@ -254,9 +262,9 @@ def grid_options(*, required: bool) -> Callable[[Command], Command]:
     return add
 
 
-def read_pairs(options: Sequence[str], example: str = "side_by_side=false") -> dict[str, OptionValue]:
+def read_pairs(options: Sequence[str], example: str = "side_by_side=false") -> dict[str, str]:
     """Parse texts such as ``example``; raises click's BadParameter for an invalid text or a repeated name."""
-    pairs: dict[str, OptionValue] = {}
+    pairs: dict[str, str] = {}
     for text in options:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
@@ -265,6 +273,19 @@ def read_pairs(options: Sequence[str], example: str = "side_by_side=false") -> d
             raise click.BadParameter(f"{name.strip()} is given twice")
         pairs[name.strip()] = value.strip()
     return pairs
+
+
+def read_sides(game: Game[Any, Any], texts: Sequence[str], example: str = "gold=Ann") -> dict[Player, str]:
+    """Parse texts such as ``example``, with the game's sides in any case; raises click's BadParameter."""
+    sides: dict[Player, str] = {}
+    for name, text in read_pairs(texts, example).items():
+        side = name.lower()
+        if side not in game.players:
+            raise click.BadParameter(f"{game.name} has no player {name!r}; it has {', '.join(game.players)}")
+        if side in sides:
+            raise click.BadParameter(f"{side} is given twice")
+        sides[side] = text
+    return sides
 
 
 def parse_options(game: Game[Any, Any], options: Sequence[str]) -> dict[str, OptionValue]:

@@ -140,7 +140,7 @@ def _list(devices: PairedDevices, pairing: str) -> None:
     if not listed:
         say(
             f"No device is paired. {pairing} shows the codes that pair one; a hall's are shown by "
-            "`./run hall --page-address 0.0.0.0`."
+            "`./run hall --broker HOST --page-address 0.0.0.0`."
         )
         return
     table = Table("number", "name", "may", "last seen", box=None, pad_edge=False)

@@ -11,7 +11,7 @@ import click
 from common.moments import local_time
 from common.phrases import counted, listed
 from engine.support.chance import format_roll
-from referee.cli.context import CommandContext, output
+from referee.cli.context import CommandContext, confirm, output
 from referee.cli.group import ExampleCommand
 from referee.cli.options import WRITABLE_FILE, game_number_option, journal_option
 
@@ -61,6 +61,8 @@ def _record_text(file: Path | None) -> str | None:
         return None
     content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     if content.startswith(_SQLITE_BEGINS_WITH):
+        if str(file) == "-":
+            raise UnreadableError("standard input is a journal; name its file instead")
         return None
     try:
         return content.decode("utf-8")
@@ -151,7 +153,7 @@ def check_record_file(file: Path, *, is_free: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise click.UsageError(f"{file} is there already; give another name, or --force to write over it.")
-    click.confirm(f"{file} is there already. Write over it?", abort=True)
+    confirm(f"{file} is there already. Write over it?")
 
 
 @click.command(cls=ExampleCommand)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from referee.cli.context import CommandContext, output, print_findings, say, utc_now
+from referee.cli.context import CommandContext, confirm, output, print_findings, say, utc_now
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 from referee.cli.options import chosen_page, page_options, paper_option
 
@@ -79,6 +79,8 @@ def setup_command(
 
     if context.config_path is not None:
         raise click.UsageError("setup writes the settings of a folder; give --folder FOLDER instead of --config.")
+    if game_name is not None:
+        registry.load(game_name)
     options = chosen_page(page, page_port, page_address)
     camera = None if camera is None else absolute_source(camera, Path.cwd())
     folder = folder.absolute()
@@ -87,7 +89,7 @@ def setup_command(
     is_chosen_on_page = kept is None and options is not None and not game_name
     if kept is None and not is_chosen_on_page:
         if (folder / FILE_NAME).is_file():
-            click.confirm(f"{folder / FILE_NAME} is there already. Replace it?", abort=True)
+            confirm(f"{folder / FILE_NAME} is there already. Replace it?")
         kept = Progress(folder, game_name or _pick_game())
     if options is not None:
         environment = context.environment

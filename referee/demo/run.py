@@ -45,6 +45,7 @@ from referee.demo.table import (
     demo_table,
     enrolled_reader,
 )
+from referee.errors import JournalError
 from referee.hints.process import HintProcess
 from referee.journal import BufferedJournal, Journal
 from referee.journal.exports import make_record
@@ -110,7 +111,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     console.print(f"A game of {game.title} on the virtual table, seed {options.seed}, {limit}.")
     now, remarks = VirtualClock(), _RemarkPrinter(console.print)
     demo = _Demo(game, table, truth, grid_of_table(table.setting.layout))
-    with Journal.open(path, wall_clock=now.wall_clock) as opened, ExitStack() as stack:
+    with _open_new_journal(path, now) as opened, ExitStack() as stack:
         journal = BufferedJournal(opened, remarks.say)
         inputs = _open_inputs(options, demo, console, remarks, stack)
         panel = stack.enter_context(Panel(inputs.sources, now.read, remarks.say, remarks.say))
@@ -293,6 +294,14 @@ class _ServiceInputs:
     def closing_sentences(self) -> tuple[str, ...]:
         """Sentences about the wire, if there is one."""
         return () if self.board is None else self.board.closing_sentences()
+
+
+def _open_new_journal(path: Path, now: VirtualClock) -> Journal:
+    journal = Journal.open(path, wall_clock=now.wall_clock)
+    if journal.latest_game() is not None:
+        journal.close()
+        raise JournalError(f"{path} has games already, and the demo's would become its last one; name a new file")
+    return journal
 
 
 def _open_inputs(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from common.moments import local_time
 from engine.api import Game
 from engine.errors import EngineError
 from engine.records import record
@@ -77,7 +78,7 @@ def _tags(
     game: Game[Any, Any], folded: Folded[Any], events: Sequence[tuple[int, Event]]
 ) -> tuple[tuple[str, str], ...]:
     new_game = events[0][1]
-    tags = [("Date", _one_line(new_game.wall_time[:10]))] if new_game.wall_time else []
+    tags = [("Date", _one_line(local_time(new_game.wall_time, "%Y-%m-%d")))] if new_game.wall_time else []
     names = new_game.names
     tags += [(player.capitalize(), _one_line(names[player])) for player in game.players if player in names]
     if folded.outcome is not None:

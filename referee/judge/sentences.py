@@ -105,8 +105,8 @@ def another_game(title: str, pieces: int) -> str:
     """Most of the table differs from the game's start."""
     return (
         f"This does not look like the start of {title}: most of its {pieces} squares with pieces show something else. "
-        f"If this is another game, begin that one (./run games new). If this is not the set I was taught, "
-        f"use that one or teach me this one (./run pieces enrol)."
+        f"If this is another game, begin that one (./run watch --new --game NAME). "
+        f"If this is not the set I was taught, use that one or teach me this one (./run pieces enrol)."
     )
 
 

@@ -164,7 +164,8 @@ def watch(options: WatchOptions, console: Console) -> int:
             ended = run(service, camera, LoopPorts(wait, commands, buttons, on_verdicts, alive=supervisor.alive))
             report.remark(f"The pictures have ended: {ended}.")
         except KeyboardInterrupt:
-            report.remark("Stopped. " + ("The same command goes on with the game." if options.is_live else _STOPPED))
+            same = "The same command" if options.resume else "The same command without --new"
+            report.remark("Stopped. " + (f"{same} goes on with the game." if options.is_live else _STOPPED))
         report.close()
     return 0 if service.belief and not journal.pending else 1
 
@@ -215,7 +216,7 @@ def _resume_message(game: Game[Any, Any], state: Any, journal: Recorder) -> str:
     waits = waiting_signal(game, state).words + (" Waiting for the roll." if game.awaits_roll(state) else "")
     if to_draw := game.to_draw(state):
         waits = f"{capitalized(to_draw)}."
-    return f"Game {number} of {game.title} goes on after {played}. {waits} `./run games new` begins another."
+    return f"Game {number} of {game.title} goes on after {played}. {waits} `./run watch --new` begins another."
 
 
 def kept_clock_remark(chosen: TimeControl | None, journal: Recorder) -> str:

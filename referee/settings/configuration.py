@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -89,9 +89,14 @@ def load(
     for name, value, source in overrides:
         section, _, key = name.partition(SECTION_SEPARATOR)
         values.setdefault(section, {})
+        replaced = name + SECTION_SEPARATOR
         if isinstance(values[section], dict):
+            if name == "game.name" and value != values[section].get(key, Settings().game.name):
+                # The options belong to the game that was named with them.
+                values[section].pop("options", None)
+                replaced = "game.options"
             values[section][key] = _split_list(section, key, value) if source.kind == "environment" else value
-        sources = {known: kept for known, kept in sources.items() if not known.startswith(name + SECTION_SEPARATOR)}
+        sources = {known: kept for known, kept in sources.items() if not known.startswith(replaced)}
         sources[name] = source
     bases = {name: file.parent if source.kind == "file" and file else folder for name, source in sources.items()}
     try:
@@ -190,7 +195,8 @@ def _explain_fault(location: list[str], faults: list[ErrorDetails]) -> str:
         return f"there is no setting {name}{did_you_mean(location[-1], allowed)}; known: {', '.join(allowed)}"
     expected = fault.get("ctx", {}).get("expected")
     if expected is not None:
-        choices = [str(choice) for choice in _choices(location)]
+        section, key = location[:2]
+        choices = map(str, _choices(SECTIONS[section].model_fields[key].annotation))
         return f"{name} is {got}; expected {expected}{did_you_mean(str(fault['input']), choices)}"
     return f"{name} is {got}; expected {' or '.join(_describe_allowed(location, fault) for fault in faults)}"
 
@@ -216,12 +222,13 @@ def _sibling_names(location: list[str]) -> list[str]:
     return list(SECTIONS if len(location) == 1 else SECTIONS[location[0]].model_fields)
 
 
-def _choices(location: list[str]) -> list[object]:
-    section, key = location[:2]
-    annotation: Any = SECTIONS[section].model_fields[key].annotation
-    while get_origin(annotation) is tuple:
-        annotation = get_args(annotation)[0]
-    return list(get_args(annotation))
+def _choices(annotation: Any) -> Iterator[object]:
+    """Yield the choices of a setting's type, also those of a list's items, of a table's keys, and beside None."""
+    if get_origin(annotation) is Literal:
+        yield from get_args(annotation)
+    else:
+        for part in get_args(annotation):
+            yield from _choices(part)
 
 
 def problems(settings: Settings, sources: Mapping[str, Source]) -> Iterator[str]:

@@ -138,6 +138,8 @@ def sheet_path(game: Game[Any, Any], given: Mapping[str, OptionValue], folder: P
     if sheet is None or sheet.option is None or sheet.option not in given:
         return None
     value = str(given[sheet.option]).strip()
+    if "\0" in value:
+        return None
     path = (folder or Path()) / os.path.expanduser(value)  # noqa: PTH111 - accepts any text
     # Unlike Path.is_file, this accepts a sheet's own text, which may be longer than any file name.
     return path if value.lower().endswith(".toml") or os.path.isfile(path) else None  # noqa: PTH113

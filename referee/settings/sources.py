@@ -110,7 +110,8 @@ def read_file(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
     Raises ConfigError when it cannot be read or is not valid TOML.
     """
     try:
-        text = file.read_text(encoding="utf-8")
+        # some editors begin a file with a byte order mark
+        text = file.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise ConfigError(f"cannot read the settings {file}: {error.strerror}") from error
     except UnicodeDecodeError as error:

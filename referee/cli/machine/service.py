@@ -124,7 +124,7 @@ def uninstall_command(as_user: bool, root: Path | None) -> int:
 
 
 def _installation(context: CommandContext, owner: pwd.struct_passwd | None, arguments: tuple[str, ...]) -> Installation:
-    """Determine what to install; raises UsageError and ConfigError for options that ``watch`` would reject."""
+    """Determine what to install; raises UsageError and ConfigError for options and settings that can't be read."""
     from engine import registry
     from referee.cli.options import given_settings, read_pairs
     from referee.cli.watch import watch_command
@@ -141,6 +141,8 @@ def _installation(context: CommandContext, owner: pwd.struct_passwd | None, argu
         environment["HOME"] = owner.pw_dir
     with watch_command.make_context("watch", list(arguments)) as checked:
         given, chosen = given_settings(checked), checked.params
+    if not chosen["resume"]:
+        raise click.UsageError("With --new, every start would begin another game, even after a power cut.")
     settings = replace(context, environment=environment).configuration(given)
     folder, pictures = Path.cwd(), chosen["debug_images"]
     writable = [_plain(settings.settings.journal.path).parent, *([_plain(pictures)] if pictures else [])]

@@ -19,7 +19,7 @@ from referee.cli.options import (
     Number,
     WholeNumber,
     parse_options,
-    read_pairs,
+    read_sides,
     rule_option,
 )
 from referee.cli.records import check_record_file
@@ -122,15 +122,15 @@ def play_command(
     hints = context.configuration().settings.hints
     best = Strength(strength or (Strength.STRONG.value if hints.strength == "none" else hints.strength))
     seconds = seconds or hints.seconds
-    given = {side.lower(): word for side, word in _texts(players, "teal=hint").items()}
-    programs = read_players(game, given, seconds, best, time.monotonic)
+    given = read_sides(game, players, "teal=hint")
+    programs = read_players(given, seconds, best, time.monotonic)
     is_played_by_people = not programs.keys() >= set(who_plays(game, game.rules.new(start_options)))
     if resumed is None and not has_own_start and is_played_by_people:
         # A game begun before would ignore the options and set-up.
         resumed = _game_to_resume(game.name, is_asked=_is_asked() and not has_own_rules)
     if resumed is not None:
         load = resumed.path
-        programs = read_players(game, {**resumed.programs, **given}, seconds, best, time.monotonic)
+        programs = read_players({**resumed.programs, **given}, seconds, best, time.monotonic)
     seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
     if load is None and position is None:
         usual = "rolled" if _is_asked() and is_played_by_people else "usual"
@@ -266,16 +266,10 @@ def _playing(so_far: GameSoFar, programs: Iterable[str]) -> tuple[str, ...]:
     return playing
 
 
-def _texts(pairs: tuple[str, ...], example: str) -> dict[str, str]:
-    return {side: str(what) for side, what in read_pairs(pairs, example).items()}
-
-
 def _tags(game: Game[Any, Any], names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """Return the record's tags: the date and the players' names."""
-    tags = [("Date", f"{utc_now():%Y-%m-%d}")]
-    for side, name in _texts(names, "gold=Ann").items():
-        if side.lower() not in game.players:
-            raise click.BadParameter(f"{game.name} has no player {side!r}; it has {', '.join(game.players)}")
+    tags = [("Date", f"{utc_now().astimezone():%Y-%m-%d}")]
+    for side, name in read_sides(game, names).items():
         if not name.isprintable():
             raise click.BadParameter(f"the name {name!r} can't be written in a record")
         tags.append((side.capitalize(), name))

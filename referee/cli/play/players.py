@@ -107,21 +107,19 @@ def turns_of(game: Game[Any, Any], state: Any, player: Player) -> Sequence[Any]:
 
 
 def read_players(
-    game: Game[Any, Any], given: Mapping[str, str], seconds: float, strength: Strength, clock: Clock
+    given: Mapping[Player, str], seconds: float, strength: Strength, clock: Clock
 ) -> dict[Player, Program]:
     """Parse which program plays each player, without the people; raises click's BadParameter."""
     programs: dict[Player, Program] = {}
     for player, text in given.items():
         kind = text.lower()
-        if player.lower() not in game.players:
-            raise click.BadParameter(f"{game.name} has no player {player!r}; it has {', '.join(game.players)}")
         if kind not in _KINDS:
             raise click.BadParameter(f"{player} can't be played by {text!r}; there are {', '.join(_KINDS)}")
         if kind == "random":
-            programs[player.lower()] = Program(kind, choose_randomly)
+            programs[player] = Program(kind, choose_randomly)
         elif kind != PERSON:
             _, _, named = kind.partition(":")
-            programs[player.lower()] = hint_program(Strength(named) if named else strength, seconds, clock)
+            programs[player] = hint_program(Strength(named) if named else strength, seconds, clock)
     return programs
 
 

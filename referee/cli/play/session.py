@@ -220,10 +220,9 @@ class PlaySession:
         named, text = split_player(self._game, self._state, line)
         if named in self._settings.programs:
             raise PlayError(f"{named} is played by a program; it plays when its turn comes")
-        player = named or self._game.rules.players_to_move(self._state)[0]
         at, listed = self._listed
         is_number = text.isascii() and text.isdecimal() and len(text) < 6
-        mine = [turn for turn in listed if turn.player == player] if at == len(self.so_far.steps) else []
+        mine = [turn for turn in listed if named in (None, turn.player)] if at == len(self.so_far.steps) else []
         if is_number and 1 <= int(text) <= len(mine):
             return mine[int(text) - 1]
         try:

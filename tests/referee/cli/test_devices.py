@@ -396,3 +396,8 @@ def test_the_hardware_commands_map_try_and_show(table: Plugged, monkeypatch: pyt
     assert "no sensor is switched off" in refused.output
     looked = run("doctor")
     assert "4 lights, 3 switches, 2 buttons, a buzzer" in looked.output
+
+
+def test_a_duration_must_be_a_number() -> None:
+    said = CliRunner().invoke(root, ["hardware", "lights", "test", "--seconds", "nan"])
+    assert (said.exit_code, "nan is not a number" in said.stderr) == (2, True)

@@ -240,3 +240,26 @@ def test_a_command_waits_for_a_referee_that_restarts_after_it_was_killed(
 
         monkeypatch.setattr("referee.cli.client.time", SimpleNamespace(monotonic=lambda: 0.0, sleep=listen))
         assert run("take-back").stdout == "Taken back. The running game shows it.\n"
+
+
+def test_a_no_changes_nothing_and_says_so(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("new", "deblockle")
+    run("turn", "c1-b1=x-a2")
+    with monkeypatch.context() as terminal:
+        terminal.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
+        for command in (["games", "end"], ["announce", "resign", "--player", "gold"], ["new", "deblockle"]):
+            kept = run(*command, input="n\n")
+            assert (kept.exit_code, kept.stderr.splitlines()[-1]) == (130, "Nothing was changed.")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["new", "diaballik", "--player", "white=Ann", "--player", "White=Bob"],
+        ["play", "diaballik", "--name", "white=Ann", "--name", "White=Bob"],
+        ["play", "diaballik", "--player", "white=hint", "--player", "White=random"],
+    ],
+)
+def test_a_side_is_named_once_in_whatever_case(run: Run, arguments: list[str]) -> None:
+    said = run(*arguments)
+    assert (said.exit_code, "white is given twice" in said.stderr) == (2, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -258,3 +259,20 @@ def test_the_list_of_games_and_its_subcommands_take_a_journal(run: Run) -> None:
     assert "Deblockle" in run("games", "--journal", "evening.sqlite").stdout
     refused = run("games", "--journal", "evening.sqlite", "show")
     assert (refused.exit_code, "--journal comes after show." in refused.stderr) == (2, True)
+
+
+def test_a_record_has_the_day_that_the_list_shows(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as far_away:
+        far_away.setenv("TZ", "Etc/GMT-14")
+        time.tzset()
+        run("new", "deblockle")
+        run("turn", "c1-b1=x-a2")
+        day = run("games").stdout.split("Deblockle")[1].split()[0]
+        assert f'[Date "{day}"]' in run("export").stdout
+    time.tzset()
+
+
+def test_a_demo_does_not_become_the_last_game_of_a_journal(run: Run, tmp_path: Path) -> None:
+    run("new", "deblockle", "--journal", "kept.sqlite")
+    said = run("demo", "diaballik", "--fast", "--turns", "1", "--journal", "kept.sqlite")
+    assert (said.exit_code, "has games already" in said.stderr) == (6, True)

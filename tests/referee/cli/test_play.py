@@ -413,3 +413,10 @@ def test_any_input_leaves_the_game_running(name, seed, tmp_path, monkeypatch):
 def test_the_help_during_a_game_fits_a_terminal():
     assert max(map(len, HELP.splitlines())) < 80
     assert len(HELP.splitlines()) < 20
+
+
+def test_a_number_stands_for_a_turn_of_the_player_whose_turns_are_listed(play):
+    typed = "roll\na1\np2 b1\n5,5,6,*,T\np2 5 5 6 1 on d\n1\nquit\n"
+    said = play("number-drop", "--option", "players=2", "--seed", "1", "--no-record", typed=typed)
+    assert "stands for none" not in said.output
+    assert "To drop: p1. To combine" in said.output

@@ -367,3 +367,40 @@ def test_a_wrong_setting_of_the_page_is_refused_with_what_was_expected(folder: P
 def test_settings_name_every_use_of_a_button() -> None:
     assert get_args(Button) == BUTTON_ROLES
     assert set(BUTTON_ROLES) == {*USUAL_BUTTONS, *ANNOUNCING_BUTTONS}
+
+
+@pytest.mark.parametrize("options", ["blocks_gold = 3", "repetition_draw = true", 'starts = "teal"'])
+def test_options_belong_to_the_game_they_were_set_for(folder: Path, options: str) -> None:
+    (folder / "referee.toml").write_text(f'[game]\nname = "deblockle"\n[game.options]\n{options}\n')
+    home = {"HOME": str(folder)}
+    by_flag = load(None, environment=home, folder=folder, flags={"game.name": "diaballik"})
+    by_variable = load(None, environment={**home, "REFEREE_GAME_NAME": "diaballik"}, folder=folder)
+    for other in (by_flag, by_variable):
+        assert (other.settings.game.name, other.settings.game.options) == ("diaballik", {})
+        assert {name: str(source) for name, _, source in other.rows()}["game.options"] == "default"
+    same = load(None, environment=home, folder=folder, flags={"game.name": "deblockle"})
+    assert len(same.settings.game.options) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "near"),
+    [
+        ("[lights]\nbutton_pins={hints=5}", "did you mean hint?"),
+        ('[page]\nlanguage="dee"', "did you mean de?"),
+        ('[lights]\nbuzzer="activ"', "did you mean active?"),
+        ('[board]\nbuttons=["hints"]', "did you mean hint?"),
+    ],
+)
+def test_the_nearest_choice_is_named_for_every_kind_of_setting(folder: Path, text: str, near: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        load_text(folder, text)
+    assert near in str(error.value)
+
+
+def test_a_file_name_with_a_null_byte_is_a_fault_of_the_settings(folder: Path) -> None:
+    with pytest.raises(ConfigError, match=r"referee.toml:3"):
+        load_text(folder, '[game]\nname="blokus-dice"\noptions={sheet="a\\u0000.toml"}')
+
+
+def test_a_byte_order_mark_is_skipped(folder: Path) -> None:
+    assert load_text(folder, '\ufeff[game]\nname="diaballik"').settings.game.name == "diaballik"

@@ -228,7 +228,7 @@ def test_the_same_command_goes_on_with_the_game(sitting: Sitting) -> None:
     assert referee(options(sitting, "sensors"), sitting, begin) == 0
     assert "The same command goes on with the game." in sitting.heard.getvalue()
     again = replace(options(sitting, "sensors"), resume=True)
-    goes_on = "Game 1 of Deblockle goes on after 0 turns. Gold to play. `./run games new` begins another."
+    goes_on = "Game 1 of Deblockle goes on after 0 turns. Gold to play. `./run watch --new` begins another."
     assert referee(again, sitting, lambda: sitting.heard.wait_for(goes_on)) == 0
 
 

@@ -175,7 +175,7 @@ def test_stills_are_refereed_one_by_one_and_a_later_start_goes_on(
     code, output = watched(replace(options, frames=last, debug_images=None))
     lines = output.splitlines()
     assert code == 0
-    assert "Game 1 of Deblockle goes on after 1 turn. Teal to play. `./run games new` begins another." in lines[0]
+    assert "Game 1 of Deblockle goes on after 1 turn. Teal to play. `./run watch --new` begins another." in lines[0]
     assert any("unchanged" in line for line in lines)
     assert sum("cannot see" in line for line in lines) == 3
     assert read_kinds(tmp_path / "game.sqlite") == kinds

@@ -178,3 +178,8 @@ def test_whoever_is_not_root_is_told_a_command_that_sudo_finds(
     program = re.search(r": sudo (\S+) tools install\.", said.stderr)
     assert program is not None
     assert Path(program[1]) == Path(__file__).resolve().parents[4] / "run"
+
+
+def test_a_service_begins_no_new_game_at_every_start(run: Run) -> None:
+    said = run("install", "--print", "--user", "--new", "--camera", "0")
+    assert (said.exit_code, "With --new, every start would begin another game" in said.stderr) == (2, True)
