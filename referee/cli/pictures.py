@@ -150,11 +150,11 @@ def _read_table(
     as_json: bool,
 ) -> int:
     """Print a reading of one picture of the table and return the exit code."""
-    from referee.runtime.readers import likeliest_orientation
     from vision.errors import NotLocatedError
     from vision.frame import Frame
     from vision.images import write_image
     from vision.layout.surfaces import GridSurface
+    from vision.readers.orientation import likeliest_orientation
     from vision.readers.registry import reader_kind, table_reader
     from vision.reading_json import reading_to_json
 
@@ -234,7 +234,7 @@ def _game_and_table(settings: Settings) -> tuple[Game[Any, Any], TableLayout]:
 def _check_set_up(game: Game[Any, Any], settings: Settings, reading: Reading) -> None:
     """Say that the colours, learned by the players' sides, may be swapped if the picture shows no set-up."""
     from engine.errors import EngineError
-    from referee.judge.explorer import set_up_states
+    from referee.judge.starts import set_up_states
     from referee.settings.conversions import table_options
 
     options = table_options(game, settings.game.options) if game.name == settings.game.name else {}

@@ -18,7 +18,7 @@ from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, Ent
 from referee.errors import CorrectionError
 from referee.journal.events import Event, JsonValue
 from referee.journal.fold import after_step, read_step
-from referee.judge.explorer import STARTS_OPTION, start_options, usual_appearance
+from referee.judge.starts import STARTS_OPTION, start_options, usual_appearance
 
 
 @dataclass(frozen=True)

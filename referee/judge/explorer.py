@@ -11,7 +11,7 @@ from typing import Generic
 from engine.api import Game, StateT, TurnT
 from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError
 from engine.showing import CouldBe, KnowsChanges, turns_showing, unfinished_showing
-from engine.values import EMPTY, Appearance, LookName, OptionValue, Place, Unfinished
+from engine.values import EMPTY, Appearance, LookName, Place, Unfinished
 from referee.judge.settings import JudgeSettings
 
 _CACHE_SIZE = 256
@@ -22,9 +22,6 @@ two turns in a row to be searched from it.
 
 MOST_WEIGHED = 150
 """The most turns looked at, nearest first, in a game that is slow to list; more would end in a question anyway."""
-
-STARTS_OPTION = "starts"
-EITHER = "either"
 
 _HashableCouldBe = tuple[tuple[Place, tuple[LookName, ...]], ...]
 
@@ -147,38 +144,6 @@ def changes_between(before: Appearance, after: Appearance) -> frozenset[tuple[Pl
     """Return the (place, look) pairs of ``after`` that differ from ``before``."""
     differing = after.items() - before.items()
     return frozenset((place, look) for place, look in differing if place in before or look != EMPTY)
-
-
-def start_options(
-    game: Game[StateT, TurnT], options: Mapping[str, OptionValue] | None
-) -> tuple[dict[str, OptionValue], ...]:
-    """Return the options of every possible start: one for each player when it is open who starts.
-
-    It is open when the game has an option ``starts`` and it is given as ``either``.
-    """
-    given = dict(options or {})
-    if given.get(STARTS_OPTION) != EITHER:
-        return (given,)
-    return tuple({**given, STARTS_OPTION: player} for player in game.players)
-
-
-def set_up_states(
-    game: Game[StateT, TurnT],
-    appearance: Appearance,
-    options: Mapping[str, OptionValue] | None,
-    *,
-    anywhere: bool,
-) -> tuple[StateT, ...]:
-    """Return every starting state that a table shows.
-
-    Raises IllegalTurnError when the table shows no legal start, OptionError for a bad option.
-    """
-    return tuple(game.table.set_up(appearance, each, anywhere=anywhere) for each in start_options(game, options))
-
-
-def usual_appearance(game: Game[StateT, TurnT], options: Mapping[str, OptionValue] | None) -> Appearance:
-    """Return the appearance of the game's usual start. Raises OptionError for a bad option."""
-    return game.table.appearance(game.rules.new(start_options(game, options)[0]))
 
 
 def narrow_by_facings(

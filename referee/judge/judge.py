@@ -26,7 +26,7 @@ from referee.judge.evidence import sensors
 from referee.judge.evidence.earlier_pictures import compare_with_earlier_pictures
 from referee.judge.evidence.earlier_readings import given_earlier_readings, readings_to_keep
 from referee.judge.explanations import Changes, Explanation, ExplanationKind
-from referee.judge.explorer import JudgeContext, usual_appearance
+from referee.judge.explorer import JudgeContext
 from referee.judge.pooled_reading import PooledReading
 from referee.judge.pooling import pool
 from referee.judge.rules.glance import Glance, Judgement, first_judgement
@@ -48,6 +48,7 @@ from referee.judge.rules.turns import (
 )
 from referee.judge.rules.unchanged import judge_unchanged
 from referee.judge.settings import Trigger
+from referee.judge.starts import usual_appearance
 from referee.judge.verdict import Ruling, VerdictKind
 from referee.judge.verdict_factory import VerdictFactory
 from vision.reading import Reading

@@ -17,7 +17,7 @@ from common.phrases import listed
 from engine.api import Game
 from referee.errors import ConfigError
 from referee.journal import BufferedJournal, fold
-from referee.judge.explorer import usual_appearance
+from referee.judge.starts import usual_appearance
 from referee.mqtt.options import MqttOptions
 from referee.runtime.builder import compose_reader
 from referee.runtime.exposure import ExposureHold

@@ -14,7 +14,7 @@ from referee.commands.values import NewGame
 from referee.errors import CorrectionError
 from referee.hints.advice import HintSettings
 from referee.judge import STILLS, JudgeSettings, StabilitySettings, Trigger
-from referee.judge.explorer import usual_appearance
+from referee.judge.starts import usual_appearance
 
 
 class TurnEnd(StrEnum):

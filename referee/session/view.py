@@ -22,10 +22,10 @@ from referee.judge import (
     blocking_hindrance,
     judge,
 )
-from referee.judge.explorer import usual_appearance
 from referee.judge.rules.rolling import awaits_roll
 from referee.judge.sentences import stalled
 from referee.judge.stability import BLOCKING_KINDS
+from referee.judge.starts import usual_appearance
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.settings import ServiceSettings, TurnEnd
 from vision.frame import Frame

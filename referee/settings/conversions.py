@@ -17,7 +17,7 @@ from referee.clocks.control import FlagRule, TimeControl, read_control
 from referee.hints.advice import HintSettings
 from referee.hints.opponent import OpponentSettings
 from referee.journal import EvidenceLimits
-from referee.judge.explorer import EITHER, STARTS_OPTION
+from referee.judge.starts import EITHER, STARTS_OPTION
 from referee.settings.sections import (
     AUTO_PORT,
     BoardSection,

@@ -20,9 +20,10 @@ from firmware_bridge.errors import BridgeError
 from hardware.errors import HardwareError
 from referee.errors import ConfigError
 from referee.judge.belief import Belief
-from referee.judge.explorer import STARTS_OPTION, JudgeContext, usual_appearance
+from referee.judge.explorer import JudgeContext
 from referee.judge.judge import begin, judge
 from referee.judge.settings import Trigger
+from referee.judge.starts import STARTS_OPTION, usual_appearance
 from referee.judge.verdict import VerdictKind
 from referee.rendering.printed_board import plan_board
 from referee.rendering.printed_sheets import Page, plan_charuco, plan_markers, write_pdf

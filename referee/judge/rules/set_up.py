@@ -13,10 +13,11 @@ from engine.support.grid import Grid
 from engine.values import EMPTY, Appearance, Breach, LookName, OptionValue, Place
 from referee.judge import sentences
 from referee.judge.acceptance import narrow_by_sides
-from referee.judge.explorer import JudgeContext, set_up_states, usual_appearance
+from referee.judge.explorer import JudgeContext
 from referee.judge.faults import name_pieces
 from referee.judge.pooled_reading import PIECE, PooledReading
 from referee.judge.settings import Trigger
+from referee.judge.starts import set_up_states, usual_appearance
 from referee.judge.verdict import Ruling, Verdict, VerdictKind, places_named
 from referee.judge.verdict_factory import VerdictFactory
 

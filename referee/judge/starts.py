@@ -1,0 +1,43 @@
+"""The starts of a game that are possible, also while it is open who begins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from engine.api import Game, StateT, TurnT
+from engine.values import Appearance, OptionValue
+
+STARTS_OPTION = "starts"
+EITHER = "either"
+
+
+def start_options(
+    game: Game[StateT, TurnT], options: Mapping[str, OptionValue] | None
+) -> tuple[dict[str, OptionValue], ...]:
+    """Return the options of every possible start: one for each player when it is open who starts.
+
+    It is open when the game has an option ``starts`` and it is given as ``either``.
+    """
+    given = dict(options or {})
+    if given.get(STARTS_OPTION) != EITHER:
+        return (given,)
+    return tuple({**given, STARTS_OPTION: player} for player in game.players)
+
+
+def set_up_states(
+    game: Game[StateT, TurnT],
+    appearance: Appearance,
+    options: Mapping[str, OptionValue] | None,
+    *,
+    anywhere: bool,
+) -> tuple[StateT, ...]:
+    """Return every starting state that a table shows.
+
+    Raises IllegalTurnError when the table shows no legal start, OptionError for a bad option.
+    """
+    return tuple(game.table.set_up(appearance, each, anywhere=anywhere) for each in start_options(game, options))
+
+
+def usual_appearance(game: Game[StateT, TurnT], options: Mapping[str, OptionValue] | None) -> Appearance:
+    """Return the appearance of the game's usual start. Raises OptionError for a bad option."""
+    return game.table.appearance(game.rules.new(start_options(game, options)[0]))
