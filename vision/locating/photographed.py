@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from common.phrases import listed
-from vision.errors import FrameError, NotLocatedError
+from vision.errors import FrameError, LayoutError, NotLocatedError
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import Ink
@@ -71,11 +71,14 @@ class PhotographedSheet:
 def photographed_sheet(image: Image, layouts: Sequence[TableLayout]) -> PhotographedSheet:
     """Find the one sheet that a photo shows, among the sheets of the given layouts.
 
-    ``image`` is height x width (x 3), uint8. Raises NotLocatedError, naming the markers seen, if no sheet or several
-    are found or its printed lines are missing, and FrameError if its cells are too small to be read.
+    ``image`` is height x width (x 3), uint8. Raises LayoutError if no layout has a sheet with markers, NotLocatedError,
+    naming the markers seen, if no sheet or several are found or its printed lines are missing, and FrameError if its
+    cells are too small to be read.
     """
     grey = as_grey(image)
     sheets = [part for layout in layouts for part in _sheets_of(layout)]
+    if not sheets:
+        raise LayoutError("no sheet with markers is described; a sheet in a photo is found by its markers")
     markers = _markers_in(grey, sheets)
     _check_alone(markers, sheets)
     fits = [fit for sheet in sheets if (fit := _fit_camera_and_pose(grey, markers, sheet)) is not None]
@@ -106,12 +109,18 @@ def photographed_sheet(image: Image, layouts: Sequence[TableLayout]) -> Photogra
 
 def _sheets_of(layout: TableLayout) -> Iterator[TableLayout]:
     """Yield the layout of each sheet alone, up to the maximum number."""
-    if not isinstance(layout.surfaces[0].pieces, Ink):
+    first = layout.surfaces[0]
+    if not isinstance(first, GridSurface) or not isinstance(first.pieces, Ink) or not layout.markers.centres_mm:
         return
-    for part in layout.with_sheets(MOST_SHEETS).parts():
-        sheet = part.surfaces[0]
-        if isinstance(sheet, GridSurface):
-            yield replace(part, surfaces=(sheet,))
+    alone = replace(layout, surfaces=(first,))
+    for count in range(MOST_SHEETS, 0, -1):
+        try:
+            parts = alone.with_sheets(count).parts()
+        except LayoutError:
+            # there are no ids for so many
+            continue
+        yield from parts
+        return
 
 
 def _markers_in(grey: Image, sheets: Sequence[TableLayout]) -> list[Marker]:

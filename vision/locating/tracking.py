@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -272,15 +272,16 @@ class TableTracker:
         if isinstance(found, NotLocatedError):
             return self._keep_pose(frame, still, found)
         before, located = self._last_location(), found.located
-        if self._shift_px(before.pose, located.pose) < _SETTINGS.moved_px and len(located.markers) <= len(
-            self._corners
-        ):
+        # two blurred markers hardly tell where those out of sight are
+        shift_px = self._shift_px(before.pose, located.pose, located.ids_used)
+        if shift_px < _SETTINGS.moved_px and len(located.markers) <= len(self._corners):
             self._is_confirmed = True
             self._seen_at_s = frame.time_s if found.is_current else self._searches.begun_s
             self._searches.end()
+            notices = self._rest_notices()
             if not found.is_current:
-                return self._keep_pose(frame, still)
-            return TrackedTable(before, located.ids_used, self._frames_averaged)
+                return replace(self._keep_pose(frame, still), notices=notices)
+            return TrackedTable(before, located.ids_used, self._frames_averaged, notices=notices)
         if not before.uncertain and self._moved_from is None:
             self._moved_from = before.pose
         return self._restart_at(found, frame)
@@ -315,10 +316,10 @@ class TableTracker:
             raise NotLocatedError("the table has not been located yet")
         return self._located
 
-    def _shift_px(self, first: Pose, second: Pose) -> float:
-        """Return the largest distance, in the picture, between the markers' centres at two poses."""
-        z_mm = self._layout.markers.z_mm
-        centres = np.array([[*centre, z_mm] for centre in self._layout.markers.centres_mm.values()])
+    def _shift_px(self, first: Pose, second: Pose, ids: Sequence[int] = ()) -> float:
+        """Return the largest distance, in the picture, between the centres of all or of some markers at two poses."""
+        known = self._layout.markers
+        centres = np.array([[*known.centres_mm[marker_id], known.z_mm] for marker_id in ids or known.centres_mm])
         difference = project(self._camera, first, centres) - project(self._camera, second, centres)
         return float(np.linalg.norm(difference, axis=1).max())
 

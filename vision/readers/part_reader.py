@@ -55,6 +55,10 @@ class PartSettings:
     """Time, in seconds, after which a pose that the lines contradicted is compared with them again. Longer: faster
     while a hand hides the lines, and the board is located later when it is gone.
     """
+    unrefined_s: float = 5.0
+    """The same for a pose that too few lines could refine. Longer: faster while something covers them, and the pose
+    stays rough for longer.
+    """
 
 
 _SETTINGS = PartSettings()
@@ -270,8 +274,10 @@ class PartReader:
         known = self._refined_pose
         if known is None or self._shift_px(located.pose, known[0]) > _SETTINGS.same_pose_px or frame.time_s >= known[2]:
             better = refine_by_lines(frame.image, self._camera, located.pose, self.layout, located.markers)
-            valid_until_s = frame.time_s + _SETTINGS.doubted_s if better is None else math.inf
-            known = self._refined_pose = (located.pose, better, valid_until_s)
+            again_s = _SETTINGS.doubted_s if better is None else math.inf
+            if better is located.pose:
+                again_s = _SETTINGS.unrefined_s
+            known = self._refined_pose = (located.pose, better, frame.time_s + again_s)
         return known[1]
 
     def _shift_px(self, first: Pose, second: Pose) -> float:

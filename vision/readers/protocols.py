@@ -90,7 +90,7 @@ class StackedSighting(PieceSighting, Protocol):
 
     @property
     def tops_mm(self) -> Mapping[int, tuple[float, float]]:
-        """The position (x, y) of the top piece on the surface if it stands on this many others."""
+        """The position (x, y) of the top piece on the surface if the stack has this many pieces in all."""
 
 
 def is_stacked(piece: PieceSighting) -> TypeGuard[StackedSighting]:

@@ -109,9 +109,11 @@ class SurfaceReader:
         if isinstance(detector, SheetOcclusionDetector):
             evidence = detector.detect(rectified)
             if not evidence.are_lines_seen and lacks_grid(view.image, view.camera, view.pose, self.surface):
-                # paper may lie over all of it
+                # paper, or the hand that was found, lies over all of it
                 whole = np.ones(rectified.window.shape, dtype=np.bool_)
-                evidence = SurfaceEvidence((Occlusion(HindranceKind.OBJECT, whole, float(whole.sum())),), {})
+                is_hand = any(occlusion.kind is HindranceKind.HAND for occlusion in evidence.occlusions)
+                kind = HindranceKind.HAND if is_hand else HindranceKind.OBJECT
+                evidence = SurfaceEvidence((Occlusion(kind, whole, float(whole.sum())),), {})
             self._schedule_shape(evidence.occlusions, is_new=self._bent is not measured)
         else:
             evidence = detector.detect(rectified, self._usual_hue)

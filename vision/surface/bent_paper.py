@@ -263,7 +263,7 @@ def lacks_grid(image: Image, camera: CameraModel, pose: Pose, surface: GridSurfa
     beside_mm = np.stack([points_mm + cells * across_mm for cells in _SETTINGS.between_cells])
     on = float(seen.line_strength(points_mm, 0.06).mean())
     between = float(seen.line_strength(beside_mm, 0.06).mean())
-    return on < _SETTINGS.least_share * (on + between)
+    return on <= _SETTINGS.least_share * (on + between)
 
 
 def _best_starts(seen: _GridImage) -> list[FloatArray]:

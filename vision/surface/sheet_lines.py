@@ -3,8 +3,9 @@
 Each corner of the grid has four arms, halves of the line segments that meet there. An arm is missing where the paper is
 evenly bright across it. Handwriting covers a line here and there, but leaves no even surface, so a corner whose four
 arms are all missing is covered by an object, and so is a cell with most of the arms around it. The expected contrast of
-a line is the median of the arms, without those beside a filled cell, separately for both directions (a shaken camera
-blurs one of them); the noise is taken from the centres of the cells.
+a line is the median of the arms, or a higher quantile where paper hides most of them, without those beside a filled
+cell, separately for both directions (a shaken camera blurs one of them); the noise is taken from the centres of the
+cells.
 """
 
 from __future__ import annotations
@@ -53,8 +54,13 @@ class SheetLineSettings:
     of which a part was painted over: up to 80 % of the grid may be hidden.
     """
     least_noise: float = 0.0005
-    """Noise of the paper, in log units, below which a channel is overexposed and only the first of these counts.
-    Higher: paper over bright sheets goes unnoticed.
+    """Least noise of the paper, in log units: compression may leave none. A sheet with less, brighter than the next, is
+    overexposed, and only the first of these quantiles counts. Higher: paper over bright sheets goes unnoticed.
+    """
+    bleached_light: float = 0.8
+    """Median linear light (0 to 1) of the darkest channel above which a sheet without noise is overexposed. Lower:
+    paper over sheets goes unnoticed in compressed pictures. Set by hand on ray-traced sheets at nine exposures, with
+    JPEG of quality 50 to 90.
     """
     gone: float = 0.3
     """Share of the expected contrast below which an arm is missing. Higher: faint lines count as covered."""
@@ -119,20 +125,22 @@ class SheetLines:
         if not len(self._arms):
             # a single row or column has no corners
             return ArmEvidence(np.zeros((0, 4), dtype=np.bool_), np.zeros((0, 4), dtype=np.bool_))
+        is_bright = bool(np.median(light[self._rows, self._columns].min(axis=1)) > _SETTINGS.bleached_light)
         logs = np.log(mean_channel(light) + np.float32(_SETTINGS.floor))
         contrast, spread = _across(logs, self._arms)
         blank, _ = _across(logs, self._blanks)
         missing, even = np.zeros(contrast.shape, dtype=np.bool_), np.zeros(contrast.shape, dtype=np.bool_)
         for way, between in ((slice(0, 2), blank[:, 0]), (slice(2, 4), blank[:, 1])):
             none = float(np.median(between))
-            noise = MAD_TO_SIGMA * float(np.median(np.abs(between - none)))
+            measured = MAD_TO_SIGMA * float(np.median(np.abs(between - none)))
+            noise = max(measured, _SETTINGS.least_noise)
             lines = contrast[:, way]
             if self._is_filled:
                 # where only one side is coloured, there is a step and no line
                 lines = lines[lines > none - _SETTINGS.step * noise]
             is_full = lines.size <= _SETTINGS.least_clear * contrast[:, way].size
             # the few lines that an overexposed sheet shows may be ink
-            is_bleached = noise < _SETTINGS.least_noise
+            is_bleached = is_bright and measured < _SETTINGS.least_noise
             shares = _SETTINGS.usual_shares[:1] if is_bleached else _SETTINGS.usual_shares
             likely = [] if is_full else np.quantile(lines, shares).tolist()
             expected = next((one for one in likely if one >= none + _SETTINGS.clear_of_noise * noise), None)

@@ -15,7 +15,7 @@ from simulator.rendering.textures import sheet_texture
 from simulator.scene.sheets import lying_sheets
 from simulator.scene.viewpoint import first_fitting, growing_distances, lens, looking_at
 from tests.vision.readers.ink.sheets import EXPECTED, frame, grid_of, picture
-from vision.errors import FrameError, NotLocatedError
+from vision.errors import FrameError, LayoutError, NotLocatedError
 from vision.frame import Image
 from vision.geometry import CameraModel, plane_homography, project
 from vision.images import load_image
@@ -168,3 +168,19 @@ def test_cells_too_small_to_read_are_refused() -> None:
 def test_a_grey_photo_is_accepted() -> None:
     grey = as_grey(photo("number-drop")[0])
     assert photographed_sheet(grey, LAYOUTS).layout.game == "number-drop"
+
+
+@pytest.mark.parametrize("ids", [(40, 41, 42, 43), (0, 4, 8, 12)])
+def test_a_sheet_with_ids_of_its_own_is_found_though_there_are_none_for_six(ids: tuple[int, ...]) -> None:
+    usual = default_layout("number-drop").with_sheets(1)
+    centres = dict(zip(ids, usual.markers.centres_mm.values(), strict=True))
+    own = replace(usual, markers=replace(usual.markers, centres_mm=centres))
+    with pytest.raises(NotLocatedError, match="no sheet"):
+        photographed_sheet(np.full((480, 640), 200, np.uint8), [own])
+
+
+def test_a_layout_without_markers_on_its_sheets_is_refused() -> None:
+    usual = default_layout("number-drop").with_sheets(1)
+    bare = replace(usual, markers=replace(usual.markers, centres_mm={}))
+    with pytest.raises(LayoutError, match="found by its markers"):
+        photographed_sheet(np.full((480, 640), 200, np.uint8), [bare])

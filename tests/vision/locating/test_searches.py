@@ -225,3 +225,26 @@ def test_why_a_table_was_not_found_is_what_the_last_thorough_search_says(feed, r
     for at_s in (0.0, 0.1, 0.2):
         with pytest.raises(NotLocatedError, match="one marker seen"):
             feed(render_table(pose), at_s=at_s)
+
+
+def test_a_moved_table_that_only_thorough_searches_see_comes_to_rest(
+    feed, render_table, camera, layout, two_poses, monkeypatch
+):
+    before, after = two_poses
+    feed(render_table(before), at_s=0.0)
+    found = locate(render_table(after), camera, layout)
+
+    def in_vain(*_arguments, **_more):
+        raise NotLocatedError("seen by no fast method")
+
+    def in_steps(*_arguments, **_more):
+        yield
+        return found
+
+    monkeypatch.setattr(TableTracker, "_find_in_windows", lambda *_: {})
+    monkeypatch.setattr(tracking, "locate", in_vain)
+    monkeypatch.setattr(tracking, "search_table", in_steps)
+    results = [feed(NOTHING, at_s=number / 10) for number in range(1, 40)]
+    assert any(one.moving for one in results)
+    assert not results[-1].moving
+    assert sum("was located again" in said for one in results for said in one.notices) == 1

@@ -214,7 +214,7 @@ def test_the_lines_refine_a_pose_from_few_markers(
 def test_a_pose_that_the_lines_contradicted_is_compared_with_them_again_after_a_second(
     part: PartReader, picture: Image, tracked: Tracked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = iter((None, tracked.pose))
+    found = iter((None, replace(tracked.pose)))
     monkeypatch.setattr(part_reader, "refine_by_lines", lambda *given: next(found))
     tracked.ids, tracked.frames_averaged = (3,), 1
     read = [part.read(Frame(picture, time_s, number)) for number, time_s in enumerate((0.0, 0.9, 1.0, 9.0))]
@@ -395,3 +395,19 @@ def test_what_looks_like_a_hand_on_the_margin_is_an_object_once_it_has_lain_stil
     assert seen[-1].sequence == 4
     _, _, moved = with_palm(camera, layout, pose, picture, 8.0)
     assert [one.kind for one in reader.read(Frame(moved, 41.0, 5)).hindrances] == hand
+
+
+def test_a_pose_that_too_few_lines_could_refine_is_refined_again_after_five_seconds(
+    part: PartReader, picture: Image, tracked: Tracked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[Pose] = []
+
+    def in_vain(_image: Image, _camera: CameraModel, pose: Pose, *_given: object) -> Pose:
+        tried.append(pose)
+        return pose
+
+    monkeypatch.setattr(part_reader, "refine_by_lines", in_vain)
+    tracked.ids, tracked.frames_averaged = (0, 1), 1
+    for number, time_s in enumerate((0.0, 4.9, 5.0)):
+        part.read(Frame(picture, time_s, number))
+    assert len(tried) == 2

@@ -11,10 +11,13 @@ import numpy as np
 import pytest
 
 from tests.vision.conftest import RenderTable
+from tests.vision.readers.ink import sheets
 from vision.frame import Image
 from vision.geometry import CameraModel, CubeSolid, Pose, outline_px, project
 from vision.layout.surfaces import named_places
 from vision.layout.table import TableLayout, default_layout
+from vision.readers.ink.appearance import plain_appearance
+from vision.readers.ink.reader import InkReader
 from vision.readers.protocols import SurfaceView
 from vision.readers.surface_reader import FLAT_LOG_ODDS, SurfaceReader
 from vision.reading import HindranceKind
@@ -194,3 +197,16 @@ def test_an_arm_over_most_of_a_board_seen_bare_before_hides_it_also_after_a_move
     places, _ = reader.places(stages, 0.0)
     hidden = [place for place, reading in places.items() if reading.hidden_by is HindranceKind.HAND]
     assert len(hidden) > len(places) / 2
+
+
+def test_an_arm_over_a_whole_sheet_is_a_hand() -> None:
+    board, at, camera = sheets.layout("blokus-dice").board, sheets.pose("blokus-dice"), sheets.camera()
+    right, far = board.bounds_mm.right_mm, board.bounds_mm.far_mm
+    corners = [(-right - 60, -far - 90), (right + 14, -far - 90), (right + 14, far + 14), (-right - 60, far + 14)]
+    points = np.column_stack([corners, np.full(4, 15.0)])
+    image = sheets.picture("blokus-dice").copy()
+    cv2.fillPoly(image, [np.round(project(camera, at, points)).astype(np.int32)], (25, 30, 40))
+    noisy = np.clip(image + np.random.default_rng(0).normal(0.0, 1.0, image.shape), 0, 255).astype(np.uint8)
+    reader = SurfaceReader(camera, board, InkReader(board, plain_appearance(board)))
+    _, hindrances = reader.places(reader.stages(SurfaceView(noisy, camera, at, board), board.places, None), 0.0)
+    assert {one.kind for one in hindrances} == {HindranceKind.HAND}

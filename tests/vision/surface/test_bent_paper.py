@@ -26,7 +26,7 @@ from vision.layout.table import default_layout
 from vision.locating.location import locate
 from vision.readers import surface_reader
 from vision.readers.registry import table_reader
-from vision.surface.bent_paper import PaperShape, paper_shape
+from vision.surface.bent_paper import PaperShape, lacks_grid, paper_shape
 
 PENS = ("red", "blue", "yellow", "green")
 ARCH, CURL, TWIST = Bend(5.0), Bend(-5.0, along_deg=90.0, reach_mm=105.0), Bend(5.0, along_deg=30.0, twist_mm=5.0)
@@ -190,3 +190,8 @@ def test_the_picture_of_a_cell_is_cut_from_the_bent_surface(bend: Bend) -> None:
         light = reader.crop(shown, place)[24:48].mean(axis=(0, 2))
         off_px += [first + int(light[first : first + 18].argmin()) - line for first, line in ((9, 18), (45, 54))]
     assert max(abs(one) for one in off_px) <= 3
+
+
+def test_even_light_lacks_a_grid() -> None:
+    board = default_layout("number-drop").board
+    assert lacks_grid(np.full((600, 800, 3), 186, np.uint8), lens((800, 600)), looking_at(420.0, 10.0), board)

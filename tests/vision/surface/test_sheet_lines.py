@@ -288,3 +288,13 @@ def test_the_judgement_of_arms_equals_an_arm_by_arm_reference(sheet: GridSurface
         if light[row, column].min() <= 0.88:
             expected[max(0, row - cell_px) : row + cell_px + 1, max(0, column - cell_px) : column + cell_px + 1] = True
     assert (lines.mark_covered(found, light, nothing) == expected).all()
+
+
+@pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: str(sheet.columns))
+@pytest.mark.parametrize(("light", "seen"), [(0.02, False), (0.5, False), (1.0, True)])
+def test_even_light_without_noise_shows_no_lines_unless_overexposed(
+    sheet: GridSurface, light: float, seen: bool
+) -> None:
+    """Compression leaves no noise on plain paper."""
+    window = view_window(sheet, 10.0)
+    assert SheetLines(sheet, window).examine(np.full((*window.shape, 3), light, np.float32)).are_seen is seen

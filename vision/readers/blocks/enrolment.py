@@ -31,9 +31,9 @@ REACH_MM = 10.0
 """Distance from a place's centre, across and away, up to which a face is searched for. Larger: a neighbouring block may
 be found.
 """
-AROUND_MM = 45.0
-"""Half the side of the part of a picture in which a place's block is fitted. It must contain a block wherever it is
-searched for. Larger: slower.
+AROUND_MM, AROUND_SIDES = 45.0, 1.5
+"""Half the side of the part of a picture in which a place's block is fitted: in mm, but at least so many sides of a
+block. It must contain a block wherever it is searched for. Larger: slower.
 """
 SMALLEST_FIT = 0.75
 """Minimum correlation (-1 to 1) of a block to learn from with its drawn symbol. Higher: more pictures are refused."""
@@ -208,7 +208,7 @@ def _check_apart(colours: Mapping[str, FloatArray]) -> None:
 def _around(light: FloatImage, window: PlaneWindow, surface: Surface, place: str) -> tuple[FloatImage, PlaneWindow]:
     """Return the part of a sampled plane around one place, which is faster to search."""
     column, row = (round(at) for at in window.to_pixels(*surface.centre_mm(place)))
-    half = round(AROUND_MM * window.px_per_mm)
+    half = round(max(AROUND_MM, AROUND_SIDES * BlockPieces.on(surface).side_mm) * window.px_per_mm)
     left, top = max(0, column - half), max(0, row - half)
     part = np.ascontiguousarray(light[top : row + half, left : column + half])
     scale = window.px_per_mm

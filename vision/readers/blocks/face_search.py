@@ -30,6 +30,7 @@ from vision.readers.blocks.faces import (
     FaceFit,
     edge_clarity,
     face_and_ink,
+    relative_clarity,
     view_weights,
 )
 from vision.readers.blocks.symbols import TemplateBank, correlations, peak_between, windows_of
@@ -131,7 +132,7 @@ class CloseFitter:
         middles = (wanted - patches.middles_mm) * [1, -1] + half_mm - 0.5
         middles[:, 1] += 2 * half_mm * np.arange(len(sights))
         clarity = edge_clarity(across, down, middles, self._face_mm, TURNS_DEG)
-        return np.asarray(clarity / np.maximum(np.median(clarity, axis=1, keepdims=True), 1e-6))
+        return relative_clarity(clarity)
 
     @staticmethod
     def _rotations_to_try(clarity: FloatArray) -> list[float]:

@@ -117,6 +117,11 @@ def face_and_ink(patch: FloatImage, mask: Mask) -> tuple[FloatArray, FloatArray]
     return np.maximum(face, 0.0), np.maximum(face + slope, 0.0)
 
 
+def relative_clarity(clarity: FloatArray) -> FloatArray:
+    """Return edges' strengths (n, turns) relative to the median rotation's; 1 where there is no edge at all."""
+    return np.asarray((clarity + FAINTEST_EDGE) / (np.median(clarity, axis=1, keepdims=True) + FAINTEST_EDGE))
+
+
 def edge_clarity(
     gradient_x: FloatImage,
     gradient_y: FloatImage,
@@ -175,6 +180,10 @@ LARGEST_TURN_DEG = 33.0
 """Largest of them, either way, at which symbols are compared. Larger: blocks turned further can be read."""
 SEARCH_MM = 3.0
 """Distance, across and down, up to which a face's centre is searched for. Larger: slower."""
+FAINTEST_EDGE = 1e-3
+"""Gradient added to that of edges before they are compared, about a hundredth of a grey level per pixel: less is
+rounding. Higher: edges in the dark count less. Set by hand on saturated blocks.
+"""
 EDGE_WEIGHT = 0.06
 """Score gained, in units of correlation, each time a rotation's edges are stronger by a factor of e. Higher: the edges
 count more, and the symbol less.
@@ -216,8 +225,7 @@ def fit_face(
     gradient_x = np.asarray(np.abs(cv2.Sobel(smooth, cv2.CV_32F, 1, 0)).sum(axis=2), dtype=np.float32)
     gradient_y = np.asarray(np.abs(cv2.Sobel(smooth, cv2.CV_32F, 0, 1)).sum(axis=2), dtype=np.float32)
     middle = (column - left, row - top)
-    clarity = edge_clarity(gradient_x, gradient_y, np.array([middle]), side_px, TURNS_DEG)[0]
-    relative = clarity / max(float(np.median(clarity)), 1e-6)
+    relative = relative_clarity(edge_clarity(gradient_x, gradient_y, np.array([middle]), side_px, TURNS_DEG))[0]
     by_turn = dict(zip(TURNS_DEG, relative, strict=True))
     allowed = [degrees for degrees in TURNS_DEG if abs(degrees) <= LARGEST_TURN_DEG]
     ranked = sorted(allowed, key=lambda degrees: -by_turn[degrees])

@@ -34,7 +34,7 @@ from vision.readers.stacks.tint import hue_costs, tint_of
 from vision.readers.stacks.tips import SIDES_WEIGHT, TipChooser
 
 CAPPED_FROM = 3
-"""Minimum number of pieces on the large one below a black top: it caps a tower of large, medium and small."""
+"""Minimum number of pieces on the large one, a black top included: it caps a tower of large, medium and small."""
 
 USUAL_PIECES = 2
 """Number of pieces on a large one that is assumed for a tip where the view hardly tells its height."""
@@ -101,8 +101,8 @@ _SETTINGS = StackSettings()
 
 @dataclass(frozen=True, eq=False)
 class Top:
-    """The top of a stack: its size, the number of pieces between it and the large one, its tip in mm, and the levels of
-    the faces next to that, blue-green-red, (3,).
+    """The top of a stack: its size, the number of pieces on the large one, itself included, its tip in mm, and the
+    levels of the faces next to that, blue-green-red, (3,).
     """
 
     size: str

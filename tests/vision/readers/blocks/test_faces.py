@@ -173,3 +173,11 @@ def test_a_known_colour_has_no_distance_in_any_light_and_a_small_one_with_gloss(
     assert wide["red"] < 0.75 * narrow["red"]
     pale = ColourMetric({"pale": log_ratio(np.array([0.7, 0.75, 0.8]), np.array([0.05, 0.05, 0.05]))}, 0.2)
     assert pale.distances(np.array([0.35, 0.375, 0.4]), np.array([0.025] * 3))["pale"] == pytest.approx(0.0, abs=0.02)
+
+
+@pytest.mark.parametrize("symbol", SYMBOLS)
+def test_a_symbol_is_read_where_an_overexposed_block_shows_no_edge(symbol: str) -> None:
+    face = Face(symbol, face=(1.0, 1.0, 1.0), ink=(0.05, 0.05, 0.05))
+    picture = np.clip(plane_picture([face], WINDOW, (1.0, 1.0, 1.0), noise=0.0), 0, 1)
+    found = fit_face(ANY_COLOUR, picture, WINDOW, (0.0, 0.0), 0.75)
+    assert (found.symbol, found.edges) == (symbol, pytest.approx(1.0))
