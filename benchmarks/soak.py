@@ -111,9 +111,9 @@ def main(
         for number in (range(seed, seed + games) if one is None else (one,))
     ]
     if one is None:
-        report = SoakReport(_play_all(plans, jobs, console), again, Inputs(inputs), game)
+        report = SoakReport(_play_all(plans, jobs, console), again, Inputs(inputs), game, kinds)
     else:
-        report = SoakReport([_print_game(plans[0], console, save)], again, Inputs(inputs), game)
+        report = SoakReport([_print_game(plans[0], console, save)], again, Inputs(inputs), game, kinds)
     report.print_to(console)
     sys.exit(0 if report.met else 1)
 

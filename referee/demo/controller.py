@@ -21,7 +21,7 @@ from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.messages import Configure
 from hardware.lights.light_map import LightMap
 from hardware.lights.panel import DriverSource
-from hardware.lights.signals import MOOD_STYLES, Colour, Mood, Signal, most_urgent_lights
+from hardware.lights.signals import MOOD_STYLES, Colour, Mood, Pattern, Signal, most_urgent_lights
 from hardware.pin_map import BUTTON_ROLES, ButtonRole
 from referee.sensing.values import SensorSnapshot
 from referee.wiring.controller import Controller
@@ -189,11 +189,13 @@ class DemoController:
         return replace(self.signal, lights=lit)
 
     def agrees_with(self, signal: Signal) -> bool:
-        """Whether every lit light on the strip belongs to the signal and has its colour."""
-        meant = {place: light.colour for place, light in most_urgent_lights(signal.lights).items()}
+        """Whether every lit light of the strip belongs to the signal and has its colour, and each steady one is lit."""
+        meant = most_urgent_lights(signal.lights)
         for place, numbers in self.light_map.places.items():
-            colour = self._colour(numbers[0])
-            if any(colour) and (place not in meant or not _is_colour(colour, meant[place].value)):
+            colour, light = self._colour(numbers[0]), meant.get(place)
+            if any(colour) and (light is None or not _is_colour(colour, light.colour.value)):
+                return False
+            if light is not None and light.pattern is Pattern.STEADY and not any(colour):
                 return False
         return _is_colour(self._colour(self.light_map.status[0]), MOOD_STYLES[signal.mood].colour.value)
 

@@ -45,6 +45,10 @@ _DELIVERIES: dict[str, Delivery] = {
     "bad frames": "bad",
     "camera unplugged": "unplugged",
 }
+_NUDGE_SHARE, _NUDGE_DEG, _NUDGE_MM = 0.5, 0.4, 2.0
+"""Share of bumps that are small, and the standard deviations of a small one, which moves the picture by a few pixels:
+harder to notice.
+"""
 _SHAKE_S = 0.3
 _MOST_STEPS_BACK = 200
 _THING_COLOURS: tuple[Colour, ...] = (
@@ -125,6 +129,7 @@ class DisturbanceMaker:
     def __init__(self, setting: Setting, rng: np.random.Generator) -> None:
         self._setting = setting
         self._rng = rng
+        self._pose = setting.pose
 
     def make(self, kind: str, now_s: float, free: tuple[str, ...], pieces: tuple[PiecePose, ...] = ()) -> Disturbance:
         """Draw one that begins about ``now_s``; an object lies on the first of the ``free`` squares or ``pieces``.
@@ -147,13 +152,19 @@ class DisturbanceMaker:
             case "sheet over pieces":
                 return Disturbance(kind, now_s, things=tuple(islice(self._over_pieces(pieces), 1)))
             case "camera bumped" | "table bumped":
-                pose = draw_pose(self._setting.camera, self._setting.layout, rng)
-                return Disturbance(kind, now_s, pose=pose, shaking_until_s=now_s + _SHAKE_S)
+                is_nudge = rng.random() < _NUDGE_SHARE
+                anew = draw_pose(self._setting.camera, self._setting.layout, rng)
+                self._pose = self._nudged(self._pose) if is_nudge else anew
+                return Disturbance(kind, now_s, pose=self._pose, shaking_until_s=now_s + _SHAKE_S)
             case "lamp switched" | "lamp dimmed":
                 return Disturbance(kind, began_s, lighting=self._lighting(switched=kind == "lamp switched"))
             case "markers covered":
                 return Disturbance(kind, now_s, things=self._over_markers())
         raise ValueError(f"no such fault: {kind}; there are {', '.join(DISTURBANCE_KINDS)}")
+
+    def _nudged(self, pose: Pose) -> Pose:
+        turn = Pose.from_vectors(np.radians(self._rng.normal(0.0, _NUDGE_DEG, 3)), np.zeros(3)).rotation
+        return Pose(turn @ pose.rotation, turn @ pose.translation + self._rng.normal(0.0, _NUDGE_MM, 3))
 
     def _colour(self) -> Colour:
         return _THING_COLOURS[int(self._rng.integers(len(_THING_COLOURS)))]

@@ -262,9 +262,8 @@ class FaultyGame(AnsweringGame):
         action = replace(self._people.turn(), rest_s=stays_s)
         self._played += 1
         yield from self._carry_out(action)
-        # switches sense no hand: the referee may answer while it still lies on the block
-        heard_from_s = self._planned_s - (stays_s if self._by_occupancy else 0.0)
-        yield from self._resolve(action, heard_from_s)
+        # the referee may answer while the hand still lies on the block
+        yield from self._resolve(action, self._planned_s - stays_s)
         return action
 
     def _have_others_wait(self) -> None:

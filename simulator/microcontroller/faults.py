@@ -32,7 +32,7 @@ class WireFaults:
     Outages, at random times ``..._every_s`` seconds apart on average (``None``: never), and at the fixed times
     ``..._at_s``, both counted from the start:
 
-    - silence: for ``silence_s`` nothing gets through in either direction.
+    - silence: what is written within ``silence_s`` is lost, in both directions; what is on its way arrives.
     - reset: the microcontroller resets by itself.
     - unplug: it is unplugged for ``unplugged_s``, and comes back under another name.
 

@@ -44,7 +44,9 @@ class FaultyWire:
     def write(self, data: bytes, now_s: float) -> None:
         """Write bytes."""
         if now_s < self._silent_until_s:
-            self._hits["silence"] += 1
+            lost = len(frames_of(data))
+            self._hits["frames"] += lost
+            self._hits["silence"] += lost
             return
         self._release(now_s)
         for frame in frames_of(data):

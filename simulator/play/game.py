@@ -226,15 +226,17 @@ class VirtualGame:
         players = self._players
         began_s, standing = self._planned_s, players.standing
         rest_at = None if action.carries else players.resting_place(action.player)
-        yield from self._choreography.segments(standing, action, rest_at)
-        players.perform(action)
-        gone_s = self._planned_s
+        segments = tuple(self._choreography.segments(standing, action, rest_at))
+        gone_s = began_s + sum(one.duration_s for one in segments)
         # a player whose hand stays on the piece presses with the other one
         early_s = action.rest_s / 2 if action.carries and action.rest_s > 0 else 0.0
         ended_s = gone_s + (self.press_after_s if early_s == 0 else -early_s) if action.ends_turn else None
-        self._note_event(action, standing, began_s, gone_s, ended_s)
         if ended_s is not None and (self._options.turn_end == "button" or action.kind is ActionKind.DONE):
+            # before the hand leaves: a press may come while it still lies there
             self._presses.append(Press(ended_s))
+        yield from segments
+        players.perform(action)
+        self._note_event(action, standing, began_s, self._planned_s, ended_s)
 
     def _answer(self) -> Generator[MotionSegment, None, Mood | None]:
         """Wait until the table reacts to the turn just ended, or patience runs out; returns the mood."""

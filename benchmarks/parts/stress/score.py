@@ -157,9 +157,10 @@ def tally(pictures: Iterable[PictureScore]) -> Tally:
         counts["located"] += picture.located
         counts["wholly_right"] += picture.wholly_right
         counts["refused"] += bool(picture.refused)
-        counts["hands"] += picture.hand == "over"
-        counts["no_hands"] += picture.hand == "beside" and not picture.thing
-        counts["things"] += picture.hand == "beside" and picture.thing
+        # nothing is said of hands where the table was not located
+        counts["hands"] += picture.located and picture.hand == "over"
+        counts["no_hands"] += picture.located and picture.hand == "beside" and not picture.thing
+        counts["things"] += picture.located and picture.hand == "beside" and picture.thing
         counts["things_called_hands"] += picture.thing_called_a_hand
         counts["hands_missed"] += picture.hand_missed
         counts["hands_called_things"] += picture.hand_called_a_thing

@@ -24,3 +24,14 @@ def test_a_kind_that_occurred_is_not_asked_for() -> None:
     item = Item(1, 2.0, "turn", ("dice touched",), Outcome.AT_ONCE)
     score = GameScore(1, 1, (item,), (), (), "")
     assert "dice touched" not in SoakReport([score], "", game="blockade").missing
+
+
+def test_a_run_of_one_kind_is_not_asked_for_the_others() -> None:
+    item = Item(1, 2.0, "turn", ("no frames",), Outcome.AT_ONCE)
+    scores = [GameScore(1, 2000, (item,), (), (), "")]
+    assert SoakReport(scores, "", kinds=("no frames",)).met
+    assert not SoakReport(scores, "").met
+
+
+def test_a_few_games_that_end_early_do_not_excuse_missing_kinds() -> None:
+    assert not SoakReport([GameScore(1, 1982, (), (), (), "")], "").met

@@ -84,6 +84,7 @@ def test_a_place_called_hidden_without_a_hindrance_is_a_fault() -> None:
 def test_a_table_that_is_not_located_misses_no_hand_and_reads_nothing() -> None:
     count = tally([score(NAME, reading({}, "not located"), LOOKS, hand="over")])
     assert (count.pictures, count.located, count.hands_missed, count.places) == (1, 0, 0, 0)
+    assert (count.hands, count.no_hands, count.things) == (0, 0, 0)
 
 
 def test_pictures_without_a_certain_square_miss_the_target() -> None:

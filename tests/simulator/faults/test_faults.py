@@ -32,6 +32,7 @@ from simulator.play.violations import VIOLATIONS
 from simulator.scene.pieces import BlockPose, PiecePose, block_on
 from simulator.scene.scene import Setting
 from tests.effort import cases, some
+from tests.present import present
 from vision.errors import CameraError, EndOfFramesError, FrameTimeoutError
 from vision.geometry import project
 
@@ -408,3 +409,25 @@ def test_no_coin_is_laid_on_a_coin() -> None:
         lying = [one.things[0] for one in coins[:number] if one.holds_at(later.began_s)]
         x_mm, y_mm = later.things[0].x_mm, later.things[0].y_mm
         assert all(math.hypot(one.x_mm - x_mm, one.y_mm - y_mm) > one.radius_mm for one in lying)
+
+
+def test_a_press_comes_while_the_hand_still_lies_on_the_piece() -> None:
+    kinds = ("hand stays on the piece",)
+    table = FaultyTable(2, FaultyOptions(turns=1, kinds=kinds), setting=faulty_setting(2, SIZE), pictures=False)
+    while not (presses := table.take_presses()):
+        table.read()
+    assert table.scene.hands
+    assert table.time_s - presses[0].time_s <= 2 / table.fps
+
+
+def test_half_of_the_bumps_are_a_few_pixels() -> None:
+    setting = faulty_setting(2, SIZE)
+    maker = DisturbanceMaker(setting, np.random.default_rng(5))
+    centres = np.array([[*centre, 0.0] for centre in setting.layout.markers.centres_mm.values()])
+    before, moved_px = setting.pose, []
+    for _ in range(40):
+        after = present(maker.make("camera bumped", 0.0, ()).pose)
+        moved = project(setting.camera, after, centres) - project(setting.camera, before, centres)
+        moved_px.append(float(np.linalg.norm(moved, axis=1).max()))
+        before = after
+    assert 10 <= sum(moved < 15.0 * SIZE[0] / 1280 for moved in moved_px) <= 30

@@ -295,3 +295,12 @@ def test_the_page_lists_every_setting() -> None:
     knobs = page[page.index("`--link-faults` takes fields") :].split("\n\n")[1]
     listed = set(re.findall(r"`(\w+)`", knobs)) - {"all"}
     assert listed == {field.name for field in fields(WireFaults)}
+
+
+def test_frames_written_during_a_silence_are_counted_and_lost_but_those_on_their_way_arrive() -> None:
+    wire = FaultyWire(WireFaults(latency_s=0.5), 1)
+    wire.write(b"a\0", 0.0)
+    wire.be_silent(2.0)
+    wire.write(b"b\0c\0d\0", 0.1)
+    assert b"".join(wire.read(1.0)) == b"a\0"
+    assert {"frames": 4, "silence": 3}.items() <= wire.fault_counts.items()
