@@ -23,7 +23,7 @@ from engine.games.deblockle.state import (
     narrowed_blocks,
     options_from,
 )
-from engine.games.deblockle.turns import possibly_blocked, roll_options, settle
+from engine.games.deblockle.turns import legal_rolls, possibly_blocked, settle
 from engine.support.breaches import PieceBreaches, compare_with_start, illegal_start
 from engine.support.grid import members, set_of
 from engine.support.players import check_player, mover_after_correction
@@ -195,13 +195,13 @@ def unfinished(state: DeblockleState) -> list[Unfinished]:
 def _unfinished_changes(state: DeblockleState, player: str) -> Iterator[tuple[dict[str, LookName], str]]:
     for block in state.owned(player):
         start = PLACES[block.square]
-        for option in roll_options(state, block):
-            place = PLACES[option.rolled_to]
-            change = {start: EMPTY, place: LOOK_TABLE.look_of[player, option.top]}
-            if option.off:
+        for roll in legal_rolls(state, block):
+            place = PLACES[roll.rolled_to]
+            change = {start: EMPTY, place: LOOK_TABLE.look_of[player, roll.top]}
+            if roll.off:
                 yield change, f"Take the {player} block off {place}: it has reached its goal."
-            elif option.ends != 1 << option.rolled_to:
-                yield change, f"Hop the {player} block from {place}: {_HOW[option.top]}{_named(option.ends)}."
+            elif roll.ends != 1 << roll.rolled_to:
+                yield change, f"Hop the {player} block from {place}: {_HOW[roll.top]}{_named(roll.ends)}."
         yield {start: EMPTY}, f"Put down the {player} block you picked up from {start}."
 
 

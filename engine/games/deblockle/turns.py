@@ -25,7 +25,7 @@ EVERYWHERE = -1
 """The set of all squares."""
 
 
-class RollOption(NamedTuple):
+class LegalRoll(NamedTuple):
     """A roll that begins a legal turn for the orientations ``before``, which it turns into ``after``.
 
     ``ends`` is the set of squares where the turn may end: the rolled-to square itself if the block doesn't hop.
@@ -111,9 +111,9 @@ def ends_of(symbol: str, square: int, ground: Ground, options: DeblockleOptions)
     return ends
 
 
-def roll_options(
+def legal_rolls(
     state: DeblockleState, block: Block, *, to: int = EVERYWHERE, showing: str | None = None
-) -> Iterator[RollOption]:
+) -> Iterator[LegalRoll]:
     """Yield every roll of the block that begins a legal turn in some possible position, in a fixed order.
 
     Only rolls to the squares ``to``, and, if ``showing`` is given, only those that bring this symbol up.
@@ -132,22 +132,22 @@ def roll_options(
         if STARS >> target & 1:
             for top, before, after in results:
                 if top == "star" and target == GOAL[block.owner]:
-                    yield RollOption(target, top, before, after, 0, off=True)
+                    yield LegalRoll(target, top, before, after, 0, off=True)
             continue
         for top, before, after in results:
             ends = ends_of(top, target, ground, options)
             if ends:
-                yield RollOption(target, top, before, after, ends, off=False)
+                yield LegalRoll(target, top, before, after, ends, off=False)
 
 
 def movable(state: DeblockleState, block: Block) -> int:
     """Return the orientations of the block in which it has a legal turn."""
-    return union(option.before for option in roll_options(state, block))
+    return union(roll.before for roll in legal_rolls(state, block))
 
 
 def certainly_blocked(state: DeblockleState, player: str) -> bool:
     """Return whether the player is blocked, without a legal turn, in every possible position."""
-    return not any(True for block in state.owned(player) for _ in roll_options(state, block))
+    return not any(True for block in state.owned(player) for _ in legal_rolls(state, block))
 
 
 def possibly_blocked(state: DeblockleState, player: str) -> bool:
@@ -159,12 +159,12 @@ def turns_of(state: DeblockleState, player: str) -> Iterator[DeblockleTurn]:
     """Yield every turn of the player that is legal in some possible position, as if the player were to move."""
     for block in state.owned(player):
         start = PLACES[block.square]
-        for option in roll_options(state, block):
-            rolled_to = (PLACES[option.rolled_to],)
-            if option.off:
-                yield DeblockleTurn(player, start, rolled_to, option.top, None)
-            for end in members(option.ends):
-                yield DeblockleTurn(player, start, rolled_to, option.top, PLACES[end])
+        for roll in legal_rolls(state, block):
+            rolled_to = (PLACES[roll.rolled_to],)
+            if roll.off:
+                yield DeblockleTurn(player, start, rolled_to, roll.top, None)
+            for end in members(roll.ends):
+                yield DeblockleTurn(player, start, rolled_to, roll.top, PLACES[end])
 
 
 def legal_turns(state: DeblockleState) -> list[DeblockleTurn]:
@@ -180,7 +180,7 @@ def legal_turns(state: DeblockleState) -> list[DeblockleTurn]:
     return turns
 
 
-def matching_options(state: DeblockleState, turn: DeblockleTurn) -> list[RollOption]:
+def matching_rolls(state: DeblockleState, turn: DeblockleTurn) -> list[LegalRoll]:
     """Return the rolls by which the turn may have been played, regardless of who is to move."""
     square = SQUARE_OF.get(turn.start)
     block = None if square is None else state.by_square().get(square)
@@ -189,9 +189,9 @@ def matching_options(state: DeblockleState, turn: DeblockleTurn) -> list[RollOpt
     rolled_to = set_of(square for square, place in enumerate(PLACES) if place in turn.rolled_to)
     end = 1 << SQUARE_OF[turn.end] if turn.end in SQUARE_OF else 0
     return [
-        option
-        for option in roll_options(state, block, to=rolled_to, showing=turn.top)
-        if (option.off if turn.end is None else option.ends & end)
+        roll
+        for roll in legal_rolls(state, block, to=rolled_to, showing=turn.top)
+        if (roll.off if turn.end is None else roll.ends & end)
     ]
 
 
@@ -199,7 +199,7 @@ def certainty_of(state: DeblockleState, turn: DeblockleTurn) -> Certainty:
     """Return whether the turn is legal in all, none, or some of the possible positions."""
     if state.to_move is None:
         return Certainty.IMPOSSIBLE
-    legal = union(option.before for option in matching_options(state, turn))
+    legal = union(roll.before for roll in matching_rolls(state, turn))
     in_turn = turn.player == state.to_move
     if not legal or not (in_turn or possibly_blocked(state, state.to_move)):
         return Certainty.IMPOSSIBLE
@@ -220,7 +220,7 @@ def play_turn(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
             block = block._replace(mask=block.mask & ~movable(state, block))
         blocks.append(block)
     if turn.end is not None:
-        after = union(option.after for option in matching_options(state, turn))
+        after = union(roll.after for roll in matching_rolls(state, turn))
         blocks.append(Block(SQUARE_OF[turn.end], turn.player, after))
         blocks.sort()
     counts = () if turn.end is None else state.counts
