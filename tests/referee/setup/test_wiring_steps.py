@@ -29,20 +29,26 @@ def table(tmp_path: Path) -> TableSetup:
     return TableSetup(GAME, tmp_path, nothing_seen, date(2026, 5, 1))
 
 
-def test_lights_and_switches_are_mapped_if_wired(table: TableSetup) -> None:
-    asked: list[Settings] = []
+@pytest.fixture
+def asked(table: TableSetup) -> list[Settings]:
+    """The settings with which maps are made; each map is whole."""
+    given: list[Settings] = []
 
     def map_lights(settings: Settings, path: Path) -> bool:
-        asked.append(settings)
+        given.append(settings)
         write_light_map(LightMap({place: (number,) for number, place in enumerate(GAME.places)}, lights=49), path)
         return True
 
     def map_switches(settings: Settings, path: Path) -> bool:
-        asked.append(settings)
+        given.append(settings)
         save_sensor_map(SensorMap({place: number for number, place in enumerate(GAME.places)}, 49, None), path)
         return True
 
     table.make_light_map, table.make_sensor_map = map_lights, map_switches
+    return given
+
+
+def test_lights_and_switches_are_mapped_if_wired(table: TableSetup, asked: list[Settings]) -> None:
     lights = ("lights", "board, gpio buzzer_pin=4")
     for name, answer in (lights, ("light-map", ""), ("switches", "board"), ("switch-map", "")):
         assert STEPS[name].unneeded(table) == ""
@@ -61,20 +67,9 @@ def test_lights_and_switches_are_mapped_if_wired(table: TableSetup) -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), [("switch-map", "light-map"), ("light-map", "switch-map")])
-def test_one_map_can_be_made_without_the_other(table: TableSetup, first: str, second: str) -> None:
-    asked: list[Settings] = []
-
-    def map_lights(settings: Settings, path: Path) -> bool:
-        asked.append(settings)
-        write_light_map(LightMap({place: (number,) for number, place in enumerate(GAME.places)}, lights=49), path)
-        return True
-
-    def map_switches(settings: Settings, path: Path) -> bool:
-        asked.append(settings)
-        save_sensor_map(SensorMap({place: number for number, place in enumerate(GAME.places)}, 49, None), path)
-        return True
-
-    table.make_light_map, table.make_sensor_map = map_lights, map_switches
+def test_one_map_can_be_made_without_the_other(
+    table: TableSetup, asked: list[Settings], first: str, second: str
+) -> None:
     for name, answer in (("lights", "board"), ("switches", "board"), (first, ""), (second, "")):
         outcome = check_step(STEPS[name], table, answer)
         assert outcome.is_done, outcome
