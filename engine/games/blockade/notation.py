@@ -163,5 +163,7 @@ def summary(options: Mapping[str, OptionValue] | None = None) -> str:
         "once.",
     ]
     if in_force.draw_after_passes:
-        paragraphs.append(f"When nothing moves for {in_force.draw_after_passes} turns in a row, the game is a draw.")
+        passes = in_force.draw_after_passes
+        how_long = "a turn" if passes == 1 else f"{passes} turns in a row"
+        paragraphs.append(f"When nothing moves for {how_long}, the game is a draw.")
     return "\n\n".join(paragraphs)

@@ -120,7 +120,10 @@ def outcome_of(state: BlockadeState) -> Outcome | None:
     if won:
         return Outcome(owner_of(won[0]), f"five {COLOURS[won[0]]} towers stand")
     if 0 < state.options.draw_after_passes <= state.passes:
-        return Outcome(None, f"nothing moved for {state.passes} turns in a row")
+        return Outcome(
+            None,
+            "nothing moved for a turn" if state.passes == 1 else f"nothing moved for {state.passes} turns in a row",
+        )
     return None
 
 

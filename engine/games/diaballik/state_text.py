@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
+from common.phrases import counted
 from engine.errors import UnreadableError
 from engine.games.diaballik.announcements import ANTI_PLAY, KINDS, may_claim
 from engine.games.diaballik.state import (
@@ -160,14 +161,14 @@ def _read_drawing(text: str, rows: list[list[tuple[str, int]]], read: _Read) -> 
             raise unreadable(text, cell, column, "seven rows of seven squares, separated by / or line breaks")
         if len(row) < SIZE:
             cell, column = row[-1]
-            raise unreadable(text, cell, column, f"{SIZE - len(row)} more squares in row {SIZE - number}")
+            raise unreadable(text, cell, column, f"{counted(SIZE - len(row), 'more square')} in row {SIZE - number}")
         for file, (cell, column) in enumerate(row):
             if cell in _DRAWN:
                 square = (SIZE - 1 - number) * SIZE + file
                 _put(text, Word(cell, column), square, _DRAWN[cell], ball=cell.isupper(), read=read)
     if len(rows) < SIZE:
         cell, column = rows[-1][-1]
-        raise unreadable(text, cell, column, f"{SIZE - len(rows)} more rows")
+        raise unreadable(text, cell, column, counted(SIZE - len(rows), "more row"))
 
 
 def _side(text: str, player: str, read: _Read) -> Side:

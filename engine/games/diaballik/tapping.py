@@ -34,6 +34,7 @@ def tapped(state: DiaballikState, taps: Steps) -> Tapped[DiaballikTurn]:
     if claims:
         return Tapped(turn=turn if is_legal else None)
     starts = {action.start for action in actions(now)}
-    may_claim = bool(done) and certainty(state, claiming) is Certainty.CERTAIN
+    # Where anti-play is automatic, there is nothing to announce.
+    may_claim = bool(done) and not state.options.automatic and certainty(state, claiming) is Certainty.CERTAIN
     choices = {ANTI_PLAY: "announces anti-play"} if may_claim else {}
     return Tapped(tuple(PLACES[start] for start in sorted(starts)), choices, turn if is_legal else None)

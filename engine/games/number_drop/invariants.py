@@ -80,6 +80,11 @@ def _of_start(state: NumberDropState) -> str | None:
     return None
 
 
+def is_before_play(state: NumberDropState) -> bool:
+    """Return whether no sheet shows more than its player's first digit."""
+    return all(sheet == Sheet() or is_first_digit(sheet, player) for player, sheet in enumerate(state.sheets))
+
+
 def is_first_digit(sheet: Sheet, player: int) -> bool:
     """Return whether a sheet shows a player's first digit and nothing else."""
     return sheet.cells[:COLUMNS].strip(EMPTY_CELL) == str(player + 1) and max(sheet.heights) == 1

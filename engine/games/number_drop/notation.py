@@ -17,7 +17,7 @@ import re
 from collections.abc import Mapping
 
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
-from engine.games.number_drop import state_text
+from engine.games.number_drop import flow, state_text
 from engine.games.number_drop.components import STAR, Components
 from engine.games.number_drop.drops import landings, turned_shapes
 from engine.games.number_drop.sheet import (
@@ -227,8 +227,8 @@ _HIGH_SCORES = (
 
 
 def _high_scores(state: NumberDropState) -> tuple[str, ...]:
-    """Return the place of a solo game's score in the printed table."""
-    if not state.options.solo or state.phase is not Phase.OVER:
+    """Return the place of a solo game's score in the printed table; a game that was given up has none."""
+    if not state.options.solo or state.phase is not Phase.OVER or flow.is_given_up(state):
         return ()
     score = state.sheets[0].score(state.options.x_counts_above_line)
     above = sum(printed >= score for _, printed in _HIGH_SCORES)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from common.phrases import listed
 from engine.errors import UnreadableError
 from engine.games.number_drop import flow
-from engine.games.number_drop.invariants import fault_of, is_first_digit
+from engine.games.number_drop.invariants import fault_of, is_before_play, is_first_digit
 from engine.games.number_drop.sheet import (
     BOXES,
     EMPTY_CELL,
@@ -153,7 +153,8 @@ def _advance_corrected(state: NumberDropState, before: tuple[Sheet, ...]) -> Num
     if state.phase in (Phase.ROLL, Phase.SLIDE) and ended:
         # The game ended with the turn before.
         return replace(state, phase=Phase.OVER, roll=(), playing=0, first=flow.next_player(state, -1))
-    if state.phase is Phase.SETUP:
+    if state.phase in (Phase.SETUP, Phase.ROLL) and is_before_play(state):
+        # A first digit may be missing again, even the last one.
         return flow.apply_tiles(state, state.tiles)
     if state.phase is Phase.DROP:
         # Whoever had no combination was done after the drop; a corrected digit may open one.
@@ -168,10 +169,12 @@ def _with_first(state: NumberDropState, to_move: Player) -> NumberDropState:
     if to_move not in state.options.names:
         raise UnreadableError(f"there is no player {to_move!r}; expected one of {', '.join(state.options.names)}")
     player = PLAYERS.index(to_move)
-    free = state.phase in (Phase.TILES, Phase.ROLL) and not state.gone >> player & 1
-    if to_move != state.to_move and not free and player not in state.busy():
+    if to_move == state.to_move or player in state.busy():
+        # Players write in any order, and who is first decides who rolls next.
+        return state
+    if state.phase not in (Phase.TILES, Phase.ROLL) or state.gone >> player & 1:
         raise UnreadableError(f"{to_move} has nothing to play now; expected {state.to_move or 'nobody'}")
-    return replace(state, first=player) if to_move != state.to_move else state
+    return replace(state, first=player)
 
 
 def points_of_sheet(looks: Mapping[Place, LookName]) -> dict[str, int]:

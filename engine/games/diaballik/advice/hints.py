@@ -17,8 +17,26 @@ from engine.games.diaballik.advice.playouts import play_random_games
 from engine.games.diaballik.advice.search import Line, Searcher, best_lines
 from engine.games.diaballik.announcements import may_claim
 from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK, can_win, reach_before_pass, visible
-from engine.games.diaballik.state import GOAL, PLACES, PLAYERS, SIZE, DiaballikState, DiaballikTurn, other
-from engine.games.diaballik.turns import actions, begin_turn, claimed_results, turn_with_result, unpack
+from engine.games.diaballik.state import (
+    GOAL,
+    PLACES,
+    PLAYERS,
+    SIZE,
+    DiaballikOptions,
+    DiaballikState,
+    DiaballikTurn,
+    other,
+)
+from engine.games.diaballik.turns import (
+    TurnInProgress,
+    actions,
+    begin_turn,
+    claimed_results,
+    packed_results,
+    receivers,
+    turn_with_result,
+    unpack,
+)
 from engine.search.budget import Deadline
 from engine.search.stalling import StallingPenalties
 from engine.support.grid import members
@@ -110,7 +128,9 @@ def _any_hint(state: DiaballikState, position: Position) -> Hint[DiaballikTurn]:
     action = next(actions(turn))
     side = turn.after(action).side
     line = Line(side.pieces | side.ball << BALL_SHIFT, 0, 0)
-    return Hint(DiaballikTurn(turn.player, (action,), claims=False), reason_for(position, line), 0.5, "win", 0.0)
+    return Hint(
+        DiaballikTurn(turn.player, (action,), claims=False), reason_for(state.options, position, line), 0.5, "win", 0.0
+    )
 
 
 def _immediate_hint(state: DiaballikState, position: Position, results: list[int]) -> Hint[DiaballikTurn] | None:
@@ -148,36 +168,40 @@ def _hint(state: DiaballikState, position: Position, line: Line) -> Hint[Diaball
     sure = 1.0 if line.proven else min(_SUREST_GUESS, 0.3 + 0.1 * line.depth)
     return Hint(
         turn_with_result(begin_turn(state, str(state.to_move)), unpack(line.result)),
-        reason_for(position, line),
+        reason_for(state.options, position, line),
         _chance(line.score),
         "win",
         sure,
     )
 
 
-def reason_for(position: Position, line: Line) -> str:
+def reason_for(options: DiaballikOptions, position: Position, line: Line) -> str:
     """Return the most important reason for a result, in a few words."""
     player, foe = PLAYERS[position.player], PLAYERS[1 - position.player]
     own, ball = line.result & PIECES_MASK, line.result >> BALL_SHIFT
+    mine, theirs = (
+        TurnInProgress(player, options, position.foes, position.own, position.ball),
+        TurnInProgress(foe, options, position.own, position.foes, position.foe_ball),
+    )
+    mine_after, theirs_after = mine._replace(pieces=own, ball=ball), theirs._replace(foes=own)
     if line.proven:
         if line.score < 0:
             return f"holds out longest: {foe} can force a win"
         return f"wins in {(WIN - line.score + 1) // 2} turns whatever {foe} does"
-    stopped = _winning_squares(position.foes, position.foe_ball, position.own, foe)
-    if stopped and not _winning_squares(position.foes, position.foe_ball, own, foe):
+    stopped = _winning_squares(theirs)
+    if stopped and not _winning_squares(theirs_after):
         return f"stops {foe}'s pass to {_either(stopped)} on the far row"
-    threats = _winning_squares(own, ball, position.foes, player)
+    threats = _winning_squares(mine_after)
     if threats:
         return f"threatens to pass to {_either(threats)} and win"
     if ball != position.ball and _row(ball, position.player) > _row(position.ball, position.player):
         return f"brings the ball forward to {PLACES[ball]}"
-    before = visible(position.ball, position.foes) & position.own
-    opened = visible(ball, position.foes) & own & ~before & ~(1 << ball)
+    opened = receivers(mine_after) & ~receivers(mine)
     ahead = [square for square in members(opened) if _row(square, position.player) > _row(ball, position.player)]
     if ahead:
         farthest = max(ahead, key=lambda square: _row(square, position.player))
         return f"opens a passing line to {PLACES[farthest]}"
-    barred = visible(position.foe_ball, position.own) & position.foes & ~visible(position.foe_ball, own)
+    barred = receivers(theirs) & ~receivers(theirs_after)
     if barred:
         return f"closes {foe}'s passing line to {PLACES[next(members(barred))]}"
     came = own & ~position.own
@@ -189,12 +213,18 @@ def reason_for(position: Position, line: Line) -> str:
     return "keeps everything in its place" if ball == position.ball else f"brings the ball to safety on {PLACES[ball]}"
 
 
-def _winning_squares(own: int, ball: int, foes: int, player: str) -> list[int]:
-    """Return the far-row squares to which the player could pass to win, were it their turn."""
-    goal = GOAL[player]
-    if not can_win(own, ball, foes, goal):
+def _winning_squares(turn: TurnInProgress) -> list[int]:
+    """Return the far-row squares to which the player could pass to win."""
+    goal = GOAL[turn.player]
+    if not can_win(turn.pieces, turn.ball, turn.foes, goal):
         return []
-    return list(members(visible(ball, foes) & goal & reach_before_pass(own, ball, foes)))
+    if turn.options.pass_over_own:
+        return list(
+            members(visible(turn.ball, turn.foes) & goal & reach_before_pass(turn.pieces, turn.ball, turn.foes))
+        )
+    # Own pieces may stand in the way.
+    ends = {result >> BALL_SHIFT for result in packed_results(turn)}
+    return sorted(end for end in ends if goal >> end & 1)
 
 
 def _row(square: int, player: int) -> int:

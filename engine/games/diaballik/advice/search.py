@@ -87,21 +87,24 @@ class Searcher:
         player = PLAYERS[position.player]
         return packed_results(TurnInProgress(player, self._options, position.foes, position.own, position.ball))
 
-    def wins_at_once(self, position: Position) -> int | None:
-        """Return a result that wins by the ball or allows announcing anti-play, or ``None``."""
+    def wins_at_once(self, position: Position) -> bool:
+        """Return whether the mover can win in this turn, by the ball or by anti-play, or has won by anti-play."""
         player = PLAYERS[position.player]
         goal = GOAL[player]
         if not self.usual or can_win(position.own, position.ball, position.foes, goal):
             for result in self.results(position):
                 if goal >> (result >> BALL_SHIFT) & 1:
-                    return result
+                    return True
         if is_wall(position.foes):
             touch = touching(position.foes, player, front_only=self._options.front_only)
+            # If anti-play is automatic, the game may be over already: then there are no results.
+            if (position.own & touch).bit_count() >= CONTACTS_TO_CLAIM:
+                return True
             if position.own & touch:
-                for result in self.results(position):
-                    if (result & touch & PIECES_MASK).bit_count() >= CONTACTS_TO_CLAIM:
-                        return result
-        return None
+                return any(
+                    (result & touch & PIECES_MASK).bit_count() >= CONTACTS_TO_CLAIM for result in self.results(position)
+                )
+        return False
 
     def score_results(self, position: Position, results: list[int]) -> Integers:
         """Return the score of each result for the mover."""
@@ -125,7 +128,7 @@ class Searcher:
                 if score > LOST_NEXT and not self._may_miss_win(after):
                     return [*ranked[number:], *lost]
                 self.deadline.check()
-                if self.wins_at_once(after) is None:
+                if not self.wins_at_once(after):
                     return [(max(score, SEEMS_LOST), result), *ranked[number + 1 :], *lost]
                 lost.append((LOST_NEXT, result))
         except DeadlineExceededError:
@@ -151,7 +154,7 @@ class Searcher:
         return found
 
     def _evaluate_anew(self, position: Position) -> EvaluatedPosition:
-        if self.wins_at_once(position) is not None:
+        if self.wins_at_once(position):
             return EvaluatedPosition(WIN - 1, ())
         results = self.results(position)
         if not results:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.games.number_drop import flow
-from engine.games.number_drop.advice.evaluation import USED, WEIGHTS, Boards, Values, board_of, values
+from engine.games.number_drop.advice.evaluation import CROSSED, LOOPED, WEIGHTS, Boards, Values, board_of, values
 from engine.games.number_drop.advice.slides import chances_of, left_from, tiles_of
 from engine.games.number_drop.sheet import (
     BONUS_BOX,
@@ -114,7 +114,7 @@ def boards_after(sheet: Sheet, turns: Sequence[NumberDropTurn]) -> Boards:
                 row[square] = int(digit)
         elif isinstance(turn, PenaltyDrop | Combination):
             for name in turn.squares:
-                row[GRID.index[name]] = USED
+                row[GRID.index[name]] = LOOPED if isinstance(turn, Combination) else CROSSED
     return boards.reshape(len(turns), GRID.rows, GRID.columns)
 
 

@@ -1,8 +1,9 @@
 """Evaluates many sheets at once, as arrays.
 
-A sheet is 14 by 7 bytes, the lowest line first: a free digit as itself, ``USED`` for a cross or a digit inside a loop,
-``OPEN`` for an empty cell. The value is the current points plus an estimate of further ones: the best assignment of
-patches of equal digits and of runs to open boxes, lines that can still be filled, and room below the Game Over line.
+A sheet is 14 by 7 bytes, the lowest line first: a free digit as itself, ``LOOPED`` for a digit inside a loop,
+``CROSSED`` for a cross, ``OPEN`` for an empty cell. The value is the current points plus an estimate of further ones:
+the best assignment of patches of equal digits and of runs to open boxes, lines that can still be filled, and room below
+the Game Over line.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from engine.games.number_drop.sheet import (
     Sheet,
 )
 
-USED, OPEN = 20, -10
+LOOPED, CROSSED, OPEN = 20, 21, -10
 Boards = NDArray[np.int8]
 Values = NDArray[np.float32]
 
@@ -74,7 +75,7 @@ def board_of(sheet: Sheet) -> Boards:
     """Return one sheet as an array of 14 by 7."""
     circled = sheet.circled
     flat = [
-        OPEN if mark == EMPTY_CELL else USED if mark == CROSS or circled >> square & 1 else int(mark)
+        OPEN if mark == EMPTY_CELL else CROSSED if mark == CROSS else LOOPED if circled >> square & 1 else int(mark)
         for square, mark in enumerate(sheet.cells)
     ]
     return np.array(flat, dtype=np.int8).reshape(LINES, COLUMNS)
@@ -194,7 +195,7 @@ def values(
     full = below == COLUMNS
     reachable = ~holes.any(axis=1) & ~full
     total = FULL_LINE_POINTS * full.sum(axis=0) + WEIGHTS.line * ((below / COLUMNS) ** 2 * reachable).sum(axis=0)
-    counted = filled if x_counts else filled & (cells != USED)
+    counted = filled if x_counts else filled & (cells != CROSSED)
     above = counted[LINES_BELOW_GAME_OVER:].any(axis=1).sum(axis=0)
     room = np.clip(LINES_BELOW_GAME_OVER - heights, 0, None).sum(axis=0)
     if solo:

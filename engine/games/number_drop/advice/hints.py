@@ -304,8 +304,8 @@ def reason_of(before: Sheet, candidate: Candidate, *, x_counts: bool) -> str:
             reasons.append(f"circles the letter {follow.letter}")
     gained = [line + 1 for line in candidate.sheet.full_lines() if line not in before.full_lines()]
     reasons += [f"fills line {line} for +2" for line in gained]
-    if not reasons and _crosses_the_line(before, candidate.sheet, x_counts=x_counts):
-        return _ENDS_THE_GAME
+    if _crosses_the_line(before, candidate.sheet, x_counts=x_counts):
+        return listed([*reasons, _ENDS_THE_GAME])
     if not reasons and not isinstance(turn, PenaltyDrop):
         reasons += _reasons_for_patch(before, candidate)
     if not reasons and isinstance(turn, Combination):

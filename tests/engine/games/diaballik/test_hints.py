@@ -129,6 +129,8 @@ READY = "wwwWww./......b/....w../......./......./......./bbb.bBb"
 PRESSED = "wwwW.ww/......./......./....b../......./..w..../bbb.bbB"
 TWICE = "www.w../......./......./...W.../w....bb/..w..../.bb.bBb"
 BETWEEN = "wwwW.ww/......./..b..../...w.../......./......./bbb.Bbb"
+NOT_OVER_OWN = "black black:a1,b1,c1,e1,f1*,d2,g4 white:d5,b6,d6,g6,a7,c7*,f7 pass_over_own=false"
+BARRED = "black black:a1,d1*,e1,f1,g1,a2,a3 white:b5,b6*,f6,c7,d7,e7,g7 pass_over_own=false"
 
 
 @pytest.mark.parametrize(
@@ -146,12 +148,14 @@ BETWEEN = "wwwW.ww/......./..b..../...w.../......./......./bbb.Bbb"
         (PRESSED, "e1-d1", 0, "stops white's pass to d1 on the far row"),
         (TWICE, "e1-d1", 0, "posts a piece on d1"),
         (BETWEEN, "c5-d5", 0, "closes white's passing line to d4"),
+        (NOT_OVER_OWN, "e1-e2 g4-g5 f1*c1", 0, "opens a passing line to d2"),
+        (BARRED, "a3-a4 a4-a5 d1*a1", 0, "opens a passing line to a2"),
     ],
 )
 def test_the_reason_names_the_most_important_gain(text, turn, score, reason):
     state = GAME.notation.parse_state(text)
     after = GAME.rules.apply(state, GAME.notation.parse_turn(state, turn)).black
-    told = reason_for(position_of(state), Line(after.pieces | after.ball << BALL_SHIFT, score, 2))
+    told = reason_for(state.options, position_of(state), Line(after.pieces | after.ball << BALL_SHIFT, score, 2))
     assert told == reason
 
 
@@ -278,3 +282,10 @@ def has_winning_reply(state):
         if all(can_win(each.own, each.ball, each.foes, mine) for each in answers):
             return True
     return False
+
+
+@pytest.mark.parametrize("strength", list(Strength))
+def test_no_hint_makes_a_wall_that_loses_by_itself(strength):
+    text = "black black:a3,b5,c5*,f5,g5,d6,e6 white:b2,e2,g4,d5*,b6,c6,e7 antiplay=automatic"
+    state = GAME.notation.parse_state(text)
+    assert winner_after(state, hint(state, reads=1000, strength=strength).turn) != "white"

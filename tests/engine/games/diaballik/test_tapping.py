@@ -56,3 +56,8 @@ def test_the_next_possible_taps_and_the_turn_so_far_are_given(text, taps, follow
 def test_taps_that_begin_no_turn_are_refused(text, taps):
     with pytest.raises(IllegalTurnError, match="no turn begins with"):
         after(text, taps)
+
+
+def test_nothing_is_announced_where_anti_play_is_automatic():
+    text = "black black:a1,b1,d1*,e2,f2,g1,c1 white:a3,b3,c3,d3*,e4,f3,g3 antiplay=automatic"
+    assert tapped(GAME, GAME.notation.parse_state(text), ("a1", "a2", "b1", "b2")).choices == {}

@@ -105,7 +105,7 @@ def test_states_are_read_leniently(text):
         ("over black:a1,b1,c1,d1,e1,f1,g7* white:a7,b7,c7,d7,e7,f7,g2*", "over", None),
         ("black:a2,b2,c2,d2,e2,f2,g7* white:a7,b7,c7,d7,e7,f7,g1*", "both balls", None),
         ("wwwWwww/.......", "5 more rows", 15),
-        ("wwwWwww/......./......./......./......./....../bbbBbbb", "1 more squares in row 2", 46),
+        ("wwwWwww/......./......./......./......./....../bbbBbbb", "1 more square in row 2", 46),
         ("wwwWwwwb/......./......./......./......./......./bbbBbbb", "seven rows of seven squares", 8),
         ("wwwWwww/......./......./......./......./......./bbbBbbb/.", "seven rows of seven squares", 57),
         ("wwwWwww/......./......./..x..../......./......./bbbBbbb", "'..x....' at column 25", 25),

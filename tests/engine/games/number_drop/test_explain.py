@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.games.number_drop.notation import read_turn
 from engine.games.number_drop.rules import catalogue
-from engine.games.number_drop.state import Combination, Drop, PenaltyDrop, SetUpDigit, Slide
+from engine.games.number_drop.state import Combination, Drop, PenaltyDrop, Phase, SetUpDigit, Slide
 from engine.games.number_drop.violations import breaches_of
 from engine.values import Announcement, Certainty
 from tests.engine.games.number_drop.strategies import DICE, GAME, LETTERED, TILES, position
@@ -271,7 +271,8 @@ def test_the_next_player_rolls_after_a_turn_that_a_correction_keeps_from_ending_
 
 def test_only_a_player_who_may_play_can_be_named_next():
     parse, amend = GAME.notation.parse_state, GAME.table.amend
-    assert amend(parse(DROP), {}, "p2").to_move == "p2"
+    # p2 may write already, and who rolls next stays as it was
+    assert amend(parse(DROP), {}, "p2") == parse(DROP)
     assert amend(parse(GONE), {}, "p3").to_move == "p3"
     with pytest.raises(UnreadableError, match="p2 has nothing to play now; expected p1"):
         amend(parse(GONE), {}, "p2")
@@ -400,3 +401,10 @@ def test_whoever_writes_again_while_the_last_player_drops_has_nothing_to_write()
     state = GAME.notation.parse_state(text)
     after = {**GAME.table.appearance(state), "p1.f5": "digit 5", "p2.b1": "digit 3"}
     assert GAME.table.explain(state, after)[0].sentence == "p1 has nothing to write now."
+
+
+def test_a_first_digit_that_was_corrected_away_can_be_written_again():
+    rolling = GAME.notation.parse_state(f"roll p1=...1... p2=....2.. {TILES}")
+    corrected = GAME.table.amend(rolling, {"p2.e1": "empty"})
+    assert corrected.phase is Phase.SETUP
+    assert GAME.rules.players_to_move(corrected) == ("p2",)

@@ -16,7 +16,7 @@ from engine.games.number_drop.advice.evaluation import board_of, values
 from engine.games.number_drop.advice.hints import reason_of
 from engine.games.number_drop.advice.slides import chances_of, left_from, tiles_of
 from engine.games.number_drop.rules import count_from
-from engine.games.number_drop.sheet import GRID
+from engine.games.number_drop.sheet import GRID, Sheet
 from engine.games.number_drop.state import NumberDropTurn
 from engine.games.number_drop.turns import play_turn
 from engine.search.budget import CountingClock
@@ -322,3 +322,22 @@ def test_a_slide_to_the_bottom_is_told_to_drop_its_penalty():
     assert (
         hint(state).reason == "brings one tile to the bottom, where later stars can't move it, though its penalty drops"
     )
+
+
+def test_a_looped_digit_above_the_line_is_still_a_digit():
+    cells = ("1302468" * 11 + "444....").ljust(98, ".")
+    board = board_of(Sheet(cells).with_loop(0, 0b111 << 77, letter=False))[None]
+    every = np.array([63])
+    counted, uncounted = (values(board, every, every, 6.0, solo=True, x_counts=x) for x in (True, False))
+    assert counted == uncounted
+
+
+def test_the_reason_says_that_a_drop_ends_the_game_even_if_it_scores():
+    full = "1302468" * 10 + "130246."
+    before, after = (Sheet((full[:-1] + last).ljust(98, ".")) for last in (".", "8"))
+    crossed = Sheet(after.cells[:83] + "3" + after.cells[84:])
+    state = GAME.notation.parse_state(f"drop p1=1...... p2=2...... {TILES} roll=1,3,4,5,T to=p1,p2")
+    turn = next(iter(GAME.rules.legal_turns(state)))
+    reason = reason_of(before, Candidate(turn, crossed, None, 0.0), x_counts=True)
+    assert reason.startswith("fills line 11 for +2 and ")
+    assert "ends the game" in reason
