@@ -115,10 +115,21 @@ class Clock:
         """Return when a player's time will be up if nothing happens; infinity while it isn't running."""
         if self.pauses or player not in self.running:
             return math.inf
-        if self.control.mode is ClockMode.HOURGLASS and self.remaining_s[player] > 0:
-            rate = hourglass_rates(self._playing_s(), self.running)[player]
-            return self.since_s + self.remaining_s[player] / -rate if rate < 0 else math.inf
+        if self.control.mode is ClockMode.HOURGLASS:
+            return self._hourglass_is_empty_at_s(player)
         return self.since_s + self.remaining_s[player] + self._delay_s().get(player, 0.0)
+
+    def _hourglass_is_empty_at_s(self, player: Player) -> float:
+        left, time_s = self._playing_s(), self.since_s
+        losing = [each for each in self.running if left[each] > 0]
+        while player in losing:
+            rates = hourglass_rates(left, losing)
+            step_s = min((left[each] / -rates[each] for each in losing if rates[each] < 0), default=math.inf)
+            if math.isinf(step_s):
+                return math.inf
+            left, time_s = _run_hourglass(left, losing, step_s), time_s + step_s
+            losing = [each for each in losing if left[each] > _NOTHING_S]
+        return time_s
 
     def face(self, time_s: float) -> ClockFace:
         """Return what the clock shows at a time."""

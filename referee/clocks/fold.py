@@ -15,10 +15,14 @@ from engine.values import Player
 from referee.clocks.clock import Clock, ClockFace, PauseReason
 from referee.clocks.control import TimeControl, recorded_control
 from referee.errors import ClockError
-from referee.journal.events import Event, EventKind, JsonValue
+from referee.journal.events import STATE_CHANGING, Event, EventKind, JsonValue
 
 COMPLETE_S = "complete_s"
 """The key in a ``turn`` event for the time at which the turn was first complete on the table."""
+
+
+_SWITCHING = STATE_CHANGING | {EventKind.END}
+"""The events that may change whose time runs."""
 
 
 class ClockChange(StrEnum):
@@ -44,7 +48,7 @@ class ClockFold:
         self._control: TimeControl | None = None
         self._before: list[Clock] = []
         self._switched: Clock | None = None
-        """The clock as it was after the newest event other than its own changes, which follow in ``_changes``."""
+        """The clock after the newest of the ``_SWITCHING`` events; its own changes since then are ``_changes``."""
         self._changes: list[tuple[Event, float]] = []
         self.clock: Clock | None = None
         self.latest_s = -math.inf
@@ -94,7 +98,7 @@ class ClockFold:
             self.clock = replace(self._before.pop(), since_s=time_s, pauses=self.clock.pauses)
         elif event.kind == EventKind.END and self.clock is not None:
             self.clock = self.clock.switch(time_s, ())
-        if event.kind != EventKind.CLOCK:
+        if event.kind in _SWITCHING:
             self._switched, self._changes = self.clock, []
         self.latest_s = max(self.latest_s, time_s)
 

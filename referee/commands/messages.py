@@ -188,23 +188,11 @@ class NewGameMessage(CommandMessage):
         return commands.NewGame(
             self.game,
             self.options,
-            {side: name for side, name in self.players.items() if name},
+            {side.lower(): name for side, name in self.players.items() if name},
             without_hints=self.without_hints,
             clock=clock,
             without_clock=bool(self.clock) and clock is None,
         )
-
-
-class ResumeMessage(CommandMessage):
-    """Resumes the journal's latest game."""
-
-    needs = Role.OWN
-    command: Literal["resume"]
-
-    def value(self, by: str) -> commands.Command:
-        """Return the session's command."""
-        del by
-        return commands.Resume()
 
 
 AnyCommandMessage = Annotated[
@@ -221,8 +209,7 @@ AnyCommandMessage = Annotated[
     | OverruleMessage
     | RestoreSensorMessage
     | PauseClockMessage
-    | NewGameMessage
-    | ResumeMessage,
+    | NewGameMessage,
     Field(discriminator="command"),
 ]
 

@@ -149,11 +149,6 @@ class NewGame:
     without_clock: bool = False
 
 
-@dataclass(frozen=True)
-class Resume:
-    """Resumes the journal's latest game if it isn't over; otherwise begins a new one."""
-
-
 Command = (
     Press
     | Correct
@@ -168,7 +163,6 @@ Command = (
     | RestoreSensor
     | PauseClock
     | NewGame
-    | Resume
 )
 
 

@@ -34,6 +34,9 @@ class EventKind(StrEnum):
     END = "end"
 
 
+CLOCK = "the clock"
+"""The author of the announcements by which players lose on time."""
+
 STATE_CHANGING = frozenset(
     {
         EventKind.NEW_GAME,

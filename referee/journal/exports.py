@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from common.moments import local_time
+from common.phrases import capitalized
 from engine.api import Game
 from engine.errors import EngineError
 from engine.records import record
@@ -16,7 +17,7 @@ from engine.support.players import describe_announcement, parse_announcement
 from engine.values import Outcome
 from referee.errors import FoldError
 from referee.journal import Journal
-from referee.journal.events import PICTURE_SUFFIXES, STOPPED, Event, EventKind
+from referee.journal.events import CLOCK, PICTURE_SUFFIXES, STOPPED, Event, EventKind
 from referee.journal.fold import Folded, FoldedStep, after_step, agrees, fold, fold_next, read_step
 
 _NOT_IN_A_RECORD = str.maketrans({"{": "(", "}": ")", ";": ","})
@@ -195,9 +196,15 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
         case EventKind.ROLLED:
             return f"{data['roll']} was rolled"
         case EventKind.ANNOUNCED:
+            if data.get("by") == CLOCK:
+                loser = capitalized(str(data["announcement"]).partition(":")[0])
+                return f"{loser} loses on time."
             return describe_announcement(parse_announcement(str(data["announcement"]), game.players))
         case EventKind.TAKE_BACK:
             undone = next(step for step in reversed(before.steps) if step.kind != EventKind.CORRECTION)
+            if undone.by == CLOCK:
+                loser, by = capitalized(undone.text.partition(":")[0]), data["by"]
+                return f"{loser}'s loss on time is taken back by {by}"
             if undone.kind == EventKind.ANNOUNCED:
                 announced = describe_announcement(parse_announcement(undone.text, game.players))
                 return f"{announced} Taken back by {data['by']}"

@@ -25,8 +25,8 @@ _NAMES: Mapping[PlayedKind, str] = MappingProxyType(
 class FoldedStep(Generic[StateT]):
     """A turn, roll or announcement that counts, or a correction, with the states after it.
 
-    ``text`` is the turn, roll or announcement in notation; ``player`` is the turn's player if the event names one. A
-    correction has the reason ``why`` instead of a text.
+    ``text`` is the turn, roll or announcement in notation; ``player`` is the turn's player and ``by`` its author, if
+    the event names one. A correction has the reason ``why`` instead of a text.
     """
 
     kind: PlayedKind | Literal[EventKind.CORRECTION]
@@ -34,6 +34,7 @@ class FoldedStep(Generic[StateT]):
     states: tuple[StateT, ...]
     why: str = ""
     player: Player | None = None
+    by: str = ""
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,8 @@ def _played(
                 f"after {text} the journal has {game.notation.format_state(state)!r}, "
                 f"the rules give {' or '.join(repr(game.notation.format_state(after)) for after in reached)}"
             )
-    return _after(game, folded, FoldedStep(kind, text, recorded, player=who))
+    by = str(event.data.get("by", ""))
+    return _after(game, folded, FoldedStep(kind, text, recorded, player=who, by=by))
 
 
 def _after(game: Game[StateT, TurnT], folded: Folded[StateT], step: FoldedStep[StateT]) -> Folded[StateT]:

@@ -278,8 +278,11 @@ class Journal(Closeable):
         with self._noting_failure():
             self._connection.close()
             # The copy contains what is in the log, so a log that a power cut leaves behind changes nothing.
-            drop_log(file)
-            self._connection = self._reopen()
+            try:
+                drop_log(file)
+            finally:
+                # The events must stay readable; the next attempt replaces the file again.
+                self._connection = self._reopen()
             database.prepare(self._connection)
         self._has_failed = False
 

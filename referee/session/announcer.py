@@ -164,7 +164,7 @@ class Announcer(Generic[StateT, TurnT]):
 
         ``touched`` are the states after a turn that waits for the next player's touch. Returns an empty text if the
         press confirms the question: it comes in a later frame, within ``CONFIRM_S``, and nothing was played and no
-        other button was pressed meanwhile. The text is also empty if the rules forbid the announcement.
+        other announcing button was pressed meanwhile. The text is also empty if the rules forbid the announcement.
         """
         asked, self._asked = self._asked, None
         if asked is not None and asked[:2] == (press.role, touched) and 0 < self.time_s - asked[2] <= CONFIRM_S:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from common.phrases import capitalized
@@ -13,7 +14,7 @@ from referee.clocks.fold import COMPLETE_S
 from referee.commands.entries import AppliedCorrection
 from referee.commands.values import Correct, NewGame
 from referee.journal import Folded, fold
-from referee.journal.events import REQUEST, STATE_CHANGING, Event, EventKind, JsonValue
+from referee.journal.events import CLOCK, REQUEST, STATE_CHANGING, Event, EventKind, JsonValue
 from referee.journal.fold import read_step
 from referee.judge.verdict import AcceptedRoll, AcceptedStep, Verdict, VerdictKind
 
@@ -176,6 +177,10 @@ def missing_end_event(folded: Folded[StateT], recorded: Sequence[tuple[int, Even
     kinds = [event.kind for _, event in recorded if event.kind in _CHANGING]
     if folded.outcome is None or kinds[-1:] == [EventKind.END]:
         return None
+    last = folded.steps[-1] if folded.steps else None
+    if last is not None and last.by == CLOCK:
+        player = last.text.partition(":")[0]
+        return end_event(replace(folded.outcome, reason=time_is_up(player)), None)
     return end_event(folded.outcome, None)
 
 
@@ -225,7 +230,7 @@ def take_back_sentence(game: Game[StateT, Any], folded: Folded[StateT]) -> str:
     if step.kind != EventKind.ANNOUNCED:
         return f"{step.text} is taken back."
     player, _, kind = step.text.partition(":")
-    if folded.outcome is not None and folded.outcome.reason == time_is_up(player):
+    if step.by == CLOCK:
         return f"{capitalized(player)}'s loss on time is taken back."
     announcement = Announcement(kind, None if player == EVERYONE else player)
     return f"{describe_announcement(announcement)} That is taken back."

@@ -9,6 +9,7 @@ from typing import Any, Protocol, assert_never
 from engine import registry
 from engine.api import Clock, Game
 from engine.errors import EngineError
+from engine.support.players import check_player
 from engine.values import Outcome
 from hardware.pin_map import ButtonRole
 from referee.commands import draw_offers
@@ -70,7 +71,7 @@ class Session(Protocol):
     def pause_clock(self, command: commands.PauseClock) -> str:
         """Stop the clock, or let it run again."""
 
-    def begin(self, command: commands.NewGame | commands.Resume) -> str:
+    def begin(self, command: commands.NewGame) -> str:
         """Begin a game, or resume one."""
 
 
@@ -104,7 +105,7 @@ def execute(
                 sentence = session.restore_sensor(command)
             case commands.PauseClock():
                 sentence = session.pause_clock(command)
-            case commands.NewGame() | commands.Resume():
+            case commands.NewGame():
                 sentence = session.begin(command)
             case _:
                 assert_never(command)
@@ -192,12 +193,13 @@ class IdleSession:
         folded = self._folded
         return folded.states or start_states(self._game, folded.options)
 
-    def begin(self, command: commands.NewGame | commands.Resume) -> str:
-        """Begin a game. Resuming does nothing, since the journal's game continues anyway."""
-        if isinstance(command, commands.Resume):
-            raise CorrectionError("no referee is running; `./run watch` goes on with the game")
+    def begin(self, command: commands.NewGame) -> str:
+        """Begin a game; raises UnreadableError for the name of a player whom it has not."""
+        game = registry.load(command.game)
+        for side in command.players:
+            check_player(game.players, side)
         self._journal.append(event_records.new_game_event(command))
-        game, number = registry.load(command.game), self._journal.latest_game()
+        number = self._journal.latest_game()
         to_do = event_records.set_up_request(game)
         return f"Game {number} of {game.title} begins in {self._journal.path}. {to_do}"
 

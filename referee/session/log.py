@@ -158,7 +158,7 @@ class GameLog(Generic[StateT, TurnT]):
         if end is None:
             return None
         self.append(end)
-        return folded.outcome
+        return None if folded.outcome is None else replace(folded.outcome, reason=str(end.data["reason"]))
 
     def events(self) -> list[tuple[int, Event]]:
         """List the game's (number, event) pairs in order."""

@@ -148,19 +148,17 @@ class Service(Generic[StateT, TurnT]):
         else:
             self._announcer.begin(self._belief)
 
-    def begin(self, command: commands.NewGame | commands.Resume) -> str:
-        """Begin another game of the same rules. Resuming does nothing, since the current game continues anyway.
+    def begin(self, command: commands.NewGame) -> str:
+        """Begin another game of the same rules.
 
-        Raises CorrectionError for another game or other sheets, and OptionError for bad options.
+        Raises CorrectionError for another game, and what ``ServiceSettings.check_new_game`` raises.
         """
-        if isinstance(command, commands.Resume):
-            raise CorrectionError("the game is already in progress")
         if command.game != self._game.name:
             raise CorrectionError(f"this referee referees {self._game.title}; stop it to play {command.game}")
         complete = self._settings.complete(command)
-        self._settings.check_options(self._game, complete.options)
-        names = {**self._advisers.names, **command.players}
-        self._log.append(events.new_game_event(replace(complete, players=names)))
+        self._settings.check_new_game(self._game, complete)
+        complete = replace(complete, players={**command.players, **self._advisers.names})
+        self._log.append(events.new_game_event(complete))
         self._options = dict(complete.options)
         self._belief = Belief()
         self._announced = None
@@ -344,9 +342,12 @@ class Service(Generic[StateT, TurnT]):
         """Close the source of hints and tell everybody who still waits for one."""
         self._advisers.close()
 
+    def lose_sight(self) -> None:
+        """Pause a clock that waits, because the camera delivers no pictures."""
+        self._time.lose_sight(self._belief)
+
     def say_trouble(self, sentence: str) -> None:
         """Show a technical problem, such as a lost camera; open questions stay lit."""
-        self._time.lose_sight()
         self._announcer.show_trouble(self._belief, sentence)
 
     def end_trouble(self, sentence: str) -> None:

@@ -14,6 +14,7 @@ from referee.clocks.control import FlagRule
 from referee.clocks.fold import flag_event, paused_event, restarted_event, resumed_event, running_event
 from referee.commands.values import Announce, PauseClock
 from referee.errors import CorrectionError
+from referee.journal.events import CLOCK
 from referee.judge import Belief, JudgeContext, StableView, Trigger, judge
 from referee.judge.verdict import AcceptedStep, AcceptedTurn, VerdictKind
 from referee.session.announcer import Announcer
@@ -35,7 +36,7 @@ NOBODY_LOSES = "All flags fell at the same time, so nobody loses on time. Decide
 
 def loss_on_time(player: Player) -> Announce:
     """Return the announcement by which a player loses on time: the clock resigns for them."""
-    return Announce(f"{player}:{RESIGN}", "the clock")
+    return Announce(f"{player}:{RESIGN}", CLOCK)
 
 
 class Timekeeper(Generic[StateT, TurnT]):
@@ -129,13 +130,14 @@ class Timekeeper(Generic[StateT, TurnT]):
         self._announcer.show_again(belief)
         return sentence
 
-    def lose_sight(self) -> None:
-        """Note that the camera delivers no more pictures."""
+    def lose_sight(self, belief: Belief[StateT, TurnT]) -> None:
+        """Pause a clock that waits, because the camera delivers no pictures."""
         clock = self._log.clock.clock
         if clock is None or self._log.ended is not None:
             return
         if clock.control.waits and PauseReason.UNSEEN not in clock.pauses:
             self._log.append(paused_event(PauseReason.UNSEEN, "", self._announcer.time_s))
+            self._announcer.show_again(belief)
 
     def update(self, belief: Belief[StateT, TurnT], view: TableView[StateT, TurnT]) -> tuple[Player, ...]:
         """Pause, resume, or announce a fallen flag after a frame; returns the players who lose on time."""

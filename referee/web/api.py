@@ -170,7 +170,7 @@ class Api:
                 "Tell the referee something",
                 ReplyDocument,
                 takes=COMMAND_MESSAGES,
-                whom="For devices paired to play; agreed draw, new game, restore sensor and resume need own.",
+                whom="For devices paired to play; agreed draw, new game and restore sensor need own.",
             ),
             Endpoint(
                 "/api/pair",

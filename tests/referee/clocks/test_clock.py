@@ -279,3 +279,21 @@ def test_an_hourglass_gives_the_same_in_one_step_as_in_many_and_loses_no_time(
         steps, _ = run_down(ClockMode.HOURGLASS, steps, {}, running, elapsed_s / 10)
     assert at_once == pytest.approx(steps, abs=1e-6)
     assert sum(at_once.values()) == pytest.approx(sum(left), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("left_s", "running", "falls_s"),
+    [
+        ({"p1": 0.0, "p2": 10.0, "p3": 40.0}, ("p1", "p2", "p3"), 20.0),
+        ({"p1": 1.0, "p2": 10.0, "p3": 40.0}, ("p1", "p2"), 11.0),
+    ],
+)
+def test_an_hourglass_says_when_a_flag_falls_after_another(
+    left_s: dict[str, float], running: tuple[str, ...], falls_s: float
+) -> None:
+    control = read_control("hourglass 1")
+    assert control is not None
+    clock = Clock(control, left_s, 0.0, running=running)
+    assert clock.flag_falls_at_s("p2") == pytest.approx(falls_s)
+    assert "p2" not in clock.out_of_time(falls_s - 0.1)
+    assert clock.at(falls_s).remaining_s["p2"] == pytest.approx(0.0, abs=1e-6)

@@ -302,3 +302,29 @@ def test_a_journal_with_an_unreadable_clock_is_refused() -> None:
     fold = ClockFold(load("diaballik"))
     with pytest.raises(ClockError):
         fold.take(Event(EventKind.NEW_GAME, {"game": "diaballik", "clock": {"mode": "sun"}}))
+
+
+REMARKS = [
+    None,
+    Event(EventKind.NOTE, {"sentence": "The camera moved."}, 35.0),
+    Event(EventKind.OFFER, {"player": "white", "change": "made", "by": "A", "sentence": "White offers a draw."}, 35.0),
+]
+
+
+@pytest.mark.parametrize("remark", REMARKS)
+def test_a_remark_while_a_question_is_open_costs_nobody_time(remark: Event | None) -> None:
+    game: Game[Any, Any] = load("diaballik")
+    before = game.rules.new()
+    turn = next(iter(game.rules.legal_turns(before)))
+    text, after = game.notation.format_turn(turn), game.notation.format_state(game.rules.apply(before, turn))
+    events = [
+        Event(EventKind.NEW_GAME, {"game": "diaballik", "clock": dict(TimeControl(ClockMode.GAME, 120.0).as_data())}),
+        Event(EventKind.SET_UP, {"state": game.notation.format_state(before)}, 5.0),
+        paused_event(PauseReason.QUESTION, "", 30.0),
+        *([] if remark is None else [remark]),
+        Event(EventKind.TURN, {"turn": text, "player": turn.player, "state": after, COMPLETE_S: 10.0}, 41.0),
+        resumed_event(PauseReason.QUESTION, 41.0),
+    ]
+    clock = ClockFold.of(game, list(enumerate(events, 1))).clock
+    assert clock is not None
+    assert dict(clock.remaining_s) == {"black": 115.0, "white": 100.0}

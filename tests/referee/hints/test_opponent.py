@@ -14,7 +14,7 @@ from engine.search.budget import CountingClock
 from hardware.lights.signals import LightRole
 from referee.commands.entries import apply_entry
 from referee.commands.typed_lines import parse_line
-from referee.commands.values import AskHint, Correct, EnterTurn, TakeBack
+from referee.commands.values import AskHint, Correct, EnterTurn, NewGame, TakeBack
 from referee.hints.advice import Advice, Answer, HintSettings, Question
 from referee.hints.opponent import (
     Intention,
@@ -388,3 +388,9 @@ def test_a_table_that_also_shows_the_intended_turn_is_taken_for_it(at_table: Mak
     changed = next(place for place in intention.places if shown[place] != table.snapshots[-1].appearance[place])
     table.show(shown, 2, unreadable=(changed,))
     assert table.service.belief[0].to_move == "gold"
+
+
+def test_a_new_game_s_names_do_not_replace_the_program_s(at_table: Make) -> None:
+    table = at_table()
+    assert not table.tell(NewGame("deblockle", players={"gold": "Ann", "teal": "Ben"})).refused
+    assert table.snapshots[-1].names == {"gold": "Ann", "teal": "program (gentle)"}

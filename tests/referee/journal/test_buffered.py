@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.errors import EventError, JournalFullError
+from referee.errors import EventError, JournalFullError, JournalReadOnlyError
 from referee.journal import BufferedJournal, Journal
 from referee.journal.database import connect
 from referee.journal.events import Event, EventKind, Evidence
@@ -160,3 +160,24 @@ def test_no_event_is_lost_or_reordered_whatever_the_disk_does(
     disk.journal.close()
     with Journal.open(path, wall_clock=lambda: START, read_only=True) as journal:
         assert [(number, event.data["text"]) for number, event in journal.events()[1:]] == accepted
+
+
+def test_the_events_stay_readable_when_the_log_of_a_broken_file_cannot_be_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = Journal.open(tmp_path / "journal.sqlite", wall_clock=lambda: START)
+    journal = BufferedJournal(kept, lambda _: None)
+    journal.append(NEW_GAME)
+
+    def fail(path: Path) -> None:
+        raise JournalReadOnlyError(f"the log of {path} can't be removed: Read-only file system")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("referee.journal.journal.drop_log", fail)
+        broken.setattr(kept, "_has_failed", True)
+        journal.append(note("a"))
+        assert journal.pending
+        assert len(journal.events()) == 2
+    journal.retry()
+    assert not journal.pending
+    assert len(journal.events()) == 2

@@ -190,6 +190,7 @@ def test_a_hand_over_the_table_does_not_stop_the_clock(table: Any, start: Any) -
 def test_the_clock_waits_while_the_camera_is_disconnected(table: Any, start: Any) -> None:
     on = begun(table, start, "game 2")
     on.show(start, 1)
+    on.service.lose_sight()
     on.service.say_trouble("The camera is gone.")
     on.sequence += 300
     on.service.end_trouble("The camera is back.")

@@ -8,7 +8,7 @@ import pytest
 
 from engine.search.budget import CountingClock
 from hardware.lights.signals import Mood
-from referee.commands.values import Announce, AskHint, Correct, EnterTurn, NewGame, OfferDraw, Resume
+from referee.commands.values import Announce, AskHint, Correct, EnterTurn, NewGame, OfferDraw
 from referee.errors import JournalFullError
 from referee.hints.requests import ImmediateHints
 from referee.journal import BufferedJournal
@@ -125,8 +125,8 @@ def test_a_request_for_an_impossible_hint_gives_a_reason(on: Any) -> None:
 
 def test_a_new_game_begins_with_nothing_of_the_old_one(on: Any, start: Any) -> None:
     on.show(on.play(start="c1", top="hoops")[1], 2)
-    assert on.tell(Resume()).refused
     assert on.tell(NewGame("diaballik")).refused
+    assert on.tell(NewGame("deblockle", players={"glod": "Ann"})).refused
     reply = on.tell(NewGame("deblockle", {"side_by_side": False}, {"gold": "Ann"}))
     assert reply.words == "Game 2 of Deblockle begins. Set up the pieces."
     told = on.snapshots[-1]

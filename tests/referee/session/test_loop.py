@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from hardware.pin_map import ButtonRole
+from referee.clocks.control import FlagRule, read_control
 from referee.commands.queue import CommandQueue
-from referee.commands.values import Correct, Press, Reply, RestoreSensor, TakeBack
+from referee.commands.values import Announce, Correct, Press, Reply, RestoreSensor, TakeBack
 from referee.errors import JournalFullError
 from referee.journal import BufferedJournal
 from referee.judge.verdict import VerdictKind
@@ -187,3 +189,29 @@ def test_the_loop_stops_when_asked(table: Any) -> None:
     on.service.start()
     run(on.service, ScriptedCamera([on.frame()]), LoopPorts(lambda seconds: None, commands(), stop=lambda: True))
     assert on.service.reading is None
+
+
+def test_a_take_back_while_the_camera_is_away_does_not_let_the_clock_run(
+    table: Any, start: Any, make_reading: Any
+) -> None:
+    clock = read_control("game 2", flag=FlagRule.LOSES)
+    on = table(clock=clock)
+    on.service.start()
+    on.show(start, 3)
+    on.tell(Announce("resign", "Ann"))
+    assert on.service.finished
+    queue = commands()
+    gone = CameraError("unplugged")
+
+    class TakenBack(ScriptedCamera):
+        def read(self, timeout_s: float) -> Frame:
+            if len(self._script) == 3:
+                queue.submit(TakeBack("Ben"))
+            return super().read(timeout_s)
+
+    back = on.frame()
+    back = replace(back, time_s=back.time_s + 300.0)
+    on.reader.following = replace(make_reading(start), sequence=back.sequence, time_s=back.time_s)
+    run(on.service, TakenBack([gone, gone, gone, back]), LoopPorts(lambda _: None, queue))
+    assert not on.service.finished
+    assert on.snapshots[-1].clock.remaining_s["gold"] > 100.0

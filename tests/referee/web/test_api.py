@@ -32,7 +32,6 @@ from referee.commands.values import (
     Press,
     Reply,
     RestoreSensor,
-    Resume,
     TakeBack,
 )
 from referee.hints.opponent import Intention
@@ -164,7 +163,6 @@ COMMANDS: list[tuple[dict[str, Any], Command]] = [
     ({"command": "restore sensor", "place": "c3"}, RestoreSensor("c3", "Ben")),
     ({"command": "pause clock", "resume": True}, PauseClock("Ben", resume=True)),
     ({"command": "press", "role": "hint"}, Press(ButtonRole.HINT, "Ben")),
-    ({"command": "resume"}, Resume()),
 ]
 
 

@@ -220,7 +220,7 @@ def test_too_many_waiting_commands_are_refused_and_a_stop_answers_all() -> None:
 
 def test_a_device_that_may_only_look_cannot_give_commands() -> None:
     services = PageServices.of(port_of(), access_of())
-    for role, message in ((Role.LOOK, {"command": "hint"}), (Role.PLAY, {"command": "resume"})):
+    for role, message in ((Role.LOOK, {"command": "hint"}), (Role.PLAY, {"command": "new game", "game": "deblockle"})):
         with pytest.raises(HTTPException) as refused:
             together(services.carry_out(Session("x", role), message))
         assert refused.value.status_code == 403

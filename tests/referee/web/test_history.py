@@ -127,7 +127,7 @@ def test_an_older_games_positions_lead_back_to_its_own_events(tmp_path: Path) ->
     assert '<a href="/history?game=1">All events</a>' in client.get("/history/3").text
     german = {"accept-language": "de"}
     history = client.get("/history?game=1", headers=german).text
-    assert ">Schwarz gibt auf.</a>" in history
+    assert ">Schwarz verliert durch Zeitüberschreitung.</a>" in history
     assert '<span class="by">die Uhr</span>' in history
     listed = client.get("/games").text
     assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d", listed)
