@@ -185,10 +185,10 @@ def test_a_retained_order_is_not_carried_out(house: House) -> None:
 @pytest.mark.parametrize(
     ("allows", "topic", "command", "words"),
     [
-        (Role.PLAY, PLAY, "resume", 'needs command/own, and commands = "own"'),
-        (Role.PLAY, OWN, "resume", 'needs command/own, and commands = "own"'),
-        (Role.OWN, PLAY, "resume", 'needs command/own, and commands = "own"'),
-        (Role.OWN, OWN, "resume", "the game is already in progress"),
+        (Role.PLAY, PLAY, "agreed draw", 'needs command/own, and commands = "own"'),
+        (Role.PLAY, OWN, "agreed draw", 'needs command/own, and commands = "own"'),
+        (Role.OWN, PLAY, "agreed draw", 'needs command/own, and commands = "own"'),
+        (Role.OWN, OWN, "agreed draw", "Draw agreed."),
         (Role.PLAY, PLAY, "fly", "That is not a command"),
         (Role.PLAY, PLAY, "picture", "The picture is sent."),
     ],
