@@ -226,10 +226,11 @@ def test_the_same_command_goes_on_with_the_game(sitting: Sitting) -> None:
         sitting.heard.wait_for("The board is set up.")
 
     assert referee(options(sitting, "sensors"), sitting, begin) == 0
-    assert "The same command goes on with the game." in sitting.heard.getvalue()
+    assert "The same command without --new goes on with the game." in sitting.heard.getvalue()
     again = replace(options(sitting, "sensors"), resume=True)
     goes_on = "Game 1 of Deblockle goes on after 0 turns. Gold to play. `./run watch --new` begins another."
     assert referee(again, sitting, lambda: sitting.heard.wait_for(goes_on)) == 0
+    assert "Stopped. The same command goes on with the game." in sitting.heard.getvalue()
 
 
 def test_a_sensor_is_reinstated_during_and_outside_a_game(sitting: Sitting) -> None:
