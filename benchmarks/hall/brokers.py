@@ -13,13 +13,9 @@ _START_TIMEOUT_S = 30.0
 
 
 class Mosquitto:
-    """A local broker that persists its messages in ``folder``; raises RuntimeError without Mosquitto."""
+    """A local broker that persists its messages in ``folder``."""
 
     def __init__(self, folder: Path) -> None:
-        program = shutil.which("mosquitto")
-        if program is None:
-            raise RuntimeError("mosquitto is not installed (apt install mosquitto)")
-        self._program = program
         self._settings = folder / "mosquitto.conf"
         with socket.create_server(("127.0.0.1", 0)) as probe:
             self.port: int = probe.getsockname()[1]
@@ -42,8 +38,11 @@ class Mosquitto:
         return self._process is not None
 
     def start(self) -> None:
-        """Start it and wait until it answers."""
-        self._process = subprocess.Popen([self._program, "-c", str(self._settings)], stderr=subprocess.DEVNULL)
+        """Start it and wait until it answers; raises RuntimeError without Mosquitto, or if it doesn't start."""
+        program = shutil.which("mosquitto")
+        if program is None:
+            raise RuntimeError("mosquitto is not installed (apt install mosquitto)")
+        self._process = subprocess.Popen([program, "-c", str(self._settings)], stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + _START_TIMEOUT_S
         while True:
             try:
