@@ -26,6 +26,7 @@ from vision.readers.dice.networks import (
     square_input,
 )
 from vision.readers.networks import Floats, Network
+from vision.sampling import median
 
 VALUES = ("1", "2", "3", "4", "5", "6")
 
@@ -106,7 +107,7 @@ class FoundDie:
         """Return the colour of its body in CIE L*a*b*, (3,): the median of the upper side, most of which is not ink."""
         middle, reach = self.square.shape[0] // 2, round(DIE_IN_CROP_PX * 0.36)
         upper = self.square[middle - reach : middle + reach, middle - reach : middle + reach]
-        return np.asarray(np.median(as_lab(upper), axis=(0, 1)), dtype=np.float64)
+        return median(as_lab(upper).reshape(-1, 3)).astype(np.float64)
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
-from vision.opencv import as_lab
+from vision.opencv import as_lab, points_2d
 from vision.readers.dice.networks import Networks, SquareView, crop, square_input
-from vision.sampling import median
+from vision.sampling import median, quantile
 
 Place = tuple[float, float, float]
 """The centre of a die's upper side, across and down, and the length of an edge, in pixels of a flattened picture."""
@@ -160,15 +160,15 @@ def _outline(square: Image) -> FloatArray | None:
     """Return the convex outline (n, 2), in pixels, of what differs from the table; ``None`` if it is unclear."""
     lab = as_lab(np.asarray(cv2.GaussianBlur(square, (0, 0), 0.7), dtype=np.uint8))
     around, inside = _table_and_body()
-    light, green_red, blue_yellow = np.moveaxis(lab - median(lab.reshape(-1, 3)[around]), 2, 0)
-    light = np.where(light < 0, _OUTLINE.darker, 1.0) * light
+    channels = np.ascontiguousarray(lab.reshape(-1, 3).T)
+    light, green_red, blue_yellow = channels - median(channels[:, around], axis=1)[:, None]
+    light[light < 0] *= _OUTLINE.darker
     # hue separates a die from its shadow better than lightness
-    differs = np.sqrt(0.5 * light**2 + 2 * green_red**2 + 2 * blue_yellow**2, dtype=np.float32)
-    body = float(np.quantile(differs.ravel()[inside], 0.6))
-    least = _OUTLINE.of_body * body
-    if least < _OUTLINE.of_noise * float(median(differs.ravel()[around])):
+    differs = np.sqrt(0.5 * light**2 + 2 * green_red**2 + 2 * blue_yellow**2)
+    least = _OUTLINE.of_body * float(quantile(differs[inside], 0.6))
+    if least < _OUTLINE.of_noise * float(median(differs[around])):
         return None
-    mask = (differs > least).astype(np.uint8)
+    mask = (differs > least).astype(np.uint8).reshape(SQUARE_PX, SQUARE_PX)
     mask = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8)), dtype=np.uint8)
     mask = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((4, 4), np.uint8)), dtype=np.uint8)
     _, labels = cv2.connectedComponents(mask)
@@ -178,9 +178,7 @@ def _outline(square: Image) -> FloatArray | None:
     die = labels == np.bincount(middle[middle > 0]).argmax()
     if die[0].any() or die[-1].any() or die[:, 0].any() or die[:, -1].any():
         return None
-    rows, columns = np.nonzero(die)
-    hull = cv2.convexHull(np.column_stack([columns, rows]).astype(np.int32))
-    return np.asarray(hull[:, 0], dtype=np.float64)
+    return points_2d(cv2.convexHull(cv2.findNonZero(die.astype(np.uint8))))
 
 
 @cache

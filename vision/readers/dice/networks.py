@@ -62,11 +62,12 @@ def square_input(squares: Sequence[Image], views: Sequence[SquareView]) -> Float
     Three channels are the picture normalised by its own mean and spread, so that the light does not matter; the fourth
     is the slant.
     """
-    values = np.stack(squares).astype(np.float32)
-    given = np.empty((len(squares), 4, *values.shape[1:3]), dtype=np.float32)
-    values -= values.mean(axis=(1, 2, 3), keepdims=True)
-    spread = np.sqrt(np.square(values).mean(axis=(1, 2, 3), keepdims=True))
-    given[:, :3] = (values / (spread + 8)).transpose(0, 3, 1, 2)
+    colours = np.asarray(cv2.dnn.blobFromImages(squares), dtype=np.float32)
+    values = colours.reshape(len(squares), -1)
+    values -= values.mean(axis=1, keepdims=True)
+    values /= np.sqrt(np.square(values).mean(axis=1, keepdims=True)) + 8
+    given = np.empty((len(squares), 4, *colours.shape[2:]), dtype=np.float32)
+    given[:, :3] = colours
     given[:, 3] = np.array([-1.0 if view.slant is None else view.slant for view in views])[:, None, None]
     return given
 

@@ -91,7 +91,7 @@ def printed_input(squares: Sequence[Image]) -> Floats:
     axis = axes[:, :, -1:]
     along = (away @ axis)[..., 0]
     # the rarer colour is farther from the mean
-    signs = np.where(np.power(along, 3).sum(axis=1) < 0, -1, 1)
+    signs = np.where((along * along * along).sum(axis=1) < 0, -1, 1)
     ink = ((seen - body[:, None, None]) @ axis[:, None])[..., 0] * signs[:, None, None]
     spread = along.std(axis=1) + _FAINT
     return np.asarray(np.clip(ink / spread[:, None, None], -_MOST, _MOST)[:, None], dtype=np.float32)

@@ -211,5 +211,6 @@ def _name_by_colour(dice: Sequence[tuple[DieReading, FoundDie]], names: Sequence
     away = np.array([found.colour_lab() for _, found in dice]).reshape(-1, 1, 3) - typical
     away[..., 0] *= _LIGHT_SHARE
     unlike = np.square(away).sum(axis=2)
-    best = min(permutations(range(len(names)), len(dice)), key=lambda which: unlike[range(len(dice)), which].sum())
-    return tuple(replace(die, die=names[one]) for (die, _), one in zip(dice, best, strict=True))
+    which = np.array(list(permutations(range(len(names)), len(dice))), dtype=np.intp)
+    best = which[unlike[np.arange(len(dice)), which].sum(axis=1).argmin()]
+    return tuple(replace(die, die=names[one]) for (die, _), one in zip(dice, best.tolist(), strict=True))
