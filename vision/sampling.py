@@ -81,7 +81,7 @@ def plane_map(
     where they are seen on it.
     """
     rows, columns = window.shape
-    node_rows, node_columns = (_nodes_around(count, NODE_SPACING_PX) for count in (rows, columns))
+    node_rows, node_columns = (nodes_around(count, NODE_SPACING_PX) for count in (rows, columns))
     x, y = np.meshgrid(
         window.left_mm + (node_columns + 0.5) / window.px_per_mm,
         window.far_mm - (node_rows + 0.5) / window.px_per_mm,
@@ -91,16 +91,16 @@ def plane_map(
         level = seen_at_mm(level)
     points = np.column_stack([level, np.full(x.size, window.height_mm)])
     nodes = project(camera, pose, points).reshape(*x.shape, 2)
-    return _between_nodes(nodes, NODE_SPACING_PX, rows, columns)
+    return between_nodes(nodes, NODE_SPACING_PX, rows, columns)
 
 
-def _nodes_around(count: int, spacing: int) -> FloatArray:
+def nodes_around(count: int, spacing: int) -> FloatArray:
     """Return positions of nodes between and around ``count`` pixels of a row, where ``cv2.resize`` has them."""
     return np.asarray(spacing * np.arange(-1, math.ceil(count / spacing) + 1) + (spacing - 1) / 2, dtype=np.float64)
 
 
-def _between_nodes(nodes: FloatArray, spacing: int, rows: int, columns: int) -> PixelMap:
-    """Interpolate values at nodes from ``_nodes_around``, (n, m, 2), at every pixel, (rows, columns, 2)."""
+def between_nodes(nodes: FloatArray, spacing: int, rows: int, columns: int) -> PixelMap:
+    """Interpolate values at nodes from ``nodes_around``, (n, m, 2), at every pixel, (rows, columns, 2)."""
     size = spacing * nodes.shape[1], spacing * nodes.shape[0]
     # several times faster than sampling at each pixel's position
     wider = cv2.resize(nodes.astype(np.float32), size, interpolation=cv2.INTER_LINEAR)
@@ -202,10 +202,10 @@ class PlaneGrid:
         """Project the plane at ``height_mm`` within ``bounds``."""
         columns, rows = (math.ceil(size_mm) + 1 for size_mm in (bounds.width_mm, bounds.depth_mm))
         left, far = bounds.left_mm, bounds.far_mm
-        x, y = np.meshgrid(left + _nodes_around(columns, NODE_SPACING_MM), far - _nodes_around(rows, NODE_SPACING_MM))
+        x, y = np.meshgrid(left + nodes_around(columns, NODE_SPACING_MM), far - nodes_around(rows, NODE_SPACING_MM))
         points = np.column_stack([x.ravel(), y.ravel(), np.full(x.size, height_mm)])
         nodes = project(camera, pose, points).reshape(*x.shape, 2)
-        return cls(_between_nodes(nodes, NODE_SPACING_MM, rows, columns), left, far)
+        return cls(between_nodes(nodes, NODE_SPACING_MM, rows, columns), left, far)
 
     def pixel_map(self, x_mm: npt.NDArray[np.floating], y_mm: npt.NDArray[np.floating]) -> PixelMap:
         """Return pixels of points of the plane, both arrays of one shape (rows, columns): (rows, columns, 2).

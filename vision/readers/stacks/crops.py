@@ -15,7 +15,7 @@ from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import PyramidPieces
 from vision.layout.surfaces import Surface
 from vision.opencv import as_colour
-from vision.sampling import PixelMap, sample
+from vision.sampling import PixelMap, between_nodes, nodes_around, sample
 
 WIDTH_PX, HEIGHT_PX = 96, 192
 """Size of a crop, in pixels."""
@@ -97,11 +97,11 @@ class StackCrops:
 
     def at_height(self, place: str, pixel: FloatArray, height_mm: float) -> FloatArray:
         """Return the point (3,) at a height that appears at a pixel (2,) of a place's crop."""
-        return np.asarray(self.at_heights(place, pixel, np.array([height_mm]))[0], dtype=np.float64)
+        return np.asarray(self.at_heights([place], pixel[None], np.array([[height_mm]]))[0, 0], dtype=np.float64)
 
-    def at_heights(self, place: str, pixel: FloatArray, heights_mm: FloatArray) -> FloatArray:
-        """Return the points (n, 3) at heights (n,) that appear at a pixel (2,) of a place's crop."""
-        return self._along(self.rays([place], pixel[None])[0], heights_mm)
+    def at_heights(self, places: Sequence[str], pixels: FloatArray, heights_mm: FloatArray) -> FloatArray:
+        """Return the points (n, m, 3) at heights (n, m) that appear at a pixel of each place's crop, (n, 2)."""
+        return self._along(self.rays(places, pixels)[:, None], heights_mm)
 
     def near_axes(self, places: Sequence[str], pixels: FloatArray, axes_mm: FloatArray, height_mm: float) -> FloatArray:
         """Return for each place the points (n, m, 3) at pixels (n, m, 2) of its crop that are nearest to a vertical
@@ -131,8 +131,7 @@ class StackCrops:
 
     def _make_maps(self, places: Sequence[str]) -> None:
         """Make the pixel maps of the crops of some places."""
-        columns = np.arange(0, WIDTH_PX + _NODE_PX, _NODE_PX, dtype=np.float64)
-        rows = np.arange(0, HEIGHT_PX + _NODE_PX, _NODE_PX, dtype=np.float64)
+        rows, columns = nodes_around(HEIGHT_PX, _NODE_PX), nodes_around(WIDTH_PX, _NODE_PX)
         across, down = (part.ravel() for part in np.meshgrid(columns - FOOT_PX[0], rows - FOOT_PX[1]))
         rays = [
             np.column_stack([across, down, np.full(across.size, self._focal_px[place])]) @ self._turns[place]
@@ -142,13 +141,9 @@ class StackCrops:
             return
         seen = np.concatenate(rays) @ self._pose.rotation.T
         pixels, _ = cv2.projectPoints(seen, np.zeros(3), np.zeros(3), self._camera.matrix, self._camera.distortion)
-        nodes = pixels.reshape(len(places), len(rows), len(columns), 2).astype(np.float32)
-        nodes /= np.float32(2**self._halvings)
-        grid = np.meshgrid(
-            np.arange(WIDTH_PX, dtype=np.float32) / _NODE_PX, np.arange(HEIGHT_PX, dtype=np.float32) / _NODE_PX
-        )
+        nodes = pixels.reshape(len(places), len(rows), len(columns), 2) / 2**self._halvings
         for place, own in zip(places, nodes, strict=True):
-            self._maps[place] = np.asarray(cv2.remap(own, *grid, cv2.INTER_LINEAR), dtype=np.float32)
+            self._maps[place] = between_nodes(own, _NODE_PX, HEIGHT_PX, WIDTH_PX)
 
 
 def _camera_rotations(directions: FloatArray) -> FloatArray:

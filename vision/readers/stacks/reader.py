@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, PyramidSolid
@@ -42,6 +43,8 @@ USUAL_LEVEL = 110.0
 """Mean grey level of all places' crops to which colours are scaled, so that hues in dim light are comparable."""
 BLACK_COLUMN = NEUTRALS.index(BLACK) - len(NEUTRALS)
 """Where black is among a set's colours and NEUTRALS."""
+_COUNTS = range(2, MOST_PIECES + 2)
+"""Numbers of pieces of a stack with a smaller top, the large one included."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +159,10 @@ class StackReader:
         self._pieces = PyramidPieces.on(surface)
         self._appearance = appearance
         self._usual_tip_mm = surface.height_mm + self._pieces.tip_mm("M", USUAL_PIECES)
-        self._tips_mm = tip_heights_mm(surface)
+        self._tip_range_mm = tip_heights_mm(surface)
+        self._tips_mm = surface.height_mm + np.array(
+            [[self._pieces.tip_mm(size, count) for count in range(MOST_PIECES + 1)] for size in PYRAMID_SIZES]
+        )
         self._finder = shipped_finder()
         self._network = shipped()
         self._hues = np.array([*appearance.colours.values(), *(np.zeros(2) for _ in NEUTRALS)])
@@ -189,7 +195,7 @@ class StackReader:
             return dict(previous)
         crops = self._crops_for(view.camera, view.pose)
         pictures = crops.of(view.image, order)
-        found = self._finder.find(crops, pictures, order, self._tips_mm)
+        found = self._finder.find(crops, pictures, order, self._tip_range_mm)
         tips = TipChooser(crops, self._network, self._usual_tip_mm).choose(pictures, order, found)
         levels = levels_beside_tips(tips.sides, crops.views(order), found.angles_rad)
         kept = {place: one for place, one in previous.items() if place not in places}
@@ -203,17 +209,36 @@ class StackReader:
         scores[..., BLACK_COLUMN] += _darkness(levels)[:, None]
         most = _SETTINGS.most_log_odds
         log_odds = np.clip(tips.log_odds, -most, most).tolist()
+        looks = self._look_probabilities(scores).tolist()
+        sizes, pieces = np.divmod(scores.max(axis=2).argmax(axis=1), MOST_PIECES + 1)
+        tips_mm = crops.at_heights(order, tips.tips_px, self._tips_mm[sizes])
+        heights = _heights(tips_mm[:, 1:, :2] - found.feet_mm[:, None], sizes, tips.kinds)
         seen: dict[str, StackSighting] = {}
         for number, place in enumerate(order):
-            foot = (*found.feet_mm[number].tolist(), float(found.angles_rad[number]) + crops.bearing(place))
-            tip_px = tips.tips_px[number]
-            one = self._sighting(crops, place, foot, tip_px, tips.kinds[number], scores[number], levels[number])
-            seen[place] = replace(
-                one,
-                log_odds=log_odds[number],
-                picture=PlacePicture.of(pictures[number], tip_px),
+            top = Top(
+                PYRAMID_SIZES[sizes[number]],
+                int(pieces[number]),
+                *tips_mm[number, pieces[number]].tolist(),
+                levels[number],
+            )
+            sighting = StackSighting(
+                place,
+                top,
+                self._solid(top, found.feet_mm[number], float(found.angles_rad[number]) + crops.bearing(place)),
+                dict(zip(self.looks, looks[number], strict=True)),
+                log_odds[number],
+                picture=PlacePicture.of(pictures[number], tips.tips_px[number]),
                 crop_level=crop_levels[number],
             )
+            # the height of a large top says too little
+            if top.size != "L":
+                tops_mm = [(x, y) for x, y, _ in tips_mm[number, 1:].tolist()]
+                sighting = replace(
+                    sighting,
+                    heights=dict(zip(_COUNTS, heights[number].tolist(), strict=True)),
+                    tops_mm=dict(zip(_COUNTS, tops_mm, strict=True)),
+                )
+            seen[place] = sighting
         read = seen | kept
         return {place: read[place] for place in self._surface.places if place in read}
 
@@ -222,55 +247,29 @@ class StackReader:
             self._crops = (camera, pose, StackCrops(camera, pose, self._surface))
         return self._crops[2]
 
-    def _sighting(
-        self,
-        crops: StackCrops,
-        place: str,
-        foot: tuple[float, float, float],
-        tip_px: FloatArray,
-        kinds: FloatArray,
-        scores: FloatArray,
-        levels: FloatArray,
-    ) -> StackSighting:
-        """Return a sighting given the foot's x and y in mm and angle in radians, the tip's pixel in the crop, the
-        log-probabilities of the kinds of tops, and all scores (KINDS, colours).
-        """
+    def _look_probabilities(self, scores: FloatArray) -> FloatArray:
+        """Return the probability of each look, (n, looks), from all scores (n, KINDS, colours)."""
         # a look's other heights use the same pixels, so they are no further evidence for it
-        best = scores.reshape(len(PYRAMID_SIZES), MOST_PIECES + 1, -1).max(axis=1)
-        weights = np.exp(best[self._look_sizes, self._look_colours] - scores.max())
-        weights /= weights.sum()
-        of_colour = np.bincount(self._look_colours, weights) / np.bincount(self._look_colours)
+        best = scores.reshape(len(scores), len(PYRAMID_SIZES), MOST_PIECES + 1, -1).max(axis=2)
+        weights = np.exp(best[:, self._look_sizes, self._look_colours] - scores.max(axis=(1, 2))[:, None])
+        weights /= weights.sum(axis=1, keepdims=True)
+        same_colour = self._look_colours[:, None] == self._look_colours
+        of_colour = weights @ same_colour / same_colour.sum(axis=0)
         odd, odd_size = _SETTINGS.odd_one_out, _SETTINGS.odd_size
         weights *= 1 - odd - odd_size
-        weights += odd_size * of_colour[self._look_colours] + odd / len(weights)
-        number, pieces = divmod(int(scores.max(axis=1).argmax()), MOST_PIECES + 1)
-        size = PYRAMID_SIZES[number]
+        return np.asarray(weights + odd_size * of_colour + odd / weights.shape[1])
+
+    def _solid(self, top: Top, foot_mm: FloatArray, angle_rad: float) -> PyramidSolid:
+        """Return the stack's body, given the x and y of its foot and its angle on the board."""
         base_mm = self._surface.height_mm
-        tips_mm = crops.at_heights(
-            place, tip_px, np.array([base_mm + self._pieces.tip_mm(size, each) for each in range(MOST_PIECES + 1)])
-        )
-        x_mm, y_mm, tip_mm = tips_mm[pieces].tolist()
-        top = Top(size, pieces, x_mm, y_mm, tip_mm, levels)
-        solid = PyramidSolid(
-            foot[0],
-            foot[1],
+        return PyramidSolid(
+            float(foot_mm[0]),
+            float(foot_mm[1]),
             base_mm,
             top.tip_mm - base_mm,
             self._pieces.sizes["L"].base_mm,
-            self._pieces.sizes[size].base_mm * TIP_SHARE,
-            math.degrees(foot[2]),
-        )
-        looks = dict(zip(self.looks, weights.tolist(), strict=True))
-        sighting = StackSighting(place, top, solid, looks, 0.0)
-        if size == "L":
-            # its height says too little
-            return sighting
-        heights = _heights(tips_mm[1:, :2] - foot[:2], size, kinds)
-        counts = range(2, MOST_PIECES + 2)
-        return replace(
-            sighting,
-            heights=dict(zip(counts, heights.tolist(), strict=True)),
-            tops_mm={count: (x, y) for count, (x, y, _) in zip(counts, tips_mm[1:].tolist(), strict=True)},
+            self._pieces.sizes[top.size].base_mm * TIP_SHARE,
+            math.degrees(angle_rad),
         )
 
     def _colour_scores(self, hues: FloatArray, set_up: Sequence[Stack]) -> FloatArray:
@@ -311,17 +310,18 @@ class StackReader:
         return scores
 
 
-def _heights(off: FloatArray, size: str, kinds: FloatArray) -> FloatArray:
-    """Return the probability of each number of pieces on the large one, from its tip's position relative to the
-    base and from the steps on the sides.
+def _heights(off_mm: FloatArray, sizes: npt.NDArray[np.int64], kinds: FloatArray) -> FloatArray:
+    """Return the probability of each number of pieces on the large one, (n, MOST_PIECES).
+
+    It follows from each tip's position relative to the base if there were so many, (n, MOST_PIECES, 2), and from the
+    steps on the sides: the log-probabilities of the kinds of tops, (n, KINDS + 1). ``sizes`` (n,) are the tops'.
     """
     counts = np.arange(1, MOST_PIECES + 1)
     variances = _SETTINGS.foot_spread_mm**2 + counts * _SETTINGS.piece_spread_mm**2
-    first = kind_of(size, 1)
-    scores = _SETTINGS.steps_weight * kinds[first : first + MOST_PIECES]
-    scores = scores - (off**2).sum(axis=1) / (2 * variances) - np.log(variances)
-    shares = np.exp(scores - np.logaddexp.reduce(scores))
-    return np.asarray((1 - _SETTINGS.odd_height) * shares + _SETTINGS.odd_height / len(shares))
+    steps = kinds[:, :KINDS].reshape(len(kinds), len(PYRAMID_SIZES), -1)[np.arange(len(kinds)), sizes, 1:]
+    scores = _SETTINGS.steps_weight * steps - (off_mm**2).sum(axis=2) / (2 * variances) - np.log(variances)
+    shares = np.exp(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
+    return np.asarray((1 - _SETTINGS.odd_height) * shares + _SETTINGS.odd_height / MOST_PIECES)
 
 
 def _darkness(levels: FloatArray) -> FloatArray:

@@ -37,7 +37,7 @@ AROUND, AROUND_PX, AROUND_COST = 8, 4.0, 0.5
 finder did not propose them.
 """
 _NEVER = -30.0
-"""Log-probability of a kind of top at a spot that is skipped."""
+"""Log-probability of a kind of top, and log-odds of a tip, at a spot that is skipped."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,25 +55,24 @@ class Tips:
 
 @dataclass(frozen=True, eq=False)
 class _Spots:
-    """Spots (n, m): pixels, log-probabilities by the finder, sides, and the log-probabilities of kinds by these."""
+    """Spots (n, m): pixels, log-probabilities by the finder, sides, and by these the log-probabilities of kinds, and the
+    log-odds of being a tip.
+    """
 
     tips_px: FloatArray
     logs: FloatArray
     sides: Image
     kinds: FloatArray
+    log_odds: FloatArray
 
     def with_more(self, other: _Spots) -> _Spots:
         """Return these and other spots of the same stacks."""
         pairs = zip(vars(self).values(), vars(other).values(), strict=True)
         return _Spots(*(np.concatenate(pair, axis=1) for pair in pairs))
 
-    def log_odds(self) -> FloatArray:
-        """Return the log-odds of each spot being a tip, (n, m)."""
-        return tip_log_odds(self.kinds.reshape(-1, KINDS + 1)).reshape(self.kinds.shape[:2])
-
     def shares(self) -> FloatArray:
         """Return the log-probability of each spot being the tip if one of them is, (n, m)."""
-        shares = SPOT_WEIGHT * self.logs + SIDES_WEIGHT * self.log_odds()
+        shares = SPOT_WEIGHT * self.logs + SIDES_WEIGHT * self.log_odds
         return np.asarray(shares - np.logaddexp.reduce(shares, axis=1, keepdims=True), dtype=np.float64)
 
 
@@ -90,14 +89,14 @@ class TipChooser:
         each = np.arange(len(places))
         first, others = found.tips_px[:, :FIRST_SPOTS], found.tips_px[:, FIRST_SPOTS:]
         spots = self._evaluate(pictures, places, found, each, first, found.logs[:, :FIRST_SPOTS])
-        unsure = np.flatnonzero(spots.log_odds().max(axis=1) < SURE_TIP)
+        unsure = np.flatnonzero(spots.log_odds.max(axis=1) < SURE_TIP)
         if len(unsure):
             spots = spots.with_more(
                 self._evaluate(pictures, places, found, unsure, others, found.logs[:, FIRST_SPOTS:])
             )
         best = spots.shares().argmax(axis=1)
         unsure = np.flatnonzero(
-            (spots.log_odds().max(axis=1) < SURE_TIP) | (_surest_size(spots.kinds[each, best]) < SURE_SIZE)
+            (spots.log_odds.max(axis=1) < SURE_TIP) | (_surest_size(spots.kinds[each, best]) < SURE_SIZE)
         )
         if len(unsure):
             logs = np.repeat(spots.logs[each, best][:, None] - AROUND_COST, AROUND, axis=1)
@@ -110,7 +109,7 @@ class TipChooser:
             spots.kinds[each, best], sides, views, found.angles_rad
         )
         kinds = np.logaddexp.reduce(shares[:, :, None] + spots.kinds, axis=1)
-        return Tips(spots.tips_px[each, best], sides, spots.log_odds().max(axis=1), kinds)
+        return Tips(spots.tips_px[each, best], sides, spots.log_odds.max(axis=1), kinds)
 
     def _evaluate(
         self,
@@ -126,13 +125,14 @@ class TipChooser:
         sides: Image = np.zeros((count, spots, SIDES, len(DOWN_MM), len(ACROSS), 3), dtype=np.uint8)
         kinds = np.full((count, spots, KINDS + 1), _NEVER)
         kinds[..., NO_TIP] = 0.0
+        log_odds = np.full((count, spots), _NEVER)
         place, spot = np.repeat(chosen, spots), np.tile(np.arange(spots), len(chosen))
         names, angles_rad = [places[number] for number in place.tolist()], found.angles_rad[place]
         tips_mm = self._crops.near_axes(places, tips_px, found.feet_mm, self._usual_tip_mm)[place, spot]
         own = flatten_sides(self._crops, pictures[place], names, tips_mm, angles_rad)
-        kinds[place, spot] = self._network.log_probabilities(own, self._crops.views(names), angles_rad)
-        sides[place, spot] = own
-        return _Spots(tips_px, logs, sides, kinds)
+        seen = self._network.log_probabilities(own, self._crops.views(names), angles_rad)
+        kinds[place, spot], log_odds[place, spot], sides[place, spot] = seen, tip_log_odds(seen), own
+        return _Spots(tips_px, logs, sides, kinds, log_odds)
 
 
 def _surest_size(kinds: FloatArray) -> FloatArray:
