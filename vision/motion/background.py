@@ -107,15 +107,14 @@ class Difference:
 def frame_features(small: Image) -> FrameFeatures:
     """Compute the features of a small blue-green-red picture of 8 bits a channel (a grey one counts as colourless)."""
     smooth = cv2.GaussianBlur(np.asarray(as_colour(small), dtype=np.float32), (0, 0), _SETTINGS.smoothing_px)
-    blue, green, red = cv2.split(smooth)
-    level = (blue + green + red) / 3
+    level = np.asarray(cv2.transform(smooth, np.full((1, 3), 1 / 3)), dtype=np.float32)
     light = np.asarray(cv2.log(level + _SETTINGS.dark_offset), dtype=np.float32)
-    blue, green, red = cv2.split(cv2.log(smooth + _SETTINGS.colour_offset))
+    colours = cv2.log(smooth + _SETTINGS.colour_offset)
     return FrameFeatures(
-        np.asarray(level),
+        level,
         light,
-        np.asarray(red - green),
-        np.asarray(blue - green),
+        np.asarray(colours[..., 2] - colours[..., 1]),
+        np.asarray(colours[..., 0] - colours[..., 1]),
         np.asarray(cv2.Sobel(light, cv2.CV_32F, 1, 0, scale=0.25)),
         np.asarray(cv2.Sobel(light, cv2.CV_32F, 0, 1, scale=0.25)),
     )
@@ -202,9 +201,8 @@ class BackgroundModel:
             for learned, seen in pairs:
                 np.copyto(learned, seen, where=where)
             return
-        share = np.asarray(where, dtype=np.float32) * np.float32(rate)
         for learned, seen in pairs:
-            learned += share * (seen - learned)
+            cv2.accumulateWeighted(seen, learned, rate, where.view(np.uint8))
 
     def learn_light(self, now: FrameFeatures, gain: float, where: BoolImage) -> None:
         """Replace brightness and colour at the marked pixels, but keep the structure, which a shadow blurs."""
@@ -252,7 +250,8 @@ class RestMap:
         np.copyto(self._since_s, time_s, where=moved)
         self._frames += 1
         np.copyto(self._frames, 0, where=moved)
-        self._rested_s = np.where(self._frames >= _SETTINGS.rest_frames, time_s - self._since_s, -1.0)
+        self._rested_s = time_s - self._since_s
+        np.copyto(self._rested_s, -1.0, where=self._frames < _SETTINGS.rest_frames)
 
     def at_rest_for(self, rest_s: float) -> BoolImage:
         """Return pixels that have been at rest for that long, and for the minimum number of frames."""

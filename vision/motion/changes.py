@@ -50,10 +50,10 @@ def surface_region(name: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Region:
-    """A region of the small picture: a window, and which of the window's pixels belong to it."""
+    """A region of the small picture: a window, and a mask of the window's pixels that belong to it, 0 or 1."""
 
     window: tuple[slice, slice]
-    inside: npt.NDArray[np.bool_]
+    inside: npt.NDArray[np.uint8]
 
 
 class ChangeDetector:
@@ -96,7 +96,7 @@ class ChangeDetector:
         _, over = cv2.threshold(cv2.absdiff(small, self._reference), _SETTINGS.changed_levels, 1, cv2.THRESH_BINARY)
         if not over.any():
             return set()
-        strong = over if over.ndim == 2 else cv2.bitwise_or(over[..., 0], cv2.bitwise_or(over[..., 1], over[..., 2]))
+        strong = np.bitwise_or.reduce(cv2.split(over), axis=0)
         counts = np.asarray(cv2.integral(strong))
         left, top, right, bottom = self._boxes.T
         within = counts[bottom, right] - counts[top, right] - counts[bottom, left] + counts[top, left]
@@ -105,11 +105,11 @@ class ChangeDetector:
             if count < self._least[name]:
                 continue
             region = self._region(name)
-            if int(strong[region.window][region.inside].sum()) >= self._least[name]:
+            if np.count_nonzero(strong[region.window] & region.inside) >= self._least[name]:
                 changed.add(name)
         for name in changed:
             region = self._regions[name]
-            self._reference[region.window][region.inside] = small[region.window][region.inside]
+            cv2.copyTo(small[region.window], region.inside, self._reference[region.window])
         return changed
 
     def _region(self, name: str) -> _Region:
@@ -124,7 +124,7 @@ class ChangeDetector:
                 hull = cv2.convexHull(np.round(outline - (left, top)).astype(np.int32))
                 cv2.fillConvexPoly(mask, hull, 1)
                 start += length
-            self._regions[name] = _Region((slice(top, bottom), slice(left, right)), mask > 0)
+            self._regions[name] = _Region((slice(top, bottom), slice(left, right)), mask)
         return self._regions[name]
 
 
