@@ -34,6 +34,7 @@ from vision.locating.pose import (
     fit_from,
     fit_poses,
     marker_error_px,
+    marker_errors_px,
     merge_fits,
     shapes_agree,
 )
@@ -379,7 +380,8 @@ def location_from_fit(
     fit: PoseFit, camera: CameraModel, layout: TableLayout, ids_seen: Sequence[int], *, uncertain: bool
 ) -> TableLocation:
     """Make a TableLocation of a fit: the error of each marker, and notices for a person."""
-    errors = {marker.marker_id: marker_error_px(camera, fit.pose, layout.markers, marker) for marker in fit.used}
+    ids = [marker.marker_id for marker in fit.used]
+    errors = dict(zip(ids, marker_errors_px(camera, fit.pose, layout.markers, fit.used), strict=True))
     error_px = float(np.sqrt(np.mean(np.square(list(errors.values()))))) if errors else 0.0
     notices = notices_of(fit, camera, layout)
     return TableLocation(fit.pose, fit.used, tuple(ids_seen), error_px, errors, uncertain, notices)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from statistics import median
 
 import numpy as np
 
@@ -57,6 +58,7 @@ _SETTINGS = PoseSettings()
 
 _LEAST_GAIN = 1e-9
 """Share of the squared error that a step must gain, or promise to gain, for the fit of a pose to go on."""
+_DIAGONAL = np.eye(6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +84,16 @@ class PoseFit:
 
 def marker_error_px(camera: CameraModel, pose: Pose, layout: MarkerLayout, marker: Marker) -> float:
     """Return the root mean square distance in pixels between a marker's corners and their projections."""
-    expected = project(camera, pose, layout.corners_mm(marker.marker_id))
-    return float(np.sqrt(np.mean(np.sum((expected - marker.corners_px) ** 2, axis=1))))
+    return marker_errors_px(camera, pose, layout, [marker])[0]
+
+
+def marker_errors_px(camera: CameraModel, pose: Pose, layout: MarkerLayout, markers: Sequence[Marker]) -> list[float]:
+    """Return the same of each of several markers."""
+    if not markers:
+        return []
+    points, pixels = corner_pairs(layout, markers)
+    squares = ((project(camera, pose, points) - pixels) ** 2).reshape(-1, 8)
+    return [float(error) for error in np.sqrt(squares.sum(axis=1) / 4)]
 
 
 def agreement_px(layout: MarkerLayout, marker: Marker) -> float:
@@ -141,21 +151,18 @@ def refine_pose(
     count in both directions. ``weights`` (n,) multiply each point's error.
     """
     rotation, translation = pose.rotation_vector.copy(), pose.translation.copy()
-    scale = np.ones(len(points_mm)) if weights is None else weights
     damping = 1e-4
-    residual, jacobian = _residuals(camera, rotation, translation, points_mm, pixels, directions, scale)
+    residual, jacobian = _residuals(camera, rotation, translation, points_mm, pixels, directions, weights)
     cost = float(residual @ residual)
     for _ in range(steps):
         normal = jacobian.T @ jacobian
-        damped = normal.copy()
-        damped.flat[::7] += damping * damped.flat[::7]
-        damped.flat[::7] += 1e-12
+        damped = normal * (1 + damping * _DIAGONAL) + 1e-12 * _DIAGONAL
         downhill = -jacobian.T @ residual
         step = np.linalg.solve(damped, downhill)
         if step @ (2 * downhill - normal @ step) <= _LEAST_GAIN * cost:
             break
         tried = (rotation + step[:3], translation + step[3:])
-        new_residual, new_jacobian = _residuals(camera, *tried, points_mm, pixels, directions, scale)
+        new_residual, new_jacobian = _residuals(camera, *tried, points_mm, pixels, directions, weights)
         new_cost = float(new_residual @ new_residual)
         if not new_cost < cost:
             damping *= 10
@@ -178,11 +185,12 @@ def _residuals(
     points_mm: FloatArray,
     pixels: FloatArray,
     directions: FloatArray | None,
-    weights: FloatArray,
+    weights: FloatArray | None,
 ) -> tuple[FloatArray, FloatArray]:
     seen, derivatives = project_with_jacobian(points_mm, rotation, translation, camera.matrix, camera.distortion)
-    error = (seen - pixels) * weights[:, None]
-    derivatives = derivatives * weights[:, None, None]
+    error = seen - pixels
+    if weights is not None:
+        error, derivatives = error * weights[:, None], derivatives * weights[:, None, None]
     if directions is None:
         return error.reshape(-1), derivatives.reshape(-1, 6)
     lines = np.any(directions != 0, axis=1)
@@ -224,10 +232,7 @@ def _error_px(camera: CameraModel, pose: Pose, points: FloatArray, pixels: Float
 def _agreeing_markers(camera: CameraModel, layout: MarkerLayout, pose: Pose, markers: Sequence[Marker]) -> list[Marker]:
     """Return the marker of each id that agrees best with a pose, if any does."""
     best: dict[int, tuple[float, Marker]] = {}
-    points, pixels = corner_pairs(layout, markers)
-    off = (project(camera, pose, points) - pixels).reshape(-1, 4, 2)
-    errors = np.sqrt((off**2).sum(axis=2).mean(axis=1))
-    for error, marker in zip(errors.tolist(), markers, strict=True):
+    for error, marker in zip(marker_errors_px(camera, pose, layout, markers), markers, strict=True):
         if error <= agreement_px(layout, marker) and error < best.get(marker.marker_id, (np.inf, marker))[0]:
             best[marker.marker_id] = (error, marker)
     return [marker for _, (_, marker) in sorted(best.items())]
@@ -244,52 +249,50 @@ def fit_poses(camera: CameraModel, layout: MarkerLayout, markers: Sequence[Marke
     if not known:
         return []
     starts: list[Pose] = []
+    fits: list[PoseFit] = []
     if len({marker.marker_id for marker in known}) == len(known) > 2:
         starts += poses_from(camera, layout, known)
-        errors = [_error_px(camera, start, *corner_pairs(layout, known)) for start in starts]
-        # both planar solutions often converge when refined
-        likely = [
-            start
-            for index, (start, error) in enumerate(zip(starts, errors, strict=True))
-            if error <= _equivalent_error_px(min(errors))
-            and not any(are_poses_close(start, other) for other in starts[:index])
-        ]
-        together = [fit for start in likely if (fit := _fit_agreeing_markers(camera, layout, start, known)) is not None]
+        pairs = corner_pairs(layout, known)
+        errors = [_error_px(camera, start, *pairs) for start in starts]
+        likely = sum(error <= _equivalent_error_px(errors[0]) for error in errors)
+        for start in starts[:likely]:
+            fits += _fit_agreeing_markers(camera, layout, start, known, fits)
         # where more markers agree than any three points must, no smaller group can explain the picture better
-        agreeing = [fit for fit in together if not fit.unused and fit.error_px < _SETTINGS.clearly_together_px]
+        agreeing = [fit for fit in fits if not fit.unused and fit.error_px < _SETTINGS.clearly_together_px]
         if agreeing and len(known) >= _SETTINGS.clearly_together:
             return [merge_fits(agreeing)]
+        starts = starts[likely:]
     for pair in combinations(known, 2):
         if pair[0].marker_id != pair[1].marker_id:
             starts += poses_from(camera, layout, pair)
     for marker in known:
         starts += poses_from(camera, layout, [marker])
-    fits: dict[tuple[int, ...], list[PoseFit]] = {}
     for start in starts:
-        fit = _fit_agreeing_markers(camera, layout, start, known)
-        if fit is not None:
-            key = tuple(index for index, marker in enumerate(known) if marker not in fit.unused)
-            fits.setdefault(key, []).append(fit)
-    merged = [merge_fits(group) for group in fits.values()]
+        fits += _fit_agreeing_markers(camera, layout, start, known, fits)
+    groups: dict[tuple[Marker, ...], list[PoseFit]] = {}
+    for fit in fits:
+        groups.setdefault(fit.unused, []).append(fit)
+    merged = [merge_fits(group) for group in groups.values()]
     return sorted(merged, key=lambda fit: (-len(fit.used), fit.error_px))
 
 
 def _fit_agreeing_markers(
-    camera: CameraModel, layout: MarkerLayout, start: Pose, known: Sequence[Marker]
-) -> PoseFit | None:
-    pose, used = start, _agreeing_markers(camera, layout, start, known)
-    for _ in range(4):
-        if not used:
-            return None
-        pose = refine_pose(camera, pose, *corner_pairs(layout, used))
-        again = _agreeing_markers(camera, layout, pose, known)
-        if again == used:
+    camera: CameraModel, layout: MarkerLayout, start: Pose, known: Sequence[Marker], fits: Sequence[PoseFit]
+) -> list[PoseFit]:
+    """Fit a pose to the markers that agree with it; none if there are none, or if it comes to one of ``fits``, as most
+    starts do.
+    """
+    pose = start
+    before: tuple[Marker, ...] | None = None
+    for _ in range(5):
+        used = _agreeing_markers(camera, layout, pose, known)
+        unused = tuple(marker for marker in known if marker not in used)
+        if not used or any(fit.unused == unused and are_poses_close(fit.pose, pose) for fit in fits):
+            return []
+        if unused == before:
             break
-        used = again
-    if not used or not faces_camera(pose, layout):
-        return None
-    unused = tuple(marker for marker in known if marker not in used)
-    return fit_from(camera, layout, pose, used, unused=unused)
+        pose, before = refine_pose(camera, pose, *corner_pairs(layout, used)), unused
+    return [fit_from(camera, layout, pose, used, unused=unused)] if faces_camera(pose, layout) else []
 
 
 def fit_from(
@@ -305,17 +308,20 @@ def fit_from(
     Bright white spreads into every marker's black by the same fraction of a pixel. The known size of the markers gives
     the amount, and the corners are moved back by it.
     """
-    sized = list(used)
-    points, pixels = corner_pairs(layout, sized)
+    points, pixels = corner_pairs(layout, used)
     pose = refine_pose(camera, start, points, pixels)
-    for _ in range(2 if len(sized) > 1 else 0):
+    if len(used) == 1:
+        return PoseFit(pose, tuple(used), unused, _error_px(camera, pose, points, pixels))
+    quads, sides_px = pixels.reshape(-1, 4, 2), [marker.side_px for marker in used]
+    for _ in range(2):
         expected = project(camera, pose, points).reshape(-1, 4, 2)
-        lacking = [(np.sqrt(quad_area(quad)) - one.side_px) / 2 for quad, one in zip(expected, used, strict=True)]
-        growth_px = float(np.clip(np.median(lacking), -_SETTINGS.largest_growth_px, _SETTINGS.largest_growth_px))
-        sized = [replace(marker, corners_px=grow_quad(marker.corners_px, growth_px)) for marker in used]
-        pixels = np.concatenate([marker.corners_px for marker in sized])
+        lacking = [(np.sqrt(quad_area(quad)) - side_px) / 2 for quad, side_px in zip(expected, sides_px, strict=True)]
+        growth_px = min(max(median(lacking), -_SETTINGS.largest_growth_px), _SETTINGS.largest_growth_px)
+        grown = grow_quad(quads, growth_px)
+        pixels = grown.reshape(-1, 2)
         pose = refine_pose(camera, pose, points, pixels)
-    return PoseFit(pose, tuple(sized), unused, _error_px(camera, pose, points, pixels))
+    sized = tuple(replace(marker, corners_px=quad) for marker, quad in zip(used, grown, strict=True))
+    return PoseFit(pose, sized, unused, _error_px(camera, pose, points, pixels))
 
 
 def merge_fits(group: Sequence[PoseFit]) -> PoseFit:

@@ -49,13 +49,13 @@ def quad_area(corners: FloatArray) -> float:
 
 
 def grow_quad(corners: FloatArray, by_px: float) -> FloatArray:
-    """Move every side of a convex quad (4, 2) outwards by that many pixels (inwards when negative)."""
-    ahead = corners[[1, 2, 3, 0]] - corners
-    ahead = ahead / np.hypot(ahead[:, 0], ahead[:, 1])[:, None]
-    behind = ahead[[3, 0, 1, 2]]
+    """Move every side of convex quads (..., 4, 2) outwards by that many pixels (inwards when negative)."""
+    ahead = corners[..., [1, 2, 3, 0], :] - corners
+    ahead = ahead / np.hypot(ahead[..., 0], ahead[..., 1])[..., None]
+    behind = ahead[..., [3, 0, 1, 2], :]
     # two neighbouring sides moved by d meet at corner + d * (behind - ahead) / sin(angle between them)
-    sine = behind[:, 0] * ahead[:, 1] - behind[:, 1] * ahead[:, 0]
-    return np.asarray(corners + by_px * (behind - ahead) / np.abs(sine)[:, None], dtype=np.float64)
+    sine = behind[..., 0] * ahead[..., 1] - behind[..., 1] * ahead[..., 0]
+    return np.asarray(corners + by_px * (behind - ahead) / np.abs(sine)[..., None], dtype=np.float64)
 
 
 def undo_tone_curve(values: npt.NDArray[Any]) -> FloatArray:

@@ -230,7 +230,7 @@ class TableTracker:
             rows = self._corners.setdefault(marker.marker_id, deque(maxlen=_SETTINGS.averaged_frames))
             rows.append(marker.corners_px)
         averaged = [
-            Marker(marker_id, median(np.stack(list(rows))), FoundBy.AVERAGED)
+            Marker(marker_id, median(np.array(rows)), FoundBy.AVERAGED)
             for marker_id, rows in sorted(self._corners.items())
         ]
         fit = fit_from(self._camera, self._layout.markers, before.pose, averaged)
@@ -347,14 +347,14 @@ class TableTracker:
         rows = self._corners.get(marker_id)
         if rows is None:
             return project(self._camera, self._last_location().pose, self._layout.markers.corners_mm(marker_id))
-        return np.asarray(median(np.stack(list(rows))), dtype=np.float64)
+        return np.asarray(median(np.array(rows)), dtype=np.float64)
 
     def _find_in_windows(self, grey: Image, pose: Pose, kept: Collection[int]) -> dict[int, Marker]:
-        expected = {
-            marker_id: project(self._camera, pose, self._layout.markers.corners_mm(marker_id))
-            for marker_id in self._layout.markers.centres_mm
-            if marker_id not in kept
-        }
+        known = self._layout.markers
+        wanted = [marker_id for marker_id in known.centres_mm if marker_id not in kept]
+        corners_mm = np.array([known.corners_mm(marker_id) for marker_id in wanted])
+        quads = project(self._camera, pose, corners_mm).reshape(-1, 4, 2)
+        expected = dict(zip(wanted, quads, strict=True))
         seen = redetect_markers(grey, expected, self._finder)
         for marker_id, corners in expected.items():
             if marker_id not in seen:
