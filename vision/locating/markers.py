@@ -19,7 +19,7 @@ from common.phrases import listed
 from vision.errors import LayoutError
 from vision.frame import FloatArray, Image
 from vision.locating.outlines import SMALLEST_SIDE_PX, Codes, code_similarity, dark_quads
-from vision.locating.quads import quad_area, refine_quads, undo_tone_curve
+from vision.locating.quads import quad_area, refine_quads, smallest_sides, undo_tone_curve
 from vision.opencv import aruco_dictionary, as_grey, detect_markers
 from vision.sampling import TONE_CURVE
 
@@ -252,15 +252,13 @@ def redetect_markers(grey: Image, expected_px: Mapping[int, FloatArray], finder:
     between them the marker's code.
     """
     height, width = grey.shape
-    inside = {
-        marker_id: quad
-        for marker_id, quad in expected_px.items()
-        if quad.min() >= 0
-        and (quad < (width, height)).all()
-        and float(np.hypot(*(np.roll(quad, -1, axis=0) - quad).T).min()) >= SMALLEST_SIDE_PX
-    }
+    quads = np.array(list(expected_px.values())).reshape(-1, 4, 2)
+    inside = (quads >= 0).all(axis=(1, 2)) & (quads < (width, height)).all(axis=(1, 2))
+    searched = inside & (smallest_sides(quads) >= SMALLEST_SIDE_PX)
+    ids = [marker_id for marker_id, chosen in zip(expected_px, searched, strict=True) if chosen]
+    likely = list(quads[searched])
     found: dict[int, Marker] = {}
-    for (marker_id, quad), corners in zip(inside.items(), refine_quads(grey, list(inside.values())), strict=True):
+    for marker_id, quad, corners in zip(ids, likely, refine_quads(grey, likely), strict=True):
         if corners is None or np.abs(corners - quad).max() > _MOVED_AT_MOST_PX:
             continue
         if code_similarity(grey, corners, finder.pattern(marker_id)) >= _LEAST_LIKENESS:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import cv2
@@ -17,6 +19,7 @@ SMALLEST_SIDE_PX = 14.0
 """Minimum side, in pixels, of a marker that is searched for where it was, or by its outline. Larger: fewer small ones.
 Set by hand on virtual pictures.
 """
+_UNIT_SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], dtype=np.float32)
 _POINTS_PER_MODULE = 2
 """Points along a module's side at which codes are compared. More: finer, slower."""
 
@@ -117,20 +120,25 @@ def _enlarge(pattern: Image) -> Image:
 
 
 def _normalise(values: npt.NDArray[Any]) -> FloatArray:
-    apart = np.asarray(values, dtype=np.float64).ravel() - float(np.mean(values))
-    return apart / max(float(np.linalg.norm(apart)), 1e-9)
+    apart = np.asarray(values, dtype=np.float64).ravel() - float(values.mean())
+    return apart / max(math.sqrt(apart @ apart), 1e-9)
 
 
 def _rectified_contents(grey: Image, corners_px: FloatArray, points: int) -> Image:
     """Return the contents of a quad, rectified to (points, points)."""
-    unit = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], dtype=np.float32)
-    to_picture = cv2.getPerspectiveTransform(unit, corners_px.astype(np.float32))
-    steps = (np.arange(points, dtype=np.float64) + 0.5) / points
-    across, down = np.meshgrid(steps, steps)
-    at = np.stack([across, down, np.ones_like(across)], axis=-1) @ to_picture.T
+    to_picture = cv2.getPerspectiveTransform(_UNIT_SQUARE, corners_px.astype(np.float32))
+    at = _points_inside(points) @ to_picture.T
     maps = (at[..., :2] / at[..., 2:]).astype(np.float32)
     seen = cv2.remap(grey, maps, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
     return np.asarray(seen, dtype=np.uint8)
+
+
+@cache
+def _points_inside(points: int) -> FloatArray:
+    """Return rows of points (x, y, 1) inside the unit square, (points, points, 3)."""
+    steps = (np.arange(points, dtype=np.float64) + 0.5) / points
+    across, down = np.meshgrid(steps, steps)
+    return np.stack([across, down, np.ones_like(across)], axis=-1)
 
 
 def code_similarity(grey: Image, corners_px: FloatArray, pattern: Image) -> float:

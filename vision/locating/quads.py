@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import FloatArray, FloatImage, Image
-from vision.sampling import TONE_CURVE
+from vision.sampling import TONE_CURVE, median
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,12 @@ def quad_area(corners: FloatArray) -> float:
     return float(abs((x2 - x0) * (y3 - y1) - (x3 - x1) * (y2 - y0)) / 2)
 
 
+def smallest_sides(quads: FloatArray) -> FloatArray:
+    """Return the length of the smallest side of each quad (n, 4, 2), shape (n,)."""
+    along = quads[:, [1, 2, 3, 0]] - quads
+    return np.asarray(np.hypot(along[..., 0], along[..., 1]).min(axis=1), dtype=np.float64)
+
+
 def grow_quad(corners: FloatArray, by_px: float) -> FloatArray:
     """Move every side of convex quads (..., 4, 2) outwards by that many pixels (inwards when negative)."""
     ahead = corners[..., [1, 2, 3, 0], :] - corners
@@ -71,17 +77,14 @@ def refine_quad(grey: Image, corners_px: FloatArray) -> FloatArray | None:
 def refine_quads(grey: Image, quads_px: Sequence[FloatArray]) -> list[FloatArray | None]:
     """Refine several dark quads' corners, each (4, 2); ``None`` for one with a side without a clear edge."""
     refined: list[FloatArray | None] = [None] * len(quads_px)
-    large = [
-        index
-        for index, quad in enumerate(quads_px)
-        if float(np.hypot(*(np.roll(quad, -1, axis=0) - quad).T).min()) >= _SETTINGS.smallest_side_px
-    ]
-    if not large:
+    quads = np.array(quads_px, dtype=np.float64).reshape(-1, 4, 2)
+    large = np.flatnonzero(smallest_sides(quads) >= _SETTINGS.smallest_side_px)
+    if not len(large):
         return refined
-    quads = np.array([quads_px[index] for index in large], dtype=np.float64)
-    lines, clear = _edge_lines(grey, quads.reshape(-1, 2), np.roll(quads, -1, axis=1).reshape(-1, 2), quads)
+    quads = quads[large]
+    lines, clear = _edge_lines(grey, quads.reshape(-1, 2), quads[:, [1, 2, 3, 0]].reshape(-1, 2), quads)
     lines, clear = lines.reshape(-1, 4, 3), clear.reshape(-1, 4)
-    before = np.roll(lines, 1, axis=1)
+    before = lines[:, [3, 0, 1, 2]]
     # two lines a x + b y + c = 0 cross at the cross product of their coefficients
     crossings = np.cross(before, lines)
     apart = crossings[..., 2]
@@ -129,12 +132,12 @@ def _edge_lines(
         len(starts), _SETTINGS.samples_per_side, _SETTINGS.steps_across
     )
     slope = np.maximum(profile[..., 1:] - profile[..., :-1], 0)
-    middle = ((steps[:, :-1] + steps[:, 1:]) / 2)[:, None, :]
+    middle = (steps[:, :-1] + steps[:, 1:]) / 2
     strength = slope.sum(axis=2)
-    clear = strength > np.maximum(_SETTINGS.faintest_edge, 0.4 * np.median(strength, axis=1, keepdims=True))
-    peak = np.take_along_axis(np.broadcast_to(middle, slope.shape), slope.argmax(axis=2)[..., None], axis=2)
-    weight = slope * (np.abs(middle - peak) <= np.maximum(1.0, reach / 3)[:, None, None])
-    offset = (weight * middle).sum(axis=2) / np.maximum(weight.sum(axis=2), 1e-9)
+    clear = strength > np.maximum(_SETTINGS.faintest_edge, 0.4 * median(strength, axis=1)[:, None])
+    peak = np.take_along_axis(middle, slope.argmax(axis=2), axis=1)[..., None]
+    weight = slope * (np.abs(middle[:, None] - peak) <= np.maximum(1.0, reach / 3)[:, None, None])
+    offset = np.einsum("nsk,nk->ns", weight, middle) / np.maximum(weight.sum(axis=2), 1e-9)
     lines, straight = _robust_lines(feet + offset[..., None] * outward[:, None], clear)
     return lines, straight & (clear.sum(axis=1) >= _SETTINGS.samples_per_side // 3)
 
@@ -163,7 +166,9 @@ def _robust_lines(points: FloatArray, clear: npt.NDArray[np.bool_]) -> tuple[Flo
         sine, cosine = np.sin(angle), np.cos(angle)
         lines = np.column_stack([-sine, cosine, sine * x - cosine * y])
         distance = np.abs(down * cosine[:, None] - across * sine[:, None])
-        kept = clear & (distance <= np.maximum(0.25, 2.5 * _median_where(distance, clear))[:, None])
+        before, kept = kept, clear & (distance <= np.maximum(0.25, 2.5 * _median_where(distance, clear))[:, None])
+        if (kept == before).all():
+            break
     return lines, fitted
 
 
