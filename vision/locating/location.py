@@ -308,6 +308,10 @@ def _search_expected(
     for fit in fits[:2]:
         for pose in (fit.pose, *fit.rivals[:1]):
             for marker_id in sorted(set(layout.markers.centres_mm) - fit.ids):
+                expected_px = project(camera, pose, layout.markers.corners_mm(marker_id))
+                # another pose may have led to it already
+                if _is_known(Marker(marker_id, expected_px), found):
+                    continue
                 marker = find_expected(grey, camera, pose, layout.markers, marker_id, finder)
                 if marker is not None and not _is_known(marker, found):
                     found.append(marker)

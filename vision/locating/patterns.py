@@ -123,7 +123,8 @@ def find_expected(
 
 def _stretch_contrast(patch: Image) -> Image:
     low, high = np.percentile(patch, (2, 98))
-    return np.asarray(np.clip((patch - low) * (255 / max(high - low, 8.0)), 0, 255), dtype=np.uint8)
+    levels = np.clip((np.arange(256) - low) * (255 / max(high - low, 8.0)), 0, 255)
+    return np.asarray(cv2.LUT(patch, levels.astype(np.uint8)), dtype=np.uint8)
 
 
 def match_expected(

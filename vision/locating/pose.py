@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import median
 
+import cv2
 import numpy as np
 
 from vision.frame import FloatArray
@@ -48,6 +49,10 @@ class PoseSettings:
     """Number of markers that make a pose certain ..."""
     clearly_together_px: float = 1.0
     """... when their error, in pixels, is below this. Higher: fewer other poses are tried."""
+    same_within: tuple[float, float] = (1.0, 0.1)
+    """Distance in mm and angle in degrees within which two starts have come to the same pose. Larger: faster, and of
+    two poses so close the worse may be taken.
+    """
     rival_ratio: float = 3.0
     """Ratio of errors up to which two poses explain the corners equally well. Higher: more poses are uncertain."""
     rival_floor_px: float = 0.15
@@ -158,7 +163,7 @@ def refine_pose(
         normal = jacobian.T @ jacobian
         damped = normal * (1 + damping * _DIAGONAL) + 1e-12 * _DIAGONAL
         downhill = -jacobian.T @ residual
-        step = np.linalg.solve(damped, downhill)
+        step = np.ravel(cv2.solve(damped, downhill[:, None])[1])
         if step @ (2 * downhill - normal @ step) <= _LEAST_GAIN * cost:
             break
         tried = (rotation + step[:3], translation + step[3:])
@@ -287,7 +292,9 @@ def _fit_agreeing_markers(
     for _ in range(5):
         used = _agreeing_markers(camera, layout, pose, known)
         unused = tuple(marker for marker in known if marker not in used)
-        if not used or any(fit.unused == unused and are_poses_close(fit.pose, pose) for fit in fits):
+        if not used or any(
+            fit.unused == unused and are_poses_close(fit.pose, pose, *_SETTINGS.same_within) for fit in fits
+        ):
             return []
         if unused == before:
             break
@@ -341,8 +348,8 @@ def _equivalent_error_px(error_px: float) -> float:
     return _SETTINGS.rival_ratio * max(error_px, _SETTINGS.rival_floor_px)
 
 
-def are_poses_close(first: Pose, second: Pose) -> bool:
-    """Return whether two camera poses have nearly the same position and direction: within 8 mm and a degree."""
+def are_poses_close(first: Pose, second: Pose, apart_mm: float = 8.0, turned_deg: float = 1.0) -> bool:
+    """Return whether two camera poses have nearly the same position and direction."""
     turn = np.linalg.norm(Pose(first.rotation @ second.rotation.T, first.translation).rotation_vector)
     apart = np.linalg.norm(first.camera_position_mm - second.camera_position_mm)
-    return bool(np.degrees(turn) <= 1.0 and apart <= 8.0)
+    return bool(np.degrees(turn) <= turned_deg and apart <= apart_mm)
