@@ -195,7 +195,7 @@ class HandDetector:
         self._learn(self._background, now, difference, parts)
         kind = self._state(difference, parts, hand)
         self._update_confirmation(kind, time_s)
-        connected = bool((hand & parts.pixels_of(parts.border)).any())
+        connected = bool(parts.border[parts.labels[hand]].any())
         return HandDetection(kind if self._calm or kind is HandState.HAND else HandState.STARTING, hand, connected)
 
     def pixels_inside(self, outline_px: npt.ArrayLike) -> npt.NDArray[np.intp]:
