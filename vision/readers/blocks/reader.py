@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 
 from vision.frame import Image
-from vision.geometry import CameraModel, CubeSolid, Pose, corners_px, hull_px, outline_px
+from vision.geometry import CameraModel, CubeSolid, Pose, corners_px, hull_px
 from vision.layout.pieces import BlockPieces
 from vision.layout.surfaces import Surface, top_mm
 from vision.readers.blocks.appearance import BlockAppearance, look_name
@@ -200,9 +200,10 @@ class BlockReader:
         fits = self._fits(image, camera, pose, looked_at)
         base_mm, side_mm = self._surface.height_mm, self._pieces.side_mm
         solids = {place: CubeSolid(fit.x_mm, fit.y_mm, base_mm, side_mm, fit.turned_deg) for place, fit in fits.items()}
-        corners = corners_px(list(solids.values()), camera, pose)
-        outlines = {place: hull_px(corner) for place, corner in zip(solids, corners, strict=True)}
-        side_faces = dict(zip(solids, side_views(image, corners), strict=True))
+        kept = {place: block for place, block in previous.items() if place not in places}
+        corners = corners_px([*solids.values(), *(block.solid for block in kept.values())], camera, pose)
+        outlines = dict(zip([*solids, *kept], map(hull_px, corners), strict=True))
+        side_faces = dict(zip(solids, side_views(image, corners[: len(solids)]), strict=True))
         found: dict[str, BlockSighting] = {}
         nearer = np.zeros(image.shape[:2], dtype=np.uint8)
         for place in order:
@@ -211,7 +212,7 @@ class BlockReader:
                 seen = [face.without_hidden(nearer) for face in side_faces[place]] if found else side_faces[place]
                 block = self._make_sighting(place, fits[place], solids[place], seen)
             else:
-                block = None if place in looked_at else previous.get(place)
+                block = kept.get(place)
             if block is None or block.log_odds < _SETTINGS.least_log_odds:
                 continue
             rival = next((other for other in found.values() if self._overlap(other.solid, block.solid)), None)
@@ -221,9 +222,7 @@ class BlockReader:
                 del found[rival.place]
             found[place] = block
             if block.log_odds > 0:
-                outline = outlines[place] if place in outlines else outline_px(block.solid, camera, pose)
-                outline = np.clip(outline, -1e4, 1e4)
-                cv2.fillConvexPoly(nearer, np.round(outline).astype(np.int32), 1)
+                cv2.fillConvexPoly(nearer, np.round(np.clip(outlines[place], -1e4, 1e4)).astype(np.int32), 1)
         return found
 
     def _fits(self, image: Image, camera: CameraModel, pose: Pose, places: Sequence[str]) -> dict[str, FaceFit]:
@@ -267,7 +266,7 @@ class BlockReader:
             beyond = max(0.0, distances[colour] - _SETTINGS.colour_easy)
             log_odds -= min(_SETTINGS.colour_cost_limit, _SETTINGS.colour_cost * beyond**2)
         x, y = self._surface.centre_mm(place)
-        off = float(np.hypot(fit.x_mm - x, fit.y_mm - y))
+        off = math.hypot(fit.x_mm - x, fit.y_mm - y)
         log_odds -= _SETTINGS.offset_cost_per_mm * max(0.0, off - _SETTINGS.offset_easy_mm)
         views = [(view, side_fit) for view in seen if (side_fit := self._sides.fit(view, colour)) is not None]
         below = support(views)

@@ -85,7 +85,7 @@ class SideView:
     @property
     def open_share(self) -> float:
         """Share (0 to 1) of the face that nearer blocks do not hide."""
-        return float(self.open.mean())
+        return np.count_nonzero(self.open) / self.open.size
 
     def without_hidden(self, nearer: npt.NDArray[np.uint8]) -> SideView:
         """Return the view without the pixels hidden by nearer blocks; ``nearer`` marks those in the picture."""
@@ -99,7 +99,7 @@ def side_views(image: Image, blocks_px: FloatArray) -> list[list[SideView]]:
     ``blocks_px`` are the blocks' corners in the picture, (n, 8, 2), as returned by ``corners_px``.
     """
     quads = blocks_px[:, [SIDE_CORNERS[side] for side in Side]]
-    ahead = np.roll(quads, -1, axis=2)
+    ahead = quads[:, :, [1, 2, 3, 0]]
     # seen from outside, a face's corners are clockwise, in the picture too
     areas = (quads[..., 0] * ahead[..., 1] - ahead[..., 0] * quads[..., 1]).sum(axis=2) / 2
     edges = np.hypot(*(quads[:, :, [1, 2]] - quads[:, :, [0, 3]]).transpose(3, 0, 1, 2))
@@ -112,8 +112,9 @@ def side_views(image: Image, blocks_px: FloatArray) -> list[list[SideView]]:
     points = _quad_maps(np.array([quads[face] for face in faces]), SIDE_PX)
     seen = sample(image, points.reshape(-1, SIDE_PX, 2))
     light = linear_light(seen).reshape(len(faces), SIDE_PX, SIDE_PX, -1)
-    size = np.array([image.shape[1], image.shape[0]], dtype=np.float32)
-    inside = np.asarray(((points >= 0) & (points < size)).all(axis=-1))
+    rows, columns = image.shape[:2]
+    x, y = points[..., 0], points[..., 1]
+    inside = np.asarray((x >= 0) & (x < columns) & (y >= 0) & (y < rows))
     sides = tuple(Side)
     for number, (index, side) in enumerate(faces):
         size_px = float(heights[index, side]), float(widths[index, side])
@@ -123,20 +124,13 @@ def side_views(image: Image, blocks_px: FloatArray) -> list[list[SideView]]:
 
 def _quad_maps(quads_px: FloatArray, side_px: int) -> PixelMap:
     """Return the pixel maps, (n, side, side, 2), of squares seen as quads (n, 4, 2): upper left, upper right, lower
-    right, lower left (Heckbert, *Fundamentals of texture mapping*, 1989). Lens distortion within one face is ignored.
+    right, lower left. Lens distortion within one face is ignored.
     """
-    first, second, third, fourth = (quads_px[:, corner] for corner in range(4))
-    right, down, rest = second - third, fourth - third, first - second + third - fourth
-    turn = right[:, 0] * down[:, 1] - down[:, 0] * right[:, 1]
-    g = ((rest[:, 0] * down[:, 1] - down[:, 0] * rest[:, 1]) / turn)[:, None]
-    h = ((right[:, 0] * rest[:, 1] - rest[:, 0] * right[:, 1]) / turn)[:, None]
-    across, along = second - first + g * second, fourth - first + h * fourth
+    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], dtype=np.float32)
     steps = (np.arange(side_px) + 0.5) / side_px
-    u, v = np.meshgrid(steps, steps)
-    u, v = u[None, :, :, None], v[None, :, :, None]
-    spread = [one[:, None, None, :] for one in (across, along, first, g, h)]
-    maps = (spread[0] * u + spread[1] * v + spread[2]) / (spread[3] * u + spread[4] * v + 1)
-    return np.asarray(maps, dtype=np.float32)
+    points = np.dstack(np.meshgrid(steps, steps))
+    matrices = [cv2.getPerspectiveTransform(square, quad) for quad in quads_px.astype(np.float32)]
+    return np.array([cv2.perspectiveTransform(points, matrix) for matrix in matrices], dtype=np.float32)
 
 
 @dataclass(frozen=True)
@@ -174,22 +168,22 @@ class SideReader:
     def fit(self, view: SideView, colour: str | None) -> SideFit | None:
         """Fit every symbol to the open pixels of a side face; ``None`` when too few are open."""
         inner = slice(RIM_PX, SIDE_PX - RIM_PX)
-        if view.open[inner, inner].mean() < SMALLEST_OPEN_SHARE:
+        if np.count_nonzero(view.open[inner, inner]) < SMALLEST_OPEN_SHARE * (SIDE_PX - 2 * RIM_PX) ** 2:
             return None
         templates = self._templates(_rounded_length(view.width_px), _rounded_length(view.height_px))
         weights = self._weights if colour is None else self._weights[self._colours[colour]][None]
-        shown = view.picture @ weights.T
+        shown = np.asarray(cv2.transform(view.picture, weights), dtype=np.float32).reshape(SIDE_PX, SIDE_PX, -1)
         is_open = None if view.open.all() else _shifted_windows(view.open.astype(np.float32))
         shown -= shown.mean(axis=(0, 1))
-        scores = np.max(
+        scores = functools.reduce(
+            np.maximum,
             [_open_correlations(_shifted_windows(shown[..., at]), templates, is_open) for at in range(len(weights))],
-            axis=0,
         )
         shift, template = divmod(int(scores.argmax()), scores.shape[1])
         # all symbols in one picture are equally out of focus, so all are judged at the best blur
         first = template - template % self._count
-        best = scores[:, first : first + self._count].max(axis=0)
-        fits = {symbol: float(best[rows].max()) for symbol, rows in self._rows_of.items()}
+        best = scores[:, first : first + self._count].max(axis=0).tolist()
+        fits = {symbol: max(best[row] for row in rows) for symbol, rows in self._rows_of.items()}
         off = None
         if colour is not None:
             off = _colour_difference(view, shift, templates[template], self._looks.colours[colour])
@@ -251,7 +245,7 @@ def _colour_difference(view: SideView, shift: int, template: FloatImage, ratio: 
     if not is_open.all():
         amount, pixels = amount[is_open], pixels[is_open]
     face, ink = face_and_ink(pixels, np.asarray(amount, dtype=np.float32))
-    return float(np.sqrt(np.mean((log_ratio(face, ink) - ratio) ** 2)))
+    return float(np.sqrt(((log_ratio(face, ink) - ratio) ** 2).mean()))
 
 
 def support(sides: Sequence[tuple[SideView, SideFit]]) -> float:
@@ -263,12 +257,12 @@ def support(sides: Sequence[tuple[SideView, SideFit]]) -> float:
     total = 0.0
     for view, fit in sides:
         # a side only a few pixels high carries little information, and can't have been mistaken for a top either
-        clarity = float(np.clip((view.height_px - VAGUE_HEIGHT_PX) / CLEAR_HEIGHT_PX, 0.0, 1.0)) * view.open_share
+        clarity = min(max((view.height_px - VAGUE_HEIGHT_PX) / CLEAR_HEIGHT_PX, 0.0), 1.0) * view.open_share
         evidence = SUPPORT_SLOPE * (fit.sharp_fit - SUPPORT_MIDDLE)
         if fit.colour_off is not None:
-            evidence += float(np.clip(COLOUR_SLOPE * (COLOUR_MIDDLE - fit.colour_off), -8.0, 3.0))
+            evidence += min(max(COLOUR_SLOPE * (COLOUR_MIDDLE - fit.colour_off), -8.0), 3.0)
         total += clarity * evidence
-    return float(np.clip(total, -SUPPORT_LIMIT, SUPPORT_LIMIT / 2))
+    return min(max(total, -SUPPORT_LIMIT), SUPPORT_LIMIT / 2)
 
 
 def side_probabilities(view: SideView, fits: Mapping[str, float], symbols: Sequence[str]) -> dict[str, float] | None:
