@@ -95,7 +95,7 @@ class CloseFitter:
         every = range(len(self._weights))
         views = [every if colour is None else (self._colours[colour],) for colour in colours]
         clarity = self._clarity(image, grid, sights)
-        turns = [self._rotations_to_try(row) for row in clarity]
+        turns = self._rotations_to_try(clarity)
         tried = self._sample_upright(
             image,
             grid,
@@ -135,13 +135,11 @@ class CloseFitter:
         return relative_clarity(clarity)
 
     @staticmethod
-    def _rotations_to_try(clarity: FloatArray) -> list[float]:
-        """Return the rotations to try: upright, and those with the strongest edges."""
-        ranked = sorted(
-            (index for index, degrees in enumerate(TURNS_DEG) if abs(degrees) <= LARGEST_TURN_DEG),
-            key=lambda index: -clarity[index],
-        )
-        return sorted({0.0, *(TURNS_DEG[index] for index in ranked[: TURNS_TRIED - 1])})
+    def _rotations_to_try(clarity: FloatArray) -> list[list[float]]:
+        """Return the rotations of each detection to try: upright, and those with the strongest edges."""
+        allowed = np.where(np.abs(TURNS_DEG) <= LARGEST_TURN_DEG, clarity, -np.inf)
+        strongest = np.argsort(-allowed, axis=1, kind="stable")[:, : TURNS_TRIED - 1]
+        return [sorted({0.0, *(TURNS_DEG[index] for index in row)}) for row in strongest.tolist()]
 
     @staticmethod
     def _rotation_bonuses(turned: _Upright, clarity: FloatArray) -> FloatArray:
@@ -222,9 +220,9 @@ class CloseFitter:
         judged = fine[own] + bonus[own, None, None, None].astype(np.float32)
         at, down, across, template = np.unravel_index(int(judged.argmax()), judged.shape)
         # all symbols in one picture are equally out of focus
-        by_template = judged.reshape(-1, judged.shape[-1]).max(axis=0)
+        by_template = judged.reshape(-1, judged.shape[-1]).max(axis=0).tolist()
         columns_of = self._columns[self._fine.blurs_px[template]]
-        scores = {symbol: float(by_template[columns].max()) for symbol, columns in columns_of.items()}
+        scores = {symbol: max(by_template[column] for column in columns) for symbol, columns in columns_of.items()}
         row = int(own[at])
         side = self._fine.side_px
         window = close.light[row, down : down + side, across : across + side]

@@ -161,10 +161,10 @@ class TemplateBank:
     def __len__(self) -> int:
         return len(self.symbols)
 
-    def columns_of(self, symbol: str, blur_px: float) -> npt.NDArray[np.intp]:
+    def columns_of(self, symbol: str, blur_px: float) -> list[int]:
         """Return indices of one symbol's templates at one blur."""
         named = zip(self.symbols, self.blurs_px, strict=True)
-        return np.asarray([index for index, name in enumerate(named) if name == (symbol, blur_px)], dtype=np.intp)
+        return [index for index, name in enumerate(named) if name == (symbol, blur_px)]
 
 
 def unit_rows(rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
@@ -195,10 +195,10 @@ def correlations(windows: FloatImage, bank_rows: npt.NDArray[np.float32]) -> Flo
     pixels = flat.shape[1]
     products = flat @ bank_rows.T
     sums = flat @ np.ones(pixels, dtype=np.float32)
-    squares = np.einsum("ij,ij->i", flat, flat)
+    squares = (flat[:, None, :] @ flat[:, :, None])[:, 0, 0]
     spread = squares - sums * sums / np.float32(pixels)
     flat_ones = spread <= pixels * FAINTEST_CONTRAST**2
-    products *= (1 / np.sqrt(np.where(flat_ones, np.float32(1), spread)))[:, None].astype(np.float32)
+    products /= np.sqrt(np.where(flat_ones, np.float32(1), spread))[:, None]
     products[flat_ones] = -1.0
     return np.asarray(products.reshape(*windows.shape[:-1], len(bank_rows)), dtype=np.float32)
 
