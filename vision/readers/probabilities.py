@@ -32,11 +32,16 @@ def occupied_place(
     if piece_log_odds <= 0:
         piece_log_odds -= max(0.0, bare_log_odds - bare_proves_from)
     looks = piece.look_probabilities()
-    there_log_odds, shares = np.array([max(piece_log_odds, -bare_log_odds)]), np.array([[*looks.values()]])
+    log_odds = min(max(piece_log_odds, -bare_log_odds, -MOST_LOG_ODDS), MOST_LOG_ODDS)
+    there = 1 / (1 + math.exp(-log_odds))
+    # like probabilities, which takes several times as long for a single place
+    found = {EMPTY: max(1 - there, LEAST_PROBABILITY)}
+    found |= {look: max(there * share, LEAST_PROBABILITY) for look, share in looks.items()}
+    total = sum(found.values())
     solid = piece.solid
     stack = piece if piece.log_odds > 0 and is_stacked(piece) else None
     return PlaceReading(
-        dict(zip((EMPTY, *looks), probabilities(there_log_odds, shares)[0].tolist(), strict=True)),
+        {look: probability / total for look, probability in found.items()},
         sides=piece.sides if piece.log_odds > 0 else {},
         offset_mm=None if solid is None else _offset((solid.x_mm, solid.y_mm), centre_mm),
         turned_deg=None if solid is None else solid.turned_deg,
