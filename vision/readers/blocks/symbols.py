@@ -7,6 +7,7 @@ all correlations are one matrix product.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -191,16 +192,16 @@ def correlations(windows: FloatImage, bank_rows: npt.NDArray[np.float32]) -> Flo
 
     ``windows`` is (..., pixels), from ``windows_of``. A window with hardly any contrast gets -1 for all.
     """
-    flat = windows.reshape(-1, windows.shape[-1])
-    pixels = flat.shape[1]
-    products = flat @ bank_rows.T
-    sums = flat @ np.ones(pixels, dtype=np.float32)
-    squares = (flat[:, None, :] @ flat[:, :, None])[:, 0, 0]
-    spread = squares - sums * sums / np.float32(pixels)
-    flat_ones = spread <= pixels * FAINTEST_CONTRAST**2
-    products /= np.sqrt(np.where(flat_ones, np.float32(1), spread))[:, None]
-    products[flat_ones] = -1.0
-    return np.asarray(products.reshape(*windows.shape[:-1], len(bank_rows)), dtype=np.float32)
+    pixels = windows.shape[-1]
+    # patch by patch, since BLAS is slower with one very long matrix
+    stacked = windows.reshape(-1, math.prod(windows.shape[-3:-1]), pixels)
+    products = stacked @ np.vstack([bank_rows, np.ones(pixels, dtype=np.float32)]).T
+    squares = (stacked[..., None, :] @ stacked[..., None])[..., 0, 0]
+    spread = squares - products[..., -1] ** 2 / np.float32(pixels)
+    is_flat = spread <= pixels * FAINTEST_CONTRAST**2
+    found = products[..., :-1] / np.sqrt(np.where(is_flat, np.float32(1), spread))[..., None]
+    found[is_flat] = -1.0
+    return np.asarray(found.reshape(*windows.shape[:-1], len(bank_rows)), dtype=np.float32)
 
 
 def peak_between(scores: FloatImage, row: int, column: int) -> tuple[float, float]:
