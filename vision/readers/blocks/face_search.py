@@ -248,10 +248,10 @@ def _window_centre_mm(
 ) -> tuple[float, float]:
     """Return the world position of the centre of a window at an offset in pixels from its patch's centre."""
     right, up = (across - reach_px) / px_per_mm, (reach_px - down) / px_per_mm
-    angle = np.deg2rad(turned.degrees[row])
-    cosine, sine = float(np.cos(angle)), float(np.sin(angle))
-    x, y = turned.middles_mm[row]
-    return float(x + right * cosine - up * sine), float(y + right * sine + up * cosine)
+    angle = math.radians(turned.degrees[row])
+    cosine, sine = math.cos(angle), math.sin(angle)
+    x, y = turned.middles_mm[row].tolist()
+    return x + right * cosine - up * sine, y + right * sine + up * cosine
 
 
 EDGES_REACH = 0.65

@@ -202,7 +202,7 @@ class BlockReader:
         solids = {place: CubeSolid(fit.x_mm, fit.y_mm, base_mm, side_mm, fit.turned_deg) for place, fit in fits.items()}
         kept = {place: block for place, block in previous.items() if place not in places}
         corners = corners_px([*solids.values(), *(block.solid for block in kept.values())], camera, pose)
-        outlines = dict(zip([*solids, *kept], map(hull_px, corners), strict=True))
+        outlines = dict(zip([*solids, *kept], map(hull_px, np.clip(corners, -1e4, 1e4)), strict=True))
         side_faces = dict(zip(solids, side_views(image, corners[: len(solids)]), strict=True))
         found: dict[str, BlockSighting] = {}
         nearer = np.zeros(image.shape[:2], dtype=np.uint8)
@@ -222,7 +222,7 @@ class BlockReader:
                 del found[rival.place]
             found[place] = block
             if block.log_odds > 0:
-                cv2.fillConvexPoly(nearer, np.round(np.clip(outlines[place], -1e4, 1e4)).astype(np.int32), 1)
+                cv2.fillConvexPoly(nearer, np.round(outlines[place]).astype(np.int32), 1)
         return found
 
     def _fits(self, image: Image, camera: CameraModel, pose: Pose, places: Sequence[str]) -> dict[str, FaceFit]:
