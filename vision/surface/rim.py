@@ -5,6 +5,7 @@ A hand enters over the rim, and its arm continues outside. A cup, a card or a co
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import cv2
@@ -35,6 +36,8 @@ class RimSettings:
     """Length of rim, in mm, that is judged as one part. Longer: less noise, misses narrow fingers."""
     points: int = 4
     """Points along each part. More: slower."""
+    fewest_parts: int = 6
+    """Minimum number of visible parts of a side for it to be judged."""
     least_step: float = 0.3
     """Minimum typical step of colour from board to table, in log units, for a missing step to count. Higher: only on
     tables unlike the board.
@@ -117,8 +120,7 @@ class SurfaceRim:
         half_x, half_y = surface.bounds_mm.right_mm, surface.bounds_mm.far_mm
         inside: list[npt.NDArray[np.intp]] = []
         outside: list[npt.NDArray[np.intp]] = []
-        sides = []
-        for side, (out_x, out_y) in enumerate(((0, 1), (1, 0), (0, -1), (-1, 0))):
+        for out_x, out_y in ((0, 1), (1, 0), (0, -1), (-1, 0)):
             half = half_y if out_x else half_x
             count = round(2 * half / _SETTINGS.part_mm)
             along = (np.arange(count * _SETTINGS.points) + 0.5) / (count * _SETTINGS.points) * 2 * half - half
@@ -127,40 +129,39 @@ class SurfaceRim:
                 y = out_y * (half_y + depths[None, :]) + (1 - abs(out_y)) * along[:, None]
                 column, row = window.to_pixels(x, y)
                 found.append(coarse_px(np.stack([row, column], axis=-1)).reshape(count, -1, 2))
-            sides.append(np.full(count, side))
-        limits = np.array(window.shape) // COARSER - 1
-        self._inside = np.clip(np.concatenate(inside), 0, limits)
-        self._outside = np.clip(np.concatenate(outside), 0, limits)
-        self._sides = np.concatenate(sides)
+        shape = window.shape[0] // COARSER, window.shape[1] // COARSER
+        self._inside, outer = (np.clip(np.concatenate(points), 0, np.array(shape) - 1) for points in (inside, outside))
+        self._inside_at, self._outside_at = (
+            np.ravel_multi_index((points[..., 0], points[..., 1]), shape) for points in (self._inside, outer)
+        )
+        ends = np.cumsum([len(points) for points in inside]).tolist()
+        self._sides = [slice(start, end) for start, end in itertools.pairwise([0, *ends])]
 
     def detect(self, colours: SurfaceColours, hidden: BoolImage) -> RimEvidence:
         """Compare the colours on both sides of the rim; ``hidden`` marks pieces and pixels outside the picture."""
         rows, columns = colours.off_hue.shape
-        small = cv2.resize(hidden.astype(np.uint8), (columns, rows), interpolation=cv2.INTER_NEAREST) > 0
-        inner, inner_open = _means(colours.logs, small, self._inside)
-        outer, outer_open = _means(colours.logs, small, self._outside)
-        decidable = inner_open & outer_open
-        step = np.linalg.norm(inner - outer, axis=1)
-        missing, table_differs, inside_differs, entered, continues = np.zeros((5, len(step)), dtype=np.bool_)
-        for side in range(4):
-            own = decidable & (self._sides == side)
-            if own.sum() < 6:
+        is_seen = cv2.resize(hidden.astype(np.uint8), (columns, rows), interpolation=cv2.INTER_NEAREST) == 0
+        inner, inner_open = _means(colours.logs, is_seen, self._inside_at)
+        outer, outer_open = _means(colours.logs, is_seen, self._outside_at)
+        judged = inner_open & outer_open
+        step = _lengths(inner - outer)
+        tables, usual_steps = np.zeros_like(outer), np.zeros_like(step)
+        for side in self._sides:
+            own = judged[side]
+            if np.count_nonzero(own) < _SETTINGS.fewest_parts:
+                judged[side] = False
                 continue
-            table = median(outer[own])
-            off = outer - table
-            inside_differs |= own & (_difference_from_table(inner - table) > _SETTINGS.unlike_table)
-            changed = _difference_from_table(off)
-            from_table = np.linalg.norm(inner - table, axis=1)
-            continues |= own & (from_table > _SETTINGS.unlike_table) & (step < _SETTINGS.step_gone * from_table)
-            new = own & (changed > _SETTINGS.unlike_table)
-            if not new.any():
-                continue
-            table_differs |= new
-            size = np.linalg.norm(off, axis=1)
-            entered |= _narrow_runs(new, np.where(own, size, 0.0)) & (step < _SETTINGS.continues * size)
-            usual = float(median(step[own]))
-            if usual > _SETTINGS.least_step:
-                missing |= new & (step < _SETTINGS.step_gone * usual)
+            tables[side] = median(outer[side][own])
+            usual_steps[side] = median(step[side][own])
+        beyond, within = outer - tables, inner - tables
+        size, from_table = _lengths(beyond), _lengths(within)
+        inside_differs = judged & (_difference_from_table(within) > _SETTINGS.unlike_table)
+        continues = judged & (from_table > _SETTINGS.unlike_table) & (step < _SETTINGS.step_gone * from_table)
+        table_differs = judged & (_difference_from_table(beyond) > _SETTINGS.unlike_table)
+        missing = table_differs & (usual_steps > _SETTINGS.least_step) & (step < _SETTINGS.step_gone * usual_steps)
+        entered = table_differs & (step < _SETTINGS.continues * size)
+        for side in self._sides if entered.any() else ():
+            entered[side] &= _narrow_runs(table_differs[side], size[side] * judged[side])
         return RimEvidence(missing, table_differs, inside_differs, entered, continues, self._inside)
 
 
@@ -174,10 +175,15 @@ def _difference_from_table(off: npt.NDArray[np.float32]) -> npt.NDArray[np.float
     return np.asarray(np.hypot(off[:, 0], off[:, 1]) + shade, dtype=np.float32)
 
 
-def _narrow_runs(marked: npt.NDArray[np.bool_], off: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
-    """Return runs of marked parts, (parts,), that are at most as long as an arm is wide and begin and end abruptly.
+def _lengths(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Return the lengths of vectors (parts, 3), as (parts,); faster than NumPy's ``norm``."""
+    return np.asarray(np.sqrt(np.einsum("kc,kc->k", vectors, vectors)), dtype=np.float32)
 
-    ``off`` is each part's difference from the table, 0 on the other sides; the reflection of a lamp fades in and out.
+
+def _narrow_runs(marked: npt.NDArray[np.bool_], off: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
+    """Return runs of marked parts of a side, (parts,), that are at most as long as an arm is wide, with abrupt ends.
+
+    ``off`` is each part's difference from the table, 0 if it isn't judged; the reflection of a lamp fades in and out.
     """
     edges = np.diff(np.concatenate([[0], marked.astype(np.int8), [0]]))
     arms = np.zeros_like(marked)
@@ -190,11 +196,11 @@ def _narrow_runs(marked: npt.NDArray[np.bool_], off: npt.NDArray[np.floating]) -
 
 
 def _means(
-    logs: npt.NDArray[np.float32], hidden: BoolImage, points: npt.NDArray[np.intp]
+    logs: npt.NDArray[np.float32], is_seen: BoolImage, pixels: npt.NDArray[np.intp]
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
-    """Return the mean colour of each part's points, (parts, 3), and whether most of them are visible, (parts,)."""
-    values = logs[points[..., 0], points[..., 1]]
-    is_open = ~hidden[points[..., 0], points[..., 1]]
-    weight = is_open / np.maximum(is_open.sum(axis=1, keepdims=True), 1)
-    means = np.einsum("kpc,kp->kc", values, weight.astype(np.float32))
-    return np.asarray(means, dtype=np.float32), np.asarray(is_open.mean(axis=1) > 0.5)
+    """Return the mean colour of each part's pixels, (parts, 3), and whether most of them are visible, (parts,)."""
+    values = logs.reshape(-1, 3).take(pixels, axis=0)
+    is_open = is_seen.ravel().take(pixels)
+    count = is_open.sum(axis=1)
+    weight = (is_open / np.maximum(count, 1)[:, None]).astype(np.float32)
+    return np.einsum("kpc,kp->kc", values, weight), np.asarray(2 * count > pixels.shape[1])
