@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import cv2
 import numpy as np
@@ -175,6 +175,16 @@ def quantile(values: FloatArray | FloatImage, share: float) -> FloatArray:
     lower, upper = int(rank), min(int(rank) + 1, values.shape[-1] - 1)
     parted = np.asarray(np.partition(values, (lower, upper)), dtype=np.float64)
     return np.asarray(parted[..., lower] + rest * (parted[..., upper] - parted[..., lower]), dtype=np.float64)
+
+
+def square_sums(values: npt.NDArray[Any], centres: npt.NDArray[np.intp], side: int) -> FloatArray:
+    """Return the sum of values (rows, columns) in a square around each centre, (n,); ``centres`` are their rows and
+    columns, (2, n), ``side`` is in pixels. Beyond the border there is nothing.
+    """
+    sums = np.asarray(cv2.integral(values))
+    starts, limits = centres - side // 2, np.array([values.shape]).T
+    (top, left), (bottom, right) = (np.clip(corner, 0, limits) for corner in (starts, starts + side))
+    return np.asarray(sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left], dtype=np.float64)
 
 
 @cache

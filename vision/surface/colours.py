@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import cv2
 import numpy as np
@@ -119,32 +121,33 @@ class SurfaceColours:
         bare &= cv2.erode(bare.astype(np.uint8), np.ones((2, 2), np.uint8)) > 0
         thin = np.s_[:: _SETTINGS.fit_every, :: _SETTINGS.fit_every]
         chosen = bare[thin]
-        if bare.mean() < _SETTINGS.least_bare_share or chosen.sum() < 50:
+        bare_px = np.count_nonzero(bare)
+        if bare_px < _SETTINGS.least_bare_share * bare.size or np.count_nonzero(chosen) < 50:
             return None
         small = cv2.resize(view.colours, size, interpolation=cv2.INTER_AREA)
-        light = linear_light(np.asarray(small, dtype=np.uint8))
-        blue, green, red = cv2.split(light)
+        light = [linear_light(np.asarray(channel, dtype=np.uint8)) for channel in cv2.split(small)]
+        blue, green, red = light
         bright = cv2.max(cv2.min(blue, green), cv2.min(cv2.max(blue, green), red))
         dull = chosen & (bright[thin] < _SETTINGS.nearly_bleached)
-        chosen = dull if dull.sum() > 0.3 * chosen.sum() else chosen
+        chosen = dull if np.count_nonzero(dull) > 0.3 * np.count_nonzero(chosen) else chosen
         # normalise the exposure: in a dim picture the floors below would remove every hue
-        gain = np.float32(_SETTINGS.usual_light / max(float(median(light[thin][chosen].ravel())), 1e-4))
+        gain = np.float32(_SETTINGS.usual_light / max(float(median(_at(light, chosen).ravel())), 1e-4))
         logs = _hue_and_brightness(blue * gain, green * gain, red * gain)
         share = bare.astype(np.float32)
         sigma = _SETTINGS.smoothing_mm / COARSER
         # Gaussian mean over bare pixels only (normalised convolution, Knutsson and Westin 1993)
         weight = np.maximum(cv2.GaussianBlur(share, (0, 0), sigma), np.float32(1e-3))
-        inside = [
-            np.asarray(cv2.GaussianBlur(values * share, (0, 0), sigma) / weight, dtype=np.float32) for values in logs
-        ]
+        blurred = np.array([cv2.GaussianBlur(values * share, (0, 0), sigma) for values in logs])
+        inside = np.asarray(blurred / weight, dtype=np.float32)
         usual = _fit_surfaces(inside, chosen, squared=(False, False, True))
-        if known_hue is not None:
-            alike = _pixels_of(known_hue, [one[thin] for one in inside], [one[thin] for one in usual], chosen)
-            if alike is not None:
-                chosen = alike
-                lightness = np.float32(median(inside[2][thin][chosen]))
-                usual = [np.full_like(inside[0], level) for level in (*known_hue, lightness)]
-        off = [seen - level for seen, level in zip(inside, usual, strict=True)]
+        hue: Hue = tuple(median(_at(usual[:2], chosen), axis=1).tolist())
+        if known_hue is not None and math.dist(hue, known_hue) > _SETTINGS.other_hue:
+            blue_off, red_off = (one[thin] - known for one, known in zip(inside, known_hue, strict=False))
+            alike = chosen & (np.hypot(blue_off, red_off) < _SETTINGS.same_hue)
+            if np.count_nonzero(alike) >= _SETTINGS.least_same_share * np.count_nonzero(chosen):
+                chosen, hue = alike, known_hue
+                usual = np.array([*hue, median(inside[2][thin][chosen])], dtype=np.float32)[:, None, None]
+        off = inside - usual
         off_hue = np.asarray(cv2.magnitude(off[0], off[1]), dtype=np.float32)
         usual_off = float(median(off_hue[thin][chosen]))
         limit = max(_SETTINGS.hue_floor, _SETTINGS.over_usual_hue * usual_off)
@@ -152,9 +155,8 @@ class SurfaceColours:
         strange = ((off_hue > limit) | (off[2] > brighter) | (off[2] < darker)) & bare
         odd_limit = max(_SETTINGS.odd_hue_floor, _SETTINGS.odd_over_usual * usual_off)
         odd = ((off_hue > odd_limit) | (np.abs(off[2]) > _SETTINGS.odd_brightness)) & bare
-        trusted = float(strange.sum()) <= _SETTINGS.most_strange * float(bare.sum())
-        usual_hue = (float(median(usual[0][thin][chosen])), float(median(usual[1][thin][chosen])))
-        smooth = np.asarray(cv2.merge([cv2.GaussianBlur(values, (0, 0), sigma) for values in logs]), dtype=np.float32)
+        trusted = np.count_nonzero(strange) <= _SETTINGS.most_strange * bare_px
+        smooth = np.asarray(cv2.GaussianBlur(cv2.merge(logs), (0, 0), sigma), dtype=np.float32)
         brightness = np.asarray(off[2] * share, dtype=np.float32)
         return cls(
             np.asarray(bright),
@@ -165,17 +167,8 @@ class SurfaceColours:
             np.asarray(strange),
             limit,
             np.asarray(odd),
-            usual_hue if trusted else None,
+            hue if trusted else None,
         )
-
-
-def _pixels_of(hue: Hue, seen: Sequence[FloatImage], usual: Sequence[FloatImage], bare: BoolImage) -> BoolImage | None:
-    """Return the bare pixels of a known hue if the usual one differs and enough pixels have it; else ``None``."""
-    off = np.hypot(median(usual[0][bare]) - hue[0], median(usual[1][bare]) - hue[1])
-    if off <= _SETTINGS.other_hue:
-        return None
-    alike = bare & (np.hypot(seen[0] - hue[0], seen[1] - hue[1]) < _SETTINGS.same_hue)
-    return np.asarray(alike) if alike.sum() >= _SETTINGS.least_same_share * bare.sum() else None
 
 
 def sharp_share(colours: SurfaceColours, pixels: BoolImage, without: BoolImage) -> float | None:
@@ -212,34 +205,36 @@ def _hue_and_brightness(blue: FloatImage, green: FloatImage, red: FloatImage) ->
     return [np.asarray(values, dtype=np.float32) for values in (*hues, brightness)]
 
 
-def _fit_surfaces(values: Sequence[FloatImage], chosen: BoolImage, squared: Sequence[bool]) -> list[FloatImage]:
-    """Fit a low-order surface each to the chosen ones of every ``fit_every``-th pixel, ignoring outliers (least trimmed
-    squares).
+def _at(values: Sequence[FloatImage] | FloatImage, chosen: BoolImage) -> FloatImage:
+    """Return values (n, rows, columns) at the chosen ones of every ``fit_every``-th pixel, (n, chosen)."""
+    thin = np.array([one[:: _SETTINGS.fit_every, :: _SETTINGS.fit_every] for one in values])
+    return thin.reshape(len(values), -1).take(np.flatnonzero(chosen), axis=1)
 
-    It has the terms 1, x and y over -0.5 to 0.5, and xx, yy and xy if it is ``squared``.
+
+@cache
+def _terms(rows: int, columns: int) -> FloatImage:
+    """Return the terms 1, x, y, xx, yy and xy over -0.5 to 0.5, (6, rows, columns), float32."""
+    x, y = np.meshgrid(np.arange(columns) / columns - 0.5, np.arange(rows) / rows - 0.5)
+    return np.array([np.ones_like(x), x, y, x * x, y * y, x * y], dtype=np.float32)
+
+
+def _fit_surfaces(values: FloatImage, chosen: BoolImage, squared: Sequence[bool]) -> FloatImage:
+    """Fit a low-order surface each to the chosen ones of every ``fit_every``-th pixel of values (n, rows, columns),
+    ignoring outliers (least trimmed squares); (n, rows, columns).
+
+    It has the terms 1, x and y, and xx, yy and xy if it is ``squared``.
     """
-    height, width = values[0].shape
-    x = np.arange(width, dtype=np.float32) / width - np.float32(0.5)
-    y = np.arange(height, dtype=np.float32) / height - np.float32(0.5)
-    row, column = (_SETTINGS.fit_every * at for at in np.nonzero(chosen))
-    across, down = x[column].astype(np.float64), y[row].astype(np.float64)
-    inputs = np.stack([np.ones_like(across), across, down, across**2, down**2, across * down])
-    targets = np.array([one[row, column] for one in values], dtype=np.float64)
+    terms = _terms(*values.shape[1:])
+    inputs, targets = (_at(of, chosen).astype(np.float64) for of in (terms, values))
+    products = (inputs[:, None] * inputs).reshape(-1, inputs.shape[1])
     # a small ridge term keeps the normal equations solvable when only a strip of the board is bare; a large one leaves
     # a term out
-    ridge = np.array([[1e-6] * 3 + [1e-6 if has_squares else 1e9] * 3 for has_squares in squared])
+    ridge = np.array([np.diag([1e-6] * 3 + [1e-6 if has_squares else 1e9] * 3) for has_squares in squared])
     errors = np.abs(targets - median(targets, axis=1)[:, None])
     share = 0.6
     for _ in range(_SETTINGS.fit_rounds):
-        kept = inputs * (errors <= quantile(errors, share)[:, None])[:, None]
-        normal = kept @ inputs.T + ridge[:, None] * np.eye(len(inputs))
-        solution = np.linalg.solve(normal, kept @ targets[..., None])[..., 0]
+        kept = errors <= quantile(errors, share)[:, None]
+        normal = (kept @ products.T).reshape(ridge.shape) + ridge
+        solution = np.linalg.solve(normal, ((kept * targets) @ inputs.T)[..., None])[..., 0]
         errors, share = np.abs(targets - solution @ inputs), 0.7
-    y = y[:, None]
-    found = []
-    for (one, of_x, of_y, of_xx, of_yy, of_xy), has_squares in zip(solution.astype(np.float32), squared, strict=True):
-        level = (one + of_y * y) + of_x * x
-        if has_squares:
-            level = (one + of_y * y + of_yy * y * y) + (of_x * x + of_xx * x * x) + of_xy * y * x
-        found.append(np.asarray(level, dtype=np.float32))
-    return found
+    return (solution.astype(np.float32) @ terms.reshape(len(terms), -1)).reshape(values.shape)

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import cv2
 import numpy as np
@@ -20,9 +19,8 @@ import numpy.typing as npt
 
 from vision.frame import FloatArray
 from vision.layout.surfaces import GridSurface
-from vision.sampling import linear_light_table, median
+from vision.sampling import linear_light_table, median, square_sums
 from vision.surface.occlusion import SurfaceEvidence
-from vision.surface.place_evidence import PlaceEvidence
 from vision.surface.view import RectifiedView
 
 CURVES = Path(__file__).with_name("emptiness.json")
@@ -44,8 +42,6 @@ class EmptinessSettings:
     """Brightest channel (0 to 255) above which a pixel counts as overexposed."""
     least_open_share: float = 0.2
     """Share of that square that must be visible for the place to be judged by it."""
-    faintest: float = 0.05
-    """Line strength, relative to the median, below which lines count as equally faint."""
     unclear: float = 0.8
     """Share of the board's line parts that are not visible above which the picture is unclear."""
 
@@ -102,39 +98,33 @@ def emptiness(view: RectifiedView, surface: GridSurface, sight: SurfaceEvidence)
 def place_measures(view: RectifiedView, surface: GridSurface, sight: SurfaceEvidence) -> dict[str, FloatArray]:
     """Return measures of doubt for each place, (places,), by name; 0 is the value on a clear board.
 
-    ``rougher``: than most places, as log ratio, separately for printed places; ``lines not seen``: share of the line
-    parts around it; ``lines faint``: strength relative to the median, as log ratio; ``dark``: halvings of the brightest
-    grey level; ``bleached``: overexposed share; ``brighter`` and ``darker``: than the board there, as log ratio;
-    ``strange``: share that does not look like the board; ``off hue``: share with another hue within the area a piece
-    would hide; ``near glare``: 1 if glare begins near it; ``out of sight``: share that pieces hide; ``board not
-    clear``: share of all line parts that are not visible.
+    They are those of ``PlaceExaminer.measures``, and: ``rougher``: than most places, as log ratio, separately for
+    printed places; ``dark``: halvings of the brightest grey level; ``bleached``: overexposed share; ``out of sight``:
+    share that pieces hide.
     """
     rougher, bleached, dark, hidden = _measure_centres(view, surface)
     printed = np.array([place in surface.printed for place in surface.places])
-    around = [sight.places.get(place, _NOTHING_KNOWN) for place in surface.places]
-    seen = np.array([one.lines_seen for one in around], dtype=np.float64)
-    lines = np.array([one.lines for one in around], dtype=np.float64)
-    clearness = np.array([one.clearness for one in around])
-    brighter = np.array([one.brighter for one in around])
-    not_clear = 1.0 - float(seen.sum()) / max(1.0, float(lines.sum()))
     return {
         "rougher": np.where(printed, 0.0, np.maximum(rougher, 0.0)),
         "rougher where printed": np.where(printed, np.maximum(rougher, 0.0), 0.0),
-        "lines not seen": np.where(lines > 0, 1.0 - seen / np.maximum(lines, 1.0), not_clear),
-        "lines faint": -np.log(np.clip(clearness, _SETTINGS.faintest, 1.0)),
         "dark": dark,
         "bleached": bleached,
-        "brighter": np.maximum(brighter, 0.0),
-        "darker": np.maximum(-brighter, 0.0),
-        "strange": np.array([one.strange_share for one in around]),
-        "off hue": np.array([one.off_hue_share for one in around]),
-        "near glare": np.array([float(one.near_glare) for one in around]),
         "out of sight": hidden,
-        "board not clear": np.full(len(around), not_clear),
+        **(sight.places or {name: np.full(len(printed), value) for name, value in _NOTHING_KNOWN.items()}),
     }
 
 
-_NOTHING_KNOWN = PlaceEvidence(0, 0, 1.0, 0.0, 0.0, False, 0.0)
+_NOTHING_KNOWN = {
+    "lines not seen": 1.0,
+    "lines faint": 0.0,
+    "brighter": 0.0,
+    "darker": 0.0,
+    "strange": 0.0,
+    "off hue": 0.0,
+    "near glare": 0.0,
+    "board not clear": 1.0,
+}
+"""The measures of ``PlaceExaminer`` where hardly any bare surface is visible."""
 
 
 def _measure_centres(view: RectifiedView, surface: GridSurface) -> FloatArray:
@@ -151,13 +141,13 @@ def _measure_centres(view: RectifiedView, surface: GridSurface) -> FloatArray:
     is_open = ~(view.hidden_by_pieces[board] | view.outside[board])
     blue, green, red = cv2.split(colours)
     bleached = np.asarray(cv2.max(cv2.max(blue, green), red)) >= _SETTINGS.bleached_level
-    half = round(_SETTINGS.middle_side_mm / 2)
+    side = 2 * round(_SETTINGS.middle_side_mm / 2)
     centres = _centre_pixels(surface, grey.shape)
     counts, steep, bright, levels = (
-        _square_sums(values, centres, half)
+        square_sums(values, centres, side)
         for values in (is_open.view(np.uint8), slope * is_open, (bleached & is_open).view(np.uint8), grey * is_open)
     )
-    some, size = np.maximum(counts, 1), (2 * half) ** 2
+    some, size = np.maximum(counts, 1), side**2
     seen = counts >= max(1.0, _SETTINGS.least_open_share * size)
     looks = np.array(
         [np.log(np.maximum(steep / some, 1e-6)), bright / some, -np.log2(np.maximum(levels / some, 1.0) / 255.0)]
@@ -182,12 +172,3 @@ def _centre_pixels(surface: GridSurface, shape: tuple[int, int]) -> npt.NDArray[
     x, y = surface.centres_mm.T
     rows, columns = shape
     return np.asarray(np.round([rows / 2 - y - 0.5, columns / 2 + x - 0.5]).astype(np.intp))
-
-
-def _square_sums(values: npt.NDArray[Any], centres: npt.NDArray[np.intp], half: int) -> FloatArray:
-    """Return the sum of the values in a square of side ``2 * half`` around each centre (2, places), as (places,)."""
-    sums = np.asarray(cv2.integral(values))
-    limits = np.array([values.shape]).T
-    top, left = np.clip(centres - half, 0, limits)
-    bottom, right = np.clip(centres + half, 0, limits)
-    return np.asarray(sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left], dtype=np.float64)

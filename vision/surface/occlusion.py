@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from vision.frame import BoolImage
+from vision.frame import BoolImage, FloatArray
 from vision.geometry import CameraModel, Pose
 from vision.reading import HindranceKind
 from vision.surface.colours import COARSER, ColourSettings, Hue, SurfaceColours, sharp_share
 from vision.surface.grid_lines import LineEvidence
-from vision.surface.place_evidence import PlaceEvidence, PlaceExaminer
+from vision.surface.place_evidence import PlaceExaminer
 from vision.surface.plan import SurfacePlan, disc_mm
 from vision.surface.rim import RimEvidence
 from vision.surface.view import RectifiedView, SurfaceSampler
@@ -94,14 +94,15 @@ class Occlusion:
 
 @dataclass(frozen=True, eq=False)
 class SurfaceEvidence:
-    """What a view shows of a surface: its occlusions, largest first, and the evidence of each place.
+    """What a view shows of a surface: its occlusions, largest first, and measures of doubt that each place is empty.
 
+    ``places`` are those of ``PlaceExaminer.measures``; there are none of a sheet, or where hardly any surface is bare.
     ``usual_hue`` is the surface's hue, or ``None`` if too much of it is strange. ``are_lines_seen``: a sheet's lines
     show, or ink may lie over most of them.
     """
 
     occlusions: tuple[Occlusion, ...]
-    places: Mapping[str, PlaceEvidence]
+    places: Mapping[str, FloatArray]
     usual_hue: Hue | None = None
     are_lines_seen: bool = True
 
@@ -149,7 +150,7 @@ class OcclusionDetector:
         found.sort(key=lambda occlusion: -occlusion.area_mm2)
         # pixels made strange by light are not due to a piece
         by_light = evidence.bleached | self._larger_than_pieces(evidence.relit)
-        places = self._places.evidence(
+        places = self._places.measures(
             evidence.lines, evidence.colours, evidence.not_bare, evidence.strange & ~by_light, by_light, glare
         )
         return SurfaceEvidence(tuple(found), places, evidence.colours.usual_hue)
@@ -312,8 +313,10 @@ def _is_soft_glow(evidence: _ViewEvidence, pixels: BoolImage) -> bool:
 
 def _regions(mask: BoolImage) -> list[BoolImage]:
     """Return the connected regions of a mask that are not specks."""
-    if not mask.any():
-        return []
-    count, labels, statistics, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
     least = _SETTINGS.smallest_reaching_mm2 / COARSER**2
-    return [np.asarray(labels == label) for label in range(1, count) if statistics[label, cv2.CC_STAT_AREA] >= least]
+    if np.count_nonzero(mask) < least:
+        return []
+    _, labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=8)
+    # several times faster than OpenCV's own statistics
+    areas = np.bincount(np.asarray(labels)[mask])
+    return [np.asarray(labels == label) for label in np.flatnonzero(areas >= least)]

@@ -1,14 +1,16 @@
-"""The evidence of lines and colours for each place of a surface."""
+"""What lines and colours tell about each place of a surface: measures of doubt that it is empty."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import BoolImage
+from vision.frame import BoolImage, FloatArray
+from vision.sampling import square_sums
 from vision.surface.colours import COARSER, SurfaceColours, coarse_px
 from vision.surface.grid_lines import LineEvidence
 from vision.surface.plan import SurfacePlan, disc_mm
@@ -27,53 +29,34 @@ class PlaceSettings:
     """Share of those points that must be visible for their hue to count fully."""
     near_glare_mm: float = 40.0
     """Distance, in mm, within which a place counts as near glare."""
+    faintest: float = 0.05
+    """Line strength, relative to the median, below which lines count as equally faint."""
 
 
 _SETTINGS = PlaceSettings()
-
-
-@dataclass(frozen=True, eq=False)
-class PlaceEvidence:
-    """The evidence for one place.
-
-    Of the grid lines around it: how many parts are visible, how many no piece hides, and their contrast relative to the
-    expected one. Of the place: the share of its centre that is strange, its log brightness above the board's, whether
-    glare begins near it, and the share with another hue within the area that a piece standing there would hide.
-    """
-
-    lines_seen: int
-    lines: int
-    clearness: float
-    strange_share: float
-    brighter: float
-    near_glare: bool
-    off_hue_share: float
+_MIDDLE_PX = round(_SETTINGS.middle_mm / COARSER)
 
 
 class PlaceExaminer:
-    """Collects the evidence for each place of one surface, seen from one camera position."""
+    """Measures each place of one surface, seen from one camera position."""
 
     def __init__(self, sampler: SurfaceSampler, plan: SurfacePlan) -> None:
         self._plan = plan
         self._hidden = self._hidden_by_pieces(sampler)
 
-    def _hidden_by_pieces(self, sampler: SurfaceSampler) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """Return rows and columns, (places, points), of the coarse pixels hidden by points of a piece on each place."""
+    def _hidden_by_pieces(self, sampler: SurfaceSampler) -> npt.NDArray[np.intp]:
+        """Return the indices of the coarse pixels hidden by points of a piece on each place, (places, points)."""
         surface = self._plan.surface
         solid, count = surface.solid_at(surface.places[0]), len(surface.places)
         if solid is None:
-            return np.zeros((count, 0), dtype=np.intp), np.zeros((count, 0), dtype=np.intp)
+            return np.zeros((count, 0), dtype=np.intp)
         shifts = np.pad(surface.centres_mm - surface.centres_mm[0], ((0, 0), (0, 1)))
         points = shifts[:, None] + solid.inner_points_mm(_SETTINGS.piece_points)
-        column, row = sampler.seen_at(points.reshape(-1, 3))
-        limits = np.array(self._plan.window.shape) // COARSER - 1
-        rows, columns = (
-            np.clip(coarse_px(values), 0, limit).reshape(count, -1)
-            for values, limit in zip((row, column), limits, strict=True)
-        )
-        return rows, columns
+        column, row = (coarse_px(values) for values in sampler.seen_at(points.reshape(-1, 3)))
+        shape = self._plan.nearest.shape
+        return np.asarray(np.ravel_multi_index((row, column), shape, mode="clip").reshape(count, -1))
 
-    def evidence(
+    def measures(
         self,
         lines: LineEvidence,
         colours: SurfaceColours,
@@ -81,8 +64,13 @@ class PlaceExaminer:
         strange: BoolImage,
         by_light: BoolImage,
         glare: BoolImage,
-    ) -> dict[str, PlaceEvidence]:
-        """Collect the evidence for each place.
+    ) -> dict[str, FloatArray]:
+        """Return measures of doubt for each place, (places,), by name; 0 is the value on a clear board.
+
+        ``lines not seen``: share of the line parts around it; ``lines faint``: strength relative to the median, as log
+        ratio; ``brighter`` and ``darker``: than the board there, as log ratio; ``strange``: share that does not look
+        like the board; ``off hue``: share with another hue within the area a piece would hide; ``near glare``: 1 if
+        glare begins near it; ``board not clear``: share of all line parts that are not visible.
 
         All masks are (rows, columns) at the coarse scale: ``not_bare`` marks pixels under pieces or print, ``strange``
         those that do not look like bare surface, ``by_light`` those for which light may be the reason, ``glare``
@@ -90,33 +78,29 @@ class PlaceExaminer:
         """
         around = self._plan.around * lines.judged
         count = around.sum(axis=1)
+        some = np.maximum(count, 1.0)
         seen = around @ lines.seen
-        clearness = np.where(count > 0, around @ lines.clearness / np.maximum(count, 1.0), 1.0)
-        near = (
-            cv2.dilate(glare.astype(np.uint8), disc_mm(2 * _SETTINGS.near_glare_mm))
-            if glare.any()
-            else np.zeros_like(glare)
-        )
-        row, column = self._plan.middles
-        wide = round(_SETTINGS.middle_mm / COARSER)
-        strange_share, brighter, nearby = (
-            np.asarray(cv2.blur(np.asarray(values, dtype=np.float32), (wide, wide)))[row, column]
-            for values in (strange, colours.brighter, near)
-        )
+        clearness = np.where(count > 0, around @ lines.clearness / some, 1.0)
+        not_clear = 1.0 - float(seen.sum()) / max(1.0, float(count.sum()))
+        near = np.zeros(len(count), dtype=np.bool_)
+        if glare.any():
+            wide = cv2.dilate(glare.astype(np.uint8), disc_mm(2 * _SETTINGS.near_glare_mm))
+            near = np.asarray(self._sums(wide) > 0)
+        brighter = self._sums(colours.brighter) / _MIDDLE_PX**2
         off_hue = (colours.off_hue > colours.hue_limit) & ~(not_bare | by_light)
-        is_open = (~not_bare[self._hidden]).sum(axis=1)
-        off_hue_share = off_hue[self._hidden].sum(axis=1) / np.maximum(
-            is_open, _SETTINGS.least_open * _SETTINGS.piece_points**3
-        )
+        is_open = (~not_bare).ravel().take(self._hidden).sum(axis=1)
+        least_open = _SETTINGS.least_open * _SETTINGS.piece_points**3
         return {
-            place: PlaceEvidence(
-                int(seen[index]),
-                int(count[index]),
-                float(clearness[index]),
-                float(strange_share[index]),
-                float(brighter[index]),
-                bool(nearby[index] > 0),
-                float(off_hue_share[index]),
-            )
-            for index, place in enumerate(self._plan.surface.places)
+            "lines not seen": np.where(count > 0, 1.0 - seen / some, not_clear),
+            "lines faint": -np.log(np.minimum(np.maximum(clearness, _SETTINGS.faintest), 1.0)),
+            "brighter": np.maximum(brighter, 0.0),
+            "darker": np.maximum(-brighter, 0.0),
+            "strange": self._sums(strange.view(np.uint8)) / _MIDDLE_PX**2,
+            "off hue": off_hue.ravel().take(self._hidden).sum(axis=1) / np.maximum(is_open, least_open),
+            "near glare": near.astype(np.float64),
+            "board not clear": np.full(len(count), not_clear),
         }
+
+    def _sums(self, values: npt.NDArray[Any]) -> FloatArray:
+        """Return the sum of values at the coarse scale in each place's centre, (places,)."""
+        return square_sums(values, self._plan.middles, _MIDDLE_PX)

@@ -41,8 +41,8 @@ class SurfacePlan:
 
     ``around`` marks for each place the line parts around it. ``never_bare`` marks the view's pixels, at its full scale,
     that never show the bare surface: those beside it, close to its rim, and of prints. At the coarse scale, ``middles``
-    are the rows and columns of the places' centres, ``beside`` and ``deep`` mark the area outside the board and well
-    inside it, and ``nearest`` is the line part nearest to each pixel.
+    are the rows and columns of the places' centres, (2, places), ``beside`` and ``deep`` mark the area outside the
+    board and well inside it, and ``nearest`` is the line part nearest to each pixel.
     """
 
     surface: GridSurface
@@ -51,7 +51,7 @@ class SurfacePlan:
     lines: GridLines
     rim: SurfaceRim
     around: FloatArray
-    middles: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
+    middles: npt.NDArray[np.intp]
     never_bare: BoolImage
     beside: BoolImage
     deep: BoolImage
@@ -72,7 +72,7 @@ class SurfacePlan:
             lines,
             SurfaceRim(surface, window),
             lines.parts_around(surface.centres_mm),
-            (coarse_px(row), coarse_px(column)),
+            coarse_px(np.array([row, column])),
             np.asarray(beside | _printed_centres(surface, window)),
             coarse,
             np.asarray(cv2.erode((~coarse).astype(np.uint8), disc_mm(2 * DEEP_MM)) > 0),

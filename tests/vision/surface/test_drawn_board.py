@@ -23,7 +23,7 @@ from tests.vision.surface.drawn import (
     view_of,
     with_lines,
 )
-from vision.frame import Image
+from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel
 from vision.surface.emptiness import emptiness, place_measures
 from vision.surface.occlusion import OcclusionDetector, SurfaceEvidence
@@ -56,15 +56,17 @@ def evidence(finder: OcclusionDetector, image: Image) -> SurfaceEvidence:
     return finder.detect(view_of(image))
 
 
+def by_place(values: FloatArray) -> dict[str, float]:
+    return dict(zip(BOARD.places, values.tolist(), strict=True))
+
+
 def test_a_bare_board_is_clear_and_shows_all_of_its_lines(finder: OcclusionDetector) -> None:
     found = evidence(finder, board_image())
     assert found.occlusions == ()
-    for place, one in found.places.items():
-        edges = sum(place[0] == column for column in "ag") + sum(place[1] == row for row in "17")
-        assert one.lines == one.lines_seen == 8 - 2 * edges
-        assert one.clearness == pytest.approx(1.0, abs=0.2)
-        assert (one.strange_share, one.off_hue_share, one.near_glare) == (0.0, 0.0, False)
-        assert abs(one.brighter) < 0.2
+    for name in ("lines not seen", "strange", "off hue", "near glare", "board not clear"):
+        assert not found.places[name].any(), name
+    for name in ("lines faint", "brighter", "darker"):
+        assert found.places[name].max() < 0.2, name
 
 
 @pytest.mark.parametrize("side", range(4))
@@ -108,9 +110,9 @@ def test_a_card_of_the_boards_own_colour_is_found_by_the_lines_it_hides(finder: 
     ((kind, area),) = coverings(finder, image)
     assert kind == "object"
     assert 0.5 < area / area_mm2(card) < 1.6
-    places = evidence(finder, image).places
-    assert (places["d4"].lines_seen, places["d4"].lines) == (0, 8)
-    assert all(places[corner].lines_seen == places[corner].lines == 4 for corner in ("a7", "g1"))
+    not_seen = by_place(evidence(finder, image).places["lines not seen"])
+    assert not_seen["d4"] == 1
+    assert not_seen["a7"] == not_seen["g1"] == 0
 
 
 @pytest.mark.parametrize("factor", [(0.5, 0.5, 0.5), (1.3, 1.0, 0.8), (0.25, 0.25, 0.25), (0.7, 1.0, 1.2)])
@@ -183,10 +185,9 @@ def glaring(x_mm: float, y_mm: float, width_mm: float = 22.0, board: Image | Non
 def test_a_reflected_lamp_is_glare_and_marks_places_near_it(finder: OcclusionDetector) -> None:
     found = evidence(finder, glaring(0.0, 0.0))
     assert {str(one.kind) for one in found.occlusions} == {"glare"}
-    assert found.places["d4"].near_glare
-    assert not found.places["a1"].near_glare
-    assert not found.places["g7"].near_glare
-    assert found.places["d4"].brighter > 0.5
+    near = by_place(found.places["near glare"])
+    assert (near["d4"], near["a1"], near["g7"]) == (1, 0, 0)
+    assert by_place(found.places["brighter"])["d4"] > 0.5
 
 
 def test_a_cup_beside_a_reflected_lamp_is_found_beside_the_glare(finder: OcclusionDetector) -> None:
@@ -197,10 +198,10 @@ def test_a_cup_beside_a_reflected_lamp_is_found_beside_the_glare(finder: Occlusi
 def test_a_patch_makes_only_its_own_place_strange(finder: OcclusionDetector) -> None:
     x, y = BOARD.centre_mm("e3")
     places = evidence(finder, painted((x - 11, x + 11, y - 11, y + 11), (60, 60, 170))).places
-    assert 0.4 < places["e3"].strange_share < 1
-    assert places["e3"].off_hue_share > 0.2
-    assert places["c5"].strange_share == places["c5"].off_hue_share == 0.0
-    assert places["e5"].strange_share == 0.0
+    strange, off_hue = (by_place(places[name]) for name in ("strange", "off hue"))
+    assert 0.4 < strange["e3"] < 1
+    assert off_hue["e3"] > 0.2
+    assert strange["c5"] == off_hue["c5"] == strange["e5"] == 0
 
 
 @pytest.mark.parametrize("place", ["a1", "d4", "g7", "b6"])
@@ -223,7 +224,7 @@ def measured(finder: OcclusionDetector, image: Image) -> dict[str, dict[str, flo
     """The measures of each place, by name of the measure and place."""
     view = view_of(image)
     found = place_measures(view, BOARD, finder.detect(view))
-    return {name: dict(zip(BOARD.places, values.tolist(), strict=True)) for name, values in found.items()}
+    return {name: by_place(values) for name, values in found.items()}
 
 
 def test_a_bare_board_leaves_no_doubt(finder: OcclusionDetector) -> None:
@@ -276,11 +277,11 @@ def test_a_place_behind_a_piece_is_out_of_sight_and_of_usual_roughness(finder: O
     x, y = BOARD.centre_mm("e3")
     view.hidden_by_pieces[part((x - 20, x + 20, y - 20, y))] = True
     found = place_measures(view, BOARD, finder.detect(view))
-    hidden = dict(zip(BOARD.places, found["out of sight"].tolist(), strict=True))
+    hidden = by_place(found["out of sight"])
     assert hidden["c5"] == 1
     assert hidden["e3"] == pytest.approx(0.5, abs=0.05)
     assert hidden["d4"] == 0
-    assert dict(zip(BOARD.places, found["rougher"].tolist(), strict=True))["c5"] == 0
+    assert by_place(found["rougher"])["c5"] == 0
 
 
 def test_too_little_bare_board_gives_no_evidence(finder: OcclusionDetector) -> None:

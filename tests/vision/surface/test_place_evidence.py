@@ -58,32 +58,36 @@ def test_the_evidence_equals_a_place_by_place_reference(sampler: SurfaceSampler,
     brighter = random.normal(0.0, 0.3, (ROWS, COLUMNS)).astype(np.float32)
     off_hue = random.choice(np.array([0.1, 0.25], dtype=np.float32), (ROWS, COLUMNS))
     not_bare, strange, by_light, glare = (spots(random, share) for share in (0.3, 0.3, 0.2, 0.004))
-    found = PlaceExaminer(sampler, plan()).evidence(
+    found = PlaceExaminer(sampler, plan()).measures(
         lines, colours_of(off_hue, brighter), not_bare, strange, by_light, glare
     )
     solid = BOARD.solid_at("a1")
     assert solid is not None
     covered = np.argwhere(glare) * COARSER
     for number, place in enumerate(BOARD.places):
-        one = found[place]
+        one = {name: values[number] for name, values in found.items()}
         own = [part for part in np.flatnonzero(plan().around[number]) if lines.judged[part]]
-        assert one.lines == len(own)
-        assert one.lines_seen == sum(gone[part] < -1 for part in own)
-        assert one.clearness == pytest.approx(np.mean([lines.clearness[part] for part in own]) if own else 1.0)
-        assert one.strange_share == pytest.approx(around(strange, place).mean(), abs=1e-4)
-        assert one.brighter == pytest.approx(around(brighter, place).mean(), abs=1e-4)
+        not_seen = np.mean([gone[part] >= -1 for part in own]) if own else one["board not clear"]
+        clearness = np.mean([lines.clearness[part] for part in own]) if own else 1.0
+        assert one["lines not seen"] == pytest.approx(not_seen)
+        assert one["lines faint"] == pytest.approx(max(0.0, -np.log(max(clearness, 0.05))))
+        assert one["strange"] == pytest.approx(around(strange, place).mean(), abs=1e-4)
+        assert one["brighter"] - one["darker"] == pytest.approx(around(brighter, place).mean(), abs=1e-4)
+        assert min(one["brighter"], one["darker"]) == 0.0
         shift = np.array([*BOARD.centre_mm(place), 0.0]) - [*BOARD.centre_mm("a1"), 0.0]
         column, row = (np.round((at - 0.5) / 2).astype(int) for at in sampler.seen_at(solid.inner_points_mm(5) + shift))
         row, column = np.clip(row, 0, ROWS - 1), np.clip(column, 0, COLUMNS - 1)
         odd = [off_hue[at] > 0.2 and not not_bare[at] and not by_light[at] for at in zip(row, column, strict=True)]
         is_open = int((~not_bare[row, column]).sum())
-        assert one.off_hue_share == pytest.approx(sum(odd) / max(is_open, 75.0))
+        assert one["off hue"] == pytest.approx(sum(odd) / max(is_open, 75.0))
         middle = np.array(plan().window.to_pixels(*BOARD.centre_mm(place)))[::-1]
         nearest_mm = float(np.abs(covered - middle).max(axis=1).min()) if len(covered) else 999.0
         if nearest_mm < 25.0 or nearest_mm > 56.0:
-            assert one.near_glare is (nearest_mm < 25.0)
-    assert found["d4"].lines == 0
-    assert {one.near_glare for one in found.values()} == {True, False}
+            assert one["near glare"] == (nearest_mm < 25.0)
+    own_lines = (plan().around > 0) & lines.judged
+    assert not own_lines[BOARD.places.index("d4")].any()
+    assert found["board not clear"] == pytest.approx(1.0 - (own_lines & (gone < -1)).sum() / own_lines.sum())
+    assert set(found["near glare"]) == {0.0, 1.0}
 
 
 def test_glare_is_near_within_four_centimetres_of_a_places_middle(sampler: SurfaceSampler) -> None:
@@ -95,9 +99,9 @@ def test_glare_is_near_within_four_centimetres_of_a_places_middle(sampler: Surfa
         glare = nothing.copy()
         column, row = (round(float(at) / COARSER) for at in plan().window.to_pixels(x + away_mm, y))
         glare[row, column] = True
-        found = PlaceExaminer(sampler, plan()).evidence(
+        found = PlaceExaminer(sampler, plan()).measures(
             lines, colours_of(zeros, zeros), nothing, nothing, nothing, glare
         )
-        assert found["d4"].near_glare is is_near, away_mm
-    dark = PlaceExaminer(sampler, plan()).evidence(lines, colours_of(zeros, zeros), nothing, nothing, nothing, nothing)
-    assert not any(one.near_glare for one in dark.values())
+        assert found["near glare"][BOARD.places.index("d4")] == is_near, away_mm
+    dark = PlaceExaminer(sampler, plan()).measures(lines, colours_of(zeros, zeros), nothing, nothing, nothing, nothing)
+    assert not dark["near glare"].any()
