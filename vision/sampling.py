@@ -7,7 +7,7 @@ A pixel map is float32 of shape (height, width, 2). For each output pixel it hol
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar, cast
@@ -177,14 +177,17 @@ def quantile(values: FloatArray | FloatImage, share: float) -> FloatArray:
     return np.asarray(parted[..., lower] + rest * (parted[..., upper] - parted[..., lower]), dtype=np.float64)
 
 
-def square_sums(values: npt.NDArray[Any], centres: npt.NDArray[np.intp], side: int) -> FloatArray:
-    """Return the sum of values (rows, columns) in a square around each centre, (n,); ``centres`` are their rows and
-    columns, (2, n), ``side`` is in pixels. Beyond the border there is nothing.
+def square_sums(
+    pictures: Sequence[npt.NDArray[Any]], centres: npt.NDArray[np.intp], side: int
+) -> list[npt.NDArray[Any]]:
+    """Return the sums of each picture, all (rows, columns), in a square around each centre, (n,).
+
+    ``centres`` are their rows and columns, (2, n), ``side`` is in pixels. Beyond the border there is nothing.
     """
-    sums = np.asarray(cv2.integral(values))
-    starts, limits = centres - side // 2, np.array([values.shape]).T
+    starts, limits = centres - side // 2, np.array([pictures[0].shape]).T
     (top, left), (bottom, right) = (np.clip(corner, 0, limits) for corner in (starts, starts + side))
-    return np.asarray(sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left], dtype=np.float64)
+    tables = [np.asarray(cv2.integral(values)) for values in pictures]
+    return [sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left] for sums in tables]
 
 
 @cache

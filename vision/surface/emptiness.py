@@ -139,14 +139,10 @@ def _measure_centres(view: RectifiedView, surface: GridSurface) -> FloatArray:
     shade = np.asarray(cv2.GaussianBlur(cv2.LUT(grey, log_light), (0, 0), _SETTINGS.smoothing_mm), dtype=np.float32)
     slope = np.asarray(cv2.magnitude(cv2.Sobel(shade, cv2.CV_32F, 1, 0), cv2.Sobel(shade, cv2.CV_32F, 0, 1)))
     is_open = ~(view.hidden_by_pieces[board] | view.outside[board])
-    blue, green, red = cv2.split(colours)
-    bleached = np.asarray(cv2.max(cv2.max(blue, green), red)) >= _SETTINGS.bleached_level
+    bleached = np.asarray(cv2.inRange(colours, (0, 0, 0), 3 * (_SETTINGS.bleached_level - 1,))) == 0
     side = 2 * round(_SETTINGS.middle_side_mm / 2)
-    centres = _centre_pixels(surface, grey.shape)
-    counts, steep, bright, levels = (
-        square_sums(values, centres, side)
-        for values in (is_open.view(np.uint8), slope * is_open, (bleached & is_open).view(np.uint8), grey * is_open)
-    )
+    marked = (is_open.view(np.uint8), slope * is_open, (bleached & is_open).view(np.uint8), grey * is_open)
+    counts, steep, bright, levels = square_sums(marked, _centre_pixels(surface, grey.shape), side)
     some, size = np.maximum(counts, 1), side**2
     seen = counts >= max(1.0, _SETTINGS.least_open_share * size)
     looks = np.array(

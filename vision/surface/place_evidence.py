@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import cv2
 import numpy as np
@@ -34,7 +33,6 @@ class PlaceSettings:
 
 
 _SETTINGS = PlaceSettings()
-_MIDDLE_PX = round(_SETTINGS.middle_mm / COARSER)
 
 
 class PlaceExaminer:
@@ -82,11 +80,12 @@ class PlaceExaminer:
         seen = around @ lines.seen
         clearness = np.where(count > 0, around @ lines.clearness / some, 1.0)
         not_clear = 1.0 - float(seen.sum()) / max(1.0, float(count.sum()))
-        near = np.zeros(len(count), dtype=np.bool_)
+        near_glare = np.zeros(strange.shape, dtype=np.uint8)
         if glare.any():
-            wide = cv2.dilate(glare.astype(np.uint8), disc_mm(2 * _SETTINGS.near_glare_mm))
-            near = np.asarray(self._sums(wide) > 0)
-        brighter = self._sums(colours.brighter) / _MIDDLE_PX**2
+            near_glare = np.asarray(cv2.dilate(glare.astype(np.uint8), disc_mm(2 * _SETTINGS.near_glare_mm)))
+        side = round(_SETTINGS.middle_mm / COARSER)
+        examined = (strange.view(np.uint8), colours.brighter, near_glare)
+        strange_share, brighter, nearby = np.array(square_sums(examined, self._plan.middles, side)) / side**2
         off_hue = (colours.off_hue > colours.hue_limit) & ~(not_bare | by_light)
         is_open = (~not_bare).ravel().take(self._hidden).sum(axis=1)
         least_open = _SETTINGS.least_open * _SETTINGS.piece_points**3
@@ -95,12 +94,8 @@ class PlaceExaminer:
             "lines faint": -np.log(np.minimum(np.maximum(clearness, _SETTINGS.faintest), 1.0)),
             "brighter": np.maximum(brighter, 0.0),
             "darker": np.maximum(-brighter, 0.0),
-            "strange": self._sums(strange.view(np.uint8)) / _MIDDLE_PX**2,
+            "strange": strange_share,
             "off hue": off_hue.ravel().take(self._hidden).sum(axis=1) / np.maximum(is_open, least_open),
-            "near glare": near.astype(np.float64),
+            "near glare": (nearby > 0).astype(np.float64),
             "board not clear": np.full(len(count), not_clear),
         }
-
-    def _sums(self, values: npt.NDArray[Any]) -> FloatArray:
-        """Return the sum of values at the coarse scale in each place's centre, (places,)."""
-        return square_sums(values, self._plan.middles, _MIDDLE_PX)
