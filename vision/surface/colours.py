@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatArray, FloatImage
-from vision.sampling import linear_light, median, quantile
+from vision.sampling import linear_light, median
 from vision.surface.view import RectifiedView
 
 COARSER = 2
@@ -211,21 +210,17 @@ def _at(values: Sequence[FloatImage] | FloatImage, chosen: BoolImage) -> FloatIm
     return thin.reshape(len(values), -1).take(np.flatnonzero(chosen), axis=1)
 
 
-@cache
-def _terms(rows: int, columns: int) -> FloatImage:
-    """Return the terms 1, x, y, xx, yy and xy over -0.5 to 0.5, (6, rows, columns), float32."""
-    x, y = np.meshgrid(np.arange(columns) / columns - 0.5, np.arange(rows) / rows - 0.5)
-    return np.array([np.ones_like(x), x, y, x * x, y * y, x * y], dtype=np.float32)
-
-
 def _fit_surfaces(values: FloatImage, chosen: BoolImage, squared: Sequence[bool]) -> FloatImage:
     """Fit a low-order surface each to the chosen ones of every ``fit_every``-th pixel of values (n, rows, columns),
     ignoring outliers (least trimmed squares); (n, rows, columns).
 
-    It has the terms 1, x and y, and xx, yy and xy if it is ``squared``.
+    It has the terms 1, x and y over -0.5 to 0.5, and xx, yy and xy if it is ``squared``.
     """
-    terms = _terms(*values.shape[1:])
-    inputs, targets = (_at(of, chosen).astype(np.float64) for of in (terms, values))
+    down, across = (np.arange(size, dtype=np.float32) / size - np.float32(0.5) for size in values.shape[1:])
+    row, column = (_SETTINGS.fit_every * at for at in np.nonzero(chosen))
+    x, y = across[column].astype(np.float64), down[row].astype(np.float64)
+    inputs = np.array([np.ones_like(x), x, y, x * x, y * y, x * y])
+    targets = _at(values, chosen).astype(np.float64)
     products = (inputs[:, None] * inputs).reshape(-1, inputs.shape[1])
     # a small ridge term keeps the normal equations solvable when only a strip of the board is bare; a large one leaves
     # a term out
@@ -233,8 +228,13 @@ def _fit_surfaces(values: FloatImage, chosen: BoolImage, squared: Sequence[bool]
     errors = np.abs(targets - median(targets, axis=1)[:, None])
     share = 0.6
     for _ in range(_SETTINGS.fit_rounds):
-        kept = errors <= quantile(errors, share)[:, None]
+        most = int(share * (errors.shape[1] - 1))
+        kept = errors <= np.partition(errors, most)[:, most, None]
         normal = (kept @ products.T).reshape(ridge.shape) + ridge
         solution = np.linalg.solve(normal, ((kept * targets) @ inputs.T)[..., None])[..., 0]
         errors, share = np.abs(targets - solution @ inputs), 0.7
-    return (solution.astype(np.float32) @ terms.reshape(len(terms), -1)).reshape(values.shape)
+    constant, of_x, of_y, of_xx, of_yy, of_xy = solution.astype(np.float32).T
+    zero = np.zeros_like(constant)
+    factors = np.array([[constant, of_x, of_xx], [of_y, of_xy, zero], [of_yy, zero, zero]]).transpose(2, 0, 1)
+    powers_of_y, powers_of_x = (np.array([np.ones_like(one), one, one * one]) for one in (down, across))
+    return np.asarray(powers_of_y.T @ factors @ powers_of_x, dtype=np.float32)

@@ -66,6 +66,8 @@ class SurfaceSampler:
         self._camera_mm = pose.camera_position_mm
         self._map = plane_map(camera, pose, self.window, None if shape is None else shape.seen_at_mm)
         last = camera.size[0] - 1, camera.size[1] - 1
+        # what the pieces of the last picture hide: most stand where they stood
+        self._known_outlines: dict[Solid, npt.NDArray[np.int32]] = {}
         self.outside: BoolImage = np.asarray(cv2.inRange(self._map, (0, 0), last)) == 0
 
     def view(self, image: Image, solids: Sequence[Solid]) -> RectifiedView:
@@ -83,8 +85,12 @@ class SurfaceSampler:
         return [np.asarray(cv2.convexHull(part), dtype=np.int32).reshape(-1, 2) for part in parts]
 
     def _hidden_by_pieces(self, solids: Sequence[Solid]) -> BoolImage:
+        known = {solid: self._known_outlines[solid] for solid in solids if solid in self._known_outlines}
+        new = [solid for solid in solids if solid not in known]
+        known |= zip(new, self.hidden_outlines([solid.grown(PIECE_MARGIN_MM) for solid in new]), strict=True)
+        self._known_outlines = known
         covered = np.zeros(self.window.shape, dtype=np.uint8)
-        for outline in self.hidden_outlines([solid.grown(PIECE_MARGIN_MM) for solid in solids]):
+        for outline in known.values():
             cv2.fillConvexPoly(covered, outline, 1)
         return np.asarray(covered > 0)
 
