@@ -18,6 +18,7 @@ from vision.sampling import (
     quantile,
     sample,
     shrink,
+    square_sums,
 )
 
 BOUNDS = Rectangle(-60.0, 40.0, -30.0, 50.0)
@@ -94,6 +95,20 @@ def test_the_median_equals_numpys(count: int, axis: int) -> None:
 def test_quantiles_equal_those_of_numpy(share: float, count: int) -> None:
     values = np.random.default_rng(count).normal(size=(3, count))
     assert quantile(values, share) == pytest.approx(np.quantile(values, share, axis=-1))
+
+
+@pytest.mark.parametrize("side", [4, 5])
+def test_sums_around_centres_leave_out_what_is_beyond_the_border(side: int) -> None:
+    pictures = [
+        np.random.default_rng(3).integers(0, 255, (20, 30), dtype=np.uint8),
+        np.ones((20, 30), dtype=np.float32),
+    ]
+    centres = np.array([[10, 0, 19], [12, 1, 29]])
+    for picture, sums in zip(pictures, square_sums(pictures, centres, side), strict=True):
+        for row, column, found in zip(*centres, sums, strict=True):
+            top, left = row - side // 2, column - side // 2
+            part = picture[max(0, top) : top + side, max(0, left) : left + side]
+            assert found == pytest.approx(part.sum(dtype=np.float64))
 
 
 def test_colours_are_interpolated_like_each_channel_alone() -> None:

@@ -141,7 +141,7 @@ class SurfaceColours:
         usual = _fit_surfaces(inside, chosen, squared=(False, False, True))
         hue: Hue = tuple(median(_at(usual[:2], chosen), axis=1).tolist())
         if known_hue is not None and math.dist(hue, known_hue) > _SETTINGS.other_hue:
-            blue_off, red_off = (one[thin] - known for one, known in zip(inside, known_hue, strict=False))
+            blue_off, red_off = (one[thin] - known for one, known in zip(inside[:2], known_hue, strict=True))
             alike = chosen & (np.hypot(blue_off, red_off) < _SETTINGS.same_hue)
             if np.count_nonzero(alike) >= _SETTINGS.least_same_share * np.count_nonzero(chosen):
                 chosen, hue = alike, known_hue

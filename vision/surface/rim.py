@@ -144,7 +144,7 @@ class SurfaceRim:
         inner, inner_open = _means(colours.logs, is_seen, self._inside_at)
         outer, outer_open = _means(colours.logs, is_seen, self._outside_at)
         judged = inner_open & outer_open
-        step = _lengths(inner - outer)
+        step = np.linalg.norm(inner - outer, axis=1)
         tables, usual_steps = np.zeros_like(outer), np.zeros_like(step)
         for side in self._sides:
             own = judged[side]
@@ -154,7 +154,7 @@ class SurfaceRim:
             tables[side] = median(outer[side][own])
             usual_steps[side] = median(step[side][own])
         beyond, within = outer - tables, inner - tables
-        size, from_table = _lengths(beyond), _lengths(within)
+        size, from_table = (np.linalg.norm(one, axis=1) for one in (beyond, within))
         inside_differs = judged & (_difference_from_table(within) > _SETTINGS.unlike_table)
         continues = judged & (from_table > _SETTINGS.unlike_table) & (step < _SETTINGS.step_gone * from_table)
         table_differs = judged & (_difference_from_table(beyond) > _SETTINGS.unlike_table)
@@ -173,11 +173,6 @@ def _difference_from_table(off: npt.NDArray[np.float32]) -> npt.NDArray[np.float
         -off[:, 2] - _SETTINGS.shadow_easily, 0.0
     )
     return np.asarray(np.hypot(off[:, 0], off[:, 1]) + shade, dtype=np.float32)
-
-
-def _lengths(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Return the lengths of vectors (parts, 3), as (parts,); faster than NumPy's ``norm``."""
-    return np.asarray(np.sqrt(np.einsum("kc,kc->k", vectors, vectors)), dtype=np.float32)
 
 
 def _narrow_runs(marked: npt.NDArray[np.bool_], off: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:

@@ -51,6 +51,14 @@ def test_a_piece_hides_a_little_more_than_its_outline(sampler: SurfaceSampler) -
     assert sampler.hidden_outlines([]) == []
 
 
+def test_what_pieces_hide_does_not_depend_on_earlier_pictures(camera: CameraModel, sampler: SurfaceSampler) -> None:
+    image = np.zeros((sampler.window.shape[0], 10, 3), dtype=np.uint8)
+    stays, before, after = (CubeSolid(x, 40.0, BOARD.height_mm, 30.0) for x in (-80.0, 0.0, 80.0))
+    for cubes in ([stays, before], [after, stays], [after], [], [before]):
+        fresh = SurfaceSampler(camera, ABOVE, BOARD).view(image, cubes)
+        assert np.array_equal(sampler.view(image, cubes).hidden_by_pieces, fresh.hidden_by_pieces)
+
+
 @pytest.mark.parametrize("moved_mm", [(-500.0, 0.0), (450.0, 0.0), (0.0, 340.0), (0.0, -340.0)])
 def test_areas_out_of_the_picture_are_outside(camera: CameraModel, moved_mm: tuple[float, float]) -> None:
     aside = replace(ABOVE, translation=np.array([*moved_mm, 1000.0]))
