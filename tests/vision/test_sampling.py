@@ -19,6 +19,7 @@ from vision.sampling import (
     min_channel,
     plane_map,
     quantile,
+    rounded,
     sample,
     shrink,
     square_sums,
@@ -110,6 +111,12 @@ def test_sums_around_centres_leave_out_what_is_beyond_the_border(side: int) -> N
             top, left = row - side // 2, column - side // 2
             part = picture[max(0, top) : top + side, max(0, left) : left + side]
             assert found == pytest.approx(part.sum(dtype=np.float64), rel=1e-6)
+
+
+def test_a_rounded_map_samples_the_same_colours(camera: CameraModel, pose: Pose) -> None:
+    image = np.random.default_rng(5).integers(0, 255, (camera.size[1], camera.size[0], 3), dtype=np.uint8)
+    pixel_map = plane_map(camera, pose, PlaneWindow.over(BOUNDS, 0.0, 1.0))
+    assert np.array_equal(sample(image, rounded(pixel_map)), sample(image, pixel_map))
 
 
 def test_colours_are_interpolated_like_each_channel_alone() -> None:

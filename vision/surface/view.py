@@ -13,7 +13,7 @@ import numpy.typing as npt
 from vision.frame import BoolImage, FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, Solid
 from vision.layout.surfaces import GridSurface
-from vision.sampling import PixelMap, PlaneWindow, linear_light, plane_map, sample
+from vision.sampling import PixelMap, PlaneWindow, linear_light, plane_map, rounded, sample
 from vision.surface.bent_paper import PaperShape
 
 PIECE_MARGIN_MM = 3.5
@@ -68,12 +68,13 @@ class SurfaceSampler:
         last = camera.size[0] - 1, camera.size[1] - 1
         # what the pieces of the last picture hide: most stand where they stood
         self._known_outlines: dict[Solid, npt.NDArray[np.int32]] = {}
+        self._rounded_map = rounded(self._map)
         self.outside: BoolImage = np.asarray(cv2.inRange(self._map, (0, 0), last)) == 0
 
     def view(self, image: Image, solids: Sequence[Solid]) -> RectifiedView:
         """Sample the surface and mark what the given pieces hide, with a small margin."""
         hidden = self._hidden_by_pieces(solids)
-        return RectifiedView(self.window, self._map, sample(image, self._map), hidden, self.outside)
+        return RectifiedView(self.window, self._map, sample(image, self._rounded_map), hidden, self.outside)
 
     def hidden_outlines(self, solids: Sequence[Solid]) -> list[npt.NDArray[np.int32]]:
         """Return convex outlines, (n, 2), in whole pixels of the view, of what each piece hides of the surface."""
