@@ -215,12 +215,8 @@ class StackReader:
         heights = _heights(tips_mm[:, 1:, :2] - found.feet_mm[:, None], sizes, tips.kinds)
         seen: dict[str, StackSighting] = {}
         for number, place in enumerate(order):
-            top = Top(
-                PYRAMID_SIZES[sizes[number]],
-                int(pieces[number]),
-                *tips_mm[number, pieces[number]].tolist(),
-                levels[number],
-            )
+            x_mm, y_mm, tip_mm = tips_mm[number, pieces[number]].tolist()
+            top = Top(PYRAMID_SIZES[sizes[number]], int(pieces[number]), x_mm, y_mm, tip_mm, levels[number])
             sighting = StackSighting(
                 place,
                 top,

@@ -55,8 +55,8 @@ class Tips:
 
 @dataclass(frozen=True, eq=False)
 class _Spots:
-    """Spots (n, m): pixels, log-probabilities by the finder, sides, and by these the log-probabilities of kinds, and the
-    log-odds of being a tip.
+    """Spots (n, m): pixels, log-probabilities by the finder, sides, and what these say: the log-probabilities of kinds,
+    and the log-odds of being a tip.
     """
 
     tips_px: FloatArray
