@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import FloatArray, Frame
+from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel, Pose, outline_px, project
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import Surface, named_places
@@ -28,8 +28,10 @@ class HandMonitor:
         self._corners_px: FloatArray = np.zeros((4, 2))
         self._time_s: float | None = None
 
-    def with_hand(self, frame: Frame, pose: Pose, reading: Reading) -> Reading:
-        """Return the reading, with a hand added where the frames so far show one."""
+    def with_hand(self, frame: Frame, pose: Pose, reading: Reading, small: Image | None = None) -> Reading:
+        """Return the reading, with a hand added where the frames so far show one; ``small`` is the frame's picture from
+        ``vision.sampling.shrink``, if known.
+        """
         before_s, self._time_s = self._time_s, frame.time_s
         bounds = self._surface.bounds_mm
         corners = project(self._camera, pose, bounds.corners_mm(self._surface.height_mm))
@@ -45,7 +47,7 @@ class HandMonitor:
             self._place_pixels = {}
         # nothing can lie on paper without hiding print
         in_sight = isinstance(self._surface.pieces, Ink) and not reading.hindrances
-        reach = self._finder.update(frame.image, frame.time_s, in_sight=in_sight)
+        reach = self._finder.update(frame.image, frame.time_s, in_sight=in_sight, small=small)
         if reach.kind is not HandState.HAND or not reach.connected or seen:
             return reading
         if not self._place_pixels:

@@ -175,7 +175,7 @@ class PartReader:
         if self._set_pose(pose):
             changed = None
         reading = self._read_surfaces(frame, table.notices, changed, shared)
-        return self._hands.with_hand(frame, pose, reading)
+        return self._hands.with_hand(frame, pose, reading, shared.small)
 
     def look_afresh(self) -> None:
         """Read all places of pieces in the next frame, even those that look unchanged: a pyramid put on one of its own

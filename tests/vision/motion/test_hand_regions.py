@@ -9,6 +9,7 @@ import pytest
 from tests.vision.motion.test_hands import CORNERS, FPS, SIZE, SKINS, Film, begun, chequered, hand, piece
 from vision.frame import Image
 from vision.motion.hands import HandDetection, HandDetector, HandState
+from vision.sampling import shrink
 
 
 def patch(left: int, top: int, right: int, bottom: int, grey: int = 120):
@@ -147,6 +148,22 @@ def test_the_hidden_share_of_an_area_is_measured_in_the_picture(width_px: int, m
     assert share(-400, -400, -300, -300) == 0.0
     # the board is 90 pixels wide there, which is the minimum
     assert found.mask.shape == mask_px
+
+
+@pytest.mark.parametrize("scale", [1, 2, 3, 4, 6])
+def test_a_picture_that_is_already_small_shows_the_same_hand(scale: int) -> None:
+    size, step = (320 * scale, 240 * scale), np.random.default_rng(3)
+    finders = [HandDetector(scale * np.array(CORNERS) + 1.5, size) for _ in range(2)]
+    board = np.asarray(cv2.resize(chequered(), size, interpolation=cv2.INTER_NEAREST), dtype=np.uint8)
+    for number in range(24):
+        image = np.clip(board + step.normal(0, 4, board.shape), 0, 255).astype(np.uint8)
+        if number > 18:
+            image[100 * scale : 140 * scale, 160 * scale :] = 120
+        whole = finders[0].update(image, number / FPS)
+        known = finders[1].update(image, number / FPS, small=shrink(image))
+        assert known.kind == whole.kind
+        assert (known.mask == whole.mask).all()
+    assert whole.kind == "hand"
 
 
 def test_the_share_of_each_place_equals_that_of_its_filled_outline_in_the_mask() -> None:

@@ -141,9 +141,11 @@ def test_only_a_sheet_whose_print_all_shows_is_certainly_in_sight(
     told = []
     update = HandDetector.update
 
-    def noting(self: HandDetector, image: Image, time_s: float, *, in_sight: bool = False) -> HandDetection:
+    def noting(
+        self: HandDetector, image: Image, time_s: float, *, in_sight: bool = False, small: Image | None = None
+    ) -> HandDetection:
         told.append(in_sight)
-        return update(self, image, time_s, in_sight=in_sight)
+        return update(self, image, time_s, in_sight=in_sight, small=small)
 
     monkeypatch.setattr(HandDetector, "update", noting)
     monitor = HandMonitor(camera, default_layout(game).board, HandSettings())
