@@ -35,11 +35,13 @@ def keep_consistent_turns(
 def side_contradiction(game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT], seen: PooledReading) -> float:
     """Return the log-odds of the side faces seen on the turns' places against these turns; 0 if none were seen.
 
-    Raises IllegalTurnError when the state doesn't allow them.
+    Raises IllegalTurnError when the state doesn't allow them, in a game with side faces.
     """
+    if game.side_faces is None:
+        return 0.0
     for turn in turns:
         state = game.rules.apply(state, turn)
-    facings = {} if game.side_faces is None else game.side_faces.facings(state)
+    facings = game.side_faces.facings(state)
     cost = 0.0
     for place in dict.fromkeys(place for turn in turns for place in turn.places):
         if place in seen.places:
