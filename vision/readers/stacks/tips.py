@@ -105,9 +105,8 @@ class TipChooser:
         shares = spots.shares()
         best = shares.argmax(axis=1)
         sides, views = spots.sides[each, best], self._crops.views(places)
-        spots.kinds[each, best] = self._network.with_mirror_images(
-            spots.kinds[each, best], sides, views, found.angles_rad
-        )
+        averaged = self._network.with_mirror_images(spots.kinds[each, best], sides, views, found.angles_rad)
+        spots.kinds[each, best], spots.log_odds[each, best] = averaged, tip_log_odds(averaged)
         kinds = np.logaddexp.reduce(shares[:, :, None] + spots.kinds, axis=1)
         return Tips(spots.tips_px[each, best], sides, spots.log_odds.max(axis=1), kinds)
 
