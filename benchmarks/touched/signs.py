@@ -22,7 +22,7 @@ enter_environment(__name__)
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import click
 import cv2
@@ -32,7 +32,7 @@ from rich.progress import track
 
 from benchmarks.parts.command_line import figures, picture_size
 from benchmarks.parts.soak.game import looks_of_pieces
-from referee.judge.evidence.earlier_readings import WRITTEN_ANEW
+from referee.judge.evidence.earlier_readings import differing_signs
 from simulator.faults.disturbances import DisturbanceMaker
 from simulator.faults.table import faulty_setting
 from simulator.play.actions import Arrangement, Carry, Slack
@@ -56,10 +56,20 @@ _LEAST_DIFFERENCE = 1e-3
 """Floor of the difference before its logarithm is taken."""
 
 
-def differences(seed: int, size: tuple[int, int]) -> Iterator[tuple[str, str, float]]:
-    """Fill the sheets of one table, change some signs, and give for each sign what happened to it, what happened to the
-    table, and the difference of its pictures.
+@dataclass(frozen=True)
+class ComparedSign:
+    """What happened to a sign and to its table, the difference of its pictures, and whether the judge takes it to be
+    written anew.
     """
+
+    happened: str
+    disturbance: str
+    difference: float
+    is_anew: bool
+
+
+def compared_signs(seed: int, size: tuple[int, int]) -> Iterator[ComparedSign]:
+    """Fill the sheets of one table, change some signs, and compare their pictures."""
     setting, rng = faulty_setting(seed, size, _GAME, 2 + seed % 3), np.random.default_rng(seed)
     handler = NumberSheetHandler(setting.layout, Slack(), rng)
     cells = [place for surface in setting.layout.surfaces for place in surface.places]
@@ -86,8 +96,13 @@ def differences(seed: int, size: tuple[int, int]) -> Iterator[tuple[str, str, fl
             drawn = maker.make(kind, 0.0, ())
             disturbed = replace(setting, lighting=drawn.lighting or setting.lighting, pose=drawn.pose or setting.pose)
         seen = _pictures(disturbed, after, seed, number)
+        found: dict[str, dict[str, float]] = defaultdict(dict)
         for place in earlier.keys() & seen.keys() & happened.keys():
-            yield happened[place], kind, earlier[place].difference(seen[place])
+            found[_player(place)][place] = earlier[place].difference(seen[place])
+        for sheet in found.values():
+            anew = differing_signs(sheet)
+            for place, difference in sheet.items():
+                yield ComparedSign(happened[place], kind, difference, place in anew)
 
 
 def _with_old_ink(writing: Carry, old: InkPose) -> Carry:
@@ -118,21 +133,21 @@ def main(tables: int, seed: int, size: str) -> None:
     """Write, compare, report."""
     cv2.setNumThreads(1)
     console = Console()
-    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    found: dict[tuple[str, str], list[ComparedSign]] = defaultdict(list)
     for number in track(range(seed, seed + tables), console=console, transient=True):
-        for happened, kind, difference in differences(number, picture_size(size)):
-            found[happened, kind].append(difference)
+        for sign in compared_signs(number, picture_size(size)):
+            found[sign.happened, sign.disturbance].append(sign)
     table = figures(
         "Signs, by the logarithm of the difference of their pictures",
         "sign; table",
         *(f"{share:.0%}" for share in _QUANTILES),
-        f"over {math.log(WRITTEN_ANEW):.1f}",
+        "written anew",
     )
-    for (happened, kind), values in sorted(found.items()):
-        logs = np.log(np.maximum(values, _LEAST_DIFFERENCE))
+    for (happened, disturbance), signs in sorted(found.items()):
+        logs = [math.log(max(sign.difference, _LEAST_DIFFERENCE)) for sign in signs]
         quantiles = (f"{value:.2f}" for value in np.quantile(logs, _QUANTILES))
-        over = f"{sum(value > WRITTEN_ANEW for value in values)} of {len(values)}"
-        table.add_row(f"{happened}; {kind}", *quantiles, over)
+        anew = f"{sum(sign.is_anew for sign in signs)} of {len(signs)}"
+        table.add_row(f"{happened}; {disturbance}", *quantiles, anew)
     console.print(table)
 
 

@@ -12,13 +12,13 @@ import numpy as np
 from engine.values import EMPTY, Appearance
 from referee.judge.pooled_reading import PooledPlace
 
-WRITTEN_ANEW = 45.0
-"""Difference of a cell's ink from an earlier picture, in usual ones, above which it was written anew. Lower: signs that
-nobody touched are asked about. ``benchmarks/touched/signs.py`` measures both."""
-_MOST_NOISE, _FEWEST_SIGNS = 5.0, 4
-"""Difference that three quarters of a sheet's signs, if there are at least so many, must exceed for the whole sheet to
-look otherwise, as when it was bent. Then no picture of it tells anything. Higher: the more signs of such a sheet are
-asked about. Set by hand: after a bump of the camera the difference is about 2."""
+WRITTEN_ANEW, _WITH_NOISE = 25.0, 6.0
+"""Difference of a cell's ink from an earlier picture, in usual ones, above which it was written anew, and what is added
+to it for each usual difference of the sheet's untouched signs. Lower: signs that nobody touched are asked about. Higher:
+signs written over go unnoticed. Set by hand; ``benchmarks/touched/signs.py`` counts both."""
+_UNTOUCHED_SHARE, _FEWEST_SIGNS = 0.25, 4
+"""The sheet's untouched signs differ as much as the sign below which this share of its signs lies, if there are at least
+so many: little when the camera was bumped, much when the sheet was bent."""
 _ANOTHER_SIGN = 3.0
 """Log-odds by which a sign that was written anew is another one rather than the same one traced. Higher: more questions
 about traced signs, fewer signs written over unnoticed. Set by hand."""
@@ -117,24 +117,24 @@ def _as_another_sign(one: PooledPlace, look: str) -> PooledPlace:
 
 
 def _written_anew(seen: Mapping[str, PooledPlace], earlier: EarlierReadings, believed: Appearance) -> frozenset[str]:
-    """Return the cells whose ink looks otherwise than earlier, unless their whole sheet does or a loop may be the
-    reason.
-    """
+    """Return the cells whose ink looks otherwise than earlier, unless a loop may be the reason."""
     differences: dict[str, dict[str, float]] = defaultdict(dict)
     for place, (_, before) in earlier.items():
         kept, now = before.picture, seen[place].picture
         if kept is not None and now is not None:
             differences[place.partition(".")[0]][place] = 0.0 if now is kept else kept.difference(now)
-    anew: set[str] = set()
-    for sheet in differences.values():
-        noise = float(np.quantile(list(sheet.values()), 0.25)) if len(sheet) >= _FEWEST_SIGNS else 0.0
-        if noise <= _MOST_NOISE:
-            anew |= {place for place, difference in sheet.items() if difference > WRITTEN_ANEW}
     return frozenset(
         place
-        for place in anew
+        for sheet in differences.values()
+        for place in differing_signs(sheet)
         if _has_loop(believed[place], seen[place]) or not _has_loop(seen[place].best, seen[place])
     )
+
+
+def differing_signs(sheet: Mapping[str, float]) -> set[str]:
+    """Return the signs of one sheet that were written anew, given each sign's difference from its earlier picture."""
+    noise = float(np.quantile(list(sheet.values()), _UNTOUCHED_SHARE)) if len(sheet) >= _FEWEST_SIGNS else 0.0
+    return {place for place, difference in sheet.items() if difference > WRITTEN_ANEW + _WITH_NOISE * noise}
 
 
 def _has_loop(look: str, one: PooledPlace) -> bool:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from click.testing import CliRunner
 
-from benchmarks.touched.signs import differences, main
-from referee.judge.evidence.earlier_readings import WRITTEN_ANEW
+from benchmarks.touched.signs import compared_signs, main
 
 
 def test_replaced_signs_differ_and_untouched_ones_do_not() -> None:
-    found = list(differences(4, (1280, 720)))
-    replaced = [
-        difference > WRITTEN_ANEW for happened, _, difference in found if happened in {"replaced", "written over"}
-    ]
-    untouched = [difference > WRITTEN_ANEW for happened, _, difference in found if happened == "nothing"]
+    found = list(compared_signs(4, (1280, 720)))
+    replaced = [sign.is_anew for sign in found if sign.happened in {"replaced", "written over"}]
+    untouched = [sign.is_anew for sign in found if sign.happened == "nothing"]
     assert sum(replaced) > 0.9 * len(replaced) > 0
     assert sum(untouched) < 0.02 * len(untouched)
-    assert {kind for _, kind, _ in found} == {"nothing", "lamp switched", "lamp dimmed", "camera bumped"}
+    assert {sign.disturbance for sign in found} == {"nothing", "lamp switched", "lamp dimmed", "camera bumped"}
 
 
 def test_signs_are_counted_by_what_happened() -> None:
