@@ -14,11 +14,11 @@ from referee.judge.pooled_reading import PooledPlace
 
 WRITTEN_ANEW, _WITH_NOISE = 25.0, 6.0
 """Difference of a cell's ink from an earlier picture, in usual ones, above which it was written anew, and what is added
-to it for each usual difference of the sheet's untouched signs. Lower: signs that nobody touched are asked about. Higher:
-signs written over go unnoticed. Set by hand; ``benchmarks/touched/signs.py`` counts both."""
+to it for each usual difference of the sheet's untouched signs. Lower: signs that nobody touched are asked about. Set by
+hand; ``benchmarks/touched/signs.py`` counts these, and signs written over that go unnoticed."""
 _UNTOUCHED_SHARE, _FEWEST_SIGNS = 0.25, 4
-"""The sheet's untouched signs differ as much as the sign below which this share of its signs lies, if there are at least
-so many: little when the camera was bumped, much when the sheet was bent."""
+"""Share of a sheet's signs that differ less than its untouched ones usually do, if there are at least so many. These
+differ by about 2 after a bump of the camera, and by much more if the sheet was bent."""
 _ANOTHER_SIGN = 3.0
 """Log-odds by which a sign that was written anew is another one rather than the same one traced. Higher: more questions
 about traced signs, fewer signs written over unnoticed. Set by hand."""
