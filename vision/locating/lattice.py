@@ -23,6 +23,7 @@ from vision.layout.surfaces import GridSurface
 from vision.locating.board_hints import BoardHint, MarkerSighting
 from vision.locating.edges import Edges, candidate_rotations
 from vision.locating.pose import refine_pose
+from vision.locating.steps import Steps
 
 IndexArray = npt.NDArray[np.intp]
 
@@ -145,30 +146,34 @@ def is_ambiguous(board: BoardSighting, others: Sequence[BoardSighting], surface:
 
 def clear_boards(
     grey: Image, camera: CameraModel, surface: GridSurface, markers: Sequence[MarkerSighting] = ()
-) -> Iterator[tuple[Edges, BoardSighting]]:
-    """Yield every accepted board among a picture's edges; if there is none, the search is repeated in a reduced
+) -> Steps[list[tuple[Edges, BoardSighting]]]:
+    """Return every accepted board among a picture's edges; if there is none, the search is repeated in a reduced
     picture. With markers, only boards that agree with one of them are searched for, which is faster.
     """
     for shrunk in _SETTINGS.shrunk:
         edges = Edges.detect(grey, camera, shrunk)
-        clear = [one for one in candidate_boards(edges, camera, surface, markers) if one.is_clear]
-        yield from ((edges, one) for one in clear)
+        clear = [one for one in (yield from candidate_boards(edges, camera, surface, markers)) if one.is_clear]
         if clear:
-            return
+            return [(edges, one) for one in clear]
+        yield
+    return []
 
 
 def candidate_boards(
     edges: Edges, camera: CameraModel, surface: GridSurface, markers: Sequence[MarkerSighting] = ()
-) -> list[BoardSighting]:
+) -> Steps[list[BoardSighting]]:
     """Return candidates for the board among a picture's edges, most likely first, in any orientation; with markers,
     those that agree with one of them.
     """
     candidates: list[tuple[float, Pose]] = []
-    for turn in candidate_rotations(edges):
+    turns = candidate_rotations(edges)
+    yield
+    for turn in turns:
         sideways = np.column_stack([turn[:, 1], -turn[:, 0], turn[:, 2]])
         for rotation in (turn,) if surface.columns == surface.rows else (turn, sideways):
             candidates += _candidates_at_rotation(edges, rotation, camera, surface, markers)
     candidates.sort(key=lambda candidate: -candidate[0])
+    yield
     fitted = (fit_to_lines(edges, camera, pose, surface) for _, pose in candidates[: _SETTINGS.fitted])
     return sorted((one for one in fitted if one is not None), key=lambda one: -one.visibility)
 

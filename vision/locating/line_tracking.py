@@ -21,6 +21,7 @@ from vision.locating.edges import Edges
 from vision.locating.lattice import BoardSighting, board_near, candidate_boards, fit_to_lines
 from vision.locating.location import TableLocation, board_by_lines, check_size, location_from_lines
 from vision.locating.searches import Pauses, ThoroughSearches
+from vision.locating.steps import finish
 from vision.locating.tracking import TrackedTable
 from vision.opencv import as_grey
 
@@ -117,9 +118,10 @@ class LineTracker:
         """Return the board anywhere in the picture, if a search is due; away from ``nearby`` only if clearly better."""
         if not self._searches.are_due(grey, frame.time_s, at_once=self._is_after_pause):
             return None
-        found = next(iter(candidate_boards(edges, self._camera, self._layout.board)), None)
-        if found is None or not found.is_clear:
+        boards = finish(candidate_boards(edges, self._camera, self._layout.board))
+        if not boards or not boards[0].is_clear:
             return None
+        found = boards[0]
         # the lines that a hand leaves in sight also fit a few squares away
         is_better = found.shows_clearly_more_than(nearby)
         return found if nearby is None or is_better or not found.is_elsewhere(nearby, self._layout.board) else None

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from vision.locating.markers import FoundBy, Marker, MarkerDetector
 from vision.locating.patterns import find_expected, similarity_at
 from vision.locating.pose import PoseFit, agreement_px, corner_pairs, marker_error_px
 from vision.locating.refinement import grid_agrees, refine_by_grid
+from vision.locating.steps import Steps
 from vision.opencv import as_grey
 
 
@@ -92,7 +92,7 @@ def _known_corners(layout: TableLayout, markers: Sequence[Marker]) -> KnownPoint
 
 def fit_by_lines(
     grey: Image, camera: CameraModel, layout: TableLayout, markers: Sequence[Marker], finder: MarkerDetector
-) -> PoseFit | None:
+) -> Steps[PoseFit | None]:
     """Return the pose by the board's lines, turned and moved by whole squares so that most markers are where they were
     seen.
 
@@ -109,7 +109,9 @@ def fit_by_lines(
         )
         for marker in markers
     ]
-    for edges, sighting in islice(clear_boards(grey, camera, layout.board, seen), _SETTINGS.boards):
+    boards = yield from clear_boards(grey, camera, layout.board, seen)
+    yield
+    for edges, sighting in boards[: _SETTINGS.boards]:
         poses = _most_agreeing_poses(camera, symmetric_poses(sighting.pose, layout.board), layout, markers)
         similarities = [_total_similarity(grey, camera, pose, layout, finder) for pose in poses]
         order = np.argsort(similarities)[::-1]

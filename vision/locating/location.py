@@ -9,10 +9,10 @@ otherwise there is no pose. A layout without markers is located by ``vision.loca
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple, TypeAlias, cast
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from vision.locating.pose import (
     shapes_agree,
 )
 from vision.locating.refinement import grid_agrees, grid_contrast, refine_by_grid
+from vision.locating.steps import Steps, finish
 from vision.opencv import as_colour
 
 
@@ -90,10 +91,6 @@ class TableLocation:
         return tuple(marker.marker_id for marker in self.markers)
 
 
-Search: TypeAlias = Generator[None, None, TableLocation]
-"""A search in steps, between which it yields; it returns the location or raises NotLocatedError."""
-
-
 def locate(
     image: Image,
     camera: CameraModel,
@@ -113,12 +110,7 @@ def locate(
     board without markers is not found; FrameError when the array is not a picture; CalibrationError when the picture's
     size is not that of the calibration.
     """
-    search = search_table(image, camera, layout, previous=previous, markers=markers, thorough=thorough)
-    while True:
-        try:
-            next(search)
-        except StopIteration as end:
-            return cast(TableLocation, end.value)
+    return finish(search_table(image, camera, layout, previous=previous, markers=markers, thorough=thorough))
 
 
 def search_table(
@@ -129,8 +121,8 @@ def search_table(
     previous: Pose | None = None,
     markers: PictureMarkers | None = None,
     thorough: bool = True,
-) -> Search:
-    """Do what ``locate`` does in steps: the fast methods and the first slow one, then a slow one each."""
+) -> Steps[TableLocation]:
+    """Do what ``locate`` does in steps: the fast methods and the first slow one, then slow ones or parts of them."""
     check_size(image, camera)
     seen_by = markers or PictureMarkers(image)
     grey = seen_by.grey
@@ -163,7 +155,7 @@ def search_table(
         sound = sure
     elif (not sound or _contradicting_fits(sound) or is_imprecise(sound[0])) and has_few_sharp_markers(found):
         yield
-        by_lines = fit_by_lines(grey, camera, layout, found, MarkerDetector(layout.markers.dictionary))
+        by_lines = yield from fit_by_lines(grey, camera, layout, found, MarkerDetector(layout.markers.dictionary))
         sound = sound if by_lines is None else [by_lines]
     return _choose(sound, found, camera, layout, previous)
 
@@ -173,7 +165,7 @@ def board_by_lines(grey: Image, camera: CameraModel, layout: TableLayout, previo
     near = None if previous is None else board_near(Edges.detect(grey, camera), camera, previous, layout.board)
     if near is not None and near.is_clear:
         return near
-    boards = [sighting for _, sighting in clear_boards(grey, camera, layout.board)]
+    boards = [sighting for _, sighting in finish(clear_boards(grey, camera, layout.board))]
     if not boards:
         raise NotLocatedError(
             f"board not located: no grid of {layout.board.columns} x {layout.board.rows} squares was found; check that "

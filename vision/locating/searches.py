@@ -14,7 +14,8 @@ import cv2
 
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
-from vision.locating.location import Search, TableLocation
+from vision.locating.location import TableLocation
+from vision.locating.steps import Steps
 from vision.sampling import shrink
 
 
@@ -54,7 +55,7 @@ class ThoroughSearches:
         self._made_at_rest = False
         self._pause_s = _SETTINGS.search_every_s
         self._due_s = 0.0
-        self._search: Search | None = None
+        self._search: Steps[TableLocation] | None = None
         self.begun_s = 0.0
         self.failure = failure
 
@@ -63,7 +64,7 @@ class ThoroughSearches:
         """Whether no picture was given since the start."""
         return self._small is None
 
-    def begin(self, search: Search, time_s: float) -> None:
+    def begin(self, search: Steps[TableLocation], time_s: float) -> None:
         """Begin a search in the picture of this time, in place of one that is not finished."""
         self._search, self.begun_s = search, time_s
 

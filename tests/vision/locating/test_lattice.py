@@ -18,6 +18,7 @@ from vision.locating.edges import Edges
 from vision.locating.lattice import candidate_boards, symmetric_poses
 from vision.locating.line_tracking import LineTracker
 from vision.locating.location import locate
+from vision.locating.steps import finish
 from vision.locating.tracking import TrackedTable
 
 ALL = (0, 1, 2, 3)
@@ -83,7 +84,7 @@ def test_a_board_that_is_longer_than_wide_can_be_turned_by_half_only(camera, pos
             ends[:, axis] = ends[0, axis] + line * surface.cell_mm
             first, second = np.round(project(camera, pose, ends)).astype(int).tolist()
             cv2.line(grey, first, second, 90, 1, cv2.LINE_AA)
-    found = candidate_boards(Edges.detect(grey, camera), camera, surface)[0]
+    found = finish(candidate_boards(Edges.detect(grey, camera), camera, surface))[0]
     assert found.is_clear
     poses = symmetric_poses(found.pose, surface)
     assert len(poses) == 2
@@ -177,6 +178,7 @@ def test_whole_pictures_are_searched_once_the_picture_rests_and_then_ever_more_r
 
     def none(edges, camera, surface):
         searched.append(len(edges.lengths))
+        yield
         return []
 
     monkeypatch.setattr("vision.locating.line_tracking.candidate_boards", none)

@@ -24,6 +24,7 @@ from vision.locating.lattice import BoardSighting, clear_boards, symmetric_poses
 from vision.locating.lines_and_markers import fit_by_lines
 from vision.locating.location import locate
 from vision.locating.markers import MarkerDetector
+from vision.locating.steps import Steps, finish
 
 ALL = (0, 1, 2, 3)
 
@@ -261,7 +262,13 @@ def whole_grey(render_table: Callable[..., Image], pose: Pose) -> Image:
 @pytest.fixture(scope="module")
 def sightings(whole_grey: Image, camera: CameraModel, layout: TableLayout) -> list[tuple[Edges, BoardSighting]]:
     """The boards found by the lines of that picture, which takes long."""
-    return list(clear_boards(whole_grey, camera, layout.board))
+    return finish(clear_boards(whole_grey, camera, layout.board))
+
+
+def in_one_step(boards: list[tuple[Edges, BoardSighting]]) -> Steps[list[tuple[Edges, BoardSighting]]]:
+    """Search in one step, and find these boards."""
+    yield
+    return boards
 
 
 @pytest.fixture
@@ -270,7 +277,7 @@ def show_lines(sightings: list[tuple[Edges, BoardSighting]], monkeypatch: pytest
 
     def show(at_pose: Pose | None = None) -> None:
         boards = [(edges, replace(one, pose=one.pose if at_pose is None else at_pose)) for edges, one in sightings]
-        monkeypatch.setattr("vision.locating.lines_and_markers.clear_boards", lambda *_: iter(boards))
+        monkeypatch.setattr("vision.locating.lines_and_markers.clear_boards", lambda *_: in_one_step(boards))
 
     return show
 
@@ -283,7 +290,7 @@ def test_lines_that_fit_a_square_away_follow_the_visible_markers(
     markers = [marker for marker in finder.plain(whole_grey) if marker.marker_id in {0, 2}]
     farther = Pose(pose.rotation, pose.translation + pose.rotation @ (0.0, layout.board.cell_mm, 0.0))
     show_lines(symmetric_poses(farther, layout.board)[quarters])
-    found = present(fit_by_lines(whole_grey, camera, layout, markers, finder))
+    found = present(finish(fit_by_lines(whole_grey, camera, layout, markers, finder)))
     assert found.ids == set(ALL), "the others are found where they must be"
     assert board_error_mm(camera, layout, found.pose, pose) < 2.5
 
@@ -293,8 +300,8 @@ def test_lines_that_contradict_every_visible_marker_are_rejected(whole_grey, cam
     (marker, *_) = finder.plain(whole_grey)
     elsewhere = replace(marker, corners_px=marker.corners_px + np.array([120.0, 90.0]))
     show_lines()
-    assert fit_by_lines(whole_grey, camera, layout, (), finder) is not None
-    assert fit_by_lines(whole_grey, camera, layout, (elsewhere,), finder) is None
+    assert finish(fit_by_lines(whole_grey, camera, layout, (), finder)) is not None
+    assert finish(fit_by_lines(whole_grey, camera, layout, (elsewhere,), finder)) is None
 
 
 @pytest.mark.parametrize(
@@ -312,7 +319,7 @@ def test_the_orientation_of_a_board_must_be_clearly_likelier_than_every_other(
         return likeness[int(np.argmin([np.linalg.norm(seen_pose.rotation - one.rotation) for one in turned]))]
 
     monkeypatch.setattr("vision.locating.lines_and_markers.similarity_at", similarity)
-    found = fit_by_lines(whole_grey, camera, layout, (), MarkerDetector(layout.markers.dictionary))
+    found = finish(fit_by_lines(whole_grey, camera, layout, (), MarkerDetector(layout.markers.dictionary)))
     assert (found is not None) == decides
     if found is not None:
         assert found.by_lines

@@ -110,22 +110,21 @@ def test_only_the_first_picture_of_a_film_is_searched_thoroughly_in_one_frame(
 
 def test_a_search_does_not_begin_again_before_its_end(render_table, camera, layout, pose, monkeypatch):
     """A slow camera takes longer between frames than until the next search is due."""
-    begun = []
+    events = []
 
-    def counted(*arguments, thorough=True, **more):
-        if thorough:
-            begun.append(1)
-        return search_table(*arguments, thorough=thorough, **more)
+    def watched(*arguments, **more):
+        events.append("begun")
+        try:
+            return (yield from search_table(*arguments, **more))
+        finally:
+            events.append("ended")
 
-    monkeypatch.setattr(tracking, "search_table", counted)
-    tracker = TableTracker(camera, layout, hold_s=60.0)
+    monkeypatch.setattr(tracking, "search_table", watched)
+    tracker = TableTracker(camera, layout, hold_s=120.0)
     tracker.update(Frame(render_table(pose), 0.0, 0))
-    for number in range(1, 7):
+    for number in range(1, 41):
         tracker.update(Frame(NOTHING, 1.9 * number, number))
-    assert len(begun) == 1
-    for number in range(7, 12):
-        tracker.update(Frame(NOTHING, 1.9 * number, number))
-    assert len(begun) == 2
+    assert events[:4] == ["begun", "ended", "begun", "ended"]
 
 
 def test_a_table_found_in_an_earlier_picture_is_not_read_where_it_no_longer_is(
