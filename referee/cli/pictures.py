@@ -62,9 +62,7 @@ SURE = 0.95
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, for programs: every probability; of dice, the largest."
 )
-@click.option(
-    "--debug-image", type=WRITABLE_FILE, help="Write the picture with what was located, read and found over the board."
-)
+@click.option("--debug-image", type=WRITABLE_FILE, help="Write a copy of the picture with what was found drawn on it.")
 @click.pass_obj
 def read_command(
     context: CommandContext,
@@ -105,16 +103,16 @@ def read_command(
         raise click.UsageError("--faces needs --dice.")
     if debug_image is not None and len(images) > 1:
         raise click.UsageError("--debug-image takes one picture.")
-    if tiles is not None and (dice or looks is not None or debug_image is not None):
-        raise click.UsageError("--tiles goes with neither --dice, --looks nor --debug-image.")
-    if digits and (dice or tiles is not None or debug_image is not None):
-        raise click.UsageError("--digits goes with neither --dice, --tiles nor --debug-image.")
-    if sheet and (dice or tiles is not None or digits or debug_image is not None):
-        raise click.UsageError("--sheet goes with neither --dice, --tiles, --digits nor --debug-image.")
+    if tiles is not None and (dice or looks is not None):
+        raise click.UsageError("--tiles goes with neither --dice nor --looks.")
+    if digits and (dice or tiles is not None):
+        raise click.UsageError("--digits goes with neither --dice nor --tiles.")
+    if sheet and (dice or tiles is not None or digits):
+        raise click.UsageError("--sheet goes with neither --dice, --tiles nor --digits.")
     if sheet:
         from referee.cli.sheets import read_sheets
 
-        return read_sheets(images, context.configuration().settings, layout, looks, as_json=as_json)
+        return read_sheets(images, context.configuration().settings, layout, looks, debug_image, as_json=as_json)
     if dice:
         from referee.cli.dice import read_dice
 
@@ -130,8 +128,8 @@ def read_command(
             from referee.cli.sheets import handwriting_of
 
             known = looks or handwriting_of(context.configuration().settings)
-            return read_digits(images[0], known, grid, corners, as_json=as_json)
-        return read_tiles(images[0], tiles, grid, corners, any_way_up=any_way_up, as_json=as_json)
+            return read_digits(images[0], known, grid, corners, debug_image, as_json=as_json)
+        return read_tiles(images[0], tiles, grid, corners, debug_image, any_way_up=any_way_up, as_json=as_json)
     seen_by = {
         "camera.calibration": calibration,
         "table.layout": layout,
@@ -184,7 +182,7 @@ def _read_table(
     if is_learned and known is not None and set(known.traits[0]) == set(game.players):
         _check_set_up(game, settings, reading)
     if debug_image is not None:
-        write_image(debug_image, _draw_reading(frame, reader, pose, reading))
+        write_image(debug_image, draw_reading(frame, reader, pose, reading))
     if as_json:
         click.echo(json.dumps(reading_to_json(reading, str(image)), indent=2, ensure_ascii=False))
     else:
@@ -192,7 +190,7 @@ def _read_table(
     return OK if reading.places or reading.rolls else CHECK_FAILED
 
 
-def _draw_reading(frame: Frame, reader: TableReader, previous: Pose | None, reading: Reading) -> Image:
+def draw_reading(frame: Frame, reader: TableReader, previous: Pose | None, reading: Reading) -> Image:
     """Draw what was located, read and found over the board; where that was not located, the markers seen."""
     from vision.drawing import draw, draw_markers, draw_occlusions
     from vision.errors import NotLocatedError

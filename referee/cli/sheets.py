@@ -13,7 +13,7 @@ import click
 from common.phrases import counted
 from common.places import EMPTY
 from referee.cli.group import CHECK_FAILED, OK, exit_code_of
-from referee.cli.pictures import SURE, load_checked_image, named_in_errors, show_reading
+from referee.cli.pictures import SURE, draw_reading, load_checked_image, named_in_errors, show_reading
 
 if TYPE_CHECKING:
     from engine.api import Game
@@ -28,7 +28,13 @@ _MOST_UNCLEAR = 0.5
 
 
 def read_sheets(
-    pictures: Sequence[Path], settings: Settings, layout: Path | None, looks: Path | None, *, as_json: bool
+    pictures: Sequence[Path],
+    settings: Settings,
+    layout: Path | None,
+    looks: Path | None,
+    debug_image: Path | None,
+    *,
+    as_json: bool,
 ) -> int:
     """Print the sheet in each photo and return the exit code. An unreadable photo is reported and skipped.
 
@@ -38,6 +44,7 @@ def read_sheets(
     from engine.registry import load
     from vision.errors import VisionError
     from vision.frame import Frame
+    from vision.images import write_image
     from vision.locating.photographed import photographed_sheet
     from vision.readers.ink.appearance import load_appearance
     from vision.readers.registry import table_reader
@@ -52,11 +59,14 @@ def read_sheets(
                 image = load_checked_image(path)
                 sheet = photographed_sheet(image, layouts)
                 reader = table_reader(sheet.camera, sheet.layout, _fitting(taught, sheet.layout))
-                reading = reader.read(Frame(image, 0.0, 0, str(path)))
+                frame = Frame(image, 0.0, 0, str(path))
+                reading = reader.read(frame)
         except VisionError as error:
             click.echo(str(error), err=True)
             ended = max(ended, exit_code_of(error))
             continue
+        if debug_image is not None:
+            write_image(debug_image, draw_reading(frame, reader, sheet.pose, reading))
         ended = max(ended, OK if reading.places else CHECK_FAILED)
         _print(load(sheet.layout.game), sheet.layout.board.name, reading, path, as_json=as_json)
     return ended

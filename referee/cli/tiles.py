@@ -50,30 +50,53 @@ def teach_command(image: Path, grid: tuple[int, int], corners: Corners, symbols:
 
 
 def read_tiles(
-    image: Path, tiles: Path, grid: tuple[int, int], corners: Corners, *, any_way_up: bool, as_json: bool
+    image: Path,
+    tiles: Path,
+    grid: tuple[int, int],
+    corners: Corners,
+    debug_image: Path | None,
+    *,
+    any_way_up: bool,
+    as_json: bool,
 ) -> int:
     """Print the tiles in a photo and return the exit code; raises VisionError."""
+    from vision.images import write_image
     from vision.readers.tiles.cells import TileGrid
+    from vision.readers.tiles.drawing import draw_cells
     from vision.readers.tiles.symbols import UNKNOWN, TileSet
 
     place, taught = TileGrid(*grid, corners), TileSet.load(tiles)
     picture = load_checked_image(image)
     cells = taught.read(picture, place, str(image), any_way_up=any_way_up)
+    if debug_image is not None:
+        write_image(debug_image, draw_cells(picture, place, cells, SURE))
     _show(cells, UNKNOWN, "none that was taught", as_json=as_json)
     return OK if any(cell.symbol != UNKNOWN for row in cells for cell in row) else CHECK_FAILED
 
 
-def read_digits(image: Path, looks: Path | None, grid: tuple[int, int], corners: Corners, *, as_json: bool) -> int:
+def read_digits(
+    image: Path,
+    looks: Path | None,
+    grid: tuple[int, int],
+    corners: Corners,
+    debug_image: Path | None,
+    *,
+    as_json: bool,
+) -> int:
     """Print the handwritten digits in a photo of a printed grid and return the exit code; raises VisionError."""
+    from vision.images import write_image
     from vision.readers.ink.appearance import load_appearance
     from vision.readers.ink.grids import BARE, read_handwriting
     from vision.readers.tiles.cells import TileGrid
+    from vision.readers.tiles.drawing import draw_cells
     from vision.readers.tiles.symbols import UNKNOWN
 
     place = TileGrid(*grid, corners)
     taught = None if looks is None else load_appearance(looks).handwriting
     picture = load_checked_image(image)
     cells = read_handwriting(picture, place, str(image), taught)
+    if debug_image is not None:
+        write_image(debug_image, draw_cells(picture, place, cells, SURE))
     _show(cells, UNKNOWN, "no digit or cross", as_json=as_json)
     return OK if any(cell.symbol not in {UNKNOWN, BARE} for row in cells for cell in row) else CHECK_FAILED
 

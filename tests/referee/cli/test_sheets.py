@@ -33,6 +33,22 @@ def test_a_filled_sheet_is_shown_with_its_score(run: Run) -> None:
     assert f"Score: {filled} (squares filled {filled})" in done.stdout
 
 
+def test_what_was_read_is_drawn_on_a_copy_of_the_photo(run: Run) -> None:
+    done = run("pieces", "read", "--sheet", FOLDER / "number-drop.jpg", "--debug-image", "seen.png")
+    assert done.exit_code == 0, done.stderr
+    shown, board = load_image(Path("seen.png")).astype(int), layout("number-drop").board
+    changed = np.abs(shown - picture("number-drop")).max(axis=2) > 60
+    outlines = [
+        project(camera(), pose("number-drop"), [[*point, board.height_mm] for point in board.outline_mm(place)])
+        for place in ("p1.c10", "p1.a1")
+    ]
+    written, bare = (
+        changed[min(ys) : max(ys), min(xs) : max(xs)] for xs, ys in (one.T.astype(int) for one in outlines)
+    )
+    assert written.any()
+    assert bare.mean() < written.mean()
+
+
 def test_several_photos_are_read_and_one_without_a_sheet_is_named(run: Run, tmp_path: Path) -> None:
     write_image(tmp_path / "bare.png", np.full((600, 800, 3), 190, np.uint8))
     done = run("pieces", "read", "--sheet", tmp_path / "bare.png", FOLDER / "number-drop.jpg", "--json")
@@ -140,7 +156,7 @@ def without_game(game: str) -> str:
     return json.dumps(data)
 
 
-@pytest.mark.parametrize("other", [("--dice",), ("--tiles", "tiles.json"), ("--debug-image", "seen.png")])
+@pytest.mark.parametrize("other", [("--dice",), ("--tiles", "tiles.json"), ("--digits",)])
 def test_the_sheet_option_excludes_other_ways_to_read(run: Run, other: tuple[str, ...]) -> None:
     Path("tiles.json").write_text("{}", encoding="utf-8")
     done = run("pieces", "read", "--sheet", FOLDER / "number-drop.jpg", *other)

@@ -11,7 +11,7 @@ import pytest
 from tests.commands import Run
 from tests.vision.readers.ink.sheets import handwritten_grid
 from tests.vision.readers.tiles.drawn import OTHER_SHOTS, STRAIGHT, Shot, photo
-from vision.images import write_image
+from vision.images import load_image, write_image
 from vision.readers.ink.signs import EMPTY_SIGN
 
 
@@ -51,6 +51,22 @@ def test_tiles_are_read_as_a_grid_and_as_json(run: Run, tiles: Path, tmp_path: P
     assert run(*ask, "--any-way-up").exit_code == 0
 
 
+def test_what_was_read_is_drawn_on_a_copy_of_the_photo(run: Run, tiles: Path, tmp_path: Path) -> None:
+    shot = OTHER_SHOTS[0]
+    taken, drawn = tmp_path / "now.png", tmp_path / "seen.png"
+    write_image(taken, photo(("T . A", "L disc K"), shot)[0])
+    place = ("--grid", "2x3", "--corners", corners_of(shot), "--debug-image", drawn)
+    for way in (("--tiles", tiles), ("--digits",)):
+        run("pieces", "read", taken, *way, *place)
+        before, after = load_image(taken).astype(int), load_image(drawn).astype(int)
+        drawn.unlink()
+        changed = np.abs(after - before).max(axis=2) > 20
+        assert all(
+            changed[min(round(y), before.shape[0] - 1), min(round(x), before.shape[1] - 1)] for x, y in shot.corners
+        )
+        assert 0.001 < changed.mean() < 0.2
+
+
 def test_a_photo_without_taught_tiles_is_a_failed_check(run: Run, tiles: Path, tmp_path: Path) -> None:
     write_image(tmp_path / "now.png", photo(("ring disc",))[0])
     place = ("--tiles", tiles, "--grid", "1x2", "--corners", corners_of(STRAIGHT))
@@ -64,9 +80,8 @@ def test_a_photo_without_taught_tiles_is_a_failed_check(run: Run, tiles: Path, t
         (("--grid", "2x3", "--corners", "1;1"), 2, "'1;1' is not a corner; expected x,y in pixels"),
         (("--grid", "2x3"), 2, "--tiles needs --grid and --corners"),
         (("--grid", "2x3", "--corners", "1,1 9,1"), 5, "2 corners were given; expected four"),
-        (("--dice",), 2, "--tiles goes with neither --dice, --looks nor --debug-image"),
-        (("--looks", "set.png"), 2, "--tiles goes with neither --dice, --looks nor --debug-image"),
-        (("--debug-image", "seen.png"), 2, "--tiles goes with neither --dice, --looks nor --debug-image"),
+        (("--dice",), 2, "--tiles goes with neither --dice nor --looks"),
+        (("--looks", "set.png"), 2, "--tiles goes with neither --dice nor --looks"),
     ],
 )
 def test_unreadable_tiles_are_reported_with_the_exit_code(
@@ -83,7 +98,7 @@ def test_unreadable_tiles_are_reported_with_the_exit_code(
         (("--grid", "2x3"), "--grid and --corners need --tiles FILE or --digits"),
         (("--any-way-up",), "--any-way-up needs --tiles FILE"),
         (("--digits", "--grid", "2x3"), "--digits needs --grid and --corners"),
-        (("--digits", "--dice"), "--digits goes with neither --dice, --tiles nor --debug-image"),
+        (("--digits", "--dice"), "--digits goes with neither --dice nor --tiles"),
     ],
 )
 def test_a_grid_without_its_needed_options_is_refused(
