@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -52,7 +53,7 @@ def resolve(
     game, explorer, side = context.game, context.explorer, context.settings.side
     contradictions: dict[tuple[TurnT, ...], float] = {}
     costs: dict[tuple[TurnT, ...], float] = {}
-    doubts: dict[tuple[TurnT, ...], dict[Place, float]] = {}
+    starts: dict[tuple[TurnT, ...], list[StateT]] = defaultdict(list)
     for one in explanations:
         last = one.second or one.first
         start = game.rules.apply(one.state, one.first[0]) if one.second else one.state
@@ -64,8 +65,7 @@ def resolve(
             contradictions[sequence] = min(contradiction, contradictions.get(sequence, contradiction))
             cost = contradiction + height_contradiction(game, one.state, sequence, seen)
             costs[sequence] = min(cost, costs.get(sequence, cost))
-            doubt = stack_doubts(game, one.state, sequence, seen)
-            doubts[sequence] = min(doubt, doubts.get(sequence, doubt), key=_total)
+            starts[sequence].append(one.state)
     best = min(costs.values())
     sequences = [sequence for sequence, cost in costs.items() if cost < best + side]
     # The second turn can't be entered before the first.
@@ -75,7 +75,7 @@ def resolve(
     least = min(contradictions[sequence] for sequence in sequences)
     if len(sequences) > 1:
         return Resolved(firsts, contradiction=least)
-    against = doubts[sequences[0]]
+    against = min((stack_doubts(game, state, sequences[0], seen) for state in starts[sequences[0]]), key=_total)
     if _total(against) < context.settings.stacks:
         return Resolved(sequences[0], contradiction=least)
     doubted = [place for place, doubt in against.items() if doubt >= _DOUBTED_SHARE * max(against.values())]

@@ -5,9 +5,11 @@ Pure; ``referee.judge.decision`` chooses among them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from typing import Generic
 
 from engine.api import StateT, TurnT
@@ -124,11 +126,14 @@ class Candidates(Generic[StateT, TurnT]):
     def _score_with_heights(self, one: Explanation[StateT, TurnT], alike: PooledReading) -> float:
         """Return the score of the turn that fits the numbers of pieces best."""
         without = one.score - score_touches(self.seen, (turn.places for turn in one.first))
-        game = self.context.game
-        return without + max(
-            score_touches(self.seen, [turn.places]) - count_contradiction(game, one.state, [turn], alike)
-            for turn in one.first
-        )
+        scored = [(score_touches(self.seen, [turn.places]), turn) for turn in one.first]
+        best = -math.inf
+        for score, turn in sorted(scored, key=itemgetter(0), reverse=True):
+            # the numbers of pieces can only lower it
+            if score <= best:
+                break
+            best = max(best, score - count_contradiction(self.context.game, one.state, [turn], alike))
+        return without + best
 
     @property
     def illegal_lead(self) -> float:
