@@ -14,6 +14,7 @@ from referee.judge.evidence.earlier_readings import (
     WRITTEN_ANEW,
     EarlierReadings,
     as_same_ink,
+    differing_signs,
     given_earlier_readings,
     readings_to_keep,
     with_later_readings,
@@ -103,6 +104,24 @@ def test_a_sheet_that_looks_otherwise_as_a_whole_was_not_written_anew(
     weighed = given_earlier_readings(now, earlier, dict.fromkeys(earlier, "gold"), handwritten=True)
     assert {weighed[place].best == "gold" for place in places[:differing]} == {believed}
     assert all(weighed[place].best == "gold" for place in earlier if place not in places[:differing])
+
+
+@pytest.mark.parametrize(
+    ("usual", "difference", "signs", "is_anew"),
+    [
+        (0.5, 27.0, 7, False),
+        (0.5, 30.0, 7, True),
+        (2.0, 30.0, 7, False),
+        (2.0, 40.0, 7, True),
+        (40.0, 200.0, 7, False),
+        (20.0, 30.0, 2, True),
+    ],
+)
+def test_how_much_a_sign_must_differ_depends_on_the_others_of_its_sheet(
+    usual: float, difference: float, signs: int, is_anew: bool
+) -> None:
+    sheet = {**{f"a{number}": usual for number in range(signs)}, "x": difference}
+    assert differing_signs(sheet) == ({"x"} if is_anew else set())
 
 
 def test_a_sign_with_a_new_loop_is_the_same_sign_and_its_picture_is_kept_anew() -> None:
