@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.registry import load
 from engine.values import Roll
 from referee.judge import Trigger
 from referee.judge.evidence.earlier_pictures import unchanged_pieces
-from referee.judge.evidence.stacks import height_contradiction, stack_doubts
+from referee.judge.evidence.stacks import count_contradiction, height_contradiction, stack_doubts
 from referee.judge.pooled_reading import PooledPlace, PooledReading
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn
@@ -314,6 +316,20 @@ def test_the_odds_against_a_stack_combine_its_touch_and_its_height(
     assert against(top, "c3-d2") == pytest.approx(untouched)
     assert against("empty") == 1.0, "heights count only for a top as believed"
     assert height_contradiction(load("diaballik"), load("diaballik").rules.new(), (), looked_touched_at("a1")) == 0.0
+
+
+@given(
+    st.sampled_from(["c2-d2", "c3-d2"]),
+    st.dictionaries(st.integers(1, 8), st.floats(-9.0, 0.0)),
+    st.none() | st.floats(-4.0, 4.0),
+)
+def test_numbers_of_pieces_only_ever_count_against_a_turn(
+    turn: str, heights: Mapping[int, float], touched: float | None
+) -> None:
+    looks = BLOCKADE.table.appearance(after(turn))
+    places = {place: PooledPlace({looks[place]: 0.0}, heights=heights, touched=touched) for place in ("c2", "c3", "d2")}
+    seen = PooledReading(places, frozenset(), 0.0, 0)
+    assert count_contradiction(BLOCKADE, BEFORE, [BLOCKADE.notation.parse_turn(BEFORE, turn)], seen) >= 0
 
 
 FOUR_TO_ONE = math.log(4)
