@@ -35,11 +35,12 @@ from scripts.training.dice import train_flat, write
 from scripts.training.dice_networks import printed_network
 from scripts.training.support import FOLDER, Batches, fitted_temperature, minutes_option, out_option, seed_option
 from simulator.rendering.dice import DrawnDie, centre_height_mm, die_rotation
-from simulator.rendering.dice_faces import FACE_PX, SHAPE_SQUARES, Layer, shape_face, smaller_face, star_face, text_face
+from simulator.rendering.dice_faces import FACE_PX, SHAPE_SQUARES, shape_face, smaller_face, star_face, text_face
 from simulator.scene.dice_variety import random_look, tray_picture
 from simulator.scene.printed_dice import printed_square
 from simulator.scene.scene import Lighting
 from simulator.scene.viewpoint import lens, looking_at
+from vision.frame import FloatImage
 from vision.layout.pieces import DicePieces
 from vision.readers.dice.networks import CROP_PX, WEIGHTS
 from vision.readers.dice.printed import EDGE_PX, PRINTED, SEEN_PX, SIX_OR_NINE, PrintedFaces, printed_input
@@ -81,10 +82,10 @@ NEAR_MM = 8.0
 _LARGE_PX = 4 * FACE_PX
 
 Kinds = npt.NDArray[np.int64]
-Faces = Mapping[str, Sequence[Layer]]
+Faces = Mapping[str, Sequence[FloatImage]]
 
 
-def font_face(text: str, path: Path) -> Layer:
+def font_face(text: str, path: Path) -> FloatImage:
     """Draw a face with a character in a font file; needs OpenCV 5."""
     drawn = np.zeros((3 * _LARGE_PX, 3 * _LARGE_PX), dtype=np.uint8)
     cv2.putText(drawn, text, (_LARGE_PX, 2 * _LARGE_PX), (255,), cv2.FontFace(str(path)), _LARGE_PX)
@@ -105,7 +106,7 @@ def font_files(folders: Sequence[Path], held_out: bool) -> list[Path]:
     return [path for path in files if path.stem.startswith(HELD_OUT) == held_out and "Math" not in path.stem]
 
 
-def other_faces() -> Iterator[tuple[str, Layer]]:
+def other_faces() -> Iterator[tuple[str, FloatImage]]:
     """Stars, shapes of four squares and digits in line fonts, each with its name in PRINTED."""
     for digit in "0123456789":
         for font in LINE_FONTS:
@@ -132,7 +133,7 @@ def other_faces() -> Iterator[tuple[str, Layer]]:
 
 def all_faces(fonts: Sequence[Path]) -> Faces:
     """Drawings of every face by its name in PRINTED."""
-    faces: dict[str, list[Layer]] = {name: [] for name in PRINTED}
+    faces: dict[str, list[FloatImage]] = {name: [] for name in PRINTED}
     for digit in "0123456789":
         faces[SIX_OR_NINE if digit == "9" else digit] += [font_face(digit, path) for path in fonts]
     for name, face in other_faces():
@@ -150,7 +151,7 @@ def make_squares(faces: Faces, seed: tuple[int, int], count: int) -> tuple[Float
     kinds = rng.integers(len(PRINTED), size=count)
     others = rng.permutation(kinds)
 
-    def any_of(kind: int) -> Layer:
+    def any_of(kind: int) -> FloatImage:
         drawn = faces[PRINTED[kind]]
         return drawn[int(rng.integers(len(drawn)))]
 

@@ -6,7 +6,6 @@ from functools import lru_cache
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
 from simulator.rendering.optics import (
     decode,
@@ -34,7 +33,7 @@ from simulator.rendering.textures import (
 )
 from simulator.scene.scene import Setting
 from simulator.scene.sheets import LyingSheet, lying_sheets
-from vision.frame import FloatArray, Image
+from vision.frame import BoolImage, FloatArray, FloatImage, Image
 from vision.geometry import project
 
 _UP = np.array([0.0, 0.0, 1.0])
@@ -43,8 +42,6 @@ _LIGHT_STEP_PX = 8
 _BEND_ROUNDS = 4
 """Iterations for intersecting rays with bent paper; each cuts the error to about a fifth."""
 _AROUND_SHEET_MM = (-200.0, 200.0)
-
-Layer = npt.NDArray[np.float32]
 
 
 def pixels_per_mm(setting: Setting) -> float:
@@ -55,7 +52,7 @@ def pixels_per_mm(setting: Setting) -> float:
     return float(max(np.linalg.norm(right - centre), np.linalg.norm(far - centre)))
 
 
-def _linear(texture: Image) -> Layer:
+def _linear(texture: Image) -> FloatImage:
     return np.asarray(decode_levels().astype(np.float32)[texture], dtype=np.float32)
 
 
@@ -70,7 +67,9 @@ def _sample(texture: Image, columns: FloatArray, rows: FloatArray) -> Image:
     return np.asarray(sampled, dtype=np.uint8)
 
 
-def _light_on(setting: Setting, points_mm: FloatArray, height_mm: float, gloss_share: float) -> tuple[Layer, Layer]:
+def _light_on(
+    setting: Setting, points_mm: FloatArray, height_mm: float, gloss_share: float
+) -> tuple[FloatImage, FloatImage]:
     """Return the irradiance and the specular reflection of a level plane at points (height, width, 2).
 
     Computed on a coarse grid, because light changes slowly.
@@ -92,13 +91,13 @@ def _with_height(points_mm: FloatArray, height_mm: float) -> FloatArray:
     return np.concatenate([points_mm, heights], axis=-1)
 
 
-def _paint_polygon(image: Layer, pixels: FloatArray, colour: FloatArray) -> None:
+def _paint_polygon(image: FloatImage, pixels: FloatArray, colour: FloatArray) -> None:
     mask = polygon_mask(image.shape[:2], pixels)
     cover = (mask.astype(np.float32) / 255.0)[..., None]
     image[...] = image * (1.0 - cover) + cover * colour
 
 
-def _paint_markers(setting: Setting, image: Layer) -> None:
+def _paint_markers(setting: Setting, image: FloatImage) -> None:
     markers = setting.layout.markers
     for marker_id in markers.centres_mm:
         state = setting.table.markers.get(marker_id, "whole")
@@ -128,7 +127,7 @@ def _paint_markers(setting: Setting, image: Layer) -> None:
         part[...] = part * (1.0 - cover[..., None]) + paint[..., None] * light
 
 
-def _paint_board(setting: Setting, image: Layer, rays: FloatArray) -> None:
+def _paint_board(setting: Setting, image: FloatImage, rays: FloatArray) -> None:
     layout, camera_mm = setting.layout, setting.pose.camera_position_mm
     top_mm = layout.board.height_mm
     upper, lower = (layout.board.bounds_mm.corners_mm(height_mm)[::-1] for height_mm in (top_mm, 0.0))
@@ -157,13 +156,13 @@ def _paint_board(setting: Setting, image: Layer, rays: FloatArray) -> None:
 
 
 def _lay(
-    image: Layer,
+    image: FloatImage,
     texture: Image,
     points: FloatArray,
     half_mm: FloatArray,
-    hits: npt.NDArray[np.bool_],
+    hits: BoolImage,
     px_per_mm: float,
-    light: tuple[Layer, Layer],
+    light: tuple[FloatImage, FloatImage],
 ) -> None:
     """Lay a texture over the picture, in place, with anti-aliased edges.
 
@@ -180,12 +179,12 @@ def _lay(
     image[...] = image * (1.0 - cover) + cover * paint
 
 
-def paint_table(setting: Setting) -> Layer:
+def paint_table(setting: Setting) -> FloatImage:
     """Render table and markers in linear light, without a board; shape (height, width, 3)."""
     return _table(setting, normalised_rays(setting.camera, 0.0, 0.0, setting.camera.size))
 
 
-def _table(setting: Setting, rays: FloatArray) -> Layer:
+def _table(setting: Setting, rays: FloatArray) -> FloatImage:
     points, hits = on_plane(setting.pose, rays, 0.0)
     points = np.clip(points, -20_000.0, 20_000.0)
     texture = table_texture(setting.table)
@@ -202,7 +201,7 @@ def _table(setting: Setting, rays: FloatArray) -> Layer:
     return image
 
 
-def _paint_sheet(setting: Setting, image: Layer, rays: FloatArray, sheet: LyingSheet) -> None:
+def _paint_sheet(setting: Setting, image: FloatImage, rays: FloatArray, sheet: LyingSheet) -> None:
     height_mm = sheet.surface.height_mm
     points, hits = on_plane(setting.pose, rays, height_mm)
     on_sheet = sheet.on_sheet(points)

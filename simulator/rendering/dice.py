@@ -15,14 +15,14 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from simulator.rendering.dice_faces import FACE_PX, FACE_VALUES, Layer, pip_faces, printed_face
+from simulator.rendering.dice_faces import FACE_PX, FACE_VALUES, pip_faces, printed_face
 from simulator.rendering.optics import decode, develop, sensor_gain, shadow_points, supersampled_rays, vignette_at
 from simulator.rendering.painting import MARGIN_PX, SAMPLES, Shadows, Sprite, with_motion_blur
 from simulator.rendering.polygons import Box, box_around, clipped, hull, polygon_mask
 from simulator.scene.pieces import Colour, DiePose
 from simulator.scene.scene import Lighting, Setting
 from simulator.scene.sheets import die_side_mm
-from vision.frame import FloatArray, Image
+from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, project
 
 _STEPS = 14
@@ -45,7 +45,7 @@ class DieLook:
 
     body: Colour
     ink: Colour
-    faces: tuple[Layer, ...]
+    faces: tuple[FloatImage, ...]
     second: Colour = (0.5, 0.5, 0.5)
     mottled: float = 0.0
     rounding: float = 0.2
@@ -89,7 +89,7 @@ def centre_height_mm(rotation: FloatArray, side_mm: float) -> float:
 
 
 def draw_dice(
-    picture: Layer,
+    picture: FloatImage,
     camera: CameraModel,
     pose: Pose,
     lighting: Lighting,
@@ -144,7 +144,7 @@ class DicePainter:
         )
 
 
-def _faces(printed: str) -> tuple[Layer, ...]:
+def _faces(printed: str) -> tuple[FloatImage, ...]:
     """Return the drawings of a die's faces: pips, unless its faces one to six are printed otherwise."""
     return tuple(printed_face(printed[value - 1]) for value in FACE_VALUES) if printed else pip_faces()
 
@@ -153,7 +153,7 @@ def _corners_mm(die: DrawnDie) -> FloatArray:
     return np.asarray(die.middle_mm + _CUBE_CORNERS @ die.rotation.T * (die.side_mm / 2), dtype=np.float64)
 
 
-def _draw_shadows(picture: Layer, camera: CameraModel, pose: Pose, lighting: Lighting, die: DrawnDie) -> None:
+def _draw_shadows(picture: FloatImage, camera: CameraModel, pose: Pose, lighting: Lighting, die: DrawnDie) -> None:
     """Draw a contact shadow and one shadow for each lamp, in place."""
     corners = die.middle_mm + (_corners_mm(die) - die.middle_mm) * 0.94
     ground = corners.copy()
@@ -182,7 +182,7 @@ def _pixels_per_mm(camera: CameraModel, pose: Pose, point_mm: FloatArray) -> flo
 
 
 def _draw(
-    picture: Layer, camera: CameraModel, pose: Pose, lighting: Lighting, die: DrawnDie, supersampling: int
+    picture: FloatImage, camera: CameraModel, pose: Pose, lighting: Lighting, die: DrawnDie, supersampling: int
 ) -> None:
     box = clipped(box_around(project(camera, pose, _corners_mm(die)), 2), picture.shape)
     if box is None:
@@ -200,7 +200,7 @@ def _layers(
     lighting: Lighting,
     die: DrawnDie,
     supersampling: int,
-) -> tuple[Layer, Layer]:
+) -> tuple[FloatImage, FloatImage]:
     """Return a die's alpha in a box, shape (height, width, 1), and its linear light times alpha, (height, width, 3)."""
     left, top, right, bottom = box
     size = (right - left, bottom - top)
@@ -273,7 +273,7 @@ def _ink_at(points: FloatArray, look: DieLook) -> FloatArray:
     return np.asarray(np.stack(look.faces)[face, lines, columns], dtype=np.float64)
 
 
-def _shade(points: FloatArray, forward: FloatArray, lighting: Lighting, die: DrawnDie) -> Layer:
+def _shade(points: FloatArray, forward: FloatArray, lighting: Lighting, die: DrawnDie) -> FloatImage:
     look = die.look
     normals = _normals(points, look)
     body = np.broadcast_to(decode(look.body), points.shape)

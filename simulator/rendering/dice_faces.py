@@ -6,9 +6,8 @@ import math
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
-Layer = npt.NDArray[np.float32]
+from vision.frame import FloatImage, Image
 
 FACE_PX = 64
 """The side of a drawing of a face, in pixels."""
@@ -26,7 +25,7 @@ _PIPS = {
 }
 
 
-def pip_face(value: int, radius: float, spread: float = 0.26, first_radius: float | None = None) -> Layer:
+def pip_face(value: int, radius: float, spread: float = 0.26, first_radius: float | None = None) -> FloatImage:
     """Return a face with pips, shape (FACE_PX, FACE_PX), 1 where there is a pip.
 
     Lengths are shares of the side: ``spread`` is the distance of rows of pips from the centre line. ``first_radius``
@@ -42,7 +41,7 @@ def pip_face(value: int, radius: float, spread: float = 0.26, first_radius: floa
 
 def text_face(
     text: str, size: float = 0.6, font: int = cv2.FONT_HERSHEY_SIMPLEX, stroke: float = 22 / (4 * FACE_PX)
-) -> Layer:
+) -> FloatImage:
     """Return a face with one or two characters, shape (FACE_PX, FACE_PX).
 
     ``size`` is their height and ``stroke`` the width of lines, as shares of the side; ``font`` is one of OpenCV's.
@@ -56,7 +55,7 @@ def text_face(
     return smaller_face(big)
 
 
-def star_face(size: float = 0.6, points: int = 5, waist: float = 0.42) -> Layer:
+def star_face(size: float = 0.6, points: int = 5, waist: float = 0.42) -> FloatImage:
     """Return a face with a star, ``size`` sides wide; ``waist`` is its inner over its outer radius."""
     angles = np.arange(2 * points) * math.pi / points
     radii = np.where(np.arange(2 * points) % 2 == 0, 1.0, waist) * size / 2
@@ -76,7 +75,7 @@ SHAPE_SQUARES = {
 """The shapes of four squares by their letters: each square's column and row."""
 
 
-def shape_face(letter: str, square: float = 0.15, gap: float = 0.1, mirrored: bool = False) -> Layer:
+def shape_face(letter: str, square: float = 0.15, gap: float = 0.1, mirrored: bool = False) -> FloatImage:
     """Return a face with a shape of four squares.
 
     ``square`` is the pitch of the squares as a share of the side, ``gap`` the share of the pitch between them.
@@ -91,19 +90,19 @@ def shape_face(letter: str, square: float = 0.15, gap: float = 0.1, mirrored: bo
     return smaller_face(big)
 
 
-def printed_face(name: str) -> Layer:
+def printed_face(name: str) -> FloatImage:
     """Return a face without pips: a star for ``*``, a shape of four squares for its letter, else the text itself."""
     if name == "*":
         return star_face()
     return shape_face(name) if name in SHAPE_SQUARES else text_face(name)
 
 
-def smaller_face(big: npt.NDArray[np.uint8]) -> Layer:
+def smaller_face(big: Image) -> FloatImage:
     """Reduce a drawing from 0 to 255 to a face of shape (FACE_PX, FACE_PX) from 0 to 1."""
     small = cv2.resize(big, (FACE_PX, FACE_PX), interpolation=cv2.INTER_AREA)
     return np.asarray(small / 255, dtype=np.float32)
 
 
-def pip_faces(radius: float = 0.1, spread: float = 0.26, first_radius: float | None = None) -> tuple[Layer, ...]:
+def pip_faces(radius: float = 0.1, spread: float = 0.26, first_radius: float | None = None) -> tuple[FloatImage, ...]:
     """Return the six faces of a die with pips, in the order of ``DieLook.faces``; opposite faces add up to seven."""
     return tuple(pip_face(value, radius, spread, first_radius) for value in FACE_VALUES)

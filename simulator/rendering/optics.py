@@ -9,11 +9,10 @@ from functools import lru_cache
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
 from simulator.scene.pieces import Colour
 from simulator.scene.scene import Lamp, Lighting, Sensor
-from vision.frame import FloatArray, Image
+from vision.frame import BoolImage, FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose
 
 GAMMA = 2.2
@@ -71,7 +70,7 @@ def supersampled_rays(
     return normalised_rays(camera, left_px + first, top_px + first, (size_px[0] * samples, size_px[1] * samples), step)
 
 
-def on_plane(pose: Pose, rays: FloatArray, height_mm: float | FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+def on_plane(pose: Pose, rays: FloatArray, height_mm: float | FloatArray) -> tuple[FloatArray, BoolImage]:
     """Intersect rays with the plane z = ``height_mm``, one height for all or one each.
 
     Return world (x, y), shape (..., 2), and which rays hit, shape (...).
@@ -101,7 +100,7 @@ def sensor_gain(sensor: Sensor) -> FloatArray:
     return sensor.exposure * np.asarray(sensor.white_balance, dtype=np.float64)
 
 
-def develop(linear: FloatArray | npt.NDArray[np.float32]) -> Image:
+def develop(linear: FloatArray | FloatImage) -> Image:
     """Convert linear light (1 is white) to 8-bit values, with a soft shoulder towards white."""
     bright = np.maximum(linear, 0.0).astype(np.float32)
     over = bright > 0.8

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import FloatArray, Image
+from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import hull_px
 
 SUBPIXEL_BITS = 4
@@ -21,7 +21,7 @@ def hull(points: FloatArray) -> FloatArray:
     return hull_px(points).astype(np.float64)
 
 
-def fixed_point(pixels: FloatArray | npt.NDArray[np.float32]) -> npt.NDArray[np.int32]:
+def fixed_point(pixels: FloatArray | FloatImage) -> npt.NDArray[np.int32]:
     """Return coordinates in OpenCV's fixed point, with ``SUBPIXEL_BITS``."""
     return np.asarray(np.rint(pixels * 2**SUBPIXEL_BITS), dtype=np.int32)
 

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from simulator.rendering.optics import GAMMA, compress, decode, random_colour
-from simulator.rendering.reflections import Facets, Light, Surroundings, fresnel
-from vision.frame import FloatArray, Image
+from simulator.rendering.reflections import Facets, Surroundings, fresnel
+from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, hull_px, project
 from vision.layout.surfaces import GridSurface
 
@@ -121,11 +121,11 @@ class StackCanvas:
     def __init__(self, camera: CameraModel, pose: Pose) -> None:
         self._camera, self._pose = camera, pose
         shape = (camera.size[1] * _SAMPLES, camera.size[0] * _SAMPLES)
-        self._light: Light = np.zeros((*shape, 3), dtype=np.float32)
+        self._light: FloatImage = np.zeros((*shape, 3), dtype=np.float32)
         self._labels = np.zeros(shape, dtype=np.int16)
         self._top_samples: dict[int, int] = {}
 
-    def light(self) -> Light:
+    def light(self) -> FloatImage:
         """Return the picture, at the camera's resolution."""
         return np.asarray(cv2.resize(self._light, self._camera.size, interpolation=cv2.INTER_AREA))
 
@@ -147,7 +147,7 @@ class StackCanvas:
         inside = mask > 0
         return float((self._labels[inside] != 0).mean()) if inside.any() else 1.0
 
-    def draw_ground(self, texture: Light, board: GridSurface, sky: FloatArray) -> None:
+    def draw_ground(self, texture: FloatImage, board: GridSurface, sky: FloatArray) -> None:
         """Draw the board and the table around it; ``sky`` (3,) is the light that faces reflect from above the table."""
         corners = board.bounds_mm.grown(GROUND_MARGIN_MM).corners_mm(board.height_mm)
         side = texture.shape[0] - 0.5
@@ -236,7 +236,7 @@ class StackCanvas:
         casters: Sequence[FloatArray],
         origin: FloatArray,
         shape: tuple[int, int],
-    ) -> Light:
+    ) -> FloatImage:
         """Return the diffuse light of a facet with shadows on it, (*shape, 3), or (1, 1, 3) where none falls."""
         level = np.full((1, 1, 3), lights.ambient * (0.65 + 0.35 * normal[2]), dtype=np.float32)
         for lamp in lights.lamps:
@@ -310,7 +310,7 @@ class StackCanvas:
 
     def _blend(
         self,
-        polygons: Sequence[tuple[FloatArray, FloatArray | Light]],
+        polygons: Sequence[tuple[FloatArray, FloatArray | FloatImage]],
         opacity: float | FloatArray,
         lines: Sequence[tuple[FloatArray, FloatArray, FloatArray]] = (),
         thickness: int = 1,
@@ -348,7 +348,7 @@ class StackCanvas:
                 self._top_samples[label] = int(np.count_nonzero(mask))
 
 
-def developed(rng: np.random.Generator, light: Light) -> Image:
+def developed(rng: np.random.Generator, light: FloatImage) -> Image:
     """Convert linear light to a camera's picture: random exposure, white balance, blur, noise and compression."""
     bright = rng.uniform(0.25, 0.75) / max(float(np.percentile(light, 97)), 1e-3)
     gains = np.asarray(bright * rng.normal(1, 0.1, 3) * rng.uniform(0.8, 1.3), dtype=np.float32)

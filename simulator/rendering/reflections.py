@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from simulator.rendering.polygons import SUBPIXEL_BITS, fixed_point
-from vision.frame import FloatArray
+from vision.frame import FloatArray, FloatImage, Image
 
-Light = npt.NDArray[np.float32]
 _HORIZON = -0.08
 """Reflected rays whose unit direction has a larger z component show the sky: they miss the table nearby."""
 _LARGEST_PX = 4000.0
@@ -57,7 +56,7 @@ class Surroundings:
     """
 
     def __init__(
-        self, projection: FloatArray, viewer_mm: FloatArray, texture: Light, ground: FloatArray, sky: FloatArray
+        self, projection: FloatArray, viewer_mm: FloatArray, texture: FloatImage, ground: FloatArray, sky: FloatArray
     ) -> None:
         self._projection = projection
         self._viewer = viewer_mm
@@ -67,7 +66,7 @@ class Surroundings:
 
     def mirrored(
         self, point_mm: FloatArray, normal: FloatArray, objects: Facets, origin: FloatArray, shape: tuple[int, int]
-    ) -> Light:
+    ) -> FloatImage:
         """Return the mirror image of ground and objects in the plane through a point.
 
         It covers the window of the picture with its upper left corner at ``origin``, and has ``shape`` (rows, columns).
@@ -116,7 +115,7 @@ class Surroundings:
         casters: Sequence[FloatArray],
         origin: FloatArray,
         shape: tuple[int, int],
-    ) -> npt.NDArray[np.uint8]:
+    ) -> Image:
         """Return the shadows of convex bodies on the plane through a point: a mask of the window, 255 in shadow.
 
         ``to_light`` (3,) points to a distant lamp; ``casters`` are the corners (n, 3) of each body.

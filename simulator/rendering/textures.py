@@ -15,7 +15,7 @@ from simulator.rendering.polygons import SUBPIXEL_BITS, fixed_point
 from simulator.scene.pieces import BlockLook, Colour
 from simulator.scene.scene import MarkerState, Surface, TableLook
 from simulator.scene.sheets import LyingSheet
-from vision.frame import FloatArray, Image
+from vision.frame import FloatArray, FloatImage, Image
 from vision.layout.markers import MarkerLayout
 from vision.layout.table import TableLayout
 
@@ -23,16 +23,16 @@ TABLE_PX_PER_MM = 1.2
 TABLE_TILE_PX = 1100
 FACE_PX = 96
 
-Layer = npt.NDArray[np.float32]
 
-
-def _smooth_noise(rng: np.random.Generator, size_px: tuple[int, int], cells: tuple[int, int]) -> Layer:
+def _smooth_noise(rng: np.random.Generator, size_px: tuple[int, int], cells: tuple[int, int]) -> FloatImage:
     """Return noise between about -1 and 1 of (width, height) pixels, with that many (columns, rows) of bumps."""
     small = rng.uniform(-1.0, 1.0, (max(cells[1], 2), max(cells[0], 2))).astype(np.float32)
     return np.asarray(cv2.resize(small, size_px, interpolation=cv2.INTER_CUBIC), dtype=np.float32)
 
 
-def _wood(rng: np.random.Generator, size_px: tuple[int, int], colour: Colour, contrast: float, rings: int) -> Layer:
+def _wood(
+    rng: np.random.Generator, size_px: tuple[int, int], colour: Colour, contrast: float, rings: int
+) -> FloatImage:
     width, height = size_px
     grain = _smooth_noise(rng, size_px, (max(width // 260, 2), rings))
     fine = _smooth_noise(rng, size_px, (max(width // 90, 2), rings * 5))
@@ -43,7 +43,7 @@ def _wood(rng: np.random.Generator, size_px: tuple[int, int], colour: Colour, co
     return np.asarray(cv2.merge([(tone - warmth) * blue, tone * green, (tone + 0.6 * warmth) * red]), dtype=np.float32)
 
 
-def _to_image(values: Layer | FloatArray) -> Image:
+def _to_image(values: FloatImage | FloatArray) -> Image:
     return np.asarray(cv2.convertScaleAbs(np.maximum(values, 0.0), alpha=255.0), dtype=np.uint8)
 
 
@@ -103,7 +103,7 @@ def board_texture(layout: TableLayout, look: TableLook, px_per_mm: float) -> Ima
     return _to_image(_mix(values, look.star_colour, stars, 0.95))
 
 
-def _mix(values: Layer, colour: Colour, mask: Image, opacity: float) -> Layer:
+def _mix(values: FloatImage, colour: Colour, mask: Image, opacity: float) -> FloatImage:
     cover = (mask.astype(np.float32) / 255.0 * opacity)[..., None]
     return np.asarray(values * (1.0 - cover) + cover * np.asarray(colour), dtype=np.float32)
 

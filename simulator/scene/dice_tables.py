@@ -7,18 +7,18 @@ import math
 import cv2
 import numpy as np
 
-from simulator.rendering.dice_faces import Layer
 from simulator.rendering.optics import decode, random_colour
+from vision.frame import FloatImage
 
 GLYPHS = "0123456789*ILOTSX+ACEHKZ#?"
 
 
-def _noise(rng: np.random.Generator, size: int, cells: tuple[int, int]) -> Layer:
+def _noise(rng: np.random.Generator, size: int, cells: tuple[int, int]) -> FloatImage:
     small = rng.uniform(-1, 1, (cells[1], cells[0])).astype(np.float32)
     return np.asarray(cv2.resize(small, (size, size), interpolation=cv2.INTER_CUBIC), dtype=np.float32)
 
 
-def random_table(rng: np.random.Generator, size: int) -> Layer:
+def random_table(rng: np.random.Generator, size: int) -> FloatImage:
     """Return a table or tray without dice, in linear light; shape (size, size, 3)."""
     tone = np.ones((size, size), dtype=np.float32)
     kind = rng.random()
@@ -46,7 +46,7 @@ def random_table(rng: np.random.Generator, size: int) -> Layer:
     return np.ascontiguousarray(picture, dtype=np.float32)
 
 
-def _clutter(rng: np.random.Generator, picture: Layer) -> None:
+def _clutter(rng: np.random.Generator, picture: FloatImage) -> None:
     """Draw an object other than a die, in place: a line, a disc, a ring, a printed square, a word, a marker or dots."""
     size = len(picture)
     paint = tuple(float(value) for value in decode(random_colour(rng)))
@@ -84,7 +84,7 @@ def _clutter(rng: np.random.Generator, picture: Layer) -> None:
             cv2.circle(picture, dot, int(rng.integers(1, 4)), paint, cv2.FILLED, cv2.LINE_AA)
 
 
-def _marker(rng: np.random.Generator, picture: Layer, at: tuple[int, ...]) -> None:
+def _marker(rng: np.random.Generator, picture: FloatImage, at: tuple[int, ...]) -> None:
     """Draw a printed ArUco marker with a white border."""
     dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)
     code = cv2.aruco.generateImageMarker(dictionary, int(rng.integers(50)), 60)

@@ -15,7 +15,6 @@ from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_ro
 from simulator.rendering.dice_faces import (
     FACE_VALUES,
     SHAPE_SQUARES,
-    Layer,
     pip_faces,
     shape_face,
     star_face,
@@ -26,7 +25,7 @@ from simulator.scene.dice_tables import GLYPHS, random_table
 from simulator.scene.pieces import Colour
 from simulator.scene.scene import Lamp, Lighting, Setting, TableLook
 from simulator.scene.viewpoint import lens, looking_at
-from vision.frame import FloatArray, Image
+from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, back_project, plane_homography, project
 from vision.layout.table import TableLayout, layout_from_json
 
@@ -99,7 +98,7 @@ def random_colours(rng: np.random.Generator) -> tuple[Colour, Colour]:
     return body, ink
 
 
-def _printed_face(rng: np.random.Generator) -> Layer:
+def _printed_face(rng: np.random.Generator) -> FloatImage:
     """Return a character, star or shape of four squares."""
     kind = rng.random()
     if kind < 0.1:
@@ -312,7 +311,7 @@ def _flatten(
     return np.asarray(flat, dtype=np.uint8), placed, camera_px
 
 
-def _photograph(rng: np.random.Generator, picture: Layer, die_px: float) -> Image:
+def _photograph(rng: np.random.Generator, picture: FloatImage, die_px: float) -> Image:
     """Apply the effects of a camera: exposure, white balance, blur, noise, compression."""
     level = float(np.median(picture)) or 0.2
     exposed = float(np.clip(rng.uniform(0.1, 0.65) / level, 0.3, 2.5)) if rng.random() < 0.7 else 1.0

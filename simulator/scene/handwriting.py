@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from simulator.scene.signs import FORMS
+from vision.frame import BoolImage, FloatArray
 
-Stroke = npt.NDArray[np.float64]
+Stroke = FloatArray
 
 _USUAL_WIDTH: Mapping[str, tuple[float, float]] = MappingProxyType({"1": (0.05, 0.45), "X": (0.55, 1.2)})
 """Range of a sign's width, as a share of its height."""
@@ -145,7 +146,7 @@ class Writer:
         return lines
 
 
-def loop_around(mask: npt.NDArray[np.bool_], rng: np.random.Generator) -> list[Stroke]:
+def loop_around(mask: BoolImage, rng: np.random.Generator) -> list[Stroke]:
     """Return a loop around the cells of a mask (rows, columns), in cells from the mask's upper left corner.
 
     It runs inside the cells' outer borders, on them or a little beyond, with rounder or sharper corners.

@@ -6,12 +6,11 @@ import math
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
-from simulator.rendering.dice_faces import FACE_PX, Layer
+from simulator.rendering.dice_faces import FACE_PX
 from simulator.rendering.optics import compress
 from simulator.scene.dice_variety import random_colours
-from vision.frame import FloatArray, Image
+from vision.frame import FloatArray, FloatImage, Image
 
 _SIDE_PX = 40
 """Length of a die's edge as it is drawn."""
@@ -20,10 +19,8 @@ _CANVAS_PX = 76
 _SHINES = 0.25
 """Share of dice whose upper side reflects a lamp."""
 
-Floats = npt.NDArray[np.float32]
 
-
-def _distort(face: Layer, rng: np.random.Generator) -> Layer:
+def _distort(face: FloatImage, rng: np.random.Generator) -> FloatImage:
     """Return the face as another maker might print it: scaled, stretched, slanted, bolder, off centre."""
     size = math.exp(rng.uniform(math.log(0.68), math.log(1.2)))
     wider = math.exp(rng.normal(0, 0.1))
@@ -37,8 +34,8 @@ def _distort(face: Layer, rng: np.random.Generator) -> Layer:
 
 
 def _ink(
-    body: FloatArray, ink: FloatArray, face: Layer, strength: float, light: float, rng: np.random.Generator
-) -> Floats:
+    body: FloatArray, ink: FloatArray, face: FloatImage, strength: float, light: float, rng: np.random.Generator
+) -> FloatImage:
     cover = (face * strength)[..., None]
     surface = body * (1 - cover) + ink * cover
     if rng.random() < 0.2:
@@ -47,7 +44,9 @@ def _ink(
     return np.asarray(surface * light, dtype=np.float32)
 
 
-def printed_square(rng: np.random.Generator, face: Layer, beside: Layer, size_px: int, edge_px: float) -> Image:
+def printed_square(
+    rng: np.random.Generator, face: FloatImage, beside: FloatImage, size_px: int, edge_px: float
+) -> Image:
     """Return a square (size_px, size_px, 3) around a die with ``face`` up and ``beside`` on its visible sides.
 
     The die's edge is about ``edge_px`` long. Position, size, sharpness and light vary as in rectified pictures of trays
@@ -99,7 +98,7 @@ def printed_square(rng: np.random.Generator, face: Layer, beside: Layer, size_px
     return image
 
 
-def _paste(canvas: Floats, side: Floats, source: Floats, quad: FloatArray, rounding: float) -> None:
+def _paste(canvas: FloatImage, side: FloatImage, source: FloatImage, quad: FloatArray, rounding: float) -> None:
     """Draw a side (FACE_PX, FACE_PX, 3) over the canvas, in place, with its corners at ``quad`` (4, 2)."""
     mask = np.zeros((FACE_PX, FACE_PX), dtype=np.float32)
     inset = max(1, round(rounding * FACE_PX))
@@ -113,7 +112,7 @@ def _paste(canvas: Floats, side: Floats, source: Floats, quad: FloatArray, round
     canvas += shown * cover
 
 
-def _add_reflection(upper: Floats, rounding: float, rng: np.random.Generator) -> None:
+def _add_reflection(upper: FloatImage, rounding: float, rng: np.random.Generator) -> None:
     """Let the flat part of a glossy upper side reflect a lamp, in place: the same light all over it, edges excepted."""
     flat = np.zeros((FACE_PX, FACE_PX), dtype=np.float32)
     half = (0.5 - rounding * rng.uniform(0.3, 1)) * FACE_PX
@@ -127,7 +126,7 @@ def _add_reflection(upper: Floats, rounding: float, rng: np.random.Generator) ->
     upper += cv2.GaussianBlur(flat, (0, 0), 1.0)[..., None] * lamp
 
 
-def _add_light(canvas: Floats, rng: np.random.Generator) -> None:
+def _add_light(canvas: FloatImage, rng: np.random.Generator) -> None:
     """Apply a gradient of light, in place, and sometimes add a highlight."""
     along = rng.uniform(0, 2 * math.pi)
     steps = np.linspace(-1, 1, _CANVAS_PX, dtype=np.float32)

@@ -27,9 +27,9 @@ from simulator.rendering.quick_stacks import (
     irradiance,
     linear,
 )
-from simulator.rendering.reflections import Facets, Light
+from simulator.rendering.reflections import Facets
 from simulator.scene.viewpoint import looking_at
-from vision.frame import FloatArray, Image
+from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, hull_px, project
 from vision.layout.pieces import PyramidPieces
 from vision.layout.surfaces import GridSurface
@@ -241,7 +241,7 @@ def _stack(
     return pieces, TrueStack(top.size, len(pile) - 1, top.above.mean(axis=0), foot, turned)
 
 
-def _grain(rng: np.random.Generator, shape: tuple[int, int], strength: float) -> Light:
+def _grain(rng: np.random.Generator, shape: tuple[int, int], strength: float) -> FloatImage:
     """Draw the grain of a table or board, as factors around 1."""
     fine = max(2, int(rng.integers(2, 40)))
     coarse = rng.standard_normal((max(2, shape[0] // fine), max(2, shape[1] // int(rng.integers(2, 60)))))
@@ -257,7 +257,7 @@ def _texture(
     board: GridSurface,
     stacks: Sequence[Sequence[Piece]],
     lights: Lights,
-) -> Light:
+) -> FloatImage:
     """Return the board and the table around it from above, with the stacks' shadows, in linear light."""
     around = board.bounds_mm.grown(GROUND_MARGIN_MM)
     side = round(around.width_mm * _TEXTURE_PX_PER_MM)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from simulator.rendering.optics import GAMMA, compress
 from simulator.scene.handwriting import Stroke, Writer, loop_around
+from vision.frame import FloatArray, FloatImage, Image
 
 DRAWN_PX = 48
 """Pixels per cell of the sheet as it is drawn."""
@@ -41,7 +42,7 @@ class WrittenSheet:
     ``signs`` of ``written_sheet``; ``loops`` (rows, columns) numbers the loop around each cell, 0 for none.
     """
 
-    flat: npt.NDArray[np.uint8]
+    flat: Image
     signs: Cells
     loops: Cells
 
@@ -92,7 +93,7 @@ def _ink(rng: np.random.Generator) -> npt.NDArray[np.float32]:
     )
 
 
-def _draw(cover: npt.NDArray[np.uint8], strokes: list[Stroke], middle: npt.NDArray[np.float64], width: float) -> None:
+def _draw(cover: Image, strokes: list[Stroke], middle: FloatArray, width: float) -> None:
     """Draw strokes around a centre, in cells, on a mask of the ink's coverage."""
     shift = 4
     for stroke in strokes:
@@ -101,9 +102,7 @@ def _draw(cover: npt.NDArray[np.uint8], strokes: list[Stroke], middle: npt.NDArr
         cv2.polylines(cover, [points.reshape(-1, 1, 2)], False, 255, thick, cv2.LINE_AA, shift)
 
 
-def _paste(
-    cover: npt.NDArray[np.uint8], scan: npt.NDArray[np.uint8], middle: npt.NDArray[np.float64], rng: np.random.Generator
-) -> None:
+def _paste(cover: Image, scan: Image, middle: FloatArray, rng: np.random.Generator) -> None:
     """Draw a scanned sign around a centre, in cells, at the usual size, on a mask of the ink's coverage.
 
     It may be made narrower or wider, and its strokes thinner than those of the felt pens used for MNIST.
@@ -125,8 +124,8 @@ def _paste(
 
 
 def _inked(
-    sheet: npt.NDArray[np.float32],
-    cover: npt.NDArray[np.uint8],
+    sheet: FloatImage,
+    cover: Image,
     ink: npt.NDArray[np.float32],
     rng: np.random.Generator,
 ) -> None:
@@ -139,7 +138,7 @@ def _inked(
     sheet *= 1 - alpha[..., None] * (1 - ink)
 
 
-def _printed(rng: np.random.Generator) -> npt.NDArray[np.float32]:
+def _printed(rng: np.random.Generator) -> FloatImage:
     """Return the reflectance of bare paper with its grid, shape (height, width, 3)."""
     height, width = (round((count + 2 * AROUND) * DRAWN_PX) for count in (ROWS, COLUMNS))
     sheet = np.ones((height, width, 3), dtype=np.float32)
@@ -214,7 +213,7 @@ def written_sheet(
     return WrittenSheet(_photographed(rng, sheet, cell_px), written, loops)
 
 
-def _photographed(rng: np.random.Generator, sheet: npt.NDArray[np.float32], cell_px: int) -> npt.NDArray[np.uint8]:
+def _photographed(rng: np.random.Generator, sheet: FloatImage, cell_px: int) -> Image:
     """Return the sheet as a camera sees it, rectified with a slightly wrong pose."""
     height, width = sheet.shape[:2]
     seen_px = float(np.exp(rng.uniform(np.log(11.5), np.log(36))))
@@ -224,7 +223,7 @@ def _photographed(rng: np.random.Generator, sheet: npt.NDArray[np.float32], cell
     squeeze = rng.uniform(0.78, 1.0)
     lean = rng.uniform(-np.pi, np.pi)
 
-    def rotation(angle: float) -> npt.NDArray[np.float64]:
+    def rotation(angle: float) -> FloatArray:
         return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
 
     placed = (corners - corners.mean(axis=0)) @ rotation(turn).T * scale
@@ -275,7 +274,7 @@ def _photographed(rng: np.random.Generator, sheet: npt.NDArray[np.float32], cell
     )
 
 
-def _shake(rng: np.random.Generator) -> npt.NDArray[np.float32]:
+def _shake(rng: np.random.Generator) -> FloatImage:
     """Return the kernel of a camera that moves up to four pixels in any direction during an exposure."""
     half = 4
     kernel = np.zeros((2 * half + 1, 2 * half + 1), dtype=np.float32)
@@ -287,7 +286,7 @@ def _shake(rng: np.random.Generator) -> npt.NDArray[np.float32]:
     return np.asarray(kernel / kernel.sum(), dtype=np.float32)
 
 
-def _lamp(rng: np.random.Generator, shape: tuple[int, int]) -> npt.NDArray[np.float32]:
+def _lamp(rng: np.random.Generator, shape: tuple[int, int]) -> FloatImage:
     """Return light on the paper, (height, width, 3): its colour, its gradient, and sometimes a shadow."""
     height, width = shape
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
