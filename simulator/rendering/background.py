@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 
 from simulator.rendering.optics import (
+    UP,
     decode,
     decode_levels,
     develop,
@@ -15,9 +16,9 @@ from simulator.rendering.optics import (
     normalised_rays,
     on_plane,
     penumbra_mm,
+    remaining_light,
     sensor_gain,
     shadow_points,
-    share_in_shadow,
     specular,
     supersampled_rays,
     vignette_at,
@@ -36,7 +37,6 @@ from simulator.scene.sheets import LyingSheet, lying_sheets
 from vision.frame import BoolImage, FloatArray, FloatImage, Image
 from vision.geometry import project
 
-_UP = np.array([0.0, 0.0, 1.0])
 _MARKER_SAMPLES = 4
 _LIGHT_STEP_PX = 8
 _BEND_ROUNDS = 4
@@ -78,8 +78,8 @@ def _light_on(
     half = _LIGHT_STEP_PX // 2
     coarse = _with_height(np.ascontiguousarray(points_mm[half::_LIGHT_STEP_PX, half::_LIGHT_STEP_PX]), height_mm)
     layers = (
-        irradiance(setting.lighting, coarse, _UP),
-        specular(setting.lighting, coarse, _UP, setting.pose.camera_position_mm) * gloss_share,
+        irradiance(setting.lighting, coarse, UP),
+        specular(setting.lighting, coarse, UP, setting.pose.camera_position_mm) * gloss_share,
     )
     fine = (cv2.resize(layer.astype(np.float32), size, interpolation=cv2.INTER_LINEAR) for layer in layers)
     incident, shine = (np.asarray(layer, dtype=np.float32) for layer in fine)
@@ -122,7 +122,7 @@ def _paint_markers(setting: Setting, image: FloatImage) -> None:
         albedo = decode_levels()[_sample(texture, columns, rows)]
         cover = np.asarray(cv2.resize(inside.astype(np.float32), size, interpolation=cv2.INTER_AREA))
         paint = np.asarray(cv2.resize((albedo * inside).astype(np.float32), size, interpolation=cv2.INTER_AREA))
-        light = irradiance(setting.lighting, np.array([x, y, markers.z_mm]), _UP)
+        light = irradiance(setting.lighting, np.array([x, y, markers.z_mm]), UP)
         part = image[top:bottom, left:right]
         part[...] = part * (1.0 - cover[..., None]) + paint[..., None] * light
 
@@ -137,7 +137,7 @@ def _paint_board(setting: Setting, image: FloatImage, rays: FloatArray) -> None:
         mask = polygon_mask(shape, outline)
         softness = max(penumbra_mm(lamp, top_mm) * pixels_per_mm(setting), 0.6)
         mask = np.asarray(cv2.GaussianBlur(mask, (0, 0), softness), dtype=np.uint8)
-        share = share_in_shadow(setting.lighting, lamp, np.zeros(3))
+        share = remaining_light(setting.lighting, lamp, np.zeros(3))
         image *= 1.0 - (mask.astype(np.float32) / 255.0)[..., None] * (1.0 - share).astype(np.float32)
     edge = decode(setting.table.board_colour) * 0.8
     for index in range(4):

@@ -6,14 +6,15 @@ import cv2
 import numpy as np
 
 from simulator.rendering.optics import (
+    UP,
     decode,
     develop,
     irradiance,
     penumbra_mm,
+    remaining_light,
     sensor_gain,
     shade_table,
     shadow_points,
-    share_in_shadow,
 )
 from simulator.rendering.painting import darken_in_shadow
 from simulator.rendering.polygons import SUBPIXEL_BITS, fixed_point, hull
@@ -44,8 +45,8 @@ def paint_foreign_object(setting: Setting, image: Image, thing: ForeignObject, p
             project(setting.camera, setting.pose, shadow_points(lamp, np.vstack([foot, rim]), thing.base_mm))
         )
         softness = max(penumbra_mm(lamp, height) * pixels_per_mm, 0.7)
-        darken_in_shadow(image, outline, softness, shade_table(share_in_shadow(setting.lighting, lamp, middle)))
-    light = irradiance(setting.lighting, middle, np.array([0.0, 0.0, 1.0])) * sensor_gain(setting.sensor)
+        darken_in_shadow(image, outline, softness, shade_table(remaining_light(setting.lighting, lamp, middle)))
+    light = irradiance(setting.lighting, middle, UP) * sensor_gain(setting.sensor)
     colour = decode(thing.colour) * light
     body = hull(project(setting.camera, setting.pose, np.vstack([foot, rim])))
     _fill(image, body, colour * 0.6)
@@ -57,5 +58,4 @@ def paint_foreign_object(setting: Setting, image: Image, thing: ForeignObject, p
 
 
 def _fill(image: Image, pixels: FloatArray, linear: FloatArray) -> None:
-    value = [float(channel) for channel in develop(linear.reshape(1, 1, 3)).reshape(3)]
-    cv2.fillPoly(image, [fixed_point(pixels)], value, cv2.LINE_AA, SUBPIXEL_BITS)
+    cv2.fillPoly(image, [fixed_point(pixels)], develop(linear).tolist(), cv2.LINE_AA, SUBPIXEL_BITS)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simulator.rendering.optics import (
+    UP,
     decode,
     develop,
     irradiance,
@@ -60,14 +61,13 @@ def limbs_of(hand: Hand) -> list[Limb]:
     level = (tip - elbow) * np.array([1.0, 1.0, 0.0])
     ahead = level / max(float(np.linalg.norm(level)), 1.0)
     across = np.array([ahead[1], -ahead[0], 0.0])
-    up = np.array([0.0, 0.0, 1.0])
     spread = 1.35 - 0.55 * hand.grip
     lift = 22.0 + 30.0 * hand.grip
-    knuckles = tip - ahead * (70.0 - 22.0 * hand.grip) + up * lift
-    wrist = knuckles - ahead * _PALM_MM + up * 12.0
+    knuckles = tip - ahead * (70.0 - 22.0 * hand.grip) + UP * lift
+    wrist = knuckles - ahead * _PALM_MM + UP * 12.0
     limbs: list[Limb] = []
-    thumb_root = wrist + ahead * 22.0 - across * 24.0 - up * 10.0
-    thumb_joint = tip - ahead * 34.0 - across * 34.0 * spread + up * 18.0
+    thumb_root = wrist + ahead * 22.0 - across * 24.0 - UP * 10.0
+    thumb_joint = tip - ahead * 34.0 - across * 34.0 * spread + UP * 18.0
     thumb_tip = tip - ahead * (2.0 + 16.0 * hand.grip) - across * (30.0 * spread - 12.0 * hand.grip)
     limbs.append(Limb(thumb_root, thumb_joint, 13.0, 10.0, hand.skin))
     limbs.append(Limb(thumb_joint, thumb_tip, 10.0, 8.0, hand.skin))
@@ -76,7 +76,7 @@ def limbs_of(hand: Hand) -> list[Limb]:
         aside = (index - 1.5) * 17.0
         root = knuckles + across * aside
         end = tip + ahead * (length + 14.0 * hand.grip) + across * aside * spread * (1.0 - 0.25 * hand.grip)
-        joint = (root + end) / 2 + up * (10.0 + 10.0 * hand.grip)
+        joint = (root + end) / 2 + UP * (10.0 + 10.0 * hand.grip)
         limbs.append(Limb(end, joint, 7.0, 8.5, hand.skin))
         limbs.append(Limb(joint, root, 8.5, 9.5, hand.skin))
     for aside in (-22.0, -7.0, 8.0, 22.0):
@@ -168,7 +168,7 @@ def hand_sprite(setting: Setting, hand: Hand) -> Sprite | None:
 def _shades_of(setting: Setting, limbs: Sequence[Limb], outlines: Sequence[FloatArray]) -> FloatArray:
     """Return each limb's screen colours from its rim to its ridge; shape (limbs, shades, 3)."""
     middles = np.array([(limb.start_mm + limb.end_mm) / 2 for limb in limbs])
-    light = irradiance(setting.lighting, middles, np.array([0.0, 0.0, 1.0])) * sensor_gain(setting.sensor)
+    light = irradiance(setting.lighting, middles, UP) * sensor_gain(setting.sensor)
     centres = np.array([outline.mean(axis=0) for outline in outlines])
     light = light * vignette_at(setting.camera, setting.sensor, centres)[:, None]
     colours = light * np.array([decode(limb.colour) for limb in limbs])
@@ -194,7 +194,7 @@ def paint_hand_shadow(setting: Setting, image: Image, hand: Hand, shades: list[I
     ends = np.vstack([[limb.start_mm, limb.end_mm] for limb in limbs])
     forearm = limbs[-1] if hand.sleeve is None else limbs[-2]  # a sleeve is a limb of its own, over part of the forearm
     wrist, elbow = forearm.start_mm, forearm.end_mm
-    across = np.cross(elbow - wrist, [0.0, 0.0, 1.0])
+    across = np.cross(elbow - wrist, UP)
     across = across / max(float(np.linalg.norm(across)), 1.0) * 40.0
     near = ends[:-2] if hand.sleeve is not None else ends
     arm = np.stack([wrist + across * 0.6, wrist - across * 0.6, elbow + across, elbow - across])

@@ -8,7 +8,7 @@ from functools import lru_cache
 import cv2
 import numpy as np
 
-from simulator.rendering.optics import decode, develop, irradiance, sensor_gain, vignette_at
+from simulator.rendering.optics import UP, decode, develop, irradiance, sensor_gain, vignette_at
 from simulator.rendering.painting import MARGIN_PX, Shadows, Sprite, base_height_mm, shadow_ground_mm
 from simulator.rendering.polygons import SUBPIXEL_BITS, box_around, fixed_point, polygon_mask
 from simulator.scene.pieces import Colour, InkPose, PenPose
@@ -17,7 +17,6 @@ from simulator.scene.sheets import lying_sheets
 from vision.frame import FloatArray, Image
 from vision.geometry import project
 
-_UP = np.array([0.0, 0.0, 1.0])
 _SAMPLES = 4
 
 INKS: dict[str, tuple[Colour, float]] = {
@@ -49,7 +48,7 @@ class InkPainter:
         point = np.array([x_mm, y_mm, setting.layout.board.height_mm])
         pixel = project(setting.camera, setting.pose, point[None])
         darker = vignette_at(setting.camera, setting.sensor, pixel)[0]
-        return np.asarray(irradiance(setting.lighting, point, _UP) * darker * sensor_gain(setting.sensor))
+        return np.asarray(irradiance(setting.lighting, point, UP) * darker * sensor_gain(setting.sensor))
 
     def sprite(self, piece: InkPose) -> Sprite:
         """Draw strokes as the camera sees them; ink lies under everything."""
@@ -74,7 +73,7 @@ class InkPainter:
             cv2.polylines(cover, [points], False, 255, thickness, cv2.LINE_8, SUBPIXEL_BITS)
         colour, hides = INKS[piece.colour]
         small = cv2.resize(cover, (size[1], size[0]), interpolation=cv2.INTER_AREA).astype(np.float32) * hides
-        value = develop((decode(colour) * self._light(piece.x_mm, piece.y_mm)).reshape(1, 1, 3)).reshape(3)
+        value = develop(decode(colour) * self._light(piece.x_mm, piece.y_mm))
         image = np.broadcast_to(value, (*size, 3)).copy()
         return Sprite(left, top, image, np.rint(small).astype(np.uint8), math.inf)
 
@@ -118,14 +117,14 @@ class PenPainter:
         """Draw a pen as the camera sees it."""
         setting = self._setting
         parts = self._outline_mm(piece)
-        light = irradiance(setting.lighting, parts[0][0], _UP) * sensor_gain(setting.sensor)
+        light = irradiance(setting.lighting, parts[0][0], UP) * sensor_gain(setting.sensor)
         pixels = [project(setting.camera, setting.pose, part) for part in parts]
         left, top, right, bottom = box_around(np.vstack(pixels), MARGIN_PX)
         image = np.zeros((bottom - top, right - left, 3), np.uint8)
         cover = np.zeros(image.shape[:2], np.uint8)
         for outline, colour in zip(pixels, (INKS[piece.colour][0], _BARREL), strict=True):
             placed = outline - np.array([left, top])
-            value = develop((decode(colour) * light).reshape(1, 1, 3)).reshape(3)
+            value = develop(decode(colour) * light)
             around = cv2.dilate(polygon_mask(cover.shape, placed), np.ones((5, 5), np.uint8))
             image[around > 0] = value
             cv2.fillPoly(cover, [fixed_point(placed)], 255, cv2.LINE_AA, SUBPIXEL_BITS)

@@ -16,8 +16,21 @@ from vision.frame import BoolImage, FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose
 
 GAMMA = 2.2
-_COARSE_STEP = 8
+"""Exponent from screen values to linear light."""
+UP = np.array([0.0, 0.0, 1.0])
+"""The normal of a level surface."""
+_RAY_STEP = 8
+"""Samples between two rays that are computed; those in between are interpolated."""
+_LEAST_SLOPE = 0.02
+"""Downward slope of a ray, per unit of depth, below which it misses level planes."""
+_SHOULDER = 0.8
+"""Linear light above which highlights are compressed."""
 _NOISE_MARGIN_PX = 96
+"""Largest shift of the tile of noise."""
+_BLUR_SAMPLES = 4
+"""Supersampling of the kernel of motion blur."""
+_GLOSS_EXPONENT = 60.0
+"""Exponent of Blinn's model: a larger one gives smaller highlights."""
 
 
 def decode(colour: Colour) -> FloatArray:
@@ -47,7 +60,7 @@ def normalised_rays(
     Rays are computed on a coarse grid and interpolated; lenses are smooth.
     """
     width, height = size_px
-    step = _COARSE_STEP
+    step = _RAY_STEP
     columns = np.arange(-2, width // step + 4)
     rows = np.arange(-2, height // step + 4)
     xs = left_px + step_px * (step * (columns + 0.5) - 0.5)
@@ -79,7 +92,7 @@ def on_plane(pose: Pose, rays: FloatArray, height_mm: float | FloatArray) -> tup
     right, down, forward = pose.rotation
     slope = x * right[2] + y * down[2] + forward[2]
     centre = pose.camera_position_mm
-    downward = slope < -0.02
+    downward = slope < -_LEAST_SLOPE
     scale = (height_mm - centre[2]) / np.where(downward, slope, -1.0)
     points = np.empty(rays.shape, dtype=np.float64)
     for axis in (0, 1):
@@ -101,12 +114,12 @@ def sensor_gain(sensor: Sensor) -> FloatArray:
 
 
 def develop(linear: FloatArray | FloatImage) -> Image:
-    """Convert linear light (1 is white) to 8-bit values, with a soft shoulder towards white."""
-    bright = np.maximum(linear, 0.0).astype(np.float32)
-    over = bright > 0.8
-    shoulder = bright
-    shoulder[over] = 0.8 + 0.2 * np.tanh((bright[over] - 0.8) / 0.2 * 0.7)
-    return np.asarray(np.power(shoulder, 1 / GAMMA) * 255.0 + 0.5, dtype=np.float32).clip(0, 255).astype(np.uint8)
+    """Convert linear light (1 is white) of any shape to 8-bit values, with a soft shoulder towards white."""
+    light = np.maximum(linear, 0.0).astype(np.float32)
+    over = light > _SHOULDER
+    room = 1.0 - _SHOULDER
+    light[over] = _SHOULDER + room * np.tanh((light[over] - _SHOULDER) / room * 0.7)
+    return np.asarray(np.power(light, 1 / GAMMA) * 255.0 + 0.5, dtype=np.float32).clip(0, 255).astype(np.uint8)
 
 
 def tone_table(gain: FloatArray, specular: FloatArray | None = None) -> Image:
@@ -163,9 +176,9 @@ def motion_blur(image: Image, motion_px: tuple[float, float]) -> Image:
     if length < 1.0:
         return image
     size = 2 * int(np.ceil(length / 2)) + 3
-    kernel = np.zeros((size * 4, size * 4), dtype=np.float32)
-    middle = size * 2
-    half = np.asarray(motion_px) * 2
+    kernel = np.zeros((size * _BLUR_SAMPLES, size * _BLUR_SAMPLES), dtype=np.float32)
+    middle = size * _BLUR_SAMPLES // 2
+    half = np.asarray(motion_px) * _BLUR_SAMPLES / 2
     start = tuple(int(value) for value in np.rint(middle - half))
     end = tuple(int(value) for value in np.rint(middle + half))
     cv2.line(kernel, start, end, 1.0, 4)
@@ -192,9 +205,6 @@ def compress(image: Image, quality: int) -> Image:
     return np.asarray(cv2.imdecode(encoded, cv2.IMREAD_COLOR), dtype=np.uint8)
 
 
-_GLOSS_EXPONENT = 60.0
-
-
 def _dot(vectors: FloatArray, normal: FloatArray) -> FloatArray:
     """Return the dot products of vectors (..., 3) with one normal (3,), or with one each (..., 3); shape (...)."""
     products = vectors @ normal if normal.ndim == 1 else np.sum(vectors * normal, axis=-1)
@@ -202,12 +212,13 @@ def _dot(vectors: FloatArray, normal: FloatArray) -> FloatArray:
 
 
 def _lamp_light(lamp: Lamp, points_mm: FloatArray, normal: FloatArray) -> FloatArray:
+    """Return a lamp's irradiance, without its colour, at points (..., 3); shape (...)."""
     position = np.asarray(lamp.position_mm, dtype=np.float64)
     to_lamp = position - points_mm
     square = np.sum(to_lamp * to_lamp, axis=-1)
     cosine = np.clip(_dot(to_lamp, normal) / np.sqrt(square), 0.0, None)
-    reference = float(position @ position)
-    return np.asarray(lamp.strength * cosine * reference / square, dtype=np.float64)
+    centre_square = float(position @ position)
+    return np.asarray(lamp.strength * cosine * centre_square / square, dtype=np.float64)
 
 
 def irradiance(lighting: Lighting, points_mm: FloatArray, normal: FloatArray) -> FloatArray:
@@ -253,11 +264,10 @@ def specular(lighting: Lighting, points_mm: FloatArray, normal: FloatArray, came
     return shine
 
 
-def share_in_shadow(lighting: Lighting, lamp: Lamp, point_mm: FloatArray) -> FloatArray:
+def remaining_light(lighting: Lighting, lamp: Lamp, point_mm: FloatArray) -> FloatArray:
     """Return the share of a level surface's light that remains in that lamp's shadow, shape (3,)."""
-    up = np.array([0.0, 0.0, 1.0])
-    total = irradiance(lighting, point_mm, up)
-    hidden = _lamp_light(lamp, point_mm, up) * np.asarray(lamp.colour) * _unshaded(lighting, point_mm)
+    total = irradiance(lighting, point_mm, UP)
+    hidden = _lamp_light(lamp, point_mm, UP) * np.asarray(lamp.colour) * _unshaded(lighting, point_mm)
     return np.asarray(np.clip(1.0 - hidden / np.maximum(total, 1e-6), 0.0, 1.0), dtype=np.float64)
 
 
@@ -275,6 +285,6 @@ def shadow_points(lamp: Lamp, points_mm: FloatArray, height_mm: float) -> FloatA
 
 
 def penumbra_mm(lamp: Lamp, caster_height_mm: float) -> float:
-    """Return the width of the penumbra on a plane, of a caster at that height above it."""
+    """Return the width of the penumbra that a caster at that height above a plane throws on it."""
     distance = float(np.linalg.norm(lamp.position_mm))
     return lamp.radius_mm * caster_height_mm / max(distance - caster_height_mm, 1.0)

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import cv2
 import numpy as np
 
-from simulator.rendering.optics import motion_blur, penumbra_mm, shade_table, shadow_points, share_in_shadow
+from simulator.rendering.optics import motion_blur, penumbra_mm, remaining_light, shade_table, shadow_points
 from simulator.rendering.polygons import box_around, clipped, hull, polygon_mask
 from simulator.scene.pieces import PiecePose
 from simulator.scene.scene import Lamp, Setting
@@ -116,7 +116,7 @@ class Shadows:
         """Return the lamp's ``shade_table`` on the board, for a body that lets 1 - ``opacity`` of the light through."""
         if (lamp, opacity) not in self._shades:
             point = np.array([0.0, 0.0, self._setting.layout.board.height_mm])
-            share = share_in_shadow(self._setting.lighting, lamp, point)
+            share = remaining_light(self._setting.lighting, lamp, point)
             self._shades[lamp, opacity] = shade_table(1.0 - opacity * (1.0 - share) if opacity < 1 else share)
         return self._shades[lamp, opacity]
 

@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from simulator.rendering.optics import GAMMA, compress, decode, random_colour
+from simulator.rendering.optics import GAMMA, UP, compress, decode, random_colour
 from simulator.rendering.reflections import Facets, Surroundings, fresnel
 from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, hull_px, project
@@ -263,7 +263,7 @@ class StackCanvas:
         both = hull_px(self._pixels(np.vstack([ring, upper]))).astype(np.float64)
         side = colour * irradiance(np.array([1.0, 0, 0]), lights)
         self._blend([(both, side)], 1.0, label=NOT_A_TOP)
-        self._blend([(self._pixels(upper), colour * irradiance(np.array([0, 0, 1.0]), lights))], 1.0, label=NOT_A_TOP)
+        self._blend([(self._pixels(upper), colour * irradiance(UP, lights))], 1.0, label=NOT_A_TOP)
 
     def draw_occluder(self, rng: np.random.Generator, board: GridSurface) -> None:
         """Draw an arm or a sheet of paper over everything."""

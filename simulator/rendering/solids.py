@@ -14,10 +14,10 @@ from simulator.rendering.optics import (
     develop,
     irradiance,
     penumbra_mm,
+    remaining_light,
     sensor_gain,
     shade_table,
     shadow_points,
-    share_in_shadow,
     specular,
     vignette_at,
 )
@@ -165,7 +165,7 @@ class _Canvas:
         lines = image.copy()
         for start, end in fixed_point(ends):
             thickness = max(round(body.edge_mm * scale), 1)
-            cv2.line(lines, start, end, value.reshape(3).tolist(), thickness, cv2.LINE_AA, SUBPIXEL_BITS)
+            cv2.line(lines, start, end, value.tolist(), thickness, cv2.LINE_AA, SUBPIXEL_BITS)
         cv2.copyTo(cv2.addWeighted(lines, 0.6, image, 0.4, 0.0), mask, image)
 
     def _shade(self, image: Image, top_mm: FloatArray, above_mm: FloatArray) -> None:
@@ -176,7 +176,7 @@ class _Canvas:
             outline = hull(self._pixels(shadow_points(lamp, above_mm, level_mm)))
             height_mm = float(above_mm[:, 2].max()) - level_mm
             softness = max(penumbra_mm(lamp, height_mm * 0.5) * scale, 0.7)
-            table = shade_table(share_in_shadow(setting.lighting, lamp, top_mm.mean(axis=0)))
+            table = shade_table(remaining_light(setting.lighting, lamp, top_mm.mean(axis=0)))
             darken_in_shadow(shaded, outline, softness, table)
         on_top = np.zeros(image.shape[:2], dtype=np.uint8)
         cv2.fillConvexPoly(on_top, fixed_point(self._pixels(top_mm)), 255, cv2.LINE_8, SUBPIXEL_BITS)

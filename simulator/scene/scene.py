@@ -29,9 +29,10 @@ def standard_layout() -> TableLayout:
 
 @dataclass(frozen=True)
 class Lamp:
-    """A spherical lamp; ``strength`` is its irradiance at the board's centre, ``colour`` is linear.
+    """A spherical lamp; ``colour`` is linear.
 
-    A larger ``radius_mm`` gives softer shadows.
+    ``strength`` is its irradiance at the board's centre, on a surface that faces it. A larger ``radius_mm`` gives
+    softer shadows.
     """
 
     position_mm: tuple[float, float, float] = (-500.0, 300.0, 1100.0)

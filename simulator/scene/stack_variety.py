@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from simulator.rendering.optics import UP
 from simulator.rendering.quick_stacks import (
     GROUND_MARGIN_MM,
     NOT_A_TOP,
@@ -262,7 +263,7 @@ def _texture(
     around = board.bounds_mm.grown(GROUND_MARGIN_MM)
     side = round(around.width_mm * _TEXTURE_PX_PER_MM)
     picture = np.empty((side, side, 3), dtype=np.float32)
-    level = irradiance(np.array([0, 0, 1.0]), lights)
+    level = irradiance(UP, lights)
     picture[:] = any_colour(rng) * level
     picture *= _grain(rng, (side, side), rng.uniform(0, 0.25))[..., None]
 
