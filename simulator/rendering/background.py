@@ -38,10 +38,17 @@ from vision.frame import BoolImage, FloatArray, FloatImage, Image
 from vision.geometry import project
 
 _MARKER_SAMPLES = 4
+"""Supersampling of markers: samples per pixel along each direction."""
 _LIGHT_STEP_PX = 8
+"""Distance between the points at which light is computed."""
+_TEXTURE_DETAIL = 1.4
+"""Pixels of a board's or a sheet's texture per pixel of the picture."""
+_FARTHEST_MM = 20_000.0
+"""Limit of the table's coordinates near the horizon."""
 _BEND_ROUNDS = 4
 """Iterations for intersecting rays with bent paper; each cuts the error to about a fifth."""
 _AROUND_SHEET_MM = (-200.0, 200.0)
+"""Range to which a sheet's coordinates are limited where its bend is computed: the bend grows without bound."""
 
 
 def pixels_per_mm(setting: Setting) -> float:
@@ -53,10 +60,12 @@ def pixels_per_mm(setting: Setting) -> float:
 
 
 def _linear(texture: Image) -> FloatImage:
+    """Return the linear light of a texture's screen values."""
     return np.asarray(decode_levels().astype(np.float32)[texture], dtype=np.float32)
 
 
 def _sample(texture: Image, columns: FloatArray, rows: FloatArray) -> Image:
+    """Return a texture's values at positions, mirrored beyond its edges."""
     sampled = cv2.remap(
         texture,
         columns.astype(np.float32),
@@ -128,17 +137,30 @@ def _paint_markers(setting: Setting, image: FloatImage) -> None:
 
 
 def _paint_board(setting: Setting, image: FloatImage, rays: FloatArray) -> None:
-    layout, camera_mm = setting.layout, setting.pose.camera_position_mm
-    top_mm = layout.board.height_mm
-    upper, lower = (layout.board.bounds_mm.corners_mm(height_mm)[::-1] for height_mm in (top_mm, 0.0))
-    shape = image.shape[:2]
+    board, scale = setting.layout.board, pixels_per_mm(setting)
+    upper, lower = (board.bounds_mm.corners_mm(height_mm)[::-1] for height_mm in (board.height_mm, 0.0))
+    _paint_board_shadows(setting, image, upper, lower)
+    _paint_board_edges(setting, image, upper, lower)
+    texture = board_texture(setting.layout, setting.table, min(max(_TEXTURE_DETAIL * scale, 1.0), 6.0))
+    points, hits = on_plane(setting.pose, rays, board.height_mm)
+    half = np.array([board.columns, board.rows]) * board.cell_mm / 2
+    _lay(image, texture, points, half, hits, scale, _light_on(setting, points, board.height_mm, 1.0))
+
+
+def _paint_board_shadows(setting: Setting, image: FloatImage, upper: FloatArray, lower: FloatArray) -> None:
+    """Draw the board's shadows on the table, in place; ``upper`` and ``lower`` (4, 3) are its corners."""
     for lamp in setting.lighting.lamps:
         outline = hull(project(setting.camera, setting.pose, np.vstack([shadow_points(lamp, upper, 0.0), lower])))
-        mask = polygon_mask(shape, outline)
-        softness = max(penumbra_mm(lamp, top_mm) * pixels_per_mm(setting), 0.6)
+        mask = polygon_mask(image.shape[:2], outline)
+        softness = max(penumbra_mm(lamp, setting.layout.board.height_mm) * pixels_per_mm(setting), 0.6)
         mask = np.asarray(cv2.GaussianBlur(mask, (0, 0), softness), dtype=np.uint8)
         share = remaining_light(setting.lighting, lamp, np.zeros(3))
         image *= 1.0 - (mask.astype(np.float32) / 255.0)[..., None] * (1.0 - share).astype(np.float32)
+
+
+def _paint_board_edges(setting: Setting, image: FloatImage, upper: FloatArray, lower: FloatArray) -> None:
+    """Draw the board's visible edges, in place; ``upper`` and ``lower`` (4, 3) are its corners."""
+    camera_mm = setting.pose.camera_position_mm
     edge = decode(setting.table.board_colour) * 0.8
     for index in range(4):
         following = (index + 1) % 4
@@ -148,11 +170,6 @@ def _paint_board(setting: Setting, image: FloatImage, rays: FloatArray) -> None:
         if float((camera_mm - middle) @ normal) > 0:
             light = irradiance(setting.lighting, middle, normal)
             _paint_polygon(image, project(setting.camera, setting.pose, side), edge * light)
-    scale = min(max(1.4 * pixels_per_mm(setting), 1.0), 6.0)
-    texture = board_texture(layout, setting.table, scale)
-    points, hits = on_plane(setting.pose, rays, top_mm)
-    half = np.array([layout.board.columns, layout.board.rows]) * layout.board.cell_mm / 2
-    _lay(image, texture, points, half, hits, pixels_per_mm(setting), _light_on(setting, points, top_mm, 1.0))
 
 
 def _lay(
@@ -180,19 +197,19 @@ def _lay(
 
 
 def paint_table(setting: Setting) -> FloatImage:
-    """Render table and markers in linear light, without a board; shape (height, width, 3)."""
+    """Render the table with its sheets or markers in linear light, without a board; shape (height, width, 3)."""
     return _table(setting, normalised_rays(setting.camera, 0.0, 0.0, setting.camera.size))
 
 
 def _table(setting: Setting, rays: FloatArray) -> FloatImage:
     points, hits = on_plane(setting.pose, rays, 0.0)
-    points = np.clip(points, -20_000.0, 20_000.0)
+    points = np.clip(points, -_FARTHEST_MM, _FARTHEST_MM)
     texture = table_texture(setting.table)
     columns = points[..., 0] * TABLE_PX_PER_MM + TABLE_TILE_PX / 2 - 0.5
     rows = TABLE_TILE_PX / 2 - points[..., 1] * TABLE_PX_PER_MM - 0.5
     incident, shine = _light_on(setting, points, 0.0, 0.5)
     image = _linear(_sample(texture, columns, rows)) * incident + shine
-    image[~hits] = 0.25 * setting.lighting.ambient
+    image[~hits] = 0.25 * setting.lighting.ambient  # a dim room above the horizon
     sheets = lying_sheets(setting.layout)
     for sheet in sheets:
         _paint_sheet(setting, image, rays, sheet)
@@ -211,13 +228,13 @@ def _paint_sheet(setting: Setting, image: FloatImage, rays: FloatArray, sheet: L
             points, hits = on_plane(setting.pose, rays, heights)
             on_sheet = sheet.on_sheet(points)
     scale = pixels_per_mm(setting)
-    texture = sheet_texture(sheet, setting.layout.game, 1.4 * scale)
+    texture = sheet_texture(sheet, setting.layout.game, _TEXTURE_DETAIL * scale)
     _lay(image, texture, on_sheet, sheet.half_mm, hits, scale, _light_on(setting, points, height_mm, 0.3))
 
 
 @lru_cache(maxsize=3)
 def paint_background(setting: Setting) -> Image:
-    """Render table, board and markers as the camera sees them, without noise; shape (height, width, 3), read-only.
+    """Render what never moves as the camera sees it, without noise; shape (height, width, 3), read-only.
 
     The last few are cached, because a background takes longer to render than all pieces.
     """

@@ -17,7 +17,7 @@ from simulator.rendering.painting import (
 )
 from simulator.rendering.polygons import SUBPIXEL_BITS, box_around, fixed_point, hull
 from simulator.rendering.solids import Body, bodies_sprite, normals_of, revolve
-from simulator.rendering.textures import FACE_PX, face_texture
+from simulator.rendering.textures import BLOCK_FACE_PX, face_texture
 from simulator.scene.cube import Face, placed_faces, rotation_of, tip_rotation, turn_rotation
 from simulator.scene.pieces import BallPose, BlockPose, Colour, DiscPose, Pyramid, StackPose
 from simulator.scene.scene import Setting
@@ -69,7 +69,7 @@ class BlockPainter:
         image = np.zeros((big[1], big[0], 3), dtype=np.uint8)
         middle = corners.mean(axis=0)
         gain = sensor_gain(setting.sensor) * float(vignette_at(setting.camera, setting.sensor, middle))
-        edge = FACE_PX - 0.5
+        edge = BLOCK_FACE_PX - 0.5
         source = np.array([[-0.5, -0.5], [edge, -0.5], [edge, edge], [-0.5, edge]], dtype=np.float32)
         for index, face in enumerate(faces):
             light = irradiance(setting.lighting, face.centre_mm, face.normal)

@@ -20,11 +20,14 @@ from vision.layout.markers import MarkerLayout
 from vision.layout.table import TableLayout
 
 TABLE_PX_PER_MM = 1.2
+"""Resolution of the table's texture."""
 TABLE_TILE_PX = 1100
-FACE_PX = 96
+"""Side of the table's texture."""
+BLOCK_FACE_PX = 96
+"""Side of the texture of a block's face."""
 
 
-def _smooth_noise(rng: np.random.Generator, size_px: tuple[int, int], cells: tuple[int, int]) -> FloatImage:
+def smooth_noise(rng: np.random.Generator, size_px: tuple[int, int], cells: tuple[int, int]) -> FloatImage:
     """Return noise between about -1 and 1 of (width, height) pixels, with that many (columns, rows) of bumps."""
     small = rng.uniform(-1.0, 1.0, (max(cells[1], 2), max(cells[0], 2))).astype(np.float32)
     return np.asarray(cv2.resize(small, size_px, interpolation=cv2.INTER_CUBIC), dtype=np.float32)
@@ -33,10 +36,11 @@ def _smooth_noise(rng: np.random.Generator, size_px: tuple[int, int], cells: tup
 def _wood(
     rng: np.random.Generator, size_px: tuple[int, int], colour: Colour, contrast: float, rings: int
 ) -> FloatImage:
+    """Return wood of (width, height) pixels with horizontal grain: ``rings`` streaks, and finer ones on them."""
     width, height = size_px
-    grain = _smooth_noise(rng, size_px, (max(width // 260, 2), rings))
-    fine = _smooth_noise(rng, size_px, (max(width // 90, 2), rings * 5))
-    pores = _smooth_noise(rng, size_px, (max(width // 30, 2), height // 2))
+    grain = smooth_noise(rng, size_px, (max(width // 260, 2), rings))
+    fine = smooth_noise(rng, size_px, (max(width // 90, 2), rings * 5))
+    pores = smooth_noise(rng, size_px, (max(width // 30, 2), height // 2))
     tone = 1.0 + contrast * (0.6 * grain + 0.35 * fine + 0.2 * pores)
     warmth = tone * grain * np.float32(0.12 * contrast)
     blue, green, red = colour
@@ -48,7 +52,7 @@ def _to_image(values: FloatImage | FloatArray) -> Image:
 
 
 def table_texture(look: TableLook) -> Image:
-    """Return the table's top, a square tile of TABLE_TILE_PX at TABLE_PX_PER_MM; to be mirrored beyond its edges."""
+    """Return the table's top, shape (TABLE_TILE_PX, TABLE_TILE_PX, 3); to be mirrored beyond its edges."""
     return _tile(look.surface, look.colour, look.seed)
 
 
@@ -68,14 +72,14 @@ def _tile(surface: Surface, colour: Colour, seed: int) -> Image:
         factor = 0.65 + 0.35 * ((row % 2) * 0.5 + (column % 2) * 0.5) + weave
         return _to_image(factor[..., None] * base)
     if surface == "marble":
-        cloud = _smooth_noise(rng, size, (9, 9)) + 0.5 * _smooth_noise(rng, size, (22, 22))
+        cloud = smooth_noise(rng, size, (9, 9)) + 0.5 * smooth_noise(rng, size, (22, 22))
         veins = np.exp(-np.abs(cloud) * 9.0)
         return _to_image((1.0 + 0.05 * cloud - 0.28 * veins)[..., None] * base)
     if surface == "cloth":
         fuzz = 0.09 * rng.standard_normal(size)
         threads = 0.03 * np.sin(np.arange(TABLE_TILE_PX) * 1.9)
         return _to_image((1.0 + fuzz + threads[:, None] + threads[None, :])[..., None] * base)
-    cloud = 0.02 * _smooth_noise(rng, size, (20, 20)) + 0.008 * rng.standard_normal(size)
+    cloud = 0.02 * smooth_noise(rng, size, (20, 20)) + 0.008 * rng.standard_normal(size)
     return _to_image((1.0 + cloud)[..., None] * base)
 
 
@@ -93,17 +97,18 @@ def board_texture(layout: TableLayout, look: TableLook, px_per_mm: float) -> Ima
     for row in range(1, layout.board.rows):
         y = round(row * cell)
         cv2.line(mask, (0, y), (width, y), 255, thickness, cv2.LINE_AA)
-    values = _mix(values, look.line_colour, mask, 0.8)
+    values = _painted(values, look.line_colour, mask, 0.8)
     stars = np.zeros_like(mask)
     for place in layout.board.printed:
         right_mm, far_mm = layout.centre_mm(place)
         centre = np.array([width / 2 + right_mm * px_per_mm - 0.5, height / 2 - far_mm * px_per_mm - 0.5])
-        outline = star_outline(look.star_radius_mm) * px_per_mm * np.array([1.0, -1.0]) + centre
+        outline = _star_outline(look.star_radius_mm) * px_per_mm * np.array([1.0, -1.0]) + centre
         cv2.fillPoly(stars, [fixed_point(outline)], 255, cv2.LINE_AA, SUBPIXEL_BITS)
-    return _to_image(_mix(values, look.star_colour, stars, 0.95))
+    return _to_image(_painted(values, look.star_colour, stars, 0.95))
 
 
-def _mix(values: FloatImage, colour: Colour, mask: Image, opacity: float) -> FloatImage:
+def _painted(values: FloatImage, colour: Colour, mask: Image, opacity: float) -> FloatImage:
+    """Return values (height, width, 3) with a colour laid over them where the mask is."""
     cover = (mask.astype(np.float32) / 255.0 * opacity)[..., None]
     return np.asarray(values * (1.0 - cover) + cover * np.asarray(colour), dtype=np.float32)
 
@@ -130,23 +135,24 @@ def marker_texture(markers: MarkerLayout, marker_id: int, border_mm: float, stat
 
 
 def face_texture(look: BlockLook, colour: str, symbol: str, seed: int) -> Image:
-    """Draw one face of a block, FACE_PX square: coloured, grained, edges worn light, the symbol painted.
+    """Draw one face of a block, BLOCK_FACE_PX square: coloured, grained, edges worn light, the symbol painted.
 
     Raises ValueError for a colour the look does not have.
     """
     if colour not in look.colours:
         raise ValueError(f"no block colour {colour!r}; this table has {', '.join(sorted(look.colours))}")
     rng = np.random.default_rng([seed, 3, *symbol.encode(), *colour.encode()])
-    values = _wood(rng, (FACE_PX, FACE_PX), look.colours[colour], 0.3 * look.grain, 9)
-    edge = np.minimum(np.arange(FACE_PX), np.arange(FACE_PX)[::-1])
+    values = _wood(rng, (BLOCK_FACE_PX, BLOCK_FACE_PX), look.colours[colour], 0.3 * look.grain, 9)
+    edge = np.minimum(np.arange(BLOCK_FACE_PX), np.arange(BLOCK_FACE_PX)[::-1])
     border = np.minimum(edge[:, None], edge[None, :])
-    worn = np.clip(1.0 - border / (0.05 * FACE_PX), 0.0, 1.0)
+    worn = np.clip(1.0 - border / (0.05 * BLOCK_FACE_PX), 0.0, 1.0)
     values *= (1.0 + 0.14 * worn[..., None]).astype(np.float32)
-    contours = tuple(contour * look.symbol_scale for contour in symbol_contours()[symbol])
-    return _to_image(_mix(values, look.inks.get(colour, look.ink), fill_contours(contours), 0.96))
+    contours = tuple(contour * look.symbol_scale for contour in _symbol_contours()[symbol])
+    return _to_image(_painted(values, look.inks.get(colour, look.ink), _fill_contours(contours), 0.96))
 
 
 _SUPERSAMPLING = 4
+"""Samples of a symbol per pixel along each direction."""
 
 
 def _regular(corners: int, radius: float, first_deg: float, centre: tuple[float, float] = (0.0, 0.0)) -> FloatArray:
@@ -160,7 +166,7 @@ def _rotate(points: FloatArray, turned_deg: float) -> FloatArray:
     return np.asarray(points @ rotation, dtype=np.float64)
 
 
-def star_outline(radius: float = 0.36) -> FloatArray:
+def _star_outline(radius: float = 0.36) -> FloatArray:
     """Return a five-pointed star with one point up; shape (10, 2)."""
     outer = _regular(5, radius, 90.0)
     inner = _regular(5, radius * 0.42, 126.0)
@@ -183,10 +189,10 @@ def _hoops() -> tuple[FloatArray, ...]:
     return tuple(rings)
 
 
-def symbol_contours() -> Mapping[str, tuple[FloatArray, ...]]:
+def _symbol_contours() -> Mapping[str, tuple[FloatArray, ...]]:
     """Return contours by symbol name, each of shape (n, 2). By the even-odd rule, an inner contour is a hole."""
     return {
-        "star": (star_outline(),),
+        "star": (_star_outline(),),
         "stop": (_regular(8, 0.3, 22.5),),
         "cross": (_plus(),),
         "x": (_rotate(_plus(0.38), 45.0),),
@@ -195,9 +201,9 @@ def symbol_contours() -> Mapping[str, tuple[FloatArray, ...]]:
     }
 
 
-def fill_contours(contours: tuple[FloatArray, ...]) -> Image:
-    """Draw contours given in the unit square as an anti-aliased mask of shape (FACE_PX, FACE_PX), 0 to 255."""
-    scale = FACE_PX * _SUPERSAMPLING
+def _fill_contours(contours: tuple[FloatArray, ...]) -> Image:
+    """Draw contours given in the unit square as an anti-aliased mask of a block's face, 0 to 255."""
+    scale = BLOCK_FACE_PX * _SUPERSAMPLING
     big = np.zeros((scale, scale), dtype=np.uint8)
     pixels: list[npt.NDArray[np.int32]] = []
     for contour in contours:
@@ -205,15 +211,19 @@ def fill_contours(contours: tuple[FloatArray, ...]) -> Image:
         rows = (0.5 - contour[:, 1]) * scale - 0.5
         pixels.append(np.rint(np.column_stack([columns, rows])).astype(np.int32))
     cv2.fillPoly(big, pixels, 255)
-    small = cv2.resize(big, (FACE_PX, FACE_PX), interpolation=cv2.INTER_AREA)
+    small = cv2.resize(big, (BLOCK_FACE_PX, BLOCK_FACE_PX), interpolation=cv2.INTER_AREA)
     return np.asarray(small, dtype=np.uint8)
 
 
 _PRINT_PX_PER_MM = 12.0
+"""Resolution at which a sheet is drawn, before it is reduced to the picture's."""
 _PAPER = 0.92
+"""Screen value of bare paper, from 0 to 1."""
 _LINE_GREY = 0.45
-_RED: Colour = (0.25, 0.25, 0.85)
+"""Screen value of the grid's lines, from 0 to 1."""
 _LINE_MM = 0.35
+"""Width of the grid's lines; the red line is twice as wide."""
+_RED: Colour = (0.25, 0.25, 0.85)
 
 
 def sheet_texture(sheet: LyingSheet, game: str, px_per_mm: float) -> Image:

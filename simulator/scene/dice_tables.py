@@ -8,14 +8,10 @@ import cv2
 import numpy as np
 
 from simulator.rendering.optics import decode, random_colour
+from simulator.rendering.textures import smooth_noise
 from vision.frame import FloatImage
 
 GLYPHS = "0123456789*ILOTSX+ACEHKZ#?"
-
-
-def _noise(rng: np.random.Generator, size: int, cells: tuple[int, int]) -> FloatImage:
-    small = rng.uniform(-1, 1, (cells[1], cells[0])).astype(np.float32)
-    return np.asarray(cv2.resize(small, (size, size), interpolation=cv2.INTER_CUBIC), dtype=np.float32)
 
 
 def random_table(rng: np.random.Generator, size: int) -> FloatImage:
@@ -24,19 +20,19 @@ def random_table(rng: np.random.Generator, size: int) -> FloatImage:
     kind = rng.random()
     if kind < 0.35:
         bands = int(rng.integers(6, 40))
-        wide = 2 * size
-        grain = _noise(rng, wide, (3, bands)) + 0.5 * _noise(rng, wide, (6, bands * 4))
+        wide = (2 * size, 2 * size)
+        grain = smooth_noise(rng, wide, (3, bands)) + 0.5 * smooth_noise(rng, wide, (6, bands * 4))
         spin = cv2.getRotationMatrix2D((size, size), float(rng.uniform(0, 360)), 1)
-        turned = cv2.warpAffine(grain, spin, (wide, wide), borderMode=cv2.BORDER_REFLECT)
+        turned = cv2.warpAffine(grain, spin, wide, borderMode=cv2.BORDER_REFLECT)
         tone += float(rng.uniform(0.05, 0.35)) * turned[size // 2 : size // 2 + size, size // 2 : size // 2 + size]
     elif kind < 0.65:
         tone += float(rng.uniform(0.02, 0.15)) * rng.standard_normal((size, size)).astype(np.float32)
-        tone += float(rng.uniform(0, 0.1)) * _noise(rng, size, (int(rng.integers(20, 80)),) * 2)
+        tone += float(rng.uniform(0, 0.1)) * smooth_noise(rng, (size, size), (int(rng.integers(20, 80)),) * 2)
     elif kind < 0.75:
         cells = int(rng.integers(8, 40))
         rows, columns = np.indices((size, size)) // cells
         tone += float(rng.uniform(0.05, 0.3)) * (((rows + columns) % 2) - 0.5).astype(np.float32)
-    tone += float(rng.uniform(0, 0.25)) * _noise(rng, size, (3, 3))
+    tone += float(rng.uniform(0, 0.25)) * smooth_noise(rng, (size, size), (3, 3))
     grey = rng.random() < 0.35
     value = float(rng.uniform(0.1, 0.95))
     colour = (value, value, value) if grey else random_colour(rng, 0.1, 0.95, 0.45)
