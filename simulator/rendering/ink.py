@@ -10,7 +10,7 @@ import numpy as np
 
 from simulator.rendering.optics import UP, decode, develop, irradiance, sensor_gain, vignette_at
 from simulator.rendering.painting import MARGIN_PX, Shadows, Sprite, base_height_mm, shadow_ground_mm
-from simulator.rendering.polygons import SUBPIXEL_BITS, box_around, fixed_point, polygon_mask
+from simulator.rendering.polygons import SUBPIXEL_BITS, box_around, fixed_point, polygon_mask, supersampled
 from simulator.scene.pieces import Colour, InkPose, PenPose
 from simulator.scene.scene import Setting
 from simulator.scene.sheets import lying_sheets
@@ -67,10 +67,8 @@ class InkPainter:
         cover = np.zeros((size[0] * _SAMPLES, size[1] * _SAMPLES), np.uint8)
         thickness = max(round(width * _SAMPLES), 1)
         for line in lines:
-            # pixel centres are whole numbers
-            fine = (line - np.array([left, top]) + 0.5) * _SAMPLES - 0.5
-            points = fixed_point(fine).reshape(-1, 1, 2)
-            cv2.polylines(cover, [points], False, 255, thickness, cv2.LINE_8, SUBPIXEL_BITS)
+            fine = supersampled(line - np.array([left, top]), _SAMPLES)
+            cv2.polylines(cover, [fixed_point(fine)], False, 255, thickness, cv2.LINE_8, SUBPIXEL_BITS)
         colour, hides = INKS[piece.colour]
         small = cv2.resize(cover, (size[1], size[0]), interpolation=cv2.INTER_AREA).astype(np.float32) * hides
         value = develop(decode(colour) * self._light(piece.x_mm, piece.y_mm))

@@ -18,6 +18,7 @@ from vision.geometry import project
 SAMPLES = 2
 """Supersampling: samples per pixel along each direction."""
 MARGIN_PX = 3
+"""Margin of a sprite around its piece."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,28 +55,18 @@ class PiecePainter(Protocol):
 
 def paste(frame: Image, sprite: Sprite) -> None:
     """Lay the sprite over the frame, in place, clipped to the frame."""
-    windows = _windows(frame, sprite.left, sprite.top, sprite.cover.shape)
-    if windows is None:
+    height, width = sprite.cover.shape
+    box = clipped((sprite.left, sprite.top, sprite.left + width, sprite.top + height), frame.shape)
+    if box is None:
         return
-    window, part = windows
+    left, top, right, bottom = box
+    window = (slice(top, bottom), slice(left, right))
+    part = (slice(top - sprite.top, bottom - sprite.top), slice(left - sprite.left, right - sprite.left))
     under = frame[window]
     cover = cv2.merge([sprite.cover[part]] * 3)
     over = cv2.multiply(sprite.image[part], cover, scale=1 / 255.0)
     kept = cv2.multiply(under, cv2.bitwise_not(cover), scale=1 / 255.0)
     frame[window] = cv2.add(over, kept)
-
-
-def _windows(
-    frame: Image, left: int, top: int, shape: tuple[int, ...]
-) -> tuple[tuple[slice, slice], tuple[slice, slice]] | None:
-    """Return the overlap in the frame's and in the sprite's pixels; ``None`` if there is none."""
-    height, width = frame.shape[:2]
-    first_x, first_y = max(left, 0), max(top, 0)
-    last_x, last_y = min(left + shape[1], width), min(top + shape[0], height)
-    if first_x >= last_x or first_y >= last_y:
-        return None
-    window = (slice(first_y, last_y), slice(first_x, last_x))
-    return window, (slice(first_y - top, last_y - top), slice(first_x - left, last_x - left))
 
 
 def base_height_mm(setting: Setting, piece: PiecePose) -> float:

@@ -15,8 +15,8 @@ from simulator.rendering.painting import (
     shadow_ground_mm,
     with_motion_blur,
 )
-from simulator.rendering.polygons import SUBPIXEL_BITS, box_around, fixed_point, hull
-from simulator.rendering.solids import Body, bodies_sprite, normals_of, revolve
+from simulator.rendering.polygons import SUBPIXEL_BITS, box_around, fixed_point, hull, supersampled
+from simulator.rendering.solids import UNIT_SQUARE, Body, bodies_sprite, frustum, normals_of, revolve
 from simulator.rendering.textures import BLOCK_FACE_PX, face_texture
 from simulator.scene.cube import Face, placed_faces, rotation_of, tip_rotation, turn_rotation
 from simulator.scene.pieces import BallPose, BlockPose, Colour, DiscPose, Pyramid, StackPose
@@ -76,13 +76,13 @@ class BlockPainter:
             shine = specular(setting.lighting, face.centre_mm, face.normal, self._camera_mm)
             picture = cv2.LUT(self._texture(block.colour, face.symbol), tone_table(light * gain, shine * gain))
             pixels = corners[index * 4 : index * 4 + 4]
-            target = ((pixels - np.array([left, top]) + 0.5) * SAMPLES - 0.5).astype(np.float32)
+            target = supersampled(pixels - np.array([left, top]), SAMPLES).astype(np.float32)
             warp = cv2.getPerspectiveTransform(source, target)
             warped = cv2.warpPerspective(picture, warp, big, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
             mask = np.zeros((big[1], big[0]), dtype=np.uint8)
             cv2.fillConvexPoly(mask, fixed_point(target), 255, cv2.LINE_8, SUBPIXEL_BITS)
             cv2.copyTo(warped, mask, image)
-        outline = ((hull(corners) - np.array([left, top]) + 0.5) * SAMPLES - 0.5).astype(np.float64)
+        outline = supersampled(hull(corners) - np.array([left, top]), SAMPLES)
         cover = np.zeros((big[1], big[0]), dtype=np.uint8)
         cv2.fillConvexPoly(cover, fixed_point(outline), 255, cv2.LINE_8, SUBPIXEL_BITS)
         small = cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA)
@@ -92,8 +92,11 @@ class BlockPainter:
 
 
 _SIDES = 40
+"""Facets around a disc; a ball has half as many."""
 _BALL_RINGS = 14
+"""Circles of corners of a ball, from its foot to its top."""
 _ROUNDING_STEPS = 4
+"""Circles of corners of a disc's rounded upper edge."""
 
 
 class DiscPainter:
@@ -138,8 +141,8 @@ class DiscPainter:
         angles = np.linspace(-np.pi / 2, np.pi / 2, _BALL_RINGS)
         profile = self._pieces.ball_mm / 2 * np.column_stack([np.cos(angles), 1.0 + np.sin(angles)])
         facets, normals = revolve(np.maximum(profile, 0.0), foot_mm, _SIDES // 2)
-        shade = self._look.balls[colour] if colour in self._look.balls else self._colour(colour)
-        return Body(facets, normals, shade, self._look.gloss)
+        own = self._look.balls[colour] if colour in self._look.balls else self._colour(colour)
+        return Body(facets, normals, own, self._look.gloss)
 
     def _colour(self, name: str) -> Colour:
         """Return the colour of a player's pieces; raises ValueError for a name that the look does not have."""
@@ -149,7 +152,7 @@ class DiscPainter:
 
 
 _EDGE_MM = 0.7
-_CORNERS = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]) / 2
+"""Width of a pyramid's rounded edges."""
 
 
 class PyramidPainter:
@@ -187,21 +190,20 @@ class PyramidPainter:
         if pyramid.colour not in look.colours:
             raise ValueError(f"no pyramid colour {pyramid.colour!r}; this table has {', '.join(sorted(look.colours))}")
         size = self._pieces.sizes[pyramid.size]
-        below = np.column_stack([_CORNERS * size.base_mm, np.zeros(4)]) @ rotation.T + foot_mm
-        tip = _CORNERS * size.base_mm * look.tip_share
-        above = np.column_stack([tip, np.full(4, size.height_mm)]) @ rotation.T + foot_mm
-        sides = [np.stack([below[k], below[(k + 1) % 4], above[(k + 1) % 4], above[k]]) for k in range(4)]
-        facets = np.stack([*sides, above])
+        base = UNIT_SQUARE * size.base_mm
+        below = np.column_stack([base, np.zeros(4)]) @ rotation.T + foot_mm
+        above = np.column_stack([base * look.tip_share, np.full(4, size.height_mm)]) @ rotation.T + foot_mm
+        facets = frustum(below, above)
         upright, foot = np.stack([below, above], axis=1), np.stack([below, np.roll(below, -1, axis=0)], axis=1)
         return Body(
             facets,
             normals_of(facets),
             look.colours[pyramid.colour],
             look.gloss,
-            look.opacity.get(pyramid.colour, look.usual_opacity),
-            np.concatenate([upright, foot]),
-            _EDGE_MM,
-            1.0 + look.edge,
+            opacity=look.opacity.get(pyramid.colour, look.usual_opacity),
+            edges=np.concatenate([upright, foot]),
+            edge_mm=_EDGE_MM,
+            edge_light=1.0 + look.edge,
         )
 
 

@@ -26,6 +26,12 @@ def fixed_point(pixels: FloatArray | FloatImage) -> npt.NDArray[np.int32]:
     return np.asarray(np.rint(pixels * 2**SUBPIXEL_BITS), dtype=np.int32)
 
 
+def supersampled(pixels: FloatArray, samples: int) -> FloatArray:
+    """Return positions (..., 2) in the same picture with ``samples`` samples per pixel along each direction."""
+    # pixel centres are whole numbers
+    return (pixels + 0.5) * samples - 0.5
+
+
 def polygon_mask(shape: tuple[int, ...], pixels: FloatArray) -> Image:
     """Return an anti-aliased mask of a polygon (n, 2), shape (height, width), 0 to 255."""
     mask = np.zeros(shape[:2], dtype=np.uint8)

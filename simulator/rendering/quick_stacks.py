@@ -12,20 +12,19 @@ import numpy as np
 import numpy.typing as npt
 
 from simulator.rendering.optics import GAMMA, UP, compress, decode, random_colour
+from simulator.rendering.polygons import SUBPIXEL_BITS, Box, box_around, clipped, fixed_point, supersampled
 from simulator.rendering.reflections import Facets, Surroundings, fresnel
+from simulator.rendering.solids import UNIT_SQUARE, frustum, normals_of
 from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, hull_px, project
 from vision.layout.surfaces import GridSurface
 
-UNIT_SQUARE = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]) / 2
-"""Corners of a square with side 1 about the origin, anticlockwise."""
 GROUND_MARGIN_MM = 60.0
 """Width of the table around the board in the ground's texture."""
 NOT_A_TOP = -1
 """Label of samples that show anything on the ground but a stack's top pyramid."""
 _SAMPLES = 2
 """Supersampling: samples per pixel along each axis."""
-_BITS = 4
 _TIP = 4
 """Index of the tip among the facets of a pyramid."""
 _LEAST_REFLECTANCE = 0.02
@@ -95,35 +94,66 @@ def any_colour(rng: np.random.Generator, low: float = 0.05) -> FloatArray:
 
 def irradiance(normal: FloatArray, lights: Lights) -> FloatArray:
     """Return the irradiance (3,) of an unshadowed facet with a unit normal (3,)."""
-    total = np.full(3, lights.ambient * (0.65 + 0.35 * normal[2]))
+    total = np.full(3, _ambient(normal, lights))
     for lamp in lights.lamps:
         total = total + max(0.0, float(lamp.direction @ normal)) * lamp.colour
     return np.asarray(total)
 
 
+def _ambient(normal: FloatArray, lights: Lights) -> float:
+    """Return the ambient light on a facet; vertical ones get less than level ones."""
+    return lights.ambient * (0.65 + 0.35 * float(normal[2]))
+
+
 def facets_of(piece: Piece, look: PyramidSet, lights: Lights) -> Facets:
     """Return the facets of an unshadowed pyramid: its four sides, its tip and its base."""
-    below, above = piece.below, piece.above
-    sides = [np.stack([below[k], below[(k + 1) % 4], above[(k + 1) % 4], above[k]]) for k in range(4)]
-    facets = np.stack([*sides, above, below[::-1]])
-    across = np.cross(facets[:, 2] - facets[:, 0], facets[:, 3] - facets[:, 1])
-    normals = across / np.linalg.norm(across, axis=1, keepdims=True)
+    facets = np.concatenate([frustum(piece.below, piece.above), piece.below[None, ::-1]])
+    normals = normals_of(facets)
     colour = look.colours[piece.colour]
     return Facets(facets, normals, np.array([colour * irradiance(normal, lights) for normal in normals]))
 
 
 class StackCanvas:
-    """A picture in linear light, to be painted from the farthest object to the nearest.
+    """A picture in linear light: the ground, on which objects are painted from the farthest to the nearest.
 
-    Each sample has a label: 0 for the ground, a stack's number for its top pyramid, else ``NOT_A_TOP``.
+    ``texture`` shows the board and GROUND_MARGIN_MM of table around it from above. ``sky`` (3,) is the light that faces
+    reflect from above the table. Each sample has a label: 0 for the ground, a stack's number for its top pyramid, else
+    ``NOT_A_TOP``.
     """
 
-    def __init__(self, camera: CameraModel, pose: Pose) -> None:
+    def __init__(
+        self, camera: CameraModel, pose: Pose, texture: FloatImage, board: GridSurface, sky: FloatArray
+    ) -> None:
         self._camera, self._pose = camera, pose
-        shape = (camera.size[1] * _SAMPLES, camera.size[0] * _SAMPLES)
-        self._light: FloatImage = np.zeros((*shape, 3), dtype=np.float32)
-        self._labels = np.zeros(shape, dtype=np.int16)
+        self._light = self._ground(texture, board)
+        self._labels: npt.NDArray[np.int16] = np.zeros(self._light.shape[:2], dtype=np.int16)
         self._top_samples: dict[int, int] = {}
+        self._surroundings = self._surroundings_of(texture, board, sky)
+
+    def _ground(self, texture: FloatImage, board: GridSurface) -> FloatImage:
+        """Return the ground as the camera sees it, supersampled."""
+        corners = board.bounds_mm.grown(GROUND_MARGIN_MM).corners_mm(board.height_mm)
+        edge = texture.shape[0] - 0.5
+        source = np.array([[-0.5, edge], [edge, edge], [edge, -0.5], [-0.5, -0.5]], dtype=np.float32)
+        matrix = cv2.getPerspectiveTransform(source, self._pixels(corners).astype(np.float32))
+        size = (self._camera.size[0] * _SAMPLES, self._camera.size[1] * _SAMPLES)
+        ground = cv2.warpPerspective(texture, matrix, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        return np.asarray(ground, dtype=np.float32)
+
+    def _surroundings_of(self, texture: FloatImage, board: GridSurface, sky: FloatArray) -> Surroundings:
+        around = board.bounds_mm.grown(GROUND_MARGIN_MM)
+        step = around.width_mm / texture.shape[0]
+        ground = np.array(
+            [
+                [step, 0, around.left_mm + step / 2],
+                [0, -step, around.far_mm - step / 2],
+                [0, 0, board.height_mm],
+                [0, 0, 1],
+            ]
+        )
+        to_samples = np.array([[_SAMPLES, 0, _SAMPLES / 2 - 0.5], [0, _SAMPLES, _SAMPLES / 2 - 0.5], [0, 0, 1]])
+        projection = to_samples @ self._camera.matrix @ np.column_stack([self._pose.rotation, self._pose.translation])
+        return Surroundings(projection, self._pose.camera_position_mm, texture, ground, sky)
 
     def light(self) -> FloatImage:
         """Return the picture, at the camera's resolution."""
@@ -146,28 +176,6 @@ class StackCanvas:
         cv2.fillConvexPoly(mask, np.rint(self._pixels(corners_mm)).astype(np.int32), 1)
         inside = mask > 0
         return float((self._labels[inside] != 0).mean()) if inside.any() else 1.0
-
-    def draw_ground(self, texture: FloatImage, board: GridSurface, sky: FloatArray) -> None:
-        """Draw the board and the table around it; ``sky`` (3,) is the light that faces reflect from above the table."""
-        corners = board.bounds_mm.grown(GROUND_MARGIN_MM).corners_mm(board.height_mm)
-        side = texture.shape[0] - 0.5
-        source = np.array([[-0.5, side], [side, side], [side, -0.5], [-0.5, -0.5]], dtype=np.float32)
-        matrix = cv2.getPerspectiveTransform(source, self._pixels(corners).astype(np.float32))
-        size = (self._light.shape[1], self._light.shape[0])
-        cv2.warpPerspective(texture, matrix, size, self._light, cv2.INTER_LINEAR, cv2.BORDER_REPLICATE)
-        around = board.bounds_mm.grown(GROUND_MARGIN_MM)
-        step = around.width_mm / texture.shape[0]
-        ground = np.array(
-            [
-                [step, 0, around.left_mm + step / 2],
-                [0, -step, around.far_mm - step / 2],
-                [0, 0, board.height_mm],
-                [0, 0, 1],
-            ]
-        )
-        to_samples = np.array([[_SAMPLES, 0, _SAMPLES / 2 - 0.5], [0, _SAMPLES, _SAMPLES / 2 - 0.5], [0, 0, 1]])
-        projection = to_samples @ self._camera.matrix @ np.column_stack([self._pose.rotation, self._pose.translation])
-        self._surroundings = Surroundings(projection, self._pose.camera_position_mm, texture, ground, sky)
 
     def draw_pyramid(
         self,
@@ -194,9 +202,10 @@ class StackCanvas:
         if opacity < 0.97 and look.back_share > 0.1:
             for far in np.flatnonzero(~near):
                 self._blend([(pixels[far], colour * irradiance(-normals[far], lights))], opacity * look.back_share)
-        left, top, right, bottom = self._bounds(pixels[near].reshape(-1, 2))
-        if left >= right or top >= bottom:
+        box = self._box(pixels[near].reshape(-1, 2))
+        if box is None:
             return
+        left, top, right, bottom = box
         origin, shape = np.array([left, top]), (bottom - top, right - left)
         diffuse_shares, polygons = [], []
         for number in np.flatnonzero(near):
@@ -238,7 +247,7 @@ class StackCanvas:
         shape: tuple[int, int],
     ) -> FloatImage:
         """Return the diffuse light of a facet with shadows on it, (*shape, 3), or (1, 1, 3) where none falls."""
-        level = np.full((1, 1, 3), lights.ambient * (0.65 + 0.35 * normal[2]), dtype=np.float32)
+        level = np.full((1, 1, 3), _ambient(normal, lights), dtype=np.float32)
         for lamp in lights.lamps:
             cosine = float(lamp.direction @ normal)
             if cosine <= 0:
@@ -293,20 +302,18 @@ class StackCanvas:
             self._blend([(self._pixels(corners), colour)], 1.0, label=NOT_A_TOP)
 
     def _stroke(self, start: FloatArray, stop: FloatArray, value: FloatArray, width_px: int) -> None:
-        points = [tuple(int(part) for part in np.rint(point * 2**_BITS)) for point in (start, stop)]
-        cv2.line(self._light, points[0], points[1], value.tolist(), max(1, width_px), cv2.LINE_8, _BITS)
+        first, last = fixed_point(np.stack([start, stop])).tolist()
+        cv2.line(self._light, first, last, value.tolist(), max(1, width_px), cv2.LINE_8, SUBPIXEL_BITS)
         mask = np.zeros(self._labels.shape, dtype=np.uint8)
-        cv2.line(mask, points[0], points[1], 1, max(1, width_px), cv2.LINE_8, _BITS)
+        cv2.line(mask, first, last, 1, max(1, width_px), cv2.LINE_8, SUBPIXEL_BITS)
         self._labels[mask > 0] = NOT_A_TOP
 
     def _pixels(self, points_mm: FloatArray) -> FloatArray:
-        return np.asarray((project(self._camera, self._pose, points_mm) + 0.5) * _SAMPLES - 0.5, dtype=np.float64)
+        return supersampled(project(self._camera, self._pose, points_mm), _SAMPLES)
 
-    def _bounds(self, points: FloatArray) -> tuple[int, int, int, int]:
-        """Return left, top, right and bottom of the window of samples around points (n, 2)."""
-        left, top = np.maximum(np.floor(points.min(axis=0)).astype(int) - 2, 0).tolist()
-        right, bottom = np.minimum(np.ceil(points.max(axis=0)).astype(int) + 3, self._light.shape[1::-1]).tolist()
-        return left, top, right, bottom
+    def _box(self, points: FloatArray) -> Box | None:
+        """Return the window of samples around points (n, 2); ``None`` outside the picture."""
+        return clipped(box_around(points, 2), self._light.shape)
 
     def _blend(
         self,
@@ -318,29 +325,27 @@ class StackCanvas:
     ) -> None:
         """Blend polygons with lines on them over the picture, each polygon with its own opacity.
 
-        A polygon's light is uniform (3,), or an image of the window that ``_bounds`` gives for all of them.
+        A polygon's light is one colour, (3,) or (1, 1, 3), or an image of the box around all of them.
         """
-        left, top, right, bottom = self._bounds(np.concatenate([polygon for polygon, _ in polygons]))
-        if left >= right or top >= bottom:
+        box = self._box(np.concatenate([polygon for polygon, _ in polygons]))
+        if box is None:
             return
+        left, top, right, bottom = box
         part = self._light[top:bottom, left:right]
         over, mask = np.zeros_like(part), np.zeros(part.shape[:2], dtype=np.uint8)
         origin = np.array([left, top])
-
-        def fixed(corners: FloatArray) -> npt.NDArray[np.int32]:
-            return np.asarray(np.rint((corners - origin) * 2**_BITS), dtype=np.int32)
-
         for (corners, value), share in zip(polygons, np.broadcast_to(opacity, len(polygons)), strict=True):
+            polygon = fixed_point(corners - origin)
             if value.size == over.shape[2]:
-                cv2.fillConvexPoly(over, fixed(corners), value.ravel().tolist(), cv2.LINE_8, _BITS)
+                cv2.fillConvexPoly(over, polygon, value.ravel().tolist(), cv2.LINE_8, SUBPIXEL_BITS)
             else:
                 inside = np.zeros_like(mask)
-                cv2.fillConvexPoly(inside, fixed(corners), 1, cv2.LINE_8, _BITS)
+                cv2.fillConvexPoly(inside, polygon, 1, cv2.LINE_8, SUBPIXEL_BITS)
                 np.copyto(over, value, where=inside[..., None] > 0)
-            cv2.fillConvexPoly(mask, fixed(corners), max(1, round(255 * float(share))), cv2.LINE_8, _BITS)
+            cv2.fillConvexPoly(mask, polygon, max(1, round(255 * float(share))), cv2.LINE_8, SUBPIXEL_BITS)
         for start, end, value in lines:
-            first, last = fixed(np.stack([start, end])).tolist()
-            cv2.line(over, first, last, value.tolist(), thickness, cv2.LINE_8, _BITS)
+            first, last = fixed_point(np.stack([start, end]) - origin).tolist()
+            cv2.line(over, first, last, value.tolist(), thickness, cv2.LINE_8, SUBPIXEL_BITS)
         part += (mask.astype(np.float32) / np.float32(255))[..., None] * (over - part)
         if label is not None:
             np.copyto(self._labels[top:bottom, left:right], label, where=mask > 0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -58,53 +58,61 @@ class _SettingPainter:
     """Draws scenes of one setting."""
 
     def __init__(self, setting: Setting, seed: int) -> None:
-        self.setting = setting
+        self._setting = setting
         self._pixels_per_mm = pixels_per_mm(setting)
         self._background = paint_background(setting)
         self._shadows = shadows = Shadows(setting, self._pixels_per_mm)
         self._noise = SensorNoise(setting.camera, setting.sensor.noise, seed)
 
-        @cache
-        def painter(kind: type[Any]) -> PiecePainter:
-            return PAINTERS[kind](setting, shadows)
+        painters: dict[type[Any], PiecePainter] = {}
+
+        def painter(piece: PiecePose) -> PiecePainter:
+            kind = type(piece)
+            if kind not in painters:
+                painters[kind] = PAINTERS[kind](setting, shadows)
+            return painters[kind]
 
         @lru_cache(maxsize=_CACHED_SPRITES)
         def sprite(piece: PiecePose) -> Sprite:
-            return painter(_kind(piece)).sprite(piece)
+            return painter(piece).sprite(piece)
 
         self._painter, self._sprite = painter, sprite
         self._stills: OrderedDict[tuple[object, ...], Image] = OrderedDict()
 
     def _still(self, scene: Scene, standing: tuple[PiecePose, ...]) -> Image:
+        """Return the picture of everything at rest; it is cached, so the caller must not change it."""
         key = (standing, scene.things)
         image = self._stills.get(key)
         if image is None:
-            image = self._background.copy()
-            for piece in standing:
-                if isinstance(piece, InkPose):
-                    paste(image, self._sprite(piece))
-            standing = _without_ink(standing)
-            for piece in standing:
-                self._painter(_kind(piece)).paint_shadows(image, piece)
-            sprites = _farthest_first([self._sprite(piece) for piece in standing])
-            for thing in sorted(scene.things, key=lambda one: (self._lies_on_pieces(one), -self._distance_mm(one))):
-                while sprites and (self._lies_on_pieces(thing) or sprites[0].distance_mm > self._distance_mm(thing)):
-                    paste(image, sprites.pop(0))
-                paint_foreign_object(self.setting, image, thing, self._pixels_per_mm)
-            for sprite in sprites:
-                paste(image, sprite)
-            self._stills[key] = image
+            image = self._stills[key] = self._paint_still(standing, scene.things)
             if len(self._stills) > _CACHED_STILLS:
                 self._stills.popitem(last=False)
         return image
 
+    def _paint_still(self, standing: tuple[PiecePose, ...], things: tuple[ForeignObject, ...]) -> Image:
+        image = self._background.copy()
+        for piece in standing:
+            if isinstance(piece, InkPose):
+                paste(image, self._sprite(piece))
+        solid = _without_ink(standing)
+        for piece in solid:
+            self._painter(piece).paint_shadows(image, piece)
+        sprites = _farthest_first([self._sprite(piece) for piece in solid])
+        for thing in sorted(things, key=lambda one: (self._lies_on_pieces(one), -self._distance_mm(one))):
+            while sprites and (self._lies_on_pieces(thing) or sprites[0].distance_mm > self._distance_mm(thing)):
+                paste(image, sprites.pop(0))
+            paint_foreign_object(self._setting, image, thing, self._pixels_per_mm)
+        for sprite in sprites:
+            paste(image, sprite)
+        return image
+
     def _lies_on_pieces(self, thing: ForeignObject) -> bool:
         """Return whether a thing lies on pieces, none of which is high enough to hide it."""
-        return thing.base_mm > self.setting.layout.board.height_mm
+        return thing.base_mm > self._setting.layout.board.height_mm
 
     def _distance_mm(self, thing: ForeignObject) -> float:
         where = np.array([thing.x_mm, thing.y_mm, thing.base_mm])
-        return float(np.linalg.norm(where - self.setting.pose.camera_position_mm))
+        return float(np.linalg.norm(where - self._setting.pose.camera_position_mm))
 
     def paint(self, scene: Scene, frame: int) -> Image:
         standing = tuple(piece for piece in scene.pieces if stands(piece))
@@ -113,26 +121,22 @@ class _SettingPainter:
         if moving or scene.hands:
             image = image.copy()
         for piece in moving:
-            self._painter(_kind(piece)).paint_shadows(image, piece)
-        shades = [self._shadows.shade(lamp) for lamp in self.setting.lighting.lamps] if scene.hands else []
+            self._painter(piece).paint_shadows(image, piece)
+        shades = [self._shadows.shade(lamp) for lamp in self._setting.lighting.lamps] if scene.hands else []
         for hand in scene.hands:
-            paint_hand_shadow(self.setting, image, hand, shades, self._pixels_per_mm)
+            paint_hand_shadow(self._setting, image, hand, shades, self._pixels_per_mm)
         for piece in moving:
-            sprite = self._painter(_kind(piece)).sprite(piece)
+            sprite = self._painter(piece).sprite(piece)
             paste(image, sprite)
             others = [self._sprite(other) for other in _without_ink(standing)]
             for other in _farthest_first(others):
                 if other.distance_mm < sprite.distance_mm and other.overlaps(sprite):
                     paste(image, other)
         for hand in scene.hands:
-            arm = hand_sprite(self.setting, hand)
+            arm = hand_sprite(self._setting, hand)
             if arm is not None:
                 paste(image, arm)
-        return through_sensor(image, self.setting.sensor, self._noise, frame)
-
-
-def _kind(piece: PiecePose) -> Any:
-    return type(piece)
+        return through_sensor(image, self._setting.sensor, self._noise, frame)
 
 
 def _without_ink(pieces: tuple[PiecePose, ...]) -> tuple[PiecePose, ...]:
@@ -151,4 +155,5 @@ class Renderer:
 
     def render(self, scene: Scene, frame: int = 0) -> Image:
         """Return what the camera sees, shape (height, width, 3), blue-green-red; ``frame`` seeds the noise."""
-        return np.array(self._painter(scene.setting).paint(scene, frame), dtype=np.uint8)
+        # a copy, because a picture without noise or blur is the cached one
+        return self._painter(scene.setting).paint(scene, frame).copy()

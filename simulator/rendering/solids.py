@@ -22,12 +22,14 @@ from simulator.rendering.optics import (
     vignette_at,
 )
 from simulator.rendering.painting import MARGIN_PX, SAMPLES, Sprite, darken_in_shadow, with_motion_blur
-from simulator.rendering.polygons import SUBPIXEL_BITS, box_around, fixed_point, hull
+from simulator.rendering.polygons import SUBPIXEL_BITS, box_around, fixed_point, hull, supersampled
 from simulator.scene.pieces import Colour
 from simulator.scene.scene import Setting
 from vision.frame import FloatArray, Image
 from vision.geometry import project
 
+UNIT_SQUARE = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]) / 2
+"""Corners of a square with side 1 about the origin, anticlockwise."""
 _BACK_SHARE = 0.5
 """Opacity of a translucent body's far side, over that of its near side."""
 
@@ -80,6 +82,12 @@ def revolve(profile_mm: FloatArray, foot_mm: FloatArray, sides: int) -> tuple[Fl
     return facets, normals_of(facets)
 
 
+def frustum(below: FloatArray, above: FloatArray) -> FloatArray:
+    """Return the four sides and the top, (5, 4, 3), between two squares (4, 3), anticlockwise seen from above."""
+    sides = [np.stack([below[k], below[(k + 1) % 4], above[(k + 1) % 4], above[k]]) for k in range(4)]
+    return np.stack([*sides, above])
+
+
 def normals_of(facets: FloatArray) -> FloatArray:
     """Return the unit normals (n, 3) of facets (n, 4, 3) whose corners run anticlockwise seen from outside."""
     first, second = facets[:, 2] - facets[:, 0], facets[:, 3] - facets[:, 1]
@@ -101,7 +109,7 @@ def bodies_sprite(setting: Setting, bodies: Sequence[Body], streak_mm: tuple[flo
 
 
 class _Canvas:
-    """A small supersampled picture: premultiplied colours and coverage (0 to 1)."""
+    """A small supersampled picture: screen colours times coverage, and the coverage (0 to 1)."""
 
     def __init__(self, setting: Setting, origin_px: tuple[int, int], size_px: tuple[int, int]) -> None:
         self._setting = setting
@@ -141,9 +149,10 @@ class _Canvas:
 
     def _pixels(self, points_mm: FloatArray) -> FloatArray:
         pixels = project(self._setting.camera, self._setting.pose, points_mm)
-        return np.asarray((pixels - self._origin + 0.5) * SAMPLES - 0.5, dtype=np.float64)
+        return supersampled(pixels - self._origin, SAMPLES)
 
     def _rasterised(self, pixels: FloatArray, values: FloatArray) -> tuple[Image, Image]:
+        """Return a picture of facets (n, 4, 2) in screen colours (n, 3), and their mask."""
         image = np.zeros(self._light.shape, dtype=np.uint8)
         mask = np.zeros(self._cover.shape, dtype=np.uint8)
         for corners, value in zip(fixed_point(pixels), values, strict=True):
@@ -152,11 +161,13 @@ class _Canvas:
         return image, mask
 
     def _blend(self, image: Image, mask: Image, opacity: float) -> None:
+        """Lay an image over the canvas where the mask is."""
         share = mask.astype(np.float32) * np.float32(opacity / 255.0)
         self._light += share[..., None] * (image - self._light)
         self._cover += share * (1.0 - self._cover)
 
     def _round_off(self, image: Image, mask: Image, body: Body, is_near: npt.NDArray[np.bool_], value: Image) -> None:
+        """Draw a body's visible edges in a screen colour (3,), in place; the lines are limited to the mask."""
         is_end = (body.edges[:, None, :, None] == body.facets[is_near][None, :, None]).all(axis=-1).any(axis=-1)
         edges = body.edges[is_end.all(axis=-1).any(axis=-1)]
         ends = self._pixels(edges.reshape(-1, 3)).reshape(-1, 2, 2)
@@ -169,6 +180,7 @@ class _Canvas:
         cv2.copyTo(cv2.addWeighted(lines, 0.6, image, 0.4, 0.0), mask, image)
 
     def _shade(self, image: Image, top_mm: FloatArray, above_mm: FloatArray) -> None:
+        """Draw the shadows of the body above on a level top, in place."""
         setting, level_mm = self._setting, float(top_mm[0, 2])
         scale = float(np.ptp(self._pixels(top_mm), axis=0).max() / np.ptp(top_mm[:, :2], axis=0).max())
         shaded = image.copy()

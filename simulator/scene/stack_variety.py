@@ -16,7 +16,6 @@ from simulator.rendering.optics import UP
 from simulator.rendering.quick_stacks import (
     GROUND_MARGIN_MM,
     NOT_A_TOP,
-    UNIT_SQUARE,
     DistantLamp,
     Lights,
     Piece,
@@ -29,6 +28,7 @@ from simulator.rendering.quick_stacks import (
     linear,
 )
 from simulator.rendering.reflections import Facets
+from simulator.rendering.solids import UNIT_SQUARE
 from simulator.scene.viewpoint import looking_at
 from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, hull_px, project
@@ -82,8 +82,8 @@ def stacks_picture(rng: np.random.Generator, layout: TableLayout) -> StacksPictu
     lights = _lights(rng)
     tidy = rng.uniform(0.3, 1.4)
     stacks = {place: _stack(rng, board, place, look, tidy) for place in board.places if rng.random() > 0.07}
-    canvas = StackCanvas(camera, pose)
-    canvas.draw_ground(_texture(rng, board, [stack for stack, _ in stacks.values()], lights), board, _sky(rng, lights))
+    texture = _texture(rng, board, [pieces for pieces, _ in stacks.values()], lights)
+    canvas = StackCanvas(camera, pose, texture, board, _sky(rng, lights))
     facets = {place: [facets_of(piece, look, lights) for piece in pieces] for place, (pieces, _) in stacks.items()}
     corners = {place: _corners(pieces) for place, (pieces, _) in stacks.items()}
     numbers = {place: number for number, place in enumerate(board.places, start=1)}
