@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from simulator.rendering.dice_faces import FACE_PX, FACE_VALUES, pip_faces, printed_face
 from simulator.rendering.optics import decode, develop, sensor_gain, shadow_points, supersampled_rays, vignette_at
-from simulator.rendering.painting import MARGIN_PX, SAMPLES, Shadows, Sprite, with_motion_blur
+from simulator.rendering.painting import MARGIN_PX, SAMPLES, Shadows, Sprite, base_height_mm, with_motion_blur
 from simulator.rendering.polygons import Box, box_around, clipped, hull, polygon_mask
 from simulator.scene.pieces import Colour, DiePose
 from simulator.scene.scene import Lighting, Setting
@@ -26,10 +26,13 @@ from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, project
 
 _STEPS = 14
+"""Limit of sphere tracing's steps along a ray."""
 _HIT_DISTANCE = 0.01
 """Distance from the surface at which a ray hits, in units of half the side."""
+_CORNER_SQUARE = 3.0
+"""Squared distance of a cube's corners from its centre, in those units."""
 _ESCAPED_SQUARE = 3.1
-"""Squared distance from the centre beyond which a ray misses, in those units; a cube's corners are at 3."""
+"""Squared distance from the centre beyond which a ray misses, in those units."""
 _CUBE_CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float64)
 
 
@@ -111,7 +114,6 @@ class DicePainter:
         self._setting = setting
         self._shadows = shadows
         self._side_mm = die_side_mm(setting.layout)
-        self._faces_of = cache(_faces)
 
     def sprite(self, piece: DiePose) -> Sprite:
         """Draw one die as the camera sees it."""
@@ -133,17 +135,14 @@ class DicePainter:
         if piece.colour not in look.colours:
             raise ValueError(f"no die colour {piece.colour!r}; this table has {', '.join(sorted(look.colours))}")
         rotation = die_rotation(FACE_VALUES.index(piece.value), piece.turned_deg, piece.leaning_deg, piece.turned_deg)
-        base_mm = self._setting.layout.board.height_mm if piece.base_mm is None else piece.base_mm
+        base_mm = base_height_mm(self._setting, piece)
         middle = np.array([piece.x_mm, piece.y_mm, base_mm + centre_height_mm(rotation, self._side_mm)])
-        body, ink = look.colours[piece.colour], look.ink_on(piece.colour)
-        return DrawnDie(
-            middle,
-            self._side_mm,
-            rotation,
-            DieLook(body, ink, self._faces_of(piece.printed), rounding=look.rounding, ball=look.ball, gloss=look.gloss),
-        )
+        body, ink, faces = look.colours[piece.colour], look.ink_on(piece.colour), _faces(piece.printed)
+        own = DieLook(body, ink, faces, rounding=look.rounding, ball=look.ball, gloss=look.gloss)
+        return DrawnDie(middle, self._side_mm, rotation, own)
 
 
+@cache
 def _faces(printed: str) -> tuple[FloatImage, ...]:
     """Return the drawings of a die's faces: pips, unless its faces one to six are printed otherwise."""
     return tuple(printed_face(printed[value - 1]) for value in FACE_VALUES) if printed else pip_faces()
@@ -225,8 +224,8 @@ def _trace(start: FloatArray, forward: FloatArray, look: DieLook) -> tuple[npt.N
     """Return which rays hit the die, shape (n,), and where, (hits, 3), in its own axes and units of half its side."""
     nearest = -(forward @ start)
     miss_square = np.sum((start + nearest[:, None] * forward) ** 2, axis=1)
-    index = np.flatnonzero(miss_square < 3.0)
-    along = nearest[index] - np.sqrt(3.0 - miss_square[index])
+    index = np.flatnonzero(miss_square < _CORNER_SQUARE)
+    along = nearest[index] - np.sqrt(_CORNER_SQUARE - miss_square[index])
     points = start + along[:, None] * forward[index]
     hit = np.zeros(len(forward), dtype=bool)
     hit_points = np.zeros(forward.shape)
@@ -252,6 +251,7 @@ def _distance(points: FloatArray, look: DieLook) -> FloatArray:
 
 
 def _normals(points: FloatArray, look: DieLook) -> FloatArray:
+    """Return the unit normals at points of the surface (n, 3)."""
     excess = np.maximum(np.abs(points) - (1 - look.rounding), 1e-6)
     normals = np.sign(points) * excess
     radius = np.sqrt(np.sum(points * points, axis=1))
@@ -274,6 +274,7 @@ def _ink_at(points: FloatArray, look: DieLook) -> FloatArray:
 
 
 def _shade(points: FloatArray, forward: FloatArray, lighting: Lighting, die: DrawnDie) -> FloatImage:
+    """Return the linear light (n, 3) from points of the surface (n, 3) that rays ``forward`` (n, 3) hit."""
     look = die.look
     normals = _normals(points, look)
     body = np.broadcast_to(decode(look.body), points.shape)

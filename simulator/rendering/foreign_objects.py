@@ -49,11 +49,13 @@ def paint_foreign_object(setting: Setting, image: Image, thing: ForeignObject, p
     light = irradiance(setting.lighting, middle, UP) * sensor_gain(setting.sensor)
     colour = decode(thing.colour) * light
     body = hull(project(setting.camera, setting.pose, np.vstack([foot, rim])))
-    _fill(image, body, colour * 0.6)
+    _fill(image, body, colour * 0.6)  # its side
     _fill(image, project(setting.camera, setting.pose, rim), colour)
     if thing.kind == "cup":
+        # its inside, dark below the rim
         _fill(image, project(setting.camera, setting.pose, outline_mm(thing, height - 8.0, 0.9)), colour * 0.18)
     elif thing.kind == "coin":
+        # its face, brighter than the raised edge
         _fill(image, project(setting.camera, setting.pose, outline_mm(thing, height, 0.86)), colour * 1.15)
 
 

@@ -6,7 +6,7 @@ An arm is a set of tapered limbs in space: forearm, palm, fingers and thumb, rea
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -31,20 +31,26 @@ from simulator.scene.sheets import place_mm
 from vision.frame import FloatArray, Image
 from vision.geometry import Rectangle, project
 
-_CIRCLE = np.column_stack(
-    [np.cos(np.linspace(0, 2 * np.pi, 20, endpoint=False)), np.sin(np.linspace(0, 2 * np.pi, 20, endpoint=False))]
-)
+_ANGLES = np.linspace(0, 2 * np.pi, 20, endpoint=False)
+_CIRCLE = np.column_stack([np.cos(_ANGLES), np.sin(_ANGLES)])
 _SHADES = ((1.0, 0.62), (0.86, 0.8), (0.68, 0.92), (0.46, 1.0), (0.22, 1.05))
 """Radius and brightness of the nested outlines that make a limb look round, as shares."""
 _PALM_MM = 62.0
+"""Length of the palm."""
 _MARGIN_PX = 6
+"""Margin of a sprite around the hand."""
 _FAR_PX = 2e4
+"""Limit of projected coordinates, for OpenCV's fixed-point drawing."""
+_FARTHEST_SHADOW_MM = 900.0
+"""Limit of a shadow's coordinates on the board's plane."""
+_ARM_SHADOW_MM = 40.0
+"""Half the width of the forearm's shadow at the elbow."""
 _NEAREST_MM = 60.0
 """Smallest depth at which a limb is projected."""
 
 
 @dataclass(frozen=True, eq=False)
-class Limb:
+class _Limb:
     """A tapered capsule: its two ends (3,), their radii, and its colour."""
 
     start_mm: FloatArray
@@ -54,8 +60,11 @@ class Limb:
     colour: Colour
 
 
-def limbs_of(hand: Hand) -> list[Limb]:
-    """Return the hand's limbs in the order in which they are drawn: thumb, fingers, palm, forearm, sleeve."""
+def _limbs_of(hand: Hand) -> list[_Limb]:
+    """Return the hand's limbs in the order in which they are drawn: thumb, fingers, palm, forearm, sleeve.
+
+    The numbers are an adult's measurements in millimetres.
+    """
     tip = np.asarray(hand.tip_mm, dtype=np.float64)
     elbow = np.asarray(hand.elbow_mm, dtype=np.float64)
     level = (tip - elbow) * np.array([1.0, 1.0, 0.0])
@@ -65,27 +74,27 @@ def limbs_of(hand: Hand) -> list[Limb]:
     lift = 22.0 + 30.0 * hand.grip
     knuckles = tip - ahead * (70.0 - 22.0 * hand.grip) + UP * lift
     wrist = knuckles - ahead * _PALM_MM + UP * 12.0
-    limbs: list[Limb] = []
+    limbs: list[_Limb] = []
     thumb_root = wrist + ahead * 22.0 - across * 24.0 - UP * 10.0
     thumb_joint = tip - ahead * 34.0 - across * 34.0 * spread + UP * 18.0
     thumb_tip = tip - ahead * (2.0 + 16.0 * hand.grip) - across * (30.0 * spread - 12.0 * hand.grip)
-    limbs.append(Limb(thumb_root, thumb_joint, 13.0, 10.0, hand.skin))
-    limbs.append(Limb(thumb_joint, thumb_tip, 10.0, 8.0, hand.skin))
-    lengths = (-3.0, 6.0, 3.0, -10.0)
-    for index, length in enumerate(lengths):
+    limbs.append(_Limb(thumb_root, thumb_joint, 13.0, 10.0, hand.skin))
+    limbs.append(_Limb(thumb_joint, thumb_tip, 10.0, 8.0, hand.skin))
+    beyond_tip = (-3.0, 6.0, 3.0, -10.0)  # of index, middle, ring and little finger
+    for index, length in enumerate(beyond_tip):
         aside = (index - 1.5) * 17.0
         root = knuckles + across * aside
         end = tip + ahead * (length + 14.0 * hand.grip) + across * aside * spread * (1.0 - 0.25 * hand.grip)
         joint = (root + end) / 2 + UP * (10.0 + 10.0 * hand.grip)
-        limbs.append(Limb(end, joint, 7.0, 8.5, hand.skin))
-        limbs.append(Limb(joint, root, 8.5, 9.5, hand.skin))
+        limbs.append(_Limb(end, joint, 7.0, 8.5, hand.skin))
+        limbs.append(_Limb(joint, root, 8.5, 9.5, hand.skin))
     for aside in (-22.0, -7.0, 8.0, 22.0):
-        limbs.append(Limb(knuckles + across * aside, wrist + across * aside * 0.55, 12.0, 15.0, hand.skin))
-    limbs.append(Limb(wrist, elbow, 25.0, 42.0, hand.skin))
+        limbs.append(_Limb(knuckles + across * aside, wrist + across * aside * 0.55, 12.0, 15.0, hand.skin))
+    limbs.append(_Limb(wrist, elbow, 25.0, 42.0, hand.skin))
     if hand.sleeve is not None:
         cuff = wrist + (elbow - wrist) * hand.sleeve_from
         start = 31.0 + 14.0 * hand.sleeve_from
-        limbs.append(Limb(cuff, elbow, start, 52.0, hand.sleeve))
+        limbs.append(_Limb(cuff, elbow, start, 52.0, hand.sleeve))
     return limbs
 
 
@@ -97,44 +106,49 @@ class _ProjectedLimbs:
     radii_px: FloatArray
 
     @classmethod
-    def of(cls, setting: Setting, limbs: Sequence[Limb]) -> _ProjectedLimbs:
+    def of(cls, setting: Setting, limbs: Sequence[_Limb]) -> _ProjectedLimbs:
         ends = np.array([[limb.start_mm, limb.end_mm] for limb in limbs])
         pixels = project(setting.camera, setting.pose, ends.reshape(-1, 3)).reshape(-1, 2, 2)
-        depth = (ends - setting.pose.camera_position_mm) @ setting.pose.rotation[2]
         radii = np.array([[limb.start_radius_mm, limb.end_radius_mm] for limb in limbs])
-        return cls(pixels, radii * float(setting.camera.matrix[0, 0]) / np.maximum(depth, _NEAREST_MM))
+        return cls(pixels, radii * float(setting.camera.matrix[0, 0]) / _depths_mm(setting, ends))
 
     def outline(self, index: int, scale: float = 1.0) -> FloatArray:
         """Return the convex outline, shape (n, 2), of one limb with its radii multiplied by ``scale``."""
         start, end = self.ends_px[index]
         first, last = self.radii_px[index] * scale
         rounded = np.concatenate([start + first * _CIRCLE, end + last * _CIRCLE])
-        # close to the lens, a limb exceeds the range of OpenCV's coordinates
         return hull(np.clip(rounded, -_FAR_PX, _FAR_PX))
 
 
-def _can_be_projected(setting: Setting, limb: Limb) -> bool:
-    ends = np.stack([limb.start_mm, limb.end_mm])
-    depth = (ends - setting.pose.camera_position_mm) @ setting.pose.rotation[2]
-    return bool(depth.min() > _NEAREST_MM)
+def _depths_mm(setting: Setting, points_mm: FloatArray) -> FloatArray:
+    """Return the distance of points (..., 3) from the camera along its axis; shape (...)."""
+    return np.asarray((points_mm - setting.pose.camera_position_mm) @ setting.pose.rotation[2], dtype=np.float64)
 
 
-def _shortened(setting: Setting, limb: Limb) -> Limb | None:
+def _can_be_projected(setting: Setting, limb: _Limb) -> bool:
+    return bool(_depths_mm(setting, np.stack([limb.start_mm, limb.end_mm])).min() > _NEAREST_MM)
+
+
+def _shortened(setting: Setting, limb: _Limb) -> _Limb | None:
     """Return the part of a limb that can be projected, from its start; ``None`` if there is none."""
     if _can_be_projected(setting, limb):
         return limb
     for share in (0.8, 0.6, 0.4, 0.2):
         end = limb.start_mm + (limb.end_mm - limb.start_mm) * share
         radius = limb.start_radius_mm + (limb.end_radius_mm - limb.start_radius_mm) * share
-        shorter = Limb(limb.start_mm, end, limb.start_radius_mm, radius, limb.colour)
+        shorter = _Limb(limb.start_mm, end, limb.start_radius_mm, radius, limb.colour)
         if _can_be_projected(setting, shorter):
             return shorter
     return None
 
 
+def _projectable_limbs(setting: Setting, hand: Hand) -> list[_Limb]:
+    return [part for limb in _limbs_of(hand) if (part := _shortened(setting, limb)) is not None]
+
+
 def hand_sprite(setting: Setting, hand: Hand) -> Sprite | None:
     """Draw a hand as the camera sees it; ``None`` when it is outside the picture."""
-    limbs = [part for limb in limbs_of(hand) if (part := _shortened(setting, limb)) is not None]
+    limbs = _projectable_limbs(setting, hand)
     if not limbs:
         return None
     projected = _ProjectedLimbs.of(setting, limbs)
@@ -165,7 +179,7 @@ def hand_sprite(setting: Setting, hand: Hand) -> Sprite | None:
     return Sprite(int(first[0]), int(first[1]), image, cover, distance)
 
 
-def _shades_of(setting: Setting, limbs: Sequence[Limb], outlines: Sequence[FloatArray]) -> FloatArray:
+def _shades_of(setting: Setting, limbs: Sequence[_Limb], outlines: Sequence[FloatArray]) -> FloatArray:
     """Return each limb's screen colours from its rim to its ridge; shape (limbs, shades, 3)."""
     middles = np.array([(limb.start_mm + limb.end_mm) / 2 for limb in limbs])
     light = irradiance(setting.lighting, middles, UP) * sensor_gain(setting.sensor)
@@ -190,17 +204,16 @@ def _towards_light(setting: Setting) -> FloatArray:
 def paint_hand_shadow(setting: Setting, image: Image, hand: Hand, shades: list[Image], pixels_per_mm: float) -> None:
     """Draw the hand's shadows, in place; ``shades`` holds one ``shade_table`` for each lamp."""
     ground = setting.layout.board.height_mm
-    limbs = limbs_of(hand)
-    ends = np.vstack([[limb.start_mm, limb.end_mm] for limb in limbs])
-    forearm = limbs[-1] if hand.sleeve is None else limbs[-2]  # a sleeve is a limb of its own, over part of the forearm
+    # a sleeve's shadow is its forearm's
+    *limbs, forearm = _limbs_of(replace(hand, sleeve=None))
+    fingers_and_palm = np.vstack([[limb.start_mm, limb.end_mm] for limb in limbs])
     wrist, elbow = forearm.start_mm, forearm.end_mm
     across = np.cross(elbow - wrist, UP)
-    across = across / max(float(np.linalg.norm(across)), 1.0) * 40.0
-    near = ends[:-2] if hand.sleeve is not None else ends
+    across = across / max(float(np.linalg.norm(across)), 1.0) * _ARM_SHADOW_MM
     arm = np.stack([wrist + across * 0.6, wrist - across * 0.6, elbow + across, elbow - across])
     for lamp, shade in zip(setting.lighting.lamps, shades, strict=True):
-        for points in (near[:-2], arm):
-            shadow = np.clip(shadow_points(lamp, points, ground), -900.0, 900.0)
+        for points in (fingers_and_palm, arm):
+            shadow = np.clip(shadow_points(lamp, points, ground), -_FARTHEST_SHADOW_MM, _FARTHEST_SHADOW_MM)
             outline = hull(np.clip(project(setting.camera, setting.pose, shadow), -_FAR_PX, _FAR_PX))
             height = float(points[:, 2].mean()) - ground
             softness = max(penumbra_mm(lamp, height) * pixels_per_mm, 1.0)
@@ -212,7 +225,7 @@ def cover_mask(setting: Setting, hands: tuple[Hand, ...], shrink: int) -> Image:
     width, height = setting.camera.size
     mask = np.zeros((height // shrink + 1, width // shrink + 1), dtype=np.uint8)
     for hand in hands:
-        limbs = [part for limb in limbs_of(hand) if (part := _shortened(setting, limb)) is not None]
+        limbs = _projectable_limbs(setting, hand)
         if not limbs:
             continue
         projected = _ProjectedLimbs.of(setting, limbs)
@@ -222,7 +235,9 @@ def cover_mask(setting: Setting, hands: tuple[Hand, ...], shrink: int) -> Image:
 
 
 _SHRINK = 4
+"""Pixels of the picture per pixel, along each direction, of the masks that find hidden places."""
 _HIDDEN_SHARE = 0.25
+"""Share of a place that is hidden when the place counts as covered."""
 
 
 class HandOcclusion:
@@ -230,14 +245,15 @@ class HandOcclusion:
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
-        layout = setting.layout
-        ground = layout.board.height_mm
-        self._squares = {place: self._region(place, layout.board.cell_mm / 2, ground) for place in layout.places}
-        self._tops = {place: self._top(place) for place in layout.places}
+        self._squares = {place: self._square(place) for place in setting.layout.places}
+        self._tops = {place: self._top(place) for place in setting.layout.places}
 
-    def _region(self, place: str, half_mm: float, height_mm: float) -> npt.NDArray[np.intp]:
+    def _square(self, place: str) -> npt.NDArray[np.intp]:
+        """Return the pixels of a place's square."""
+        board = self._setting.layout.board
         x, y = place_mm(self._setting.layout, place)
-        return self._within(Rectangle(x - half_mm, x + half_mm, y - half_mm, y + half_mm).corners_mm(height_mm))
+        half = board.cell_mm / 2
+        return self._within(Rectangle(x - half, x + half, y - half, y + half).corners_mm(board.height_mm))
 
     def _top(self, place: str) -> npt.NDArray[np.intp]:
         """Return the pixels of the top of a piece on a place, or of the whole piece if it is pointed."""
@@ -250,6 +266,7 @@ class HandOcclusion:
         return self._within(top if cv2.contourArea(pixels.astype(np.float32)) > 1 else corners)
 
     def _within(self, corners: FloatArray) -> npt.NDArray[np.intp]:
+        """Return the pixels of the convex hull of corners (n, 3)."""
         width, height = self._setting.camera.size
         pixels = hull(project(self._setting.camera, self._setting.pose, corners) / _SHRINK)
         return np.flatnonzero(polygon_mask((height // _SHRINK + 1, width // _SHRINK + 1), pixels))

@@ -18,6 +18,7 @@ from vision.frame import FloatArray, Image
 from vision.geometry import project
 
 _SAMPLES = 4
+"""Supersampling: samples per pixel along each direction."""
 
 INKS: dict[str, tuple[Colour, float]] = {
     "black": ((0.12, 0.11, 0.11), 0.95),
@@ -30,6 +31,7 @@ INKS: dict[str, tuple[Colour, float]] = {
 """The colour of each pen's ink, and its opacity on paper."""
 
 _PEN_MM = 135.0
+_PEN_TIP_MM = 14.0
 _PEN_WIDE_MM = 9.0
 _PEN_RISES = 0.9
 """Slope of a held pen: rise per millimetre along the table."""
@@ -56,10 +58,10 @@ class InkPainter:
         lines = []
         for stroke in piece.strokes:
             points = np.array([[piece.x_mm + x, piece.y_mm + y, base] for x, y in stroke])
-            points[:, 2] += paper_heights_mm(setting, points[:, :2])
+            points[:, 2] += _paper_heights_mm(setting, points[:, :2])
             lines.append(project(setting.camera, setting.pose, points))
-        unit_mm = np.array([[piece.x_mm, piece.y_mm, base], [piece.x_mm + 1.0, piece.y_mm, base]])
-        start, end = project(setting.camera, setting.pose, unit_mm)
+        one_mm = np.array([[piece.x_mm, piece.y_mm, base], [piece.x_mm + 1.0, piece.y_mm, base]])
+        start, end = project(setting.camera, setting.pose, one_mm)
         width = piece.width_mm * float(np.linalg.norm(end - start))
         pixels = np.vstack(lines)
         left, top, right, bottom = box_around(pixels, math.ceil(width) + MARGIN_PX)
@@ -69,8 +71,8 @@ class InkPainter:
         for line in lines:
             fine = supersampled(line - np.array([left, top]), _SAMPLES)
             cv2.polylines(cover, [fixed_point(fine)], False, 255, thickness, cv2.LINE_8, SUBPIXEL_BITS)
-        colour, hides = INKS[piece.colour]
-        small = cv2.resize(cover, (size[1], size[0]), interpolation=cv2.INTER_AREA).astype(np.float32) * hides
+        colour, opacity = INKS[piece.colour]
+        small = cv2.resize(cover, (size[1], size[0]), interpolation=cv2.INTER_AREA).astype(np.float32) * opacity
         value = develop(decode(colour) * self._light(piece.x_mm, piece.y_mm))
         image = np.broadcast_to(value, (*size, 3)).copy()
         return Sprite(left, top, image, np.rint(small).astype(np.uint8), math.inf)
@@ -79,7 +81,7 @@ class InkPainter:
         """Do nothing, because ink is flat."""
 
 
-def paper_heights_mm(setting: Setting, points_mm: FloatArray) -> FloatArray:
+def _paper_heights_mm(setting: Setting, points_mm: FloatArray) -> FloatArray:
     """Return the height of bent paper above flat paper at points of the table (n, 2); shape (n,)."""
     heights = np.zeros(len(points_mm))
     if setting.bend is None:
@@ -107,7 +109,7 @@ class PenPainter:
         along /= np.linalg.norm(along)
         across = np.array([-math.sin(angle), math.cos(angle), 0.0]) * _PEN_WIDE_MM / 2
         tip = np.array([piece.x_mm, piece.y_mm, max(foot, _PEN_WIDE_MM / 2)])
-        shoulder, end = tip + 14.0 * along, tip + _PEN_MM * along
+        shoulder, end = tip + _PEN_TIP_MM * along, tip + _PEN_MM * along
         point = np.array([tip - 0.1 * across, tip + 0.1 * across, shoulder + across, shoulder - across])
         return point, np.array([shoulder - across, shoulder + across, end + across, end - across])
 
