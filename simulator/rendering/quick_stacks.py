@@ -15,6 +15,7 @@ from simulator.rendering.optics import GAMMA, UP, compress, decode, random_colou
 from simulator.rendering.polygons import SUBPIXEL_BITS, Box, box_around, clipped, fixed_point, supersampled
 from simulator.rendering.reflections import Facets, Surroundings, fresnel
 from simulator.rendering.solids import UNIT_SQUARE, frustum, normals_of
+from simulator.scene.scene import SKINS
 from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, hull_px, project
 from vision.layout.surfaces import GridSurface
@@ -87,7 +88,7 @@ def linear(colour: npt.ArrayLike) -> FloatArray:
     return np.power(np.clip(np.asarray(colour, dtype=np.float64), 0, 1), GAMMA)
 
 
-def any_colour(rng: np.random.Generator, low: float = 0.05) -> FloatArray:
+def random_light(rng: np.random.Generator, low: float = 0.05) -> FloatArray:
     """Draw a random colour in linear light; its value on a screen (of HSV) is at least ``low``."""
     return decode(random_colour(rng, low, 0.95))
 
@@ -267,7 +268,7 @@ class StackCanvas:
         angles = np.linspace(0, 2 * np.pi, corners, endpoint=False) + start
         ring = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(corners)]) * radius
         ring += foot_mm + np.array([*rng.normal(0, 4, 2), 0])
-        colour = any_colour(rng)
+        colour = random_light(rng)
         upper = ring + np.array([0, 0, height])
         both = hull_px(self._pixels(np.vstack([ring, upper]))).astype(np.float64)
         side = colour * irradiance(np.array([1.0, 0, 0]), lights)
@@ -276,7 +277,8 @@ class StackCanvas:
 
     def draw_occluder(self, rng: np.random.Generator, board: GridSurface) -> None:
         """Draw an arm or a sheet of paper over everything."""
-        colour = linear(np.array([0.52, 0.63, 0.84]) * rng.uniform(0.3, 1.1)) if rng.random() < 0.6 else any_colour(rng)
+        skin = np.array(SKINS["pale skin"])
+        colour = linear(skin * rng.uniform(0.3, 1.1)) if rng.random() < 0.6 else random_light(rng)
         colour = colour * rng.uniform(0.4, 1.2)
         reach = board.bounds_mm.width_mm / 2
         end = np.array([*rng.uniform(-reach, reach, 2), rng.uniform(45, 130)])
@@ -284,18 +286,19 @@ class StackCanvas:
         along = np.array([math.cos(azimuth), math.sin(azimuth), rng.uniform(0, 0.3)])
         aside = np.array([-along[1], along[0], 0.0])
         if rng.random() < 0.7:
+            # one finger or four, and the arm: radius, shift to the side, length
             segments = (
                 [(rng.uniform(9, 16), 0.0, 60.0)]
                 if rng.random() < 0.5
                 else [(rng.uniform(7, 10), shift, rng.uniform(0, 18)) for shift in (-27.0, -9.0, 9.0, 27.0)]
             )
             segments.append((rng.uniform(25, 45), 0.0, 300.0))
-            for width, shift, length in segments:
+            for radius, shift, length in segments:
                 begin = end + aside * shift + along * (0 if length < 200 else 45)
                 stop = begin + along * (max(length, 60))
                 near, far = self._pixels(np.stack([begin, stop]))
                 scale = float(np.linalg.norm(np.subtract(*self._pixels(np.stack([begin, begin + aside])))))
-                self._stroke(near, far, colour * rng.uniform(0.85, 1.1), round(width * scale * 2))
+                self._stroke(near, far, colour * rng.uniform(0.85, 1.1), round(radius * scale * 2))
         else:
             sides = rng.uniform(25, 110, 2)
             corners = end + UNIT_SQUARE[:, :1] * sides[0] * along + UNIT_SQUARE[:, 1:] * sides[1] * aside
@@ -353,8 +356,8 @@ class StackCanvas:
                 self._top_samples[label] = int(np.count_nonzero(mask))
 
 
-def developed(rng: np.random.Generator, light: FloatImage) -> Image:
-    """Convert linear light to a camera's picture: random exposure, white balance, blur, noise and compression."""
+def photographed(rng: np.random.Generator, light: FloatImage) -> Image:
+    """Return linear light as a random camera's picture: exposure, white balance, blur, noise and compression."""
     bright = rng.uniform(0.25, 0.75) / max(float(np.percentile(light, 97)), 1e-3)
     gains = np.asarray(bright * rng.normal(1, 0.1, 3) * rng.uniform(0.8, 1.3), dtype=np.float32)
     rows, columns = light.shape[:2]

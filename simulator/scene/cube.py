@@ -16,19 +16,19 @@ OPPOSITE = {"up": "down", "down": "up", "north": "south", "south": "north", "eas
 COMPASS = ("north", "east", "south", "west")
 STEPS: Mapping[str, tuple[int, int]] = {"north": (0, 1), "east": (1, 0), "south": (0, -1), "west": (-1, 0)}
 """Column and row offset (away from the first player) of a step to each side."""
+_DIRECTIONS: Mapping[str, tuple[int, int, int]] = {
+    "up": (0, 0, 1),
+    "down": (0, 0, -1),
+    "north": (0, 1, 0),
+    "south": (0, -1, 0),
+    "east": (1, 0, 0),
+    "west": (-1, 0, 0),
+}
 
 
 def direction(side: str) -> FloatArray:
     """Return the unit vector of a side in the table's frame: north = +y, east = +x, up = +z."""
-    x, y, z = {
-        "up": (0, 0, 1),
-        "down": (0, 0, -1),
-        "north": (0, 1, 0),
-        "south": (0, -1, 0),
-        "east": (1, 0, 0),
-        "west": (-1, 0, 0),
-    }[side]
-    return np.array([x, y, z], dtype=np.float64)
+    return np.array(_DIRECTIONS[side], dtype=np.float64)
 
 
 def _symbol_top(side: str) -> FloatArray:
@@ -69,7 +69,7 @@ def faces_of(net: Mapping[str, str], up: str, north: str) -> dict[str, str]:
 
 @cache
 def _shown(symbols: tuple[str, ...], up: str, north: str) -> tuple[tuple[str, str], ...]:
-    """Return side and symbol of each of the net's symbols, in the order of ``SIDES``, for a cube's 24 orientations."""
+    """Return the side on which each of the net's symbols is, in the order of ``SIDES``; cached for 24 orientations."""
     rotation = rotation_of(dict(zip(SIDES, symbols, strict=True)), up, north)
     shown = []
     for side, symbol in zip(SIDES, symbols, strict=True):

@@ -31,6 +31,8 @@ from vision.layout.table import TableLayout, layout_from_json
 
 COCKED = "cocked"
 OTHER = "other"
+_USUAL_MM = 16.0
+"""Edge of a usual die."""
 
 
 @dataclass(frozen=True)
@@ -88,13 +90,12 @@ def random_colours(rng: np.random.Generator) -> tuple[Colour, Colour]:
         body, ink = random_colour(rng), random_colour(rng)
     least = float(rng.uniform(0.22, 0.4))
     while abs(_brightness(ink) - _brightness(body)) + 0.3 * float(np.ptp(np.subtract(ink, body))) < least:
-        ink = (
-            (0.95, 0.95, 0.95)
-            if rng.random() < 0.4
-            else (0.05, 0.05, 0.05)
-            if rng.random() < 0.5
-            else random_colour(rng)
-        )
+        if rng.random() < 0.4:
+            ink = (0.95, 0.95, 0.95)
+        elif rng.random() < 0.5:
+            ink = (0.05, 0.05, 0.05)
+        else:
+            ink = random_colour(rng)
     return body, ink
 
 
@@ -234,9 +235,9 @@ def dice_picture(rng: np.random.Generator, size_px: int = 256, variety: DiceVari
     tilt = float(rng.uniform(0, 52)) if rng.random() < 0.6 else float(rng.uniform(0, 14))
     flattened = rng.random() < variety.flattened
     camera = lens((size_px, size_px), float(rng.uniform(22, 60)), (0, 0, 0, 0, 0), (0, 0))
-    distance = float(camera.matrix[0, 0]) * 16 / target_px
+    distance = float(camera.matrix[0, 0]) * _USUAL_MM / target_px
     pose = looking_at(distance, tilt, float(rng.uniform(0, 360)), float(rng.uniform(0, 360)))
-    reach = size_px / target_px * 16 * 0.42
+    reach = size_px / target_px * _USUAL_MM * 0.42
     laid = _lay(rng, reach, variety.leaning, variety.printed)
     lighting = _lighting(rng)
     picture = random_table(rng, size_px)
@@ -288,26 +289,29 @@ def _flatten(
     """Rectify a picture in a plane close to the tops of the dice; return also the dice and ``camera_px`` in it."""
     size = image.shape[0]
     height = float(rng.uniform(11, 21))
-    scale = target_px / 16 * float(rng.uniform(0.9, 1.3))
+    scale = target_px / _USUAL_MM * float(rng.uniform(0.9, 1.3))
     half = size / scale / 2
     to_mm = np.array([[1 / scale, 0, 0.5 / scale - half], [0, -1 / scale, half - 0.5 / scale], [0, 0, 1]])
     to_picture = plane_homography(pose, camera, height) @ to_mm
     flat = cv2.warpPerspective(
         image, to_picture, (size, size), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderMode=cv2.BORDER_REPLICATE
     )
+    camera_x_mm, camera_y_mm, camera_z_mm = (float(value) for value in pose.camera_position_mm)
     placed = []
     for die, shows, in_sight in laid:
         top = _top_mm(die)
         pixel = project(camera, pose, top)
         x_mm, y_mm, _ = back_project(camera, pose, pixel, height)[0]
         x, y = (float(x_mm) + half) * scale - 0.5, (half - float(y_mm)) * scale - 0.5
-        camera_mm = float(pose.camera_position_mm[2])
-        magnification = (camera_mm - height) / (camera_mm - float(top[2]))
+        magnification = (camera_z_mm - height) / (camera_z_mm - float(top[2]))
         edge = die.side_mm * float(camera.matrix[0, 0]) / float((pose.rotation @ top + pose.translation)[2])
         is_whole = bool((np.minimum(pixel[0], size - 1 - pixel[0]) > _RADIUS * edge).all())
         placed.append(TrueDie(x, y, die.side_mm * scale * magnification, shows, in_sight and is_whole, _leans(die)))
-    x_mm, y_mm, z_mm = (float(value) for value in pose.camera_position_mm)
-    camera_px = ((x_mm + half) * scale - 0.5, (half - y_mm) * scale - 0.5, (z_mm - height) * scale)
+    camera_px = (
+        (camera_x_mm + half) * scale - 0.5,
+        (half - camera_y_mm) * scale - 0.5,
+        (camera_z_mm - height) * scale,
+    )
     return np.asarray(flat, dtype=np.uint8), placed, camera_px
 
 
@@ -375,9 +379,9 @@ def tray_of_six(tilt_deg: float = 20.0) -> TrayPicture:
         body = bodies[number % len(bodies)]
         ink = (0.05, 0.05, 0.05) if number % len(bodies) == 0 else (0.95, 0.95, 0.95)
         rotation = die_rotation(number, float(rng.uniform(0, 360)))
-        middle = np.array([70.0 * (number % 3 - 1), 80.0 * (number // 3) - 40.0, 8.0])
+        middle = np.array([70.0 * (number % 3 - 1), 80.0 * (number // 3) - 40.0, _USUAL_MM / 2])
         middle[:2] += rng.uniform(-15, 15, 2)
-        dice.append(DrawnDie(middle, 16.0, rotation, DieLook(body, ink, faces)))
+        dice.append(DrawnDie(middle, _USUAL_MM, rotation, DieLook(body, ink, faces)))
         shows.append(str(FACE_VALUES[number]))
     camera = lens(horizontal_view_deg=62.0)
     return tray_picture(dice, shows, camera, looking_at(560.0, tilt_deg), Lighting())

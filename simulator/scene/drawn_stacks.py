@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 
 from simulator.rendering.renderer import Renderer
-from simulator.scene.pieces import Pyramid, PyramidLook, StackPose
+from simulator.scene.pieces import PLASTIC, Pyramid, PyramidLook, StackPose
 from simulator.scene.scene import Scene, Setting
 from simulator.scene.stack_variety import StacksPicture, TrueStack, random_pile
 from simulator.scene.variety import varied_setting
@@ -19,10 +19,13 @@ from vision.layout.pieces import PyramidPieces
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout
 
-_COLOURS = ("red", "yellow", "green", "blue")
+_COLOURS = tuple(PLASTIC)
 _MOST_HARDNESS = 0.8
+"""Limit of ``varied_setting``'s hardness."""
 _LAMPS_OFF = 0.2
+"""Share of tables with ambient light only."""
 _SIZES = ((960, 540), (1280, 720))
+"""The pictures' sizes, (width, height)."""
 _PER_TABLE = 3
 """Pictures of one table, whose background takes longer to render than its stacks."""
 

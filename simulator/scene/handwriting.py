@@ -42,7 +42,7 @@ def smooth(points: Stroke, steps: int = 10) -> Stroke:
 
 
 def _same(points: Stroke, others: Stroke) -> npt.NDArray[np.bool_]:
-    """Return whether points (n, 2) are the same as others, (n, 1)."""
+    """Return which points (n, 2) equal the others, shape (n, 1)."""
     return np.asarray((points == others).all(axis=1, keepdims=True))
 
 
@@ -151,7 +151,7 @@ def loop_around(mask: BoolImage, rng: np.random.Generator) -> list[Stroke]:
 
     It runs inside the cells' outer borders, on them or a little beyond, with rounder or sharper corners.
     """
-    scale, pad = 16, 16
+    scale, pad = 16, 16  # pixels per cell, and around the mask
     inset = rng.uniform(-0.06, 0.2) if rng.random() < 0.8 else rng.uniform(0.05, 0.12)
     big = np.pad(np.repeat(np.repeat(mask.astype(np.uint8), scale, axis=0), scale, axis=1), pad)
     across = 2 * round(abs(inset) * scale) + 1

@@ -91,10 +91,6 @@ class BlockPose(_Placed):
         """Its colour, and the symbol on top."""
         return f"{self.colour} block, {self.up} up"
 
-    def at(self, x_mm: float, y_mm: float) -> BlockPose:
-        """Return the same block elsewhere."""
-        return replace(self, x_mm=x_mm, y_mm=y_mm)
-
 
 def as_block(piece: PiecePose) -> BlockPose:
     """Return the piece as a block; raises ValueError for one of another kind."""
@@ -170,13 +166,13 @@ class BallPose(_Placed):
         return f"{self.colour} ball"
 
 
-_PLASTIC: Mapping[str, Colour] = {
+PLASTIC: Mapping[str, Colour] = {
     "red": (0.13, 0.1, 0.72),
     "yellow": (0.1, 0.76, 0.93),
     "green": (0.25, 0.5, 0.1),
     "blue": (0.66, 0.22, 0.12),
 }
-"""What pyramids and dice are made of."""
+"""The colours of pyramids and dice that are neither clear, white nor black."""
 
 
 @dataclass(frozen=True)
@@ -187,7 +183,7 @@ class PyramidLook:
     """
 
     colours: Mapping[str, Colour] = field(
-        default_factory=lambda: {**_PLASTIC, "clear": (0.66, 0.66, 0.65), "black": (0.1, 0.1, 0.1)}
+        default_factory=lambda: {**PLASTIC, "clear": (0.66, 0.66, 0.65), "black": (0.1, 0.1, 0.1)}
     )
     opacity: Mapping[str, float] = field(default_factory=lambda: {"clear": 0.5, "black": 1.0})
     usual_opacity: float = 0.94
@@ -236,7 +232,7 @@ class DiceLook:
     ``rounding``, ``ball`` and ``gloss`` are those of ``simulator.rendering.dice.DieLook``.
     """
 
-    colours: Mapping[str, Colour] = field(default_factory=lambda: {**_PLASTIC, "white": (0.9, 0.93, 0.94)})
+    colours: Mapping[str, Colour] = field(default_factory=lambda: {**PLASTIC, "white": (0.9, 0.93, 0.94)})
     ink: Colour = (0.95, 0.96, 0.96)
     dark_ink: Colour = (0.08, 0.08, 0.08)
     rounding: float = 0.2

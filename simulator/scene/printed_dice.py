@@ -16,6 +16,7 @@ _SIDE_PX = 40
 """Length of a die's edge as it is drawn."""
 _CANVAS_PX = 76
 """Side of the table around it: enough to cut out a square at any angle."""
+_FACE_CORNERS = np.array([[0, 0], [FACE_PX, 0], [FACE_PX, FACE_PX], [0, FACE_PX]], dtype=np.float32) - np.float32(0.5)
 _SHINES = 0.25
 """Share of dice whose upper side reflects a lamp."""
 
@@ -66,7 +67,6 @@ def printed_square(
     coarse = rng.normal(1, rng.uniform(0, 0.15), (9, 9)).astype(np.float32)
     canvas *= cv2.resize(coarse, (_CANVAS_PX, _CANVAS_PX), interpolation=cv2.INTER_LINEAR)[..., None]
     strength = float(rng.uniform(0.75, 1.0))
-    source = np.array([[0, 0], [FACE_PX, 0], [FACE_PX, FACE_PX], [0, FACE_PX]], dtype=np.float32) - np.float32(0.5)
     # lower points appear further down, because the camera is beyond the square's lower edge
     lower = np.array([0.0, slant * _SIDE_PX])
     for first, second in ((0, 1), (1, 2), (2, 3), (3, 0)):
@@ -74,12 +74,12 @@ def printed_square(
         if outwards[1] > 0.05 * _SIDE_PX and slant > 0.1:
             side = _ink(body, ink, _distort(beside, rng), strength, float(rng.uniform(0.3, 1.15)), rng)
             quad = np.array([corners[first], corners[second], corners[second] + lower, corners[first] + lower])
-            _paste(canvas, side, source, quad, 0.1)
+            _paste(canvas, side, quad, 0.1)
     upper = _ink(body, ink, _distort(face, rng), strength, 1.0, rng)
     rounding = float(rng.uniform(0.03, 0.25))
     if rng.random() < _SHINES:
         _add_reflection(upper, rounding, rng)
-    _paste(canvas, upper, source, corners, rounding)
+    _paste(canvas, upper, corners, rounding)
     _add_light(canvas, rng)
     sharp = math.exp(rng.uniform(math.log(0.3), math.log(1.35))) * _SIDE_PX / edge_px
     blurred = cv2.GaussianBlur(canvas, (0, 0), sigmaX=sharp, sigmaY=sharp * math.hypot(1, slant))
@@ -98,13 +98,13 @@ def printed_square(
     return image
 
 
-def _paste(canvas: FloatImage, side: FloatImage, source: FloatImage, quad: FloatArray, rounding: float) -> None:
+def _paste(canvas: FloatImage, side: FloatImage, quad: FloatArray, rounding: float) -> None:
     """Draw a side (FACE_PX, FACE_PX, 3) over the canvas, in place, with its corners at ``quad`` (4, 2)."""
     mask = np.zeros((FACE_PX, FACE_PX), dtype=np.float32)
     inset = max(1, round(rounding * FACE_PX))
     cv2.rectangle(mask, (inset, inset), (FACE_PX - 1 - inset, FACE_PX - 1 - inset), (1.0,), cv2.FILLED)
     rounded = cv2.dilate(mask, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * inset + 1, 2 * inset + 1)))
-    matrix = cv2.getPerspectiveTransform(source, quad.astype(np.float32))
+    matrix = cv2.getPerspectiveTransform(_FACE_CORNERS, quad.astype(np.float32))
     size = (_CANVAS_PX, _CANVAS_PX)
     cover = cv2.warpPerspective(rounded, matrix, size, flags=cv2.INTER_LINEAR)[..., None]
     shown = cv2.warpPerspective(side, matrix, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)

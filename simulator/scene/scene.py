@@ -176,11 +176,15 @@ class Hand:
 ForeignObjectKind = Literal["coin", "cup", "card"]
 _HEIGHTS_MM: Mapping[ForeignObjectKind, float] = {"coin": 2.2, "cup": 85.0, "card": 0.4}
 _CARD_SHAPE = 1.4
+"""Width of a card over its depth."""
 
 
 @dataclass(frozen=True)
 class ForeignObject:
-    """Something that does not belong to the game: a coin, a cup or a card, standing at (x, y) on ``base_mm``."""
+    """Something that does not belong to the game: a coin, a cup or a card, standing at (x, y) on ``base_mm``.
+
+    ``radius_mm`` is half the depth of a card.
+    """
 
     kind: ForeignObjectKind
     x_mm: float

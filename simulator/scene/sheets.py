@@ -1,6 +1,6 @@
 """Positions of sheets, and the tray for dice, on the virtual table.
 
-The first sheet's frame is the table's. Further ones lie beside it, slightly displaced.
+The first sheet's frame is the table's. Further ones lie beside it, slightly turned.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from vision.layout.surfaces import GridSurface, Tray
 from vision.layout.table import TableLayout
 
 _TURNS_DEG = (0.0, 7.0, -5.0, 4.0, -8.0, 6.0)
+"""Rotation of each sheet, anticlockwise, repeated for more sheets."""
 _BORDER = 1 / 3
 """Width of the paper around a marker, as a share of its side."""
 _GAP_MM = 28.0
+"""Distance between sheets that are not turned."""
 _ACROSS = 2
 """Number of sheets side by side before the next row begins."""
 

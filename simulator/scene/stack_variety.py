@@ -21,14 +21,15 @@ from simulator.rendering.quick_stacks import (
     Piece,
     PyramidSet,
     StackCanvas,
-    any_colour,
-    developed,
     facets_of,
     irradiance,
     linear,
+    photographed,
+    random_light,
 )
 from simulator.rendering.reflections import Facets
 from simulator.rendering.solids import UNIT_SQUARE
+from simulator.scene.pieces import PLASTIC
 from simulator.scene.viewpoint import looking_at
 from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, hull_px, project
@@ -37,10 +38,11 @@ from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout
 
 _MARGIN_MM = 26.0
+"""Width of the table around the board in the picture."""
 _REFLECTION_MM, _SHADOW_MM = 60.0, 90.0
 """Maximum distance of other stacks that are reflected in one, or cast shadows on it."""
 _TEXTURE_PX_PER_MM = 1.5
-_USUAL = ((0.13, 0.1, 0.72), (0.1, 0.76, 0.93), (0.25, 0.5, 0.1), (0.66, 0.22, 0.12))
+_USUAL = tuple(PLASTIC.values())
 _MEDIUMS, _SMALLS = (0.55, 0.25, 0.12, 0.08, 0.0, 0.0, 0.0), (0.34, 0.36, 0.16, 0.09, 0.05)
 _MEDIUMS_ON_CLEAR, _SMALLS_ON_CLEAR = (0.2, 0.15, 0.12, 0.12, 0.13, 0.22, 0.06), (0.45, 0.28, 0.14, 0.08, 0.05)
 """Probabilities of 0, 1, 2… medium pyramids, and then small ones, on a large one."""
@@ -110,7 +112,7 @@ def stacks_picture(rng: np.random.Generator, layout: TableLayout) -> StacksPictu
                 hidden.add(place)
         elif canvas.occluded_share(_square(board, place)) > 0.6:
             hidden.add(place)
-    image = developed(rng, canvas.light())
+    image = photographed(rng, canvas.light())
     return StacksPicture(image, camera, pose, {place: true for place, (_, true) in stacks.items()}, frozenset(hidden))
 
 
@@ -154,7 +156,7 @@ def _camera(rng: np.random.Generator, board: GridSurface) -> tuple[CameraModel, 
 def _look(rng: np.random.Generator) -> PyramidSet:
     usual = rng.random() < 0.65
     colours = {
-        str(number): linear(np.array(_USUAL[number]) * rng.normal(1, 0.12, 3)) if usual else any_colour(rng, 0.3)
+        str(number): linear(np.array(_USUAL[number]) * rng.normal(1, 0.12, 3)) if usual else random_light(rng, 0.3)
         for number in range(4)
     }
     colours["clear"] = linear(np.full(3, rng.uniform(0.5, 0.9)) * rng.normal(1, 0.03, 3))
@@ -218,6 +220,7 @@ def _stack(
     turned = float(np.clip(rng.normal(0, 0.15 * tidy), -0.5, 0.5))
     pile = random_pile(rng)
     pieces: list[Piece] = []
+    # a pyramid's sides would meet at its apex; the apexes of nested ones are ``rise_mm`` apart
     apex = 0.0
     middle = np.array([*foot, board.height_mm])
     angle, lean = turned, np.zeros(2)
@@ -264,7 +267,7 @@ def _texture(
     side = round(around.width_mm * _TEXTURE_PX_PER_MM)
     picture = np.empty((side, side, 3), dtype=np.float32)
     level = irradiance(UP, lights)
-    picture[:] = any_colour(rng) * level
+    picture[:] = random_light(rng) * level
     picture *= _grain(rng, (side, side), rng.uniform(0, 0.25))[..., None]
 
     def at(x_mm: float, y_mm: float) -> tuple[int, int]:
@@ -273,7 +276,7 @@ def _texture(
     bounds = board.bounds_mm
     (left, top), (right, bottom) = at(bounds.left_mm, bounds.far_mm), at(bounds.right_mm, bounds.near_mm)
     tint = linear(np.array([0.58, 0.73, 0.86]) * rng.uniform(0.3, 1.1) * rng.normal(1, 0.08, 3))
-    own = (tint if rng.random() < 0.6 else any_colour(rng)) * level
+    own = (tint if rng.random() < 0.6 else random_light(rng)) * level
     grain = _grain(rng, (bottom - top, right - left), rng.uniform(0, 0.2))
     picture[top:bottom, left:right] = own * grain[..., None]
     line = own * rng.uniform(0.1, 1.6)

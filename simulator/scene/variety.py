@@ -25,7 +25,9 @@ _SURFACES: tuple[tuple[Surface, Colour], ...] = (
     ("cloth", (0.28, 0.48, 0.22)),
     ("plain", (0.55, 0.53, 0.52)),
 )
+"""The surfaces of tables, and their usual colours."""
 _MOST_STEPS_BACK = 40
+"""Limit of the steps by which a camera moves away until everything is in the picture."""
 _SIZES = ((1280, 720), (640, 480), (1920, 1080), (1296, 972))
 
 

@@ -68,6 +68,7 @@ def growing_distances(distance_mm: float, step: float, tries: int) -> Iterator[f
 
 
 _HALF_TABLE_MM = 215.0
+"""Half the width of a board with its markers and a margin."""
 
 
 def whole_table_distance_mm(camera: CameraModel) -> float:

@@ -21,8 +21,8 @@ AROUND = 1.0
 """Paper around the grid, in cells."""
 _FINER = 3
 """Oversampling of a scanned sign."""
-_FAITHFUL = 0.95
-"""Probability that a known writer uses their usual form of a sign."""
+_USUALLY, _FAITHFUL = 0.6, 0.95
+"""Probabilities that any writer, and that a known one, uses their usual form of a sign."""
 SCANNED = 0.6
 """The share of sheets whose signs are scans, where there are any."""
 _SHAKEN, _NOISY = 0.2, 0.1
@@ -103,7 +103,7 @@ def _draw(cover: Image, strokes: list[Stroke], middle: FloatArray, width: float)
 
 
 def _paste(cover: Image, scan: Image, middle: FloatArray, rng: np.random.Generator) -> None:
-    """Draw a scanned sign around a centre, in cells, at the usual size, on a mask of the ink's coverage.
+    """Draw a scanned sign around a centre, in cells, on a mask of the ink's coverage.
 
     It may be made narrower or wider, and its strokes thinner than those of the felt pens used for MNIST.
     """
@@ -145,19 +145,19 @@ def _printed(rng: np.random.Generator) -> FloatImage:
     grey = rng.uniform(0.15, 0.8)
     colour = np.clip(grey + rng.normal(0, 0.06, 3), 0.05, 0.95).astype(np.float32)
     thick = max(1, round(rng.uniform(0.012, 0.055) * DRAWN_PX))
-    first, last = round(AROUND * DRAWN_PX), (round((AROUND + ROWS) * DRAWN_PX), round((AROUND + COLUMNS) * DRAWN_PX))
-    marked = int(rng.integers(1, ROWS)) if rng.random() < 0.4 else None
-    dark = [int(rng.integers(ROWS + 1))] if rng.random() < 0.2 else []
+    first, bottom, right = (round((AROUND + count) * DRAWN_PX) for count in (0, ROWS, COLUMNS))
+    red_row = int(rng.integers(1, ROWS)) if rng.random() < 0.4 else None
+    thick_row = int(rng.integers(ROWS + 1)) if rng.random() < 0.2 else None
     for row in range(ROWS + 1):
         at = round((AROUND + row) * DRAWN_PX)
-        cv2.line(sheet, (first, at), (last[1], at), colour.tolist(), 2 * thick if row in dark else thick)
+        cv2.line(sheet, (first, at), (right, at), colour.tolist(), 2 * thick if row == thick_row else thick)
     for column in range(COLUMNS + 1):
         at = round((AROUND + column) * DRAWN_PX)
-        cv2.line(sheet, (at, first), (at, last[0]), colour.tolist(), thick)
-    if marked is not None:
+        cv2.line(sheet, (at, first), (at, bottom), colour.tolist(), thick)
+    if red_row is not None:
         red = np.clip(np.array([0.12, 0.12, 0.7]) + rng.normal(0, 0.1, 3), 0.02, 0.9)
-        at = round((AROUND + marked) * DRAWN_PX)
-        cv2.line(sheet, (first, at), (last[1], at), red.tolist(), thick + int(rng.integers(0, 3)))
+        at = round((AROUND + red_row) * DRAWN_PX)
+        cv2.line(sheet, (first, at), (right, at), red.tolist(), thick + int(rng.integers(0, 3)))
     return sheet
 
 
@@ -186,8 +186,8 @@ def written_sheet(
             if number == len(signs) - 1 and rng.random() < 0.25:
                 number = signs.index("1")
             hand = Writer(rng, rng.uniform(0.4, 1.5)) if by_many else hand
-            usual = 0.6 if own is None else _FAITHFUL
-            strokes = hand.blot() if number == len(signs) - 1 else hand.sign(signs[number], usual)
+            faithful = _USUALLY if own is None else _FAITHFUL
+            strokes = hand.blot() if number == len(signs) - 1 else hand.sign(signs[number], faithful)
             middle = np.array([column + 0.5, row + 0.5])
             wide = width * rng.uniform(0.65, 1.5)
             scan = scanned.get(signs[number])
@@ -201,14 +201,14 @@ def written_sheet(
             else:
                 _draw(cover, strokes, middle, wide)
             written[row, column] = number
-    same = rng.random() < 0.7
-    ring = cover if same else np.zeros_like(cover)
+    same_pen = rng.random() < 0.7
+    ring = cover if same_pen else np.zeros_like(cover)
     loop_width = width * rng.uniform(0.8, 1.2)
     for number in range(1, int(loops.max()) + 1):
         if (loops == number).any():
             _draw(ring, loop_around(loops == number, rng), np.zeros(2), loop_width)
     _inked(sheet, cover, ink, rng)
-    if not same:
+    if not same_pen:
         _inked(sheet, ring, _ink(rng), rng)
     return WrittenSheet(_photographed(rng, sheet, cell_px), written, loops)
 

@@ -34,7 +34,7 @@ def test_a_block_must_stand_near_the_middle(offset_mm: float, sensed: bool) -> N
 
 
 def test_a_block_beside_the_board_is_sensed_nowhere() -> None:
-    assert sensed_places(LAYOUT, (BLOCKS[0].at(900.0, 0.0),)) == set()
+    assert sensed_places(LAYOUT, (replace(BLOCKS[0], x_mm=900.0, y_mm=0.0),)) == set()
 
 
 def test_switches_are_stuck_or_dead_from_their_time_on() -> None:
