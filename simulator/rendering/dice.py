@@ -154,6 +154,7 @@ def _corners_mm(die: DrawnDie) -> FloatArray:
 
 def _draw_shadows(picture: FloatImage, camera: CameraModel, pose: Pose, lighting: Lighting, die: DrawnDie) -> None:
     """Draw a contact shadow and one shadow for each lamp, in place."""
+    # a little smaller, for the rounded corners
     corners = die.middle_mm + (_corners_mm(die) - die.middle_mm) * 0.94
     ground = corners.copy()
     ground[:, 2] = 0.0

@@ -1,1 +1,1 @@
-"""The scene in front of the virtual camera, and the camera: plain values, and settings drawn from a seed."""
+"""Scenes and cameras: plain values, settings drawn from a seed, and random pictures to train networks with."""

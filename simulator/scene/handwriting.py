@@ -66,7 +66,7 @@ class Writer:
 
     @property
     def steadiness(self) -> str:
-        """How steadily it is written: about a third of writers each are steady, usual and wild."""
+        """How steadily they write; at a wildness of 1, about a third of writers each are steady, usual and wild."""
         return "steady" if self._wild < 0.8 else "usual" if self._wild < 1.1 else "wild"
 
     def sign(self, name: str, faithful: float = 0.6) -> list[Stroke]:

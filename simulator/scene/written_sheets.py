@@ -14,10 +14,10 @@ from simulator.rendering.optics import GAMMA, compress
 from simulator.scene.handwriting import Stroke, Writer, loop_around
 from vision.frame import FloatArray, FloatImage, Image
 
-DRAWN_PX = 48
+_DRAWN_PX = 48
 """Pixels per cell of the sheet as it is drawn."""
 ROWS, COLUMNS = 5, 6
-AROUND = 1.0
+_AROUND = 1.0
 """Paper around the grid, in cells."""
 _FINER = 3
 """Oversampling of a scanned sign."""
@@ -97,8 +97,8 @@ def _draw(cover: Image, strokes: list[Stroke], middle: FloatArray, width: float)
     """Draw strokes around a centre, in cells, on a mask of the ink's coverage."""
     shift = 4
     for stroke in strokes:
-        points = np.round((stroke + middle + AROUND) * DRAWN_PX * (1 << shift)).astype(np.int32)
-        thick = max(1, round(width * DRAWN_PX))
+        points = np.round((stroke + middle + _AROUND) * _DRAWN_PX * (1 << shift)).astype(np.int32)
+        thick = max(1, round(width * _DRAWN_PX))
         cv2.polylines(cover, [points.reshape(-1, 1, 2)], False, 255, thick, cv2.LINE_AA, shift)
 
 
@@ -111,8 +111,8 @@ def _paste(cover: Image, scan: Image, middle: FloatArray, rng: np.random.Generat
     if rng.random() < 0.5:
         fine = cv2.erode(fine, np.ones(tuple(rng.integers(1, 4, 2)), dtype=np.uint8))
     side = fine.shape[0]
-    scale = rng.uniform(0.6, 1.25) * DRAWN_PX / side
-    at = (middle + AROUND + rng.normal(0, 0.07, 2)) * DRAWN_PX
+    scale = rng.uniform(0.6, 1.25) * _DRAWN_PX / side
+    at = (middle + _AROUND + rng.normal(0, 0.07, 2)) * _DRAWN_PX
     turn = cv2.getRotationMatrix2D((side / 2, side / 2), rng.normal(0, 5), scale)
     wider = rng.uniform(0.8, 1.1)
     turn[:, 2] += turn[:, 0] * (1 - wider) * side / 2
@@ -140,23 +140,23 @@ def _inked(
 
 def _printed(rng: np.random.Generator) -> FloatImage:
     """Return the reflectance of bare paper with its grid, shape (height, width, 3)."""
-    height, width = (round((count + 2 * AROUND) * DRAWN_PX) for count in (ROWS, COLUMNS))
+    height, width = (round((count + 2 * _AROUND) * _DRAWN_PX) for count in (ROWS, COLUMNS))
     sheet = np.ones((height, width, 3), dtype=np.float32)
     grey = rng.uniform(0.15, 0.8)
     colour = np.clip(grey + rng.normal(0, 0.06, 3), 0.05, 0.95).astype(np.float32)
-    thick = max(1, round(rng.uniform(0.012, 0.055) * DRAWN_PX))
-    first, bottom, right = (round((AROUND + count) * DRAWN_PX) for count in (0, ROWS, COLUMNS))
+    thick = max(1, round(rng.uniform(0.012, 0.055) * _DRAWN_PX))
+    first, bottom, right = (round((_AROUND + count) * _DRAWN_PX) for count in (0, ROWS, COLUMNS))
     red_row = int(rng.integers(1, ROWS)) if rng.random() < 0.4 else None
     thick_row = int(rng.integers(ROWS + 1)) if rng.random() < 0.2 else None
     for row in range(ROWS + 1):
-        at = round((AROUND + row) * DRAWN_PX)
+        at = round((_AROUND + row) * _DRAWN_PX)
         cv2.line(sheet, (first, at), (right, at), colour.tolist(), 2 * thick if row == thick_row else thick)
     for column in range(COLUMNS + 1):
-        at = round((AROUND + column) * DRAWN_PX)
+        at = round((_AROUND + column) * _DRAWN_PX)
         cv2.line(sheet, (at, first), (at, bottom), colour.tolist(), thick)
     if red_row is not None:
         red = np.clip(np.array([0.12, 0.12, 0.7]) + rng.normal(0, 0.1, 3), 0.02, 0.9)
-        at = round((AROUND + red_row) * DRAWN_PX)
+        at = round((_AROUND + red_row) * _DRAWN_PX)
         cv2.line(sheet, (first, at), (right, at), red.tolist(), thick + int(rng.integers(0, 3)))
     return sheet
 
@@ -217,7 +217,7 @@ def _photographed(rng: np.random.Generator, sheet: FloatImage, cell_px: int) -> 
     """Return the sheet as a camera sees it, rectified with a slightly wrong pose."""
     height, width = sheet.shape[:2]
     seen_px = float(np.exp(rng.uniform(np.log(11.5), np.log(36))))
-    scale = seen_px / DRAWN_PX
+    scale = seen_px / _DRAWN_PX
     corners = np.array([[0, 0], [width, 0], [width, height], [0, height]], dtype=np.float64)
     turn = rng.uniform(-np.pi, np.pi)
     squeeze = rng.uniform(0.78, 1.0)
@@ -253,13 +253,13 @@ def _photographed(rng: np.random.Generator, sheet: FloatImage, cell_px: int) -> 
     flat = (
         np.array(
             [
-                [AROUND - around, AROUND - around],
-                [AROUND + COLUMNS + around, AROUND - around],
-                [AROUND + COLUMNS + around, AROUND + ROWS + around],
-                [AROUND - around, AROUND + ROWS + around],
+                [_AROUND - around, _AROUND - around],
+                [_AROUND + COLUMNS + around, _AROUND - around],
+                [_AROUND + COLUMNS + around, _AROUND + ROWS + around],
+                [_AROUND - around, _AROUND + ROWS + around],
             ]
         )
-        * DRAWN_PX
+        * _DRAWN_PX
     )
     where = cv2.perspectiveTransform(flat[None].astype(np.float64), to_picture)[0]
     where = where + rng.normal(0, rng.uniform(0.1, 0.9), (1, 2)) + rng.normal(0, 0.3, where.shape)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.rendering.optics import SensorNoise, develop, motion_blur, shade_table, through_sensor, tone_table
+from simulator.rendering.optics import GAMMA, SensorNoise, develop, motion_blur, shade_table, through_sensor, tone_table
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import ForeignObject, Scene, Sensor, Setting
 from simulator.scene.viewpoint import lens
@@ -34,7 +34,7 @@ def test_full_light_leaves_dark_colours_as_they_are() -> None:
 def test_a_shade_table_keeps_the_light_outside_the_shadow() -> None:
     table = shade_table(np.array([0.25, 0.5, 1.0]))
     assert table[0, 0].tolist() == [255, 255, 255]
-    assert table[255, 0].tolist() == [round(255 * 0.25 ** (1 / 2.2)), round(255 * 0.5 ** (1 / 2.2)), 255]
+    assert table[255, 0].tolist() == [round(255 * 0.25 ** (1 / GAMMA)), round(255 * 0.5 ** (1 / GAMMA)), 255]
 
 
 @pytest.mark.parametrize("deviation", [1.5, 4.0])

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.rendering.optics import normalised_rays
+from simulator.rendering.optics import GAMMA, normalised_rays
 from simulator.rendering.renderer import Renderer
 from simulator.rendering.textures import face_texture
 from simulator.scene.pieces import block_on
 from simulator.scene.scene import (
+    SLEEVES,
     ForeignObject,
     Hand,
     Lamp,
@@ -34,7 +35,7 @@ ZOOM = 2
 
 def found_corners(developed: np.ndarray) -> dict[int, np.ndarray]:
     # Edges between black and white sit in the middle only in linear light; a screen curve makes white bloom.
-    linear = np.power(developed / 255.0, 2.2).astype(np.float32) * 255.0
+    linear = np.power(developed / 255.0, GAMMA).astype(np.float32) * 255.0
     image = cv2.resize(linear, None, fx=ZOOM, fy=ZOOM, interpolation=cv2.INTER_LINEAR).astype(np.uint8)
     parameters = cv2.aruco.DetectorParameters()
     parameters.cornerRefinementMethod = cv2.aruco.CORNER_REFINE_SUBPIX
@@ -164,7 +165,7 @@ def test_a_forearm_casts_its_shadow_with_a_short_sleeve_too(clean_setting: Setti
     lamp = Lamp((-700.0, 0.0, 700.0), radius_mm=20.0)
     setting = replace(clean_setting, lighting=Lighting((lamp,), ambient=0.2, gloss=0.0), pose=looking_at(tilt_deg=0.0))
     bare = Hand((0.0, 100.0, 40.0), (20.0, -420.0, 60.0))
-    sleeved = replace(bare, sleeve=(90, 40, 40), sleeve_from=0.8)
+    sleeved = replace(bare, sleeve=SLEEVES["blue sleeve"], sleeve_from=0.8)
     free, with_bare, with_sleeve = (
         Renderer().render(Scene(setting, (), hands)).astype(np.float64) for hands in ((), (bare,), (sleeved,))
     )

@@ -1,4 +1,4 @@
-"""Made pictures of dice, and the dice in them."""
+"""Random pictures of dice, their ground truth, and the drawings on their faces."""
 
 import functools
 

@@ -1,4 +1,4 @@
-"""Pictures of stacks as the virtual table draws them, and what is told of them."""
+"""Pictures of stacks as the virtual table draws them, and their ground truth."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def test_sheets_lie_beside_each_other() -> None:
     assert len(extent_mm(LAYOUT)) == 4 * 4 * 4 + corners_of_tray
 
 
-def test_the_first_sheets_frame_is_the_table_s() -> None:
+def test_the_first_sheet_has_the_tables_frame() -> None:
     assert place_mm(LAYOUT, "p1.a1") == pytest.approx(LAYOUT.centre_mm("p1.a1"))
 
 

@@ -1,4 +1,4 @@
-"""Made sheets: the same from the same seed, and written as they say."""
+"""Random pictures of written sheets, and their ground truth."""
 
 from __future__ import annotations
 
