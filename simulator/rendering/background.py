@@ -48,7 +48,7 @@ _FARTHEST_MM = 20_000.0
 _BEND_ROUNDS = 4
 """Iterations for intersecting rays with bent paper; each cuts the error to about a fifth."""
 _AROUND_SHEET_MM = (-200.0, 200.0)
-"""Range to which a sheet's coordinates are limited where its bend is computed: the bend grows without bound."""
+"""Range of a sheet's coordinates for which its bend is computed; beyond, the bend of the nearest point in it."""
 
 
 def pixels_per_mm(setting: Setting) -> float:

@@ -69,7 +69,7 @@ def faces_of(net: Mapping[str, str], up: str, north: str) -> dict[str, str]:
 
 @cache
 def _shown(symbols: tuple[str, ...], up: str, north: str) -> tuple[tuple[str, str], ...]:
-    """Return the side on which each of the net's symbols is, in the order of ``SIDES``; cached for 24 orientations."""
+    """Return pairs of a side and the symbol that it shows, in the order of the net; cached for the 24 orientations."""
     rotation = rotation_of(dict(zip(SIDES, symbols, strict=True)), up, north)
     shown = []
     for side, symbol in zip(SIDES, symbols, strict=True):
