@@ -300,11 +300,12 @@ def _complete(step: Step, run: SetUpRun, given: str | None) -> str:
         say(f"  {line}")
     if step.files(run.table):
         say(f"  They are in {run.table.folder}.")
+    question = step.question if run.table.has_board else step.sheets_question or step.question
     while True:
         answer = given
         if answer is None:
             default = f" [{step.default}]" if step.default else ""
-            answer = click.prompt(f"{step.question}{default} ({_KEYS})", default="", show_default=False).strip()
+            answer = click.prompt(f"{question}{default} ({_KEYS})", default="", show_default=False).strip()
         if answer in {"b", "q"}:
             return answer
         if answer == "s":

@@ -59,12 +59,19 @@ def _instructions(table: TableSetup) -> tuple[str, ...]:
 
 def _check_table(table: TableSetup, answer: str) -> Outcome:
     frame = table.picture()
-    if not table.has_board:
-        return Outcome(tuple(table_findings(frame, table.camera, table.layout)))
     if (own := _own_file(table, answer)) is not None:
         used = Finding.ok(Phrase("layout"), Phrase("%(file)s is used", file=own.name))
         findings = (used, *table_findings(frame, table.camera, table.layout_from(own, markers="layout")))
         return Outcome(findings, {"table.layout": answer, "table.markers": None})
+    if not table.has_board:
+        if answer:
+            raise ConfigError(
+                Phrase(
+                    "got %(answer)s; sheets need no measures: expected Enter alone, or a layout file",
+                    answer=repr(answer),
+                )
+            )
+        return Outcome(tuple(table_findings(frame, table.camera, table.layout)))
     data, measured = _measure(table, answer, frame)
     layout = _layout_of(table, data)
     bare = _is_bare(answer)
@@ -270,6 +277,7 @@ TABLE_STEP = Step(
     "Enter for what you printed, or in mm: a square, the height, marker 0 to 1, marker 1 to 2, such as 40 10 350 350; "
     "without markers: none, a square, the height, such as none 40 10; or a layout file",
     _check_table,
+    sheets_question="Enter when they lie there; or a layout file",
     live=True,
     forms=_forms,
     watch=watch_table,

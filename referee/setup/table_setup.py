@@ -146,6 +146,7 @@ Watch = Callable[[TableSetup, Frame], Inspection]
 class Step:
     """One step. ``prepare`` returns the instructions and may write files; ``question`` is asked before the ``check``.
 
+    ``sheets_question`` is asked instead if the game is played on sheets.
     ``forms`` are for answering on the page; each produces the same text as a typed answer. ``live``: the check
     uses the camera and may be repeated until it passes. ``watch`` describes and draws the newest picture.
     ``after`` names a step that must be done in the same run. ``unneeded`` returns the reason if this table doesn't
@@ -159,6 +160,7 @@ class Step:
     question: str
     check: Callable[[TableSetup, str], Outcome]
     default: str = ""
+    sheets_question: str = ""
     live: bool = False
     after: str = ""
     unneeded: Callable[[TableSetup], str] = lambda _: ""

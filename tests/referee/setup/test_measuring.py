@@ -23,6 +23,7 @@ from simulator.table import standard_setting
 from vision.calibration import Calibration, save_calibration
 from vision.frame import FloatArray, Frame
 from vision.geometry import project
+from vision.layout.table import default_layout
 
 TODAY = date(2026, 5, 1)
 
@@ -40,10 +41,10 @@ def corners_px(setting: Setting) -> FloatArray:
     return project(setting.camera, setting.pose, [[*corner, board.height_mm] for corner in corners])
 
 
-def table_of(folder: Path, setting: Setting, frame: Frame) -> TableSetup:
+def table_of(folder: Path, setting: Setting, frame: Frame, game: str = "deblockle") -> TableSetup:
     save_calibration(folder / "camera.json", Calibration(setting.camera, (), 1.0, ()), made_on=TODAY)
     return TableSetup(
-        load("deblockle"), folder, lambda source, count, apart_s: [frame], TODAY, values={"camera.source": "virtual"}
+        load(game), folder, lambda source, count, apart_s: [frame], TODAY, values={"camera.source": "virtual"}
     )
 
 
@@ -161,3 +162,19 @@ def test_a_board_without_markers_is_measured_by_its_squares(seen: tuple[Setting,
     assert not table.layout.markers.centres_mm
     assert check_step(TABLE_STEP, table, f"{board.cell_mm:g} {board.height_mm:g} 350 350").is_done
     assert "table.markers" not in table.values
+
+
+def test_sheets_need_no_measures_but_may_have_their_own_layout(tmp_path: Path) -> None:
+    setting = standard_setting(lens((960, 540)), layout=default_layout("number-drop").with_sheets(2))
+    frame = Frame(Renderer(1).render(Scene(setting, ()), 0), 0.0, 0)
+    table = table_of(tmp_path, setting, frame, "number-drop")
+    for answer in ("40 10 350 350", "none 12 0", "absent.json"):
+        refused = check_step(TABLE_STEP, table, answer)
+        assert not refused.is_done
+        assert "expected Enter alone, or a layout file" in refused.findings[0].message
+    assert check_step(TABLE_STEP, table, "").is_done
+    assert "table.layout" not in table.values
+    text = resources.files("vision.layout").joinpath("games", "number-drop.json").read_text(encoding="utf-8")
+    (tmp_path / "ours.json").write_text(text)
+    assert check_step(TABLE_STEP, table, "ours.json").is_done
+    assert table.values["table.layout"] == "ours.json"

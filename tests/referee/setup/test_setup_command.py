@@ -93,8 +93,9 @@ def test_a_missing_camera_is_asked_for_again(run: Run, camera: str) -> None:
 
 
 def test_steps_can_be_skipped_and_revisited(run: Run, tmp_path: Path, camera: str) -> None:
-    said = run("setup", "number-drop", "--camera", camera, input="3\ns\nb\nq\n").output
+    said = run("setup", "number-drop", "--camera", camera, input="3\ns\nb\ns\ns\nq\n").output
     assert "Skipped." in said
+    assert "Enter when they lie there; or a layout file (b: back" in said
     assert said.count("Step 3 of 9: Printing") == 2
     assert tomllib.loads((tmp_path / "referee.toml").read_text())["game"]["options"] == {"players": 3}
 
