@@ -31,7 +31,7 @@ _COLUMNS = 100
 def rules_command(game_name: str, options: tuple[str, ...], by_id: bool) -> None:
     """Summarise a game's rules.
 
-    Then the options in force, and what each one may be.
+    Then the options, as given or at their defaults, and what each one may be.
 
     Examples:
       ./run tools rules deblockle
@@ -55,7 +55,7 @@ def rule_lines(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> Iterat
     yield f"{game.title}\n"
     for paragraph in game.notation.summary(given).split("\n\n"):
         yield textwrap.fill(paragraph, _COLUMNS) + "\n"
-    yield "Options in force:"
+    yield "Options, as given or at their defaults:"
     values = read_options(game.options, given)
     for option in game.options:
         choices = f" ({', '.join(map(_format_value, option.choices))})" if option.choices else ""

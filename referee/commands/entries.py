@@ -271,8 +271,17 @@ def read_look(game: Game[Any, Any], place: Place, text: str) -> str:
     if found:
         raise CorrectionError(f"{text!r} on {place} could be {listed(found, 'or')}; write more of it")
     raise CorrectionError(
-        f"{text!r} on {place} does not occur in {game.title}; expected something like {example_look(game)}, or empty"
+        f"{text!r} on {place} does not occur in {game.title}; expected something like {_examples(game)}, or empty"
     )
+
+
+def _examples(game: Game[Any, Any]) -> str:
+    """Return a look for each first word that looks of the game begin with."""
+    first: dict[str, str] = {}
+    for look in game.looks:
+        if look != EMPTY:
+            first.setdefault(look.split()[0], f'"{look}"')
+    return ", ".join(first.values())
 
 
 def _words(look: str) -> set[str]:

@@ -82,4 +82,8 @@ def open_camera(
         if not path.is_file():
             raise CameraError(f"no image file {path}")
         return ImageFiles([path], clock=clock, name=str(path))
+    if path.exists():
+        raise CameraError(f"{path} is no folder, picture or video")
+    if kind == "images" or ("/" in named and "://" not in named):
+        raise CameraError(f"there is no file or folder {path}")
     raise CameraError(f"no camera {spec!r}; expected {'; '.join(_SPECS)}")

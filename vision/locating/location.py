@@ -358,7 +358,7 @@ def _choose(
         first, second = (ids_text(sorted(fit.ids)) for fit in contradiction)
         raise NotLocatedError(
             f"table not located: {seen_text(seen, layout)}, but {first} and {second} contradict each other; "
-            "put the markers back where the layout says, measure the layout again, or calibrate this camera"
+            f"put the markers back where the layout of {layout.game} says, measure it again, or calibrate this camera"
         )
     candidates = [best.pose, *best.rivals]
     pose = best.pose

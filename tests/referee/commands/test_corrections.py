@@ -50,6 +50,11 @@ def test_an_unreadable_correction_is_refused_with_the_reason(deblockle: Any, wor
         read_looks(deblockle, words)
 
 
+def test_a_refused_look_brings_one_example_of_each_sort() -> None:
+    with pytest.raises(CorrectionError, match='expected something like "digit 0", "cross", or empty'):
+        read_looks(load("number-drop"), ["p1.a1=X"])
+
+
 def test_a_correction_has_exactly_one_content() -> None:
     with pytest.raises(CorrectionError, match="give one of them"):
         Correct("Ann", {"c3": "empty"}, "gold c1:G.star?")

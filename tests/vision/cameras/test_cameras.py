@@ -408,6 +408,14 @@ def test_a_folder_may_have_the_name_of_a_kind_of_source(tmp_path, monkeypatch):
         open_camera("usb")
 
 
+def test_a_path_that_leads_to_no_pictures_is_named(tmp_path):
+    (tmp_path / "notes.txt").touch()
+    for name, message in (("absent", "there is no file or folder .*absent"), ("notes.txt", "is no folder, picture")):
+        for kind in ("", "images:"):
+            with pytest.raises(CameraError, match=message):
+                open_camera(f"{kind}{tmp_path / name}")
+
+
 @pytest.mark.parametrize(
     "spec", ["0", "12", "usb:0", "v4l2:/dev/video0", "/dev/video0", "/dev/v4l/by-id/x", "usb:046d:0825", "pi", " pi:1 "]
 )

@@ -47,7 +47,8 @@ def stack_of(pyramids: Sequence[str]) -> Stack:
         if match is None:
             sizes = ", ".join(SIZE_WORDS)
             raise EnrolmentError(
-                f"cannot read the pyramid {pyramid!r}; expected a size ({sizes}) and a colour: 'L:red'"
+                f"cannot read the pyramid {pyramid!r}; expected a size ({sizes}) and a colour, the lowest pyramid "
+                "first, such as 'L:red S:red'"
             )
         stack.append((match[1], match[2]))
     if not stack:

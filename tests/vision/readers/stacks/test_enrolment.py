@@ -114,6 +114,7 @@ def test_positions_are_read_from_text_and_from_a_file(tmp_path: Path) -> None:
         ("a2", "cannot read the position 'a2'"),
         ("a2=", "a stack without pyramids"),
         ("a2=red", "cannot read the pyramid 'red'"),
+        ("a2=L:red+S:red", "lowest pyramid first, such as 'L:red S:red'"),
         ("z9=L:red", "no square 'z9'"),
         ("a2=L:red, a2=L:red", "given twice"),
         (" ", "name no stack"),
