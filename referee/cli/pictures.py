@@ -148,7 +148,7 @@ def _read_table(
     as_json: bool,
 ) -> int:
     """Print a reading of one picture of the table and return the exit code."""
-    from vision.errors import NotLocatedError
+    from vision.errors import EnrolmentError, NotLocatedError
     from vision.frame import Frame
     from vision.images import write_image
     from vision.layout.surfaces import GridSurface
@@ -168,15 +168,18 @@ def _read_table(
         known = plain if taught is None else taught
         if taught is None or not table.markers.centres_mm:
             # If the table is not located, the reading says why.
-            with suppress(NotLocatedError):
-                pose, known = likeliest_orientation(
-                    frame,
-                    camera,
-                    table,
-                    lambda view: kind.learn(view, plain, game.players) if taught is None else taught,
-                    game.table.appearance(game.rules.new()),
-                )
-                is_learned = taught is None
+            try:
+                with suppress(NotLocatedError):
+                    pose, known = likeliest_orientation(
+                        frame,
+                        camera,
+                        table,
+                        lambda view: kind.learn(view, plain, game.players) if taught is None else taught,
+                        game.table.appearance(game.rules.new()),
+                    )
+                    is_learned = taught is None
+            except EnrolmentError as error:
+                raise EnrolmentError(f"{error}; without --looks the picture must show a set-up") from None
     reader = table_reader(camera, table, known, pose)
     reading = reader.read(frame)
     if is_learned and known is not None and set(known.traits[0]) == set(game.players):

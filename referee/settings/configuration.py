@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from common.phrases import did_you_mean
+from common.phrases import did_you_mean, listed
 from common.toml_text import as_toml
 from engine import registry
 from engine.api import Game
@@ -191,6 +191,9 @@ def _explain_fault(location: list[str], faults: list[ErrorDetails]) -> str:
     name = SECTION_SEPARATOR.join(location)
     got = as_toml(fault["input"])
     if fault["type"] == "extra_forbidden":
+        key = location[-1]
+        if sections := [f"[{section}]" for section, kind in SECTIONS.items() if key in kind.model_fields]:
+            return f"there is no setting {name}; {key} belongs under {listed(sections, 'or')}"
         allowed = _sibling_names(location)
         return f"there is no setting {name}{did_you_mean(location[-1], allowed)}; known: {', '.join(allowed)}"
     expected = fault.get("ctx", {}).get("expected")

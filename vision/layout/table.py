@@ -252,7 +252,11 @@ def default_layout(game: str) -> TableLayout:
 
 def load_layout(path: Path) -> TableLayout:
     """Read a layout file; raises LayoutError when it is missing, is not JSON or is invalid."""
-    layout = layout_from_json(read_json_object(path, "the layout", LayoutError))
+    data = read_json_object(path, "the layout", LayoutError)
+    try:
+        layout = layout_from_json(data)
+    except LayoutError as error:
+        raise LayoutError(f"{path}: {error}") from None
     surfaces = tuple(
         replace(surface, pieces=surface.pieces.resolved_in(path.parent))
         if isinstance(surface.pieces, DicePieces)

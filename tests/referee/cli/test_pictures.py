@@ -54,6 +54,12 @@ def test_colours_learned_from_a_picture_that_is_no_set_up_are_called_a_guess(run
     assert not any(line.endswith(" ") for line in result.stdout.splitlines())
 
 
+def test_colours_that_a_picture_cannot_teach_need_looks_or_a_set_up(run: Run, tmp_path: Path) -> None:
+    result = run("pieces", "read", *photograph(tmp_path, "diaballik", {"c3": "black piece", "e5": "white piece"}))
+    assert result.exit_code == 5, result.stderr
+    assert "without --looks the picture must show a set-up" in result.stderr
+
+
 def test_a_set_up_is_recognised_whoever_starts(run: Run, tmp_path: Path) -> None:
     game = load("deblockle")
     start = {place: look for place, look in game.table.appearance(game.rules.new({})).items() if look != EMPTY}

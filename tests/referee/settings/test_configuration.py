@@ -173,6 +173,8 @@ def test_impossible_file_names_are_faults_of_the_settings(folder: Path, name: st
             "[turn]\nrest = 3\n",
             r":2: there is no setting turn\.rest \(did you mean rest_s\?\); known: end, rest_s, margin",
         ),
+        ('name = "diaballik"\n', r":1: there is no setting name; name belongs under \[game\]$"),
+        ("[table]\nrest_s = 3\n", r":2: there is no setting table\.rest_s; rest_s belongs under \[turn\]$"),
         ("[trun]\nrest_s = 3\n", r":1: there is no setting trun \(did you mean turn\?\)"),
         ("[camera]\nwidth_px = 3\n", r":2: camera\.width_px is 3; expected 160 to 8192"),
         (

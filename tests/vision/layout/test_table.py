@@ -260,6 +260,9 @@ def test_missing_files_and_files_that_are_no_layout_are_refused(tmp_path):
     path.write_text("[]", encoding="utf-8")
     with pytest.raises(LayoutError, match="is not a JSON object"):
         load_layout(path)
+    path.write_text("{}", encoding="utf-8")
+    with pytest.raises(LayoutError, match=r"layout\.json: the layout has no key 'markers'"):
+        load_layout(path)
     path.write_text(json.dumps(GOOD), encoding="utf-8")
     assert load_layout(path) == layout_from_json(GOOD)
 

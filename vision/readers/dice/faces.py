@@ -102,7 +102,8 @@ def learn_faces(pictures: Mapping[str, Image], networks: Networks) -> FaceSet:
         found = find_dice(image, networks, (10.0, 0.6 * min(image.shape[:2])))
         if len(found) != 1:
             raise EnrolmentError(
-                f"the picture of the face {name!r} shows {len(found) or 'no'} dice; expected one alone, that face up"
+                f"the picture of the face {name!r} shows {len(found) or 'no'} dice; expected one alone, that face up, "
+                "and no markers or anything printed"
             )
         inks.append(ink_of(found[0].square))
     if len(inks) < 2:

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from common.durable import write_durably
 from common.json_files import read_json_object
+from common.phrases import counted
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray, FloatImage, Image
 from vision.readers.tiles.cells import CELL_PX, DARKEST, TileGrid, flat_cells
@@ -139,8 +140,8 @@ def learn_tiles(
     """
     if len(names) != grid.rows * grid.columns:
         raise EnrolmentError(
-            f"{len(names)} symbols were given for {grid.rows} x {grid.columns} = {grid.rows * grid.columns} cells; "
-            "expected one name a cell, row by row"
+            f"got {counted(len(names), 'symbol')} for {grid.rows} x {grid.columns} = {grid.rows * grid.columns} cells; "
+            "expected one name a cell, row by row, with spaces between them"
         )
     if UNKNOWN in names:
         raise EnrolmentError(f"the name {UNKNOWN} stands for cells that are like no symbol; choose another name")

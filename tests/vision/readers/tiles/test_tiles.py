@@ -92,7 +92,7 @@ def test_names_whose_cells_look_the_same_are_refused() -> None:
 
 @pytest.mark.parametrize(
     ("names", "message"),
-    [("A K", "2 symbols were given for 1 x 3 = 3 cells; expected one name a cell"), ("A ? K", "choose another name")],
+    [("A K", "got 2 symbols for 1 x 3 = 3 cells; expected one name a cell"), ("A ? K", "choose another name")],
 )
 def test_names_that_do_not_fit_are_refused(names: str, message: str) -> None:
     image, grid = photo(("A K T",))
