@@ -51,7 +51,7 @@ def _instructions(table: TableSetup) -> tuple[str, ...]:
     if not table.has_board:
         return (Phrase("Lay the sheets under the camera, side by side, with their tops to the same side."),)
     return (
-        Phrase("Lay the board under the camera, with a marker beyond each of its corners."),
+        Phrase("Lay the empty board under the camera, with a marker beyond each of its corners."),
         Phrase("Seen from the first player, 0 is far left, 1 far right, 2 near right and 3 near left."),
         Phrase("The markers' printed tops point away from the first player."),
     )

@@ -343,7 +343,7 @@ _STEPS = (
         "turn",
         Phrase("A test turn"),
         _before_turn,
-        "Enter when it is played",
+        "Enter when it is played; with dice or tiles, their faces",
         _check_turn,
         after="pieces",
         forms=_turn_forms,

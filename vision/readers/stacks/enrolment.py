@@ -117,7 +117,8 @@ def learn_set_up(view: SurfaceView, plain: PyramidAppearance, _names: tuple[str,
         if len(hues[colour]) < FEWEST_TOPS:
             raise EnrolmentError(
                 f"{counted(len(hues[colour]), f'{colour} pyramid')} found in the set-up; at least {FEWEST_TOPS} are "
-                "needed to learn the colour: improve the light, or enrol the set with a picture of a known position"
+                "needed to learn the colour: check that the game is set up, improve the light, or enrol the set with "
+                "a picture of a known position"
             )
     colours = {colour: np.asarray(np.median(np.stack(hues[colour]), axis=0)) for colour in plain.colours}
     _check_apart(colours)
@@ -135,5 +136,5 @@ def _check_apart(colours: Mapping[str, FloatArray]) -> None:
         if apart < SAME_HUE:
             raise EnrolmentError(
                 f"{first} and {second} look nearly the same to the camera (their hues differ by {apart:.2f} log "
-                f"units; {SAME_HUE} are needed): use other colours or better light"
+                f"units; {SAME_HUE} are needed): check that they stand as said, use other colours, or improve the light"
             )
