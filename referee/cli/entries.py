@@ -163,7 +163,9 @@ def roll_command(
     """
     from referee.commands.values import EnterRoll
 
-    if bool(faces) == (source is not None):
+    if faces and source is not None:
+        raise click.UsageError(f"got both {' '.join(faces)} and --camera; give one of them.")
+    if not faces and source is None:
         raise click.UsageError("say what was rolled, such as 4,1, or give --camera.")
 
     def rolled(game: Game[Any, Any]) -> EnterRoll:

@@ -25,7 +25,7 @@ _GIVEN_UP = "given up"
 
 
 @click.command(cls=ExampleCommand)
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False, allow_dash=True), required=False)
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), required=False)
 @game_number_option
 @click.option(
     "--evidence",
@@ -59,6 +59,9 @@ def _record_text(file: Path | None) -> str | None:
 
     if file is None:
         return None
+    if str(file) != "-" and not file.exists():
+        hint = f"; for game {file} of the journal, give --game {file}" if str(file).isdecimal() else ""
+        raise click.BadParameter(f"there is no file {str(file)!r}{hint}")
     content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     if content.startswith(_SQLITE_BEGINS_WITH):
         if str(file) == "-":

@@ -133,7 +133,8 @@ def test_dice_that_the_journals_game_tells_apart_are_not_read(run: Run, photogra
 
 def test_roll_needs_either_faces_or_a_camera(run: Run) -> None:
     assert run("roll").exit_code == 2
-    assert run("roll", "4,1", "--camera", "0").exit_code == 2
+    both = run("roll", "4,1", "--camera", "0")
+    assert (both.exit_code, "got both 4,1 and --camera; give one of them" in both.stderr) == (2, True)
 
 
 def test_leaning_dice_are_counted_in_words() -> None:

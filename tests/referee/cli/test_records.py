@@ -145,6 +145,13 @@ def test_replay_names_an_impossible_event(run: Run, journal_path: Path) -> None:
     assert "event 9 (turn)" in result.stderr
 
 
+def test_replay_of_a_missing_file_may_mean_a_game_by_its_number(run: Run) -> None:
+    missing = run("replay", "1")
+    assert missing.exit_code == 2
+    assert "there is no file '1'; for game 1 of the journal, give --game 1" in missing.stderr
+    assert "there is no file 'game.txt'. Try" in run("replay", "game.txt").stderr
+
+
 def test_an_exported_record_replays(run: Run, journal_path: Path, tmp_path: Path) -> None:
     record = run("export", "--journal", journal_path).output
     assert '[Gold "Ann (A)"]' in record
