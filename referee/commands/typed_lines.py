@@ -48,7 +48,7 @@ def typed_help(game: Game[Any, Any]) -> str:
     look = f"correct {game.places[0]}={example_look(game)}"
     return (
         f"Enter ends the turn. h: hint. b: take back. Also: turn TURN, {roll}`{look}`, {', '.join(_ANNOUNCED)}, "
-        "accept, refuse, clock stop, clock go."
+        "accept, refuse, clock stop, clock go. Ctrl-C stops."
     )
 
 

@@ -99,6 +99,7 @@ def test_any_line_is_read_or_refused(line: str) -> None:
 def test_help_names_the_commands_of_the_game(name: str) -> None:
     game = load(name)
     told = typed_help(game)
+    assert told.endswith("Ctrl-C stops.")
     assert ("roll " in told) == (game.dice is not None)
     example = told.partition("`")[2].partition("`")[0]
     assert isinstance(parse_line(game, example, "Ann"), Correct)
