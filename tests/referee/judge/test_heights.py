@@ -16,8 +16,11 @@ from hypothesis import strategies as st
 from engine.registry import load
 from engine.values import Roll
 from referee.judge import Trigger
+from referee.judge.candidates import Candidates, find_candidates
 from referee.judge.evidence.earlier_pictures import unchanged_pieces
 from referee.judge.evidence.stacks import count_contradiction, height_contradiction, stack_doubts
+from referee.judge.explanations import Explanation, ExplanationKind, score_touches
+from referee.judge.explorer import JudgeContext
 from referee.judge.pooled_reading import PooledPlace, PooledReading
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn
@@ -265,6 +268,55 @@ def test_heights_tell_turns_apart_whose_tops_are_unclear(a3: Mapping[int, float]
     verdict = JudgedGame(BLOCKADE, belief=(BEFORE,)).consider(readings, Trigger.DECLARED).verdict
     assert verdict.kind is kind
     assert kind is VerdictKind.AMBIGUOUS or verdict.turns == (BOTH,)
+
+
+def plain_lead(candidates: Candidates[Any, Any]) -> float:
+    """The lead of the best explanation, with the numbers of pieces compared for every turn."""
+    seen, best = candidates.seen, candidates.best
+
+    def score(one: Explanation[Any, Any], alike: PooledReading) -> float:
+        touches = score_touches(seen, (turn.places for turn in one.first))
+        return (
+            one.score
+            - touches
+            + max(
+                score_touches(seen, [turn.places]) - count_contradiction(BLOCKADE, one.state, [turn], alike)
+                for turn in one.first
+            )
+        )
+
+    leads = []
+    for other in candidates.others:
+        lead = best.score - other.score
+        turns = [one for one in candidates.leading if one.kind is ExplanationKind.TURN]
+        if lead < candidates.needed_lead(other.changes) and turns and other.kind is ExplanationKind.TURN:
+            alike = seen.without(place for place, _ in other.changes ^ best.changes)
+            lead = max(lead, max(score(one, alike) for one in turns) - score(other, alike))
+        leads.append(lead)
+    return min(leads, default=math.inf)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["a2", "a3", "c2", "c3", "d2"]),
+        st.tuples(st.dictionaries(st.integers(2, 4), st.floats(-6.0, 0.0)), st.none() | st.floats(-4.0, 4.0)),
+    ),
+    st.floats(0.5, 0.9),
+)
+def test_the_lead_is_the_same_as_with_every_turn_compared(
+    stacks: Mapping[str, tuple[Mapping[int, float], float | None]], large: float
+) -> None:
+    looks = {**BLOCKADE.table.appearance(after(BOTH)), "a2": "red large"}
+    sure = {place: dict.fromkeys(BLOCKADE.looks, -9.0) | {look: -0.01} for place, look in looks.items()}
+    sure["a2"] |= {"red large": math.log(large), "red small": math.log(1 - large)}
+    places = {}
+    for place, logs in sure.items():
+        heights, touched = stacks.get(place, ({}, None))
+        places[place] = PooledPlace(logs, heights=heights, touched=touched)
+    seen = PooledReading(places, frozenset(), 0.0, 0)
+    candidates = find_candidates(JudgeContext.of(BLOCKADE), [BEFORE], seen)
+    assert len(candidates.others) > 1
+    assert candidates.lead == plain_lead(candidates)
 
 
 def test_a_turn_that_several_stacks_contradict_is_asked_about() -> None:
