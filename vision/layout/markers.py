@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from vision.errors import LayoutError
@@ -32,10 +33,20 @@ class MarkerLayout:
         return replace(self, centres_mm={key + by: centre for key, centre in self.centres_mm.items()})
 
     def corners_mm(self, marker_id: int) -> FloatArray:
-        """Return a marker's corners, shape (4, 3), in ArUco's order: far left, far right, near right, near left."""
-        x, y = self.centres_mm[marker_id]
+        """Return a marker's corners, shape (4, 3), read-only, in ArUco's order: far left, far right, near right, near
+        left.
+        """
+        return self._corners_mm[marker_id]
+
+    @cached_property
+    def _corners_mm(self) -> Mapping[int, FloatArray]:
         half = self.side_mm / 2
-        return Rectangle(x - half, x + half, y - half, y + half).corners_mm(self.z_mm)[::-1].copy()
+        found = {}
+        for marker_id, (x, y) in self.centres_mm.items():
+            corners = Rectangle(x - half, x + half, y - half, y + half).corners_mm(self.z_mm)[::-1].copy()
+            corners.setflags(write=False)  # all callers share them
+            found[marker_id] = corners
+        return found
 
 
 NO_MARKERS = "none"

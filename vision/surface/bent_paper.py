@@ -19,9 +19,10 @@ import numpy.typing as npt
 
 from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, project
+from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
 from vision.opencv import as_grey
-from vision.sampling import PlaneWindow, linear_light, max_channel, mean_channel, min_channel, plane_map, sample
+from vision.sampling import PlaneWindow, linear_light, max_channel, mean_channel, median, min_channel, plane_map, sample
 
 
 @dataclass(frozen=True)
@@ -124,11 +125,13 @@ class _GridImage:
         bounds = surface.bounds_mm.grown(settings.margin_cells * surface.cell_mm)
         self._window = PlaneWindow.over(bounds, surface.height_mm, settings.px_per_cell / surface.cell_mm)
         light = linear_light(sample(image, plane_map(camera, pose, self._window)))
-        logs = _smooth_logs(mean_channel(light) if light.ndim == 3 else light)
+        logs = np.log(_smooth(mean_channel(light) if light.ndim == 3 else light))
         self._lines = self._valleys(logs, 1), self._valleys(logs, 0)
-        if light.ndim == 3:
-            colour = _smooth_logs(max_channel(light)) - _smooth_logs(min_channel(light))
-            is_grey = colour < np.median(colour[::_APART_PX, ::_APART_PX]) + np.float32(settings.coloured)
+        if light.ndim == 3 and Ink.on(surface).colours:
+            # gaps in filled cells are no lines
+            colour = _smooth(max_channel(light)) / _smooth(min_channel(light))
+            usual = median(colour[::_APART_PX, ::_APART_PX].ravel())
+            is_grey = colour < usual * np.float32(np.exp(settings.coloured))
             self._lines = self._lines[0] * is_grey, self._lines[1] * is_grey
         self._blurred: dict[float, tuple[FloatImage, FloatImage]] = {}
         self.camera_mm = pose.camera_position_mm - np.array([0.0, 0.0, surface.height_mm])
@@ -200,9 +203,9 @@ class _GridImage:
         return float(self.line_strength(self.points_mm, 0.06).mean())
 
 
-def _smooth_logs(light: FloatImage) -> FloatImage:
-    """Return the logarithm of light without its finest noise."""
-    return np.asarray(np.log(cv2.GaussianBlur(light, (0, 0), 0.7) + np.float32(0.02)), dtype=np.float32)
+def _smooth(light: FloatImage) -> FloatImage:
+    """Return light without its finest noise, and a little more than 0 everywhere."""
+    return np.asarray(cv2.GaussianBlur(light, (0, 0), 0.7) + np.float32(0.02), dtype=np.float32)
 
 
 def _grid_points(surface: GridSurface) -> tuple[FloatArray, npt.NDArray[np.bool_]]:

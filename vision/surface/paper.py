@@ -16,6 +16,7 @@ import numpy as np
 
 from vision.errors import LayoutError
 from vision.frame import FloatArray, FloatImage
+from vision.sampling import quantile
 
 HUES_DEG: Mapping[str, float] = MappingProxyType(
     {
@@ -64,8 +65,8 @@ def fit_bare_paper(light: FloatImage) -> FloatImage:
     terms = _terms(rows, columns)
     some = np.ascontiguousarray(terms[:, ::_ONE_IN])
     logs = np.ascontiguousarray(logs[:, ::_ONE_IN])
-    least = (logs - np.quantile(logs, 0.95, axis=1, keepdims=True)).min(axis=0)
-    weights = (least >= np.quantile(least, 0.6)).astype(np.float64)
+    least = (logs - quantile(logs, 0.95)[:, None]).min(axis=0)
+    weights = (least >= quantile(least, 0.6)).astype(np.float64)
     for _ in range(_ROUNDS):
         off = least - _weighted_fit(some, least, weights) @ some
         weights = np.where(off > 0, 1.0, np.exp(-((off / _EASILY_DARKER) ** 2)))

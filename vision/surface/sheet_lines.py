@@ -18,7 +18,7 @@ import numpy.typing as npt
 from vision.frame import BoolImage, FloatImage
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
-from vision.sampling import MAD_TO_SIGMA, PixelMap, PlaneWindow, mean_channel, median, sample
+from vision.sampling import MAD_TO_SIGMA, PixelMap, PlaneWindow, mean_channel, median, quantile, sample
 
 _ACROSS_CELLS = (-0.23, -0.17, -0.06, -0.04, -0.02, 0.0, 0.02, 0.04, 0.06, 0.17, 0.23)
 """Offsets, in cells, at which the light across an arm is measured; the outer two on each side are paper."""
@@ -125,14 +125,14 @@ class SheetLines:
         if not len(self._arms):
             # a single row or column has no corners
             return ArmEvidence(np.zeros((0, 4), dtype=np.bool_), np.zeros((0, 4), dtype=np.bool_))
-        is_bright = bool(np.median(light[self._rows, self._columns].min(axis=1)) > _SETTINGS.bleached_light)
+        is_bright = bool(median(light[self._rows, self._columns].min(axis=1)) > _SETTINGS.bleached_light)
         logs = np.log(mean_channel(light) + np.float32(_SETTINGS.floor))
         contrast, spread = _across(logs, self._arms)
         blank, _ = _across(logs, self._blanks)
         missing, even = np.zeros(contrast.shape, dtype=np.bool_), np.zeros(contrast.shape, dtype=np.bool_)
         for way, between in ((slice(0, 2), blank[:, 0]), (slice(2, 4), blank[:, 1])):
-            none = float(np.median(between))
-            measured = MAD_TO_SIGMA * float(np.median(np.abs(between - none)))
+            none = float(median(between))
+            measured = MAD_TO_SIGMA * float(median(np.abs(between - none)))
             noise = max(measured, _SETTINGS.least_noise)
             lines = contrast[:, way]
             if self._is_filled:
@@ -142,7 +142,7 @@ class SheetLines:
             # the few lines that an overexposed sheet shows may be ink
             is_bleached = is_bright and measured < _SETTINGS.least_noise
             shares = _SETTINGS.usual_shares[:1] if is_bleached else _SETTINGS.usual_shares
-            likely = [] if is_full else np.quantile(lines, shares).tolist()
+            likely = [] if is_full else [float(quantile(lines.ravel(), share)) for share in shares]
             expected = next((one for one in likely if one >= none + _SETTINGS.clear_of_noise * noise), None)
             if expected is None:
                 return ArmEvidence(np.zeros_like(missing), np.zeros_like(even), are_seen=is_full or is_bleached)

@@ -42,6 +42,7 @@ _SAME_LOG_ODDS = 1e-3
 """Change of a loop's log-odds around a cell below which its sighting is kept."""
 _LOOKS = looks_of(())
 _EMPTY_AND_LOOKS = (EMPTY, *_LOOKS)
+_SIDES = tuple(str(side) for side in Side)
 _SHOWN = [SIGNS.index(sign) for sign in SIGNS if sign not in {EMPTY_SIGN, BLOT}]
 """The signs that have looks ..."""
 _NAMED = {CROSS_LOOK: CROSS, **{name(digit): digit for name in (digit_look, circled_look) for digit in DIGITS}}
@@ -198,7 +199,7 @@ def _sightings(scores: FloatArray, loops: FloatArray, pictures: Sequence[PlacePi
     ):
         looks = dict(zip(_EMPTY_AND_LOOKS, own, strict=True))
         if odds > 0:
-            sides = {str(side): {LOOP: line, NO_LOOP: 1 - line} for side, line in zip(Side, lines, strict=True)}
+            sides = {side: {LOOP: line, NO_LOOP: 1 - line} for side, line in zip(_SIDES, lines, strict=True)}
             reading = PlaceReading(looks, sides, picture=picture, rarer=_RARER)
         else:
             reading = PlaceReading(looks, rarer=_RARER)
