@@ -14,7 +14,7 @@ import numpy.typing as npt
 from common.json_files import read_json_object
 from vision.errors import WeightsError
 
-_AT_ONCE = 16
+_AT_ONCE = 8
 """Pictures evaluated at once: few enough for the processor's cache."""
 
 Floats = npt.NDArray[np.float32]
