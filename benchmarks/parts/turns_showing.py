@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -80,18 +81,22 @@ def findings(sightings: int, rng: Random, only: tuple[str, ...] = ()) -> list[Fi
 def _finding(game: Game[Any, Any], why: str, text: str, sightings: int, rng: Random) -> Finding:
     state = game.notation.parse_state(text)
     turns = game.rules.legal_turns(state)
+    count = len(turns)
+    # what lists every turn stays in memory; a referee never makes it, so the garbage collector shall not scan it
+    gc.collect()
+    gc.freeze()
     exactly: list[float] = []
     hidden: list[float] = []
     verdicts: list[float] = []
     for _ in range(sightings):
-        after = game.rules.apply(state, turns[rng.randrange(len(turns))])
+        after = game.rules.apply(state, turns[rng.randrange(count)])
         could_be: CouldBe = {place: (look,) for place, look in game.table.appearance(after).items()}
         exactly.append(_taken_s(game, state, could_be))
         hand = set(rng.sample(list(could_be), 6))
         hidden.append(_taken_s(game, state, {place: looks for place, looks in could_be.items() if place not in hand}))
         verdicts += [_verdict_s(game, state, reading) for reading in _readings(game, state, after, rng)]
     first_s = timed(lambda: next(turns_showing(game, state, {})))[1]
-    return Finding(game.name, why, len(turns), max(exactly), max(hidden), first_s, max(verdicts))
+    return Finding(game.name, why, count, max(exactly), max(hidden), first_s, max(verdicts))
 
 
 def _taken_s(game: Game[Any, Any], state: Any, could_be: CouldBe) -> float:
