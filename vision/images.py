@@ -37,9 +37,9 @@ _PNG_START, _PNG_END = b"\x89PNG\r\n\x1a\n", b"IEND"
 _PNG_CHUNK_BYTES = 12
 """A chunk's length, kind and checksum."""
 _TIFF_SIDES = (256, 257)
-"""The tags of a TIFF's width and height ..."""
+"""The tags of a TIFF's width and height."""
 _TIFF_SHORT = 3
-"""... and the kind of a value of two bytes."""
+"""The kind of a TIFF's value of two bytes."""
 
 
 def check_frame(image: Image, size: tuple[int, int] | None = None, *, source: str = "the camera") -> None:

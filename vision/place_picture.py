@@ -16,9 +16,9 @@ from vision.frame import FloatArray, FloatImage, Image
 SHRINK = 2
 """Pixels of a crop in one of the picture kept. Larger: less noise, and smaller moves go unnoticed."""
 SMOOTHING_PX = 0.7
-"""Standard deviation, in kept pixels, of the smoothing against noise ..."""
+"""Standard deviation, in kept pixels, of the smoothing against noise."""
 SHADING_PX = 4.0
-"""... and of the shading that is taken away, since shadows and lamps change. Larger: more of their edges is left."""
+"""The same of the shading that is taken away, since shadows and lamps change. Larger: more of their edges is left."""
 DARKEST = 12.0
 """Grey levels added to each pixel before its logarithm is taken. Larger: noise in dark parts counts less."""
 HALF_WINDOW_PX = 5.5

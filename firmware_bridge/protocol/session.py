@@ -11,9 +11,9 @@ from firmware_bridge.protocol.messages import Configure, Hello, Leave, LightFram
 from firmware_bridge.protocol.packets import Kind
 
 PING_AFTER_S = 0.5
-"""A PING is sent when nothing was sent for this time ..."""
+"""Seconds without anything sent after which a PING is sent."""
 PING_EVERY_S = 2.0
-"""... and at least at this interval, for the clock."""
+"""Longest time between two PINGs, in seconds: they keep the clocks together."""
 
 _MAX_WAITING_PINGS = 8
 _TOKENS = 1 << 32

@@ -12,10 +12,11 @@ from vision.layout.surfaces import GridSurface
 from vision.opencv import undistort_points
 
 _ERROR_PX = 3.0
-"""Error of a marker's side, in pixels, up to which it may be seen turned, too long or too short ..."""
+"""Error of a marker's side, in pixels, by which it may be seen turned, too long or too short."""
 _CARELESS = 0.1
-"""... and how much more if it was laid or measured carelessly, as an angle in radians or a share of its side. Higher:
-more careless or blurred markers are allowed for, slower. Both set by hand on blurred ray-traced pictures.
+"""Further error of a side that was laid or measured carelessly, as an angle in radians and a share of its length.
+Higher, like _ERROR_PX: more careless or blurred markers are allowed for, slower. Both set by hand on blurred ray-traced
+pictures.
 """
 _ASTRAY_SQUARES = 1.6
 """Distance from where a marker puts a board, in squares, up to which a board agrees with it. It is more than one, as

@@ -61,9 +61,9 @@ class LatticeSettings:
     fitted: int = 12
     """Number of the best candidates whose poses are fitted."""
     on_line: float = 0.14
-    """Distance from a line, in squares, within which an edge lies on it before the pose is fitted ..."""
+    """Distance from a line, in squares, within which an edge lies on it, before the pose is fitted."""
     on_fitted_line: float = 0.07
-    """... and after. Wider: boards whose lines are broad or curved, and more strays."""
+    """The same after the pose was fitted. Wider: boards whose lines are broad or curved, and more strays."""
     between_lines: float = 0.25
     """Distance from every line, in squares, above which an edge lies between them."""
     beyond_weight: float = 0.7

@@ -39,9 +39,9 @@ class FusionSettings:
     same_lines_mm: float = 2.5
     """Maximum distance, in mm, between the board's corners by edges and by line centres. Higher: may mix up lines."""
     few_markers: int = 2
-    """Maximum number of sharp markers for searching lines all over the picture when they contradict the markers ..."""
+    """Number of sharp markers up to which lines are searched for all over the picture, if the markers leave doubt."""
     enough_markers: int = 4
-    """... and maximum number of markers for that if all are blurred. Higher: more often, slower."""
+    """Number of markers below which a pose with a blurred one is in doubt. Higher: lines are searched more often."""
     clearly_likelier: float = 0.35
     """Minimum lead of one orientation, in the sum of the markers' squared similarities, each up to 1."""
     boards: int = 2

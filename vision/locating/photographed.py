@@ -41,9 +41,9 @@ class PhotoSettings:
     focal_lengths: tuple[float, float, int] = (0.3, 2.6, 25)
     """Minimum and maximum focal length tried, as shares of the diagonal, and the number of steps."""
     corner_px: float = 0.5
-    """Typical error of a marker's corner, in pixels ..."""
+    """Typical error of a marker's corner, in pixels, on flat paper."""
     corner_share: float = 0.01
-    """... plus this share of the marker's side, since paper is never quite flat."""
+    """Further typical error, as a share of the marker's side: paper is never quite flat."""
     fewest_markers: int = 3
     """Minimum number of a sheet's markers: two do not determine the lens."""
     misfit: float = 0.16

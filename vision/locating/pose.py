@@ -38,17 +38,17 @@ class PoseSettings:
     nearest_camera_mm: float = 30.0
     """Minimum height of a camera above the table, and depth of a marker in front of it, in mm."""
     shape_within_px: float = 0.25
-    """Maximum deviation, in pixels, of a marker's corners from the shape given by the pose ..."""
+    """Maximum deviation, in pixels, of a marker's corners from the shape that the pose gives them."""
     shape_within: float = 0.02
-    """... plus this share of its side. Higher: moved markers are noticed less."""
+    """Further deviation, as a share of the marker's side. Higher: moved markers are noticed less."""
     smear_forgiven_px: float = 2.5
     """Maximum motion blur common to all markers, in pixels. Higher: tolerates stronger shaking."""
     largest_growth_px: float = 0.5
     """Maximum shrinking of black squares by glare, in pixels."""
     clearly_together: int = 4
-    """Number of markers that make a pose certain ..."""
+    """Number of markers that make a pose certain if its error is below ``clearly_together_px``."""
     clearly_together_px: float = 1.0
-    """... when their error, in pixels, is below this. Higher: fewer other poses are tried."""
+    """Error, in pixels, of so many markers below which their pose is certain. Higher: fewer other poses are tried."""
     same_within: tuple[float, float] = (1.0, 0.1)
     """Distance in mm and angle in degrees within which two starts have come to the same pose. Larger: faster, and of
     two poses so close the worse may be taken.

@@ -32,9 +32,9 @@ class RefinementSettings:
     step_mm: float = 0.5
     """Step of that search, in mm."""
     on_line_mm: float = 0.9
-    """Distance, in mm, from a line's expected position within which its brightness is measured ..."""
+    """Distance, in mm, from a line's expected position within which its brightness is measured."""
     beside_mm: tuple[float, float] = (3.0, 6.0)
-    """... and minimum and maximum distance for the brightness beside it."""
+    """Minimum and maximum distance, in mm, at which the brightness beside a line is measured."""
     agreeing_mm: float = 1.5
     """Distance, in mm, within which a line is at its expected position."""
     agreeing_share: float = 0.5

@@ -30,9 +30,11 @@ class SearchSettings:
     lower: those with a hand elsewhere only after a second.
     """
     search_every_s: float = 1.0
-    """Seconds until a thorough search is repeated, or made though the picture does not rest. Doubled each time ..."""
+    """Seconds until a thorough search is repeated, or made though the picture does not rest. Doubled each time."""
     search_at_last_every_s: float = 4.0
-    """... up to this. Shorter: a table that is hard to find is found sooner, and a covered one takes more time."""
+    """Longest time between two thorough searches, in seconds. Shorter: a table that is hard to find is found sooner,
+    and a covered one takes more time.
+    """
     apart_s: float = 2.0
     """Seconds between two frames above which another position does not mean that anything is moving now."""
 

@@ -58,9 +58,9 @@ class BackgroundSettings:
     learning_rate: float = 0.08
     """Share of a new appearance learned from each frame. Higher: faster, and less steady."""
     still_log: float = 0.03
-    """Change of log brightness below which a pixel is at rest ..."""
+    """Change of log brightness below which a pixel is at rest. In the dark, ``still_levels`` allows for more."""
     still_levels: float = 2.0
-    """... and the grey levels that are added in the dark."""
+    """Change in grey levels that is allowed besides: noise matters more in the dark."""
     rest_frames: int = 3
     """Number of frames for which a pixel must be at rest."""
 

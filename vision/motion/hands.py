@@ -67,9 +67,9 @@ class HandSettings:
     uncovered_later_rests_s: float = 2.0
     """The same once the board was confirmed clear."""
     unconfirmed_rests_s: float = 1.6
-    """Seconds after which a region at rest counts as an object, while the board was never confirmed clear ..."""
+    """Seconds after which a region at rest counts as an object, while the board was never confirmed clear."""
     abandoned_rests_s: float = 10.0
-    """... and after it was."""
+    """The same once the board was confirmed clear."""
     calm_s: float = 0.4
     """Seconds without anything over the board before the first clear state."""
     confirmed_clear_s: float = 2.0

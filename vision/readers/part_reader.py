@@ -48,9 +48,9 @@ class PartSettings:
     most_changed: float = 0.5
     """If more than this share of the places change at once, a board without markers is located again."""
     steady_frames: int = 8
-    """Number of averaged frames after which the markers are only tracked when one of them changes ..."""
+    """Number of averaged frames after which markers are tracked only when one changes, or after ``track_every``."""
     track_every: int = 15
-    """... or after this many frames."""
+    """Number of frames after which the markers are tracked again even though none changed."""
     doubted_s: float = 1.0
     """Time, in seconds, after which a pose that the lines contradicted is compared with them again. Longer: faster
     while a hand hides the lines, and the board is located later when it is gone.

@@ -56,11 +56,11 @@ class BentPaperSettings:
     shifted_mm: float = 2.0
     """Standard deviation of the pose's error within the plane."""
     flat_cells: float = 0.06
-    """Maximum displacement of lines, in cells, ..."""
+    """Maximum displacement, in cells, of lines that lie where those of flat paper do."""
     flat_share: float = 0.9
-    """... for this share of all visible lines on a flat sheet, in which case no bend is fitted ..."""
+    """Share of all visible lines that do, above which the sheet is flat and no bend is fitted."""
     seen_share: float = 0.1
-    """... provided that this share of the grid is visible."""
+    """Visible share of the grid below which that says nothing."""
     least_gain: float = 0.02
     """Minimum gain in the share of the grid that lies on lines, for paper to count as bent."""
     bend_seen_share: float = 0.1

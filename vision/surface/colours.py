@@ -72,9 +72,9 @@ class ColourSettings:
     few bare squares is taken for the board; lower: so is another light for an arm.
     """
     same_hue: float = 0.2
-    """Distance from the known hue within which a pixel supports it ..."""
+    """Distance from the known hue within which a pixel supports it."""
     least_same_share: float = 0.1
-    """... and the minimum share of such pixels for keeping to it. Higher: a larger arm is taken for the board."""
+    """Minimum share of such pixels for keeping to it. Higher: a larger arm is taken for the board."""
     most_strange: float = 0.2
     """Share of strange pixels of a bare surface above which its hue is not remembered."""
 

@@ -35,21 +35,21 @@ class FilledCellSettings:
     outer_border_cells: float = 0.45
     """The same around the grid."""
     begun: float = 0.15
-    """Coloured share of a cell, inside its border, above which something is in it ..."""
+    """Coloured share of a cell, inside its border, above which something is in it."""
     filled: float = 0.8
-    """... and above which somebody filled it."""
+    """The same share above which somebody filled it."""
     half: float = 0.5
     """The same if the lines beside it show, as they do through most ink."""
     round: float = 0.6
     """Coloured share of the far quarters of the four cells around a hidden corner, below which nobody filled them."""
     coin_cells: float = 1.2
-    """Area, in cells, above which a coloured region is a coin and not a dot drawn into a cell ..."""
+    """Area, in cells, above which a coloured round region is a coin and not a dot drawn into a cell."""
     round_share: float = 0.8
-    """... if it fills more of the smallest circle around it than this; a square fills 0.64."""
+    """Share of the smallest circle around it that a round region fills; a square fills 0.64."""
     own_hue_deg: float = 15.0
-    """Maximum distance of ink's hue from the median of the sheet's cells filled with that pen ..."""
+    """Maximum distance of ink's hue, in degrees, from the median of the sheet's cells filled with that pen."""
     known_cells: int = 3
-    """... if there are at least this many."""
+    """Minimum number of such cells for knowing that median."""
     reach_cells: float = 1.5
     """Distance from such a cell, in cells, within which the same coloured region counts as the object."""
 

@@ -46,21 +46,21 @@ class SheetOcclusionSettings:
     """Maximum area, in mm², of a die, cap or pen that lies on the margin and no cell. Higher: more fingertips there
     count as such a thing, which does not keep the referee waiting."""
     lying_cells: float = 1.6
-    """Minimum area within the grid, in cells, of an object that is not a blot ..."""
+    """Minimum area within the grid, in cells, of an object on a handwritten sheet; less may be a blot."""
     grey_cells: float = 0.4
-    """... and on a sheet that is filled with pens, where a blot has a pen's colour."""
+    """The same on a sheet that is filled with pens, where a blot has a pen's colour."""
     off_hue_cells: float = 0.5
     """Minimum area, in cells, of an object with a hue between those of the sheet's inks."""
     edge_cells: float = 0.3
     """Distance, in cells, from an object within which the sheet counts as hidden, so that its edge is not read."""
     pen_hue_deg: float = 32.0
-    """Distance from all pens' hues, in degrees, of an object that lies on a grid of filled cells ..."""
+    """Minimum distance from all pens' hues, in degrees, of an object that lies on a grid of filled cells."""
     reaching_hue_deg: float = 11.0
-    """... and of one that reaches in over the margin: skin has a hue between those of red and yellow pens."""
+    """The same of one that reaches in over the margin: skin has a hue between those of red and yellow pens."""
     least_strength: float = 0.25
-    """Minimum strength of a pen's ink, in log units ..."""
+    """Minimum strength of a pen's ink, in log units."""
     least_saturation: float = 0.45
-    """... and as a multiple of what all channels lose. Higher: dark ink in shadow counts as an object."""
+    """The same as a multiple of what all channels lose. Higher: dark ink in shadow counts as an object."""
     warm_saturation: float = 1.1
     """The same for red to yellow ink, which lets red light pass; brown wood and dark skin don't."""
     lit_saturation: float = 1.6

@@ -26,9 +26,9 @@ from tests.referee.judge.drawn import seen_as
 from vision.reading import PlaceChange
 
 CLEAR = math.log(0.98 / 0.005)
-"""Log-odds lead, over each of the five others, of a look drawn without a percentage ..."""
+"""Log-odds lead, over each of the five others, of a look drawn without a percentage."""
 UNCLEAR = math.log(0.9 / 0.025)
-"""... and of one drawn with 90 %."""
+"""The same of a look drawn with 90 %."""
 
 
 def reading(**places: PooledPlace) -> PooledReading:

@@ -38,19 +38,21 @@ SMALLEST_OPEN_SHARE = 0.3
 READABLE_OPEN_SHARE = 0.8
 """Minimum share (0 to 1) of a face that is not hidden, for it to be read. Higher: fewer sides are read."""
 VAGUE_HEIGHT_PX = 8.0
-"""Height up to which a side is no evidence of a block ..."""
+"""Height, in pixels, up to which a side is no evidence of a block."""
 CLEAR_HEIGHT_PX = 14.0
-"""... and the further height over which its evidence grows to its full weight. Higher: low sides count less."""
+"""Further height, in pixels, over which its evidence grows to its full weight. Higher: low sides count less."""
 SUPPORT_SLOPE = 36.0
-"""Log-odds gained for each unit of a side's correlation ..."""
+"""Log-odds gained for each unit of a side's correlation above SUPPORT_MIDDLE, and lost below it."""
 SUPPORT_MIDDLE = 0.58
-"""... above this one; below it they are lost."""
+"""Correlation of a side that is no evidence either way."""
 SUPPORT_LIMIT = 16.0
 """Maximum log-odds of the sides against a block, and twice the maximum for one. Higher: they can outweigh its top."""
 COLOUR_SLOPE = 10.0
-"""Log-odds gained, up to 3, for each log unit by which a side's difference from the block's colour ..."""
+"""Log-odds gained, up to 3, for each log unit by which a side differs less from the block's colour than COLOUR_MIDDLE;
+up to 8 are lost if it differs more.
+"""
 COLOUR_MIDDLE = 0.95
-"""... is smaller than this; if it is larger, up to 8 are lost."""
+"""Difference of a side from the block's colour, in log units, that is no evidence either way."""
 SHIFT_STEP_PX = 2
 """Step between the shifts tried, in pixels of the sampled face. Larger: faster, but symbols fit less exactly."""
 BLURS_PX = (0.6, 1.3, 2.2)

@@ -38,25 +38,25 @@ class FindingSettings:
     least_heat: float = 0.2
     """Minimum probability of a centre to be classified. Lower: finds more, slower."""
     smallest_px: float = 9.5
-    """Edge of the smallest dice that the finder was trained on ..."""
+    """Edge, in pixels, of the smallest dice that the finder was trained on."""
     largest_px: float = 25.0
-    """... and of the largest ones; pictures are scaled so that their dice are in between."""
+    """The same of the largest ones. Pictures are scaled so that their dice are in between."""
     least_die: float = 0.5
     """Minimum probability of a die."""
     no_doubt: float = 0.97
-    """Candidates less certain than this are classified twice, ..."""
+    """Candidates less certain than this are classified twice, unless they are less probable than ``never``."""
     far_off: float = 0.2
-    """... and those in a square off by more edges than this, ..."""
+    """So are candidates whose square is off by more edges than this."""
     never: float = 0.02
-    """... unless their probability is below this."""
+    """Probability of a candidate below which it is not classified again."""
     apart: float = 0.7
     """Centres closer than this share of their mean edge are one die. Touching dice are one edge apart, less when seen
     at an angle.
     """
     beside: float = 1.3
-    """A candidate closer to a die than this share of an edge, ..."""
+    """Distance from a die, in edges, within which a candidate may be one of its side faces."""
     side_strength: float = 0.6
-    """... with less than this share of its strength, is one of its side faces."""
+    """Strength of such a candidate, as a share of the die's, below which it is one."""
     leaning: float = 1.0
     """Prior odds of a leaning die relative to the training data."""
     surely_flat: float = -4.0

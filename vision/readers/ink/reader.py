@@ -44,10 +44,10 @@ _LOOKS = looks_of(())
 _EMPTY_AND_LOOKS = (EMPTY, *_LOOKS)
 _SIDES = tuple(str(side) for side in Side)
 _SHOWN = [SIGNS.index(sign) for sign in SIGNS if sign not in {EMPTY_SIGN, BLOT}]
-"""The signs that have looks ..."""
+"""The signs that have looks."""
 _NAMED = {CROSS_LOOK: CROSS, **{name(digit): digit for name in (digit_look, circled_look) for digit in DIGITS}}
 _SIGN_OF_LOOK = [_SHOWN.index(SIGNS.index(_NAMED[look])) for look in _LOOKS]
-"""... and for each look which of them it is."""
+"""For each look, which of ``_SHOWN`` it is."""
 _IS_CIRCLED = np.array([look in {circled_look(digit) for digit in DIGITS} for look in _LOOKS])
 _IS_CROSS = np.array([look == CROSS_LOOK for look in _LOOKS])
 _RARER = {look: _STARS_RARER for digit in "089" for look in (digit_look(digit), circled_look(digit))}

@@ -31,9 +31,9 @@ LEAST_SPREAD = 8.0
 """Grey levels added to the standard deviation before dividing by it, so that pure noise stays small."""
 
 MIRRORED_FROM = -3.0
-"""Log-odds of a tip above which the stack's mirror image is evaluated too, ..."""
+"""Log-odds of a tip above which the stack's mirror image is evaluated too, if its kind is in doubt."""
 MIRRORED_BELOW = 0.9
-"""... unless one kind of top is more probable than this. Higher: slower, and a little more exact in bad light."""
+"""Probability of a kind of top below which it is in doubt. Higher: slower, and a little more exact in bad light."""
 
 
 def kind_of(size: str, pieces: int) -> int:
