@@ -158,6 +158,8 @@ def draw(report: FrameReport, path: Path) -> None:
     left = [0.0] * len(kinds)
     for stage in STAGE_NAMES:
         widths = [report.stages_s[kind][stage] * 1000 for kind in kinds]
+        if not any(widths):
+            continue  # this table has no dice, or no paper
         axes.barh([KIND_LABELS[kind] for kind in kinds], widths, left=left, label=stage)
         left = [start + width for start, width in zip(left, widths, strict=True)]
     axes.axvline(report.aruco_s * 1000, color="black", linestyle="--", linewidth=1)
