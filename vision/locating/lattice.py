@@ -181,18 +181,21 @@ def candidate_boards(
 def board_near(
     edges: Edges, camera: CameraModel, pose: Pose, surface: GridSurface, here: BoardSighting | None = None
 ) -> BoardSighting | None:
-    """Return the board at a pose, or one square away where it is clearly more visible; ``None`` if there is none.
+    """Return the board at a pose, or whole squares away where it is clearly more visible; ``None`` if there is none.
 
     ``here`` is the board at the pose if it was already fitted.
     """
     here = here or fit_to_lines(edges, camera, pose, surface)
-    best = here
-    for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1)):
-        step = pose.rotation @ (x * surface.cell_mm, y * surface.cell_mm, 0.0)
-        beside = fit_to_lines(edges, camera, Pose(pose.rotation, pose.translation + step), surface)
-        if beside is not None and beside.shows_clearly_more_than(here):
-            best = beside if best is None else max(best, beside, key=lambda one: one.visibility)
-    return best
+    while True:
+        best, start = here, pose if here is None else here.pose
+        for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+            step = start.rotation @ (x * surface.cell_mm, y * surface.cell_mm, 0.0)
+            beside = fit_to_lines(edges, camera, Pose(start.rotation, start.translation + step), surface)
+            if beside is not None and beside.shows_clearly_more_than(here):
+                best = beside if best is None else max(best, beside, key=lambda one: one.visibility)
+        if best is here:
+            return here
+        here = best
 
 
 def fit_to_lines(

@@ -100,9 +100,7 @@ class LineTracker:
         here = fit_to_lines(edges, self._camera, held, board)
         if here is not None and as_usual * usual < here.visibility < usual / as_usual:
             return here
-        while (nearby := board_near(edges, self._camera, held, board, here)) is not here and nearby is not None:
-            here, held = nearby, nearby.pose
-        return here
+        return board_near(edges, self._camera, held, board, here)
 
     def _find_first(self, grey: Image, frame: Frame) -> BoardSighting:
         """Return the board anywhere in the picture; raises NotLocatedError, also when no search is due."""

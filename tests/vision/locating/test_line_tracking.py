@@ -87,6 +87,11 @@ def test_a_board_located_squares_off_under_hands_is_corrected_once_they_leave(
     assert not update().uncertain
 
 
+@pytest.mark.parametrize("rows", [-3, -2, 2, 3])
+def test_a_board_that_moved_by_several_squares_is_located_at_once(feed: Callable[[Pose], Feed], rows: int) -> None:
+    assert off_mm(feed(rows_away(rows))()) < 1
+
+
 def test_neighbouring_squares_are_only_tried_while_the_visibility_is_unusual(
     feed: Callable[[Pose], Feed], monkeypatch: pytest.MonkeyPatch
 ) -> None:
