@@ -36,6 +36,8 @@ MAD_TO_SIGMA = 1.4826
 """Standard deviation of normal noise as a multiple of its median absolute deviation."""
 TONE_CURVE = 2.2
 """Exponent of a camera's usual tone curve: linear light is the grey level to this power. Close to sRGB's."""
+_MOST_ROWS = 32_766
+"""Most rows of a map that OpenCV takes."""
 _LARGEST_MEAN = 5
 """Largest odd factor for which the whole picture is blurred and then thinned out; above it, resizing is faster."""
 
@@ -67,6 +69,12 @@ class PlaneWindow:
             (x_mm - self.left_mm) * self.px_per_mm - 0.5,
             (self.far_mm - y_mm) * self.px_per_mm - 0.5,
         )
+
+    def pixels_mm(self) -> tuple[FloatArray, FloatArray]:
+        """Return the world's x of each column, (columns,), and y of each row, (rows, 1), of the sampled picture."""
+        rows, columns = self.shape
+        x_mm = self.left_mm + (np.arange(columns) + 0.5) / self.px_per_mm
+        return x_mm, (self.far_mm - (np.arange(rows) + 0.5) / self.px_per_mm)[:, None]
 
     def pixels_of(self, points_mm: FloatArray) -> FloatArray:
         """Map points (..., 2) of the plane to the columns and rows of the sampled picture, (..., 2)."""
@@ -126,8 +134,22 @@ def sample(image: PixelsT, pixel_map: PixelMap | RoundedMap, interpolation: int 
     else:
         # OpenCV takes no second map when the first has both coordinates, contrary to its type stubs
         first, second = pixel_map, None
-    sampled = cv2.remap(image, first, second, interpolation, borderMode=cv2.BORDER_REPLICATE)
-    return cast("PixelsT", np.asarray(sampled, dtype=image.dtype))
+    return cast("PixelsT", np.asarray(remapped(image, first, second, interpolation), dtype=image.dtype))
+
+
+def remapped(image: Any, first: Any, second: Any, interpolation: int = cv2.INTER_LINEAR) -> Any:
+    """Return what ``cv2.remap`` does with a border that repeats, also for maps with more rows than that takes."""
+    parts = [
+        cv2.remap(
+            image,
+            first[start : start + _MOST_ROWS],
+            None if second is None else second[start : start + _MOST_ROWS],
+            interpolation,
+            borderMode=cv2.BORDER_REPLICATE,
+        )
+        for start in range(0, max(len(first), 1), _MOST_ROWS)
+    ]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def shrink(image: Image, factor: int = SHRINK) -> Image:
@@ -238,8 +260,7 @@ class PlaneGrid:
         """
         columns = (x_mm - self.left_mm).astype(np.float32)
         rows = (self.far_mm - y_mm).astype(np.float32)
-        found = cv2.remap(self.nodes, columns, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        return np.asarray(found, dtype=np.float32)
+        return np.asarray(remapped(self.nodes, columns, rows), dtype=np.float32)
 
     def around(self, row: int, column: int, half: int) -> PixelMap:
         """Return the nodes around the corner before a row and column, (2 half, 2 half, 2); repeated at the border."""

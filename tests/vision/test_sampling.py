@@ -81,6 +81,14 @@ def test_sampling_beyond_the_picture_repeats_its_border() -> None:
     assert sample(image, where).tolist() == [[0, 11, 4, 11]]
 
 
+def test_maps_of_any_number_of_rows_are_sampled() -> None:
+    image = np.random.default_rng(1).integers(0, 256, (20, 30, 3), dtype=np.uint8)
+    where = np.random.default_rng(2).uniform(0, 19, (70_000, 1, 2)).astype(np.float32)
+    found = sample(image, where)
+    assert found.shape == (70_000, 1, 3)
+    assert np.array_equal(found[:, 0], sample(image, where.reshape(1000, 70, 2)).reshape(-1, 3))
+
+
 def test_linear_light_follows_the_srgb_standard() -> None:
     light = linear_light(np.array([[0, 10, 11, 128, 255]], dtype=np.uint8))[0]
     assert light == pytest.approx([0.0, 0.003035, 0.003347, 0.215861, 1.0], abs=2e-6)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import FloatArray, FloatImage, Image
-from vision.sampling import TONE_CURVE, median
+from vision.sampling import TONE_CURVE, median, remapped
 
 
 @dataclass(frozen=True)
@@ -116,18 +116,11 @@ def _edge_lines(
     # the ends are left out because the neighbouring side bends the edge there
     fractions = np.linspace(0.12, 0.88, _SETTINGS.samples_per_side)
     feet = starts[:, None] + fractions[None, :, None] * (ends - starts)[:, None]
-    # one row per side: OpenCV takes no map of more than 32767 rows, and noise has many outlines
     columns, rows = (
         (feet[:, :, None, axis] + steps[:, None] * outward[:, None, None, axis]).reshape(len(starts), -1)
         for axis in range(2)
     )
-    seen = cv2.remap(
-        grey,
-        columns.astype(np.float32),
-        rows.astype(np.float32),
-        cv2.INTER_LINEAR,
-        borderMode=cv2.BORDER_REPLICATE,
-    )
+    seen = remapped(grey, columns.astype(np.float32), rows.astype(np.float32))
     profile = np.asarray(cv2.LUT(seen, _linear_levels()), dtype=np.float32).reshape(
         len(starts), _SETTINGS.samples_per_side, _SETTINGS.steps_across
     )
