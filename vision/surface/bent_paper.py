@@ -39,7 +39,7 @@ class BentPaperSettings:
     """Share of the light absorbed by a line above which more does not count: handwriting is darker."""
     coloured: float = 0.5
     """Difference between the channels, in log units beyond that of the paper, above which a pixel is a pen's ink and no
-    printed line. Higher: gaps in filled cells pass for lines. Lower: noise hides lines.
+    printed line, on sheets filled with pens. Higher: gaps in filled cells pass for lines. Lower: noise hides lines.
     """
     arches_mm: tuple[float, ...] = (-18.0, -9.0, 0.0, 9.0, 18.0)
     """Arches across and along the sheet used as starting points: heights half a diagonal from the centre, in mm."""

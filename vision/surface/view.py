@@ -13,12 +13,16 @@ import numpy.typing as npt
 from vision.frame import BoolImage, FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, Solid
 from vision.layout.surfaces import GridSurface
+from vision.opencv import undistort_points
 from vision.sampling import PixelMap, PlaneWindow, linear_light, plane_map, rounded, sample
 from vision.surface.bent_paper import PaperShape
 
 PIECE_MARGIN_MM = 3.5
 """Margin, in mm, by which pieces are grown before what they hide is marked. Larger: tolerates errors of their position,
 but leaves less bare surface. Set by hand.
+"""
+_MARGIN_OF_LENS = 1.05
+"""How many times farther off the axis than the picture's corners the lens model is still used, for a pixel beyond them.
 """
 
 
@@ -70,6 +74,10 @@ class SurfaceSampler:
         self._known_outlines: dict[Solid, npt.NDArray[np.int32]] = {}
         self._rounded_map = rounded(self._map)
         self.outside: BoolImage = np.asarray(cv2.inRange(self._map, (0, 0), last)) == 0
+        x_mm, y_mm = self.window.pixels_mm()
+        # what the lens sees is a cone, so a window whose corners are in it is in it
+        if not _seen_by_lens(camera, pose, x_mm[[0, -1]], y_mm[[0, -1]], self.window.height_mm).all():
+            self.outside |= ~_seen_by_lens(camera, pose, x_mm, y_mm, self.window.height_mm)
 
     def view(self, image: Image, solids: Sequence[Solid]) -> RectifiedView:
         """Sample the surface and mark what the given pieces hide, with a small margin."""
@@ -102,6 +110,18 @@ class SurfaceSampler:
         lengths = (self._camera_mm[2] - self.window.height_mm) / below_mm
         surface = self._camera_mm + (points_mm - self._camera_mm) * lengths[:, None]
         return self.window.to_pixels(surface[:, 0], surface[:, 1])
+
+
+def _seen_by_lens(camera: CameraModel, pose: Pose, x_mm: FloatArray, y_mm: FloatArray, z_mm: float) -> BoolImage:
+    """Return whether points, from arrays that broadcast to (rows, columns), lie in front of the camera and at most a
+    little farther off its axis than the picture's corners. Beyond these, a lens model may fold back into the picture.
+    """
+    width, height = camera.size
+    corners = np.array([[0, 0], [width, 0], [width, height], [0, height]], dtype=np.float64)
+    farthest = np.linalg.norm(undistort_points(corners, camera.matrix, camera.distortion), axis=1).max()
+    right, down, ahead = (row[0] * x_mm + row[1] * y_mm + row[2] * z_mm for row in pose.rotation)
+    off = np.hypot(right + pose.translation[0], down + pose.translation[1])
+    return np.asarray(off <= _MARGIN_OF_LENS * farthest * (ahead + pose.translation[2]))
 
 
 def rectified_view(

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from simulator.scene.viewpoint import looking_at
 from vision.frame import BoolImage
 from vision.geometry import CameraModel, CubeSolid, Pose
 from vision.layout.surfaces import GridSurface
@@ -67,6 +68,22 @@ def test_areas_out_of_the_picture_are_outside(camera: CameraModel, moved_mm: tup
     within = (x >= 0) & (x <= camera.size[0] - 1) & (y >= 0) & (y <= camera.size[1] - 1)
     assert np.array_equal(view.outside, ~within)
     assert 0 < view.outside.sum() < view.outside.size
+
+
+def test_what_a_lens_model_folds_back_into_the_picture_is_outside(camera: CameraModel) -> None:
+    # far off the axis this lens turns back: without a limit, squares beyond the picture appear in it
+    folding = replace(camera, distortion=np.array([0.1, -0.25, 0.0, 0.0, 0.0]))
+    straight = replace(camera, distortion=np.zeros(5))
+    low = looking_at(200.0, 45.0)
+    views = [SurfaceSampler(one, low, BOARD) for one in (folding, straight)]
+    folded, true = (view.outside for view in views)
+    assert true.any()
+    assert (folded & true).sum() > 0.95 * true.sum()
+
+
+def test_what_lies_behind_the_camera_is_outside(camera: CameraModel) -> None:
+    behind = replace(ABOVE, translation=np.array([0.0, 0.0, -1000.0]))
+    assert SurfaceSampler(camera, behind, BOARD).outside.all()
 
 
 def covering(sampler: SurfaceSampler, place: str, share: float) -> Occlusion:
