@@ -25,6 +25,12 @@ def finite_vector(values: object, length: int) -> FloatArray:
     return vector
 
 
+def is_picture(array: npt.NDArray[np.generic]) -> bool:
+    """Return whether an array is an ``Image`` with at least one pixel."""
+    is_grey_or_colour = array.ndim == 2 or (array.ndim == 3 and array.shape[2] == 3)
+    return is_grey_or_colour and array.dtype == np.uint8 and array.size > 0
+
+
 @dataclass(frozen=True, eq=False)
 class Frame:
     """One picture from a camera.

@@ -12,7 +12,7 @@ import numpy as np
 
 from common.durable import write_durably
 from vision.errors import CameraError, FrameError
-from vision.frame import Image
+from vision.frame import Image, is_picture
 from vision.opencv import as_grey
 
 IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"})
@@ -46,7 +46,7 @@ def check_frame(image: Image, size: tuple[int, int] | None = None, *, source: st
     """Raise FrameError when an array is not a picture, is black, lacks its lower part, or is not of ``size`` (width,
     height) in pixels.
     """
-    if image.ndim not in {2, 3} or image.dtype != np.uint8 or image.size == 0:
+    if not is_picture(image):
         raise FrameError(
             f"{source} gave an array of {image.dtype} {image.shape}; expected a picture of 8 bits a channel"
         )

@@ -68,7 +68,15 @@ def test_a_frame_of_another_size_is_named():
         check_frame(picture(), (640, 480), source="the webcam")
 
 
-@pytest.mark.parametrize("thing", [np.zeros((4, 4, 3)), np.zeros(5, np.uint8), np.zeros((0, 4), np.uint8)])
+@pytest.mark.parametrize(
+    "thing",
+    [
+        np.zeros((4, 4, 3)),
+        np.zeros(5, np.uint8),
+        np.zeros((0, 4), np.uint8),
+        *(np.zeros((4, 4, channels), np.uint8) for channels in (1, 2, 4)),
+    ],
+)
 def test_an_array_that_is_no_picture_is_refused(thing):
     with pytest.raises(FrameError, match="expected a picture of 8 bits a channel"):
         check_frame(thing)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vision.errors import CalibrationError, FrameError, NotLocatedError
-from vision.frame import Image
+from vision.frame import Image, is_picture
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
@@ -237,7 +237,7 @@ def _decide_by_surface(
 
 def check_size(image: Image, camera: CameraModel) -> None:
     """Raise FrameError if an array is not a picture, CalibrationError if its size is not the calibration's."""
-    if image.ndim not in {2, 3} or image.dtype != np.uint8 or image.size == 0:
+    if not is_picture(image):
         raise FrameError(f"got an array of {image.dtype} {image.shape}; expected a picture of 8 bits a channel")
     height, width = image.shape[:2]
     if (width, height) != tuple(camera.size):
