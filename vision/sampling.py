@@ -73,8 +73,9 @@ class PlaneWindow:
     def pixels_mm(self) -> tuple[FloatArray, FloatArray]:
         """Return the world's x of each column, (columns,), and y of each row, (rows, 1), of the sampled picture."""
         rows, columns = self.shape
-        x_mm = self.left_mm + (np.arange(columns) + 0.5) / self.px_per_mm
-        return x_mm, (self.far_mm - (np.arange(rows) + 0.5) / self.px_per_mm)[:, None]
+        x_mm = self.left_mm + (np.arange(columns, dtype=np.float64) + 0.5) / self.px_per_mm
+        y_mm = self.far_mm - (np.arange(rows, dtype=np.float64) + 0.5) / self.px_per_mm
+        return np.asarray(x_mm), np.asarray(y_mm[:, None])
 
     def pixels_of(self, points_mm: FloatArray) -> FloatArray:
         """Map points (..., 2) of the plane to the columns and rows of the sampled picture, (..., 2)."""
@@ -139,17 +140,12 @@ def sample(image: PixelsT, pixel_map: PixelMap | RoundedMap, interpolation: int 
 
 def remapped(image: Any, first: Any, second: Any, interpolation: int = cv2.INTER_LINEAR) -> Any:
     """Return what ``cv2.remap`` does with a border that repeats, also for maps with more rows than that takes."""
-    parts = [
-        cv2.remap(
-            image,
-            first[start : start + _MOST_ROWS],
-            None if second is None else second[start : start + _MOST_ROWS],
-            interpolation,
-            borderMode=cv2.BORDER_REPLICATE,
-        )
-        for start in range(0, max(len(first), 1), _MOST_ROWS)
-    ]
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    if len(first) <= _MOST_ROWS:
+        return cv2.remap(image, first, second, interpolation, borderMode=cv2.BORDER_REPLICATE)
+    parts = [slice(start, start + _MOST_ROWS) for start in range(0, len(first), _MOST_ROWS)]
+    return np.concatenate(
+        [remapped(image, first[rows], None if second is None else second[rows], interpolation) for rows in parts]
+    )
 
 
 def shrink(image: Image, factor: int = SHRINK) -> Image:
