@@ -121,14 +121,11 @@ class Clock:
 
     def _hourglass_is_empty_at_s(self, player: Player) -> float:
         left, time_s = self._playing_s(), self.since_s
-        losing = [each for each in self.running if left[each] > 0]
-        while player in losing:
-            rates = hourglass_rates(left, losing)
-            step_s = min((left[each] / -rates[each] for each in losing if rates[each] < 0), default=math.inf)
+        while left[player] > 0:
+            step_s = _rates_last_s(left, hourglass_rates(left, self.running))
             if math.isinf(step_s):
                 return math.inf
-            left, time_s = _run_hourglass(left, losing, step_s), time_s + step_s
-            losing = [each for each in losing if left[each] > _NOTHING_S]
+            left, time_s = _run_hourglass(left, self.running, step_s), time_s + step_s
         return time_s
 
     def face(self, time_s: float) -> ClockFace:
@@ -188,24 +185,36 @@ def run_down(
     return left, delay
 
 
-def hourglass_rates(players: Collection[Player], running: Collection[Player]) -> dict[Player, float]:
-    """Return how many seconds a second each player gains: those whose time runs give theirs to all others."""
-    share = 1 / (len(players) - 1) if len(players) > 1 else 0.0
-    return {player: share * sum(each != player for each in running) - (player in running) for player in players}
+def hourglass_rates(remaining_s: Mapping[Player, float], running: Collection[Player]) -> dict[Player, float]:
+    """Return how many seconds a second each player gains: those whose time runs give theirs to all others.
+
+    Whoever has nothing left while their time runs neither gives nor gains. If nobody can gain, nobody gives.
+    """
+    empty = {player for player in running if remaining_s[player] <= 0}
+    sharing = [player for player in remaining_s if player not in empty]
+    giving = [player for player in running if player in sharing and (len(sharing) > 1 or not empty)]
+    share = 1 / (len(sharing) - 1) if len(sharing) > 1 else 0.0
+    return {
+        player: share * sum(each != player for each in giving) - (player in giving) if player in sharing else 0.0
+        for player in remaining_s
+    }
+
+
+def _rates_last_s(remaining_s: Mapping[Player, float], rates: Mapping[Player, float]) -> float:
+    """Return how long it takes until somebody has nothing left, and the rates change; infinity for never."""
+    return min((remaining_s[player] / -rate for player, rate in rates.items() if rate < 0), default=math.inf)
 
 
 def _run_hourglass(
     remaining_s: Mapping[Player, float], running: Sequence[Player], elapsed_s: float
 ) -> dict[Player, float]:
     left, rest_s = dict(remaining_s), elapsed_s
-    losing = [player for player in running if left[player] > 0]
-    while rest_s > 0 and losing:
-        # whoever has nothing left gives nothing, and the rates change
-        rates = hourglass_rates(left, losing)
-        step_s = min([rest_s, *(left[player] / -rates[player] for player in losing if rates[player] < 0)])
-        left = {player: max(0.0, left[player] + rates[player] * step_s) for player in left}
+    while rest_s > 0:
+        rates = hourglass_rates(left, running)
+        step_s = min(rest_s, _rates_last_s(left, rates))
+        after = {player: left[player] + rates[player] * step_s for player in left}
+        left = {player: seconds if seconds > _NOTHING_S else 0.0 for player, seconds in after.items()}
         rest_s -= step_s
-        losing = [player for player in losing if left[player] > _NOTHING_S]
     return left
 
 

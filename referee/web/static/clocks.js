@@ -24,7 +24,10 @@ export function left(clock, player, elapsed) {
   // Who alone loses time can't give more than there is.
   const most = losing.length === 1 ? clock.remaining_s[losing[0]] : Infinity;
   const lost = (each) => Math.min(most, used(each));
-  const others = Object.keys(clock.remaining_s).length - 1;
+  // Whose time runs without any left neither gives nor gains.
+  const empty = clock.mode === "hourglass" ? clock.running.filter((each) => !losing.includes(each)) : [];
+  const others = Object.keys(clock.remaining_s).length - 1 - empty.length;
+  if (empty.includes(player) || (empty.length && others < 1)) return now;
   const flows = clock.mode === "hourglass" && others > 0;
   const gained = flows ? losing.filter((each) => each !== player).reduce((sum, each) => sum + lost(each), 0) / others : 0;
   return Math.max(0, now - (losing.includes(player) ? lost(player) : 0) + gained);

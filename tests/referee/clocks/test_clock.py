@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.clocks.clock import Clock, PauseReason, clock_text, clock_words, run_down
+from referee.clocks.clock import Clock, PauseReason, clock_text, clock_words, hourglass_rates, run_down
 from referee.clocks.control import ClockMode, FlagRule, TimeControl, read_control, recorded_control
 from referee.errors import ClockError
 
@@ -263,9 +263,9 @@ def test_an_hourglass_stands_still_while_everybodys_time_runs(players: tuple[str
 
 
 @given(
-    st.lists(st.floats(100, 200), min_size=2, max_size=4),
+    st.lists(st.just(0.0) | st.floats(1, 200), min_size=2, max_size=4),
     st.lists(st.booleans(), min_size=4, max_size=4),
-    st.floats(0, 100),
+    st.floats(0, 300),
 )
 def test_an_hourglass_gives_the_same_in_one_step_as_in_many_and_loses_no_time(
     left: list[float], runs: list[bool], elapsed_s: float
@@ -281,10 +281,21 @@ def test_an_hourglass_gives_the_same_in_one_step_as_in_many_and_loses_no_time(
     assert sum(at_once.values()) == pytest.approx(sum(left), abs=1e-6)
 
 
+@pytest.mark.parametrize("running", [("p1",), ("p1", "p2")])
+def test_an_hourglass_stands_still_while_the_time_of_a_player_without_any_runs(running: tuple[str, ...]) -> None:
+    left = {"p1": 0.0, "p2": 10.0}
+    assert hourglass_rates(left, running) == {"p1": 0, "p2": 0}
+    clock = Clock(TimeControl(ClockMode.HOURGLASS, 60.0), left, 0.0, running=running, fallen=("p1",))
+    assert clock.at(2.0).at(5.0).remaining_s == clock.at(5.0).remaining_s == left
+    assert clock.flag_falls_at_s("p1") == 0.0
+    going = clock.switch(5.0, ("p2",), "p1")
+    assert going.at(8.0).remaining_s == {"p1": 3.0, "p2": 7.0}
+
+
 @pytest.mark.parametrize(
     ("left_s", "running", "falls_s"),
     [
-        ({"p1": 0.0, "p2": 10.0, "p3": 40.0}, ("p1", "p2", "p3"), 20.0),
+        ({"p1": 0.0, "p2": 10.0, "p3": 40.0}, ("p1", "p2"), 10.0),
         ({"p1": 1.0, "p2": 10.0, "p3": 40.0}, ("p1", "p2"), 11.0),
     ],
 )

@@ -297,6 +297,8 @@ def test_clocks_count_on_by_themselves(diaballik: Any, visit: Any) -> None:
     assert page.evaluate(left, [{**clock, "paused": "a question"}, "white", 5]) == 15
     both = {**clock, "running": ["black", "white"], "remaining_s": {"black": 60, "white": 60}, "delay_s": {}}
     assert [page.evaluate(left, [both, side, 30]) for side in ("black", "white")] == [60, 60]
+    empty = {**both, "remaining_s": {"black": 0, "white": 60}}
+    assert [page.evaluate(left, [empty, side, 30]) for side in ("black", "white")] == [0, 60]
     face = """async (seconds) => (await import("/static/clocks.js")).face(seconds)"""
     assert [page.evaluate(face, seconds) for seconds in (9.54, 20, 3700)] == ["9.5", "0:20", "1:01:40"]
     assert visit(address, locale="de-DE").evaluate(face, 9.54) == "9,5"
