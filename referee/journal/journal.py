@@ -87,6 +87,7 @@ class Journal(Closeable):
         self._connection = connection
         self._reopen = reopen
         self._has_failed = False
+        self._is_cut_off = False
         self._wall_clock = wall_clock
         self._limits = limits or EvidenceLimits()
         self._lock = lock
@@ -97,6 +98,8 @@ class Journal(Closeable):
 
     def _rows(self, query: str, *arguments: object) -> list[Any]:
         with journal_faults(self.path):
+            if self._is_cut_off:
+                self._connect_again()
             return self._connection.execute(query, arguments).fetchall()
 
     def _value(self, query: str, *arguments: object) -> Any:
@@ -138,13 +141,13 @@ class Journal(Closeable):
             lock = WriterLock(path, wall_clock())
             on_failure.callback(lock.release)
 
-            def reopen() -> sqlite3.Connection:
+            def reopen(mode: str = "rw") -> sqlite3.Connection:
                 # In a power cut, a card may corrupt data next to the bytes it was writing. With psow=0, SQLite starts
                 # each transaction in a new block of the log, so that committed transactions share no block with it.
-                return connect(f"{path.absolute().as_uri()}?mode=rwc&psow=0")
+                return connect(f"{path.absolute().as_uri()}?mode={mode}&psow=0")
 
             with journal_faults(path):
-                connection = reopen()
+                connection = reopen("rwc")
                 on_failure.callback(connection.close)
                 version = database.version_of(connection)
                 if 0 < version < len(database.MIGRATIONS):
@@ -277,14 +280,21 @@ class Journal(Closeable):
         back_up(file, file)
         with self._noting_failure():
             self._connection.close()
+            self._is_cut_off = True
             # The copy contains what is in the log, so a log that a power cut leaves behind changes nothing.
             try:
                 drop_log(file)
             finally:
                 # The events must stay readable; the next attempt replaces the file again.
-                self._connection = self._reopen()
+                self._connect_again()
             database.prepare(self._connection)
         self._has_failed = False
+
+    def _connect_again(self) -> None:
+        """Open the file again after it was closed to be replaced; raises sqlite3.Error while that is impossible."""
+        if self._reopen is not None:
+            self._connection = self._reopen()
+            self._is_cut_off = False
 
     def _insert_picture(self, event_number: int, picture: Evidence) -> int:
         size = len(picture.content)

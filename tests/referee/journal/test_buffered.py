@@ -181,3 +181,29 @@ def test_the_events_stay_readable_when_the_log_of_a_broken_file_cannot_be_remove
     journal.retry()
     assert not journal.pending
     assert len(journal.events()) == 2
+
+
+def test_a_file_that_could_not_be_opened_again_is_read_and_written_as_soon_as_it_can(tmp_path: Path) -> None:
+    path, away = tmp_path / "journal.sqlite", tmp_path / "away.sqlite"
+
+    goes_away = False
+
+    def open_file(target: str) -> sqlite3.Connection:
+        if goes_away:
+            path.rename(away)
+        return connect(target)
+
+    kept = Journal.open(path, wall_clock=lambda: START, connect=open_file)
+    journal = BufferedJournal(kept, lambda _: None)
+    journal.append(NEW_GAME)
+    kept._has_failed = goes_away = True
+    assert journal.append(note("a")) == 2
+    assert isinstance(journal.trouble, JournalReadOnlyError)
+    assert not path.exists(), "an empty file must not take its place"
+    goes_away = False
+    away.rename(path)
+    assert [number for number, _ in journal.events()] == [1, 2]
+    assert journal.retry()
+    journal.close()
+    with Journal.open(path, wall_clock=lambda: START, read_only=True) as read:
+        assert [event.data.get("text") for _, event in read.events()] == [None, "a"]
