@@ -107,7 +107,7 @@ class Announcer(Generic[StateT, TurnT]):
 
     def begin(self, belief: Belief[StateT, TurnT]) -> None:
         """Show that a game begins."""
-        self._on_show, self._against = _OnShow(), ()
+        self._on_show, self._against, self._asked = _OnShow(), (), None
         self._publish_state(belief)
 
     def show(self, belief: Belief[StateT, TurnT], signal: Signal) -> None:

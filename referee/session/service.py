@@ -70,7 +70,7 @@ class Service(Generic[StateT, TurnT]):
         self._belief: Belief[StateT, TurnT] = Belief()
         self._log: GameLog[StateT, TurnT] = GameLog(game, journal, reader)
         self._view = TableView(self._context, settings)
-        self._announced: tuple[commands.Announce, str] | None = None
+        self._announced: dict[commands.Announce, str] = {}
         self._announcer: Announcer[StateT, TurnT] = Announcer(game, self._log, publish, say)
         self._advisers = Advisers(game, self._log, self._announcer, settings.hints, hints, opponent)
         self._time = Timekeeper(self._context, self._log, self._announcer, settings)
@@ -112,8 +112,7 @@ class Service(Generic[StateT, TurnT]):
         """
 
         def respond(reply: commands.Reply | None) -> None:
-            waiting_id = "" if self._announced is None else self._announced[1]
-            if reply is not None and waiting_id and waiting_id == submitted.request_id:
+            if reply is not None and submitted.request_id and submitted.request_id in self._announced.values():
                 reply = replace(reply, waits=True)
             submitted.respond(reply and self._log.with_write_warning(reply))
 
@@ -161,7 +160,7 @@ class Service(Generic[StateT, TurnT]):
         self._log.append(events.new_game_event(complete))
         self._options = dict(complete.options)
         self._belief = Belief()
-        self._announced = None
+        self._announced = {}
         self._view = TableView(self._context, self._settings)
         self._announcer.begin(self._belief)
         return f"Game {self._log.number} of {self._game.title} begins. {events.set_up_request(self._game)}"
@@ -240,7 +239,6 @@ class Service(Generic[StateT, TurnT]):
         return self._announce(command) if isinstance(command, commands.Announce) else self._apply_entry(command)
 
     def _announce(self, command: commands.Announce) -> str:
-        self._announced = None
         try:
             if self.pending and entries.ends_game_by_word(command):
                 # Name the speaker now: if the waiting turn is put back, another player is to move.
@@ -274,7 +272,7 @@ class Service(Generic[StateT, TurnT]):
         return self._announcer.show_offer(self._belief, settled)
 
     def _judge_later(self, command: commands.Announce) -> str:
-        self._announced = (command, self._log.request_id)
+        self._announced[command] = self._log.request_id
         return _JUDGED_LATER
 
     def _end_turn_before(self) -> None:
@@ -363,11 +361,12 @@ class Service(Generic[StateT, TurnT]):
                 return verdicts
             unclear = self._view.unclear()
             return [] if unclear is None else self._publish_ruling(Ruling((unclear,)), asked=False)
-        if self._announced is not None:
-            announced, request_id = self._announced
+        before, waiting, self._announced = self._log.last_event, self._announced, {}
+        for announced, request_id in waiting.items():
             with suppress(CorrectionError, EngineError), self._log.recording_request(request_id):
                 self.enter(announced)
-                return []
+        if self._log.last_event != before:
+            return []
         if ends_turn:
             return []
         trigger = self._view.trigger(set_up=bool(self.belief))
@@ -449,7 +448,7 @@ class Service(Generic[StateT, TurnT]):
         """
         self._belief = override_belief(self._context, self._belief, states, places, unchanged=unchanged, undone=undone)
         self._view.press_waits = False
-        self._announced = None
+        self._announced = {}
         self._show_override(signal)
 
     def _show_override(self, signal: Signal) -> None:

@@ -12,6 +12,7 @@ from hardware.pin_map import ButtonRole
 from referee.commands.values import (
     Announce,
     AnswerDraw,
+    NewGame,
     OfferDraw,
     Overrule,
     Press,
@@ -109,3 +110,27 @@ def test_a_noted_resignation_outlives_the_word_that_a_place_is_right(table_set_u
     on.tell(Overrule(("e7",), "Ben"))
     on.show(after, 2)
     assert on.kinds()[-3:] == ["turn", "announced", "end"]
+
+
+@pytest.mark.parametrize("later", [Announce("gold:resign", "Ben"), Announce("nonsense", "Ben")])
+def test_what_is_announced_first_counts_and_what_follows_is_answered(table_set_up: Any, later: Announce) -> None:
+    on = table_set_up(turn_end=TurnEnd.TOUCH)
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 2)
+    on.hand(after, 0.5)
+    for said in (Announce("resign", "Ann"), later, later):
+        assert on.tell(said).words.startswith("Noted.")
+    heard = len(on.said)
+    on.show(after, 1)
+    assert on.snapshots[-1].outcome.winner == "gold"
+    assert on.kinds()[-3:] == ["turn", "announced", "end"]
+    assert len(on.said) == heard + 2, "one sentence for each"
+
+
+def test_a_question_of_the_game_before_is_not_answered_in_the_next_one(on: Table, start: Any) -> None:
+    assert "Gold resigns?" in on.tell(Press(ButtonRole.RESIGN)).words
+    on.tell(NewGame("deblockle"))
+    on.show(start, 2)
+    assert on.service.belief
+    assert "Gold resigns?" in on.tell(Press(ButtonRole.RESIGN)).words
+    assert not on.service.finished
