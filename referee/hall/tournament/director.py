@@ -23,7 +23,8 @@ _SYSTEMS: Mapping[System, ModuleType] = {System.SWISS: swiss, System.ROUND_ROBIN
 class StoredTournament:
     """A stored tournament: which ``game`` is played, when it began (ISO 8601 UTC), and the boards' tables.
 
-    ``seats`` maps round and board to a table's id. ``begun`` are the rounds and boards whose game has begun.
+    ``seats`` maps round and board to a table's id, ``seated`` to since when the game belongs there (ISO 8601 UTC).
+    ``begun`` are the rounds and boards whose game has begun.
     """
 
     id: int
@@ -31,6 +32,7 @@ class StoredTournament:
     game: str
     began: str
     seats: dict[tuple[int, int], str]
+    seated: dict[tuple[int, int], str]
     begun: frozenset[tuple[int, int]]
 
 
@@ -126,9 +128,9 @@ class Director:
                 other_round, board = others[0]
                 raise TournamentError(f"table {seat} still has the game of round {other_round}, board {board}")
             if not work.run(
-                "UPDATE pairing SET seat = ? WHERE tournament = ? AND round = ? AND board = ? "
+                "UPDATE pairing SET seat = ?, paired = ? WHERE tournament = ? AND round = ? AND board = ? "
                 "AND seat <> '' AND game_number = 0 AND score = ?",
-                *(seat, *key, Score.OPEN.value),
+                *(seat, self._stamp(), *key, Score.OPEN.value),
             ):
                 raise TournamentError(f"round {pairing[0]} has no game at board {pairing[1]} that is still to begin")
             work.run("DELETE FROM known_event WHERE tournament = ? AND round = ? AND board = ?", *key)
@@ -171,7 +173,7 @@ def _read(work: Transaction, number: int) -> StoredTournament:
     name, system, rounds, game, began = found[0]
     players = work.rows("SELECT number, name, rating, present FROM player WHERE tournament = ? ORDER BY number", number)
     pairings = work.rows(
-        "SELECT round, board, first, second, score, seat, game_number FROM pairing WHERE tournament = ? "
+        "SELECT round, board, first, second, score, seat, paired, game_number FROM pairing WHERE tournament = ? "
         "ORDER BY round, board",
         number,
     )
@@ -182,6 +184,7 @@ def _read(work: Transaction, number: int) -> StoredTournament:
         tuple(Player(each, named, rating, bool(present)) for each, named, rating, present in players),
         tuple(Pairing(each, board, first, second, Score(score)) for each, board, first, second, score, *_ in pairings),
     )
-    seats = {(each, board): seat for each, board, *_, seat, _ in pairings}
+    seats = {(each, board): seat for each, board, *_, seat, _, _ in pairings}
+    seated = {(each, board): paired for each, board, *_, paired, _ in pairings}
     begun = frozenset((each, board) for each, board, *_, game_number in pairings if game_number)
-    return StoredTournament(number, tournament, game, began, seats, begun)
+    return StoredTournament(number, tournament, game, began, seats, seated, begun)

@@ -190,13 +190,14 @@ class TournamentPages:
                     self._desk.hall.withdraw(each.request_id)
 
     def _orders(self, kept: StoredTournament) -> dict[tuple[int, int], Ruling]:
-        """Return what the tables were last told to begin, by round and board, for games that have not begun."""
+        """Return what the tables were last told to begin, by round and board, for games that may still begin."""
         newest, orders = self._desk.hall.rulings.newest, {}
         for pairing in kept.tournament.pairings:
             at = (pairing.round, pairing.board)
-            if pairing.needs_table and at not in kept.begun:
+            if pairing.needs_table and pairing.score is Score.OPEN and at not in kept.begun:
                 names = kept.tournament.names_of(pairing)
-                given = newest(kept.seats[at], _MOST_RULINGS)
+                # The same two may have had a game at this table before.
+                given = [each for each in newest(kept.seats[at], _MOST_RULINGS) if each.given_at >= kept.seated[at]]
                 orders[at] = next((each for each in given if each.players == names), None)
         return {at: order for at, order in orders.items() if order is not None}
 
