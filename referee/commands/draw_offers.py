@@ -1,7 +1,7 @@
 """Draw offers: who may offer, accept or refuse a draw, and the events that the journal records. Pure functions.
 
 The other player can also accept by saying "draw". An offer stands until the other player answers or plays a turn, or
-until a correction or a take-back changes the position. A turn by the offering player leaves it open.
+until a person's correction or a take-back changes the position. A turn by the offering player leaves it open.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from common.phrases import capitalized
 from engine.api import Game
 from engine.support.players import DRAW, EVERYONE, check_player, opponent
 from engine.values import Announcement, Player
+from referee.commands.entries import MISREAD
 from referee.commands.values import Announce, AnswerDraw, OfferDraw
 from referee.errors import CorrectionError
 from referee.journal.events import STATE_CHANGING, Event, EventKind
@@ -91,6 +92,8 @@ def offer_after(before: Player | None, event: Event) -> Player | None:
     if event.kind == EventKind.OFFER:
         return str(event.data["player"]) if event.data["change"] == MADE else None
     if event.kind == EventKind.TURN and event.data.get("player") == before:
+        return before
+    if event.kind == EventKind.CORRECTION and event.data.get("why") == MISREAD:
         return before
     return None if event.kind in _ENDING else before
 

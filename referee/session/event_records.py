@@ -11,7 +11,7 @@ from engine.api import Game, StateT
 from engine.support.players import EVERYONE, describe_announcement
 from engine.values import Announcement, Breach, Outcome, Place, Player
 from referee.clocks.fold import COMPLETE_S
-from referee.commands.entries import AppliedCorrection
+from referee.commands.entries import MISREAD, AppliedCorrection
 from referee.commands.values import Correct, NewGame
 from referee.journal import Folded, fold
 from referee.journal.events import CLOCK, REQUEST, STATE_CHANGING, Event, EventKind, JsonValue
@@ -156,7 +156,7 @@ def correction_event(
 
 def misread_event(states: Sequence[str], time_s: float | None) -> Event:
     """Make the event for states that count again because a side face had been misread."""
-    return correction_event(states, "button", "a side face had been misread", time_s)
+    return correction_event(states, "button", MISREAD, time_s)
 
 
 def end_event(outcome: Outcome, time_s: float | None) -> Event:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.registry import load
-from referee.commands.draw_offers import open_offer_in
+from referee.commands.draw_offers import offer_after, open_offer_in
 from referee.commands.messages import COMMAND_MESSAGES, Role
 from referee.commands.values import (
     Announce,
@@ -27,7 +27,9 @@ from referee.commands.values import (
 from referee.hints.opponent import Opponent, OpponentSettings
 from referee.hints.requests import ImmediateHints
 from referee.journal import Journal, fold
+from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines
+from referee.session.event_records import correction_event, misread_event
 from referee.session.execution import IdleSession, events_of_game, execute
 from referee.session.feed import Snapshot
 from referee.session.service import Service
@@ -131,6 +133,17 @@ def test_an_offer_holds_until_the_other_player_plays_on(session: tuple[Any, Jour
     assert not carry_out(table, EnterTurn("a7-a6", "Ben", "white")).refused
     assert open_offer_in(events_of_game(journal, None)[1]) is None
     assert carry_out(table, AnswerDraw("Ben", accepts=True)).refused
+
+
+@pytest.mark.parametrize("plays", ["gold", "teal"])
+def test_a_misread_side_face_leaves_an_offer_open(plays: str) -> None:
+    state = load("deblockle").rules.new()
+    text = load("deblockle").notation.format_state(state)
+    turn = Event(EventKind.TURN, {"turn": "e1-e2", "player": plays, "state": text})
+    offer = offer_after("gold", misread_event([text], 1.0))
+    assert offer == "gold"
+    assert offer_after(offer, turn) == ("gold" if plays == "gold" else None)
+    assert offer_after("gold", correction_event([text], "Ann", "", 1.0)) is None
 
 
 @pytest.mark.parametrize("change", [TakeBack("Ann"), Announce("black:resign", "Ann"), set_up()])
