@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from common.phrases import counted
 from engine.api import Game
+from engine.values import LookName, Place
 from referee.journal.events import Event, EventKind
 from referee.judge.verdict import Verdict, VerdictKind
 from simulator.play.actions import ActionKind
-from simulator.play.ground_truth import TruthLog
+from simulator.play.ground_truth import TruthEvent, TruthLog
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,9 @@ def score_game(
     """Compare the journal and the verdicts with the truth.
 
     A turn counts as accepted as played when the board after it equals the referee's belief after the turn of the same
-    number. A violation counts as reported when an illegal verdict came before the next action that ends a turn. With
-    ``may_ask``, for a referee with sensors only, a question about it suffices.
+    number. A violation counts as reported when an illegal verdict came before the next action that ends a turn. A
+    question about it suffices if the referee misread one of its places, and for a referee with sensors only
+    (``may_ask``).
     """
     differences: list[str] = []
     played = truth.played
@@ -80,7 +82,9 @@ def score_game(
         if any(one in unmatched for one in answers):
             named += 1
             unmatched = [one for one in unmatched if one not in answers]
-        elif may_ask and any(one.kind is VerdictKind.AMBIGUOUS for one in answers):
+        elif any(
+            one.kind is VerdictKind.AMBIGUOUS and (may_ask or _was_misread(violation, one.seen)) for one in answers
+        ):
             asked_about += 1
         else:
             differences.append(
@@ -89,6 +93,12 @@ def score_game(
     differences += [f"at {one.time_s:.1f} s a fault was named that was none: {one.sentence}" for one in unmatched]
     questions = sum(verdict.kind is VerdictKind.AMBIGUOUS for verdict in verdicts)
     return Score(len(played), right, len(violations), named, len(unmatched), questions, tuple(differences), asked_about)
+
+
+def _was_misread(violation: TruthEvent, seen: Mapping[Place, LookName]) -> bool:
+    """Return whether a place that a violation changed was seen with another look than it had."""
+    after = violation.after
+    return any(after[place] not in (violation.before.get(place), seen.get(place, after[place])) for place in after)
 
 
 def silent_turn_numbers(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> frozenset[int]:

@@ -1,13 +1,47 @@
-"""The score of the demo: accepted turns that wrote nothing on a sheet."""
+"""The score of the demo: violations that were misread, and accepted turns that wrote nothing on a sheet."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from random import Random
+
+import pytest
 
 from engine.registry import load
 from engine.showing import silent_turns
-from referee.demo.score import silent_turn_numbers
+from referee.demo.score import score_game, silent_turn_numbers
 from referee.journal.events import Event, EventKind
+from referee.judge.verdict import Verdict, VerdictKind
+from simulator.play.actions import ActionKind
+from simulator.play.ground_truth import TruthEvent, TruthLog
+
+
+@pytest.mark.parametrize(
+    ("kind", "seen", "is_enough"),
+    [
+        (VerdictKind.AMBIGUOUS, {"c3": "clear large", "e5": "red medium"}, True),
+        (VerdictKind.AMBIGUOUS, {"c3": "black large"}, False),
+        (VerdictKind.AMBIGUOUS, {"e5": "red small"}, False),
+        (VerdictKind.NOT_FINISHED, {"c3": "clear large"}, False),
+    ],
+)
+def test_a_question_about_a_violation_is_enough_only_where_it_was_misread(
+    kind: VerdictKind, seen: Mapping[str, str], is_enough: bool
+) -> None:
+    before = {"c3": "red medium", "e5": "red medium"}
+    put_on = TruthEvent(
+        ActionKind.VIOLATION,
+        "warm",
+        1.0,
+        2.0,
+        before,
+        before | {"c3": "black large"},
+        {},
+        violation="black without a tower",
+    )
+    answer = Verdict(kind, "", 3.0, 1, places=tuple(seen), seen=seen)
+    score = score_game(load("blockade"), TruthLog(events=[put_on]), [answer], [])
+    assert (score.agreed, score.asked_about) == (is_enough, int(is_enough))
 
 
 def test_not_combining_after_a_take_back_writes_nothing() -> None:
