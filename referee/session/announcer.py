@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
@@ -37,6 +37,7 @@ from referee.session.signals import (
 _AS_BEFORE = frozenset({VerdictKind.UNCHANGED, VerdictKind.PUT_RIGHT})
 """Verdicts that leave the table as it was when the program announced its turn."""
 _WAITING_FOR_SET_UP = "Waiting for the set-up."
+_DROPPED = "What was announced before no longer counts, since the game went on meanwhile."
 
 CONFIRM_S = 5.0
 """How long, in seconds, a second press can confirm a button's question."""
@@ -81,6 +82,11 @@ class Announcer(Generic[StateT, TurnT]):
     def shown(self) -> Verdict | None:
         """The verdict currently shown."""
         return self._on_show.verdict
+
+    def say_dropped(self, waiting: Collection[Announce]) -> None:
+        """Say that announcements which waited until the table is at rest no longer count."""
+        if waiting:
+            self.say(_DROPPED)
 
     def remark(self, sentence: str) -> None:
         """Say something that isn't a verdict, and record it in the journal."""

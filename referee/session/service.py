@@ -448,6 +448,7 @@ class Service(Generic[StateT, TurnT]):
         """
         self._belief = override_belief(self._context, self._belief, states, places, unchanged=unchanged, undone=undone)
         self._view.press_waits = False
+        self._announcer.say_dropped(self._announced)
         self._announced = {}
         self._show_override(signal)
 

@@ -142,6 +142,7 @@ def test_a_waiting_announcement_is_dropped_after_another_command(at: At) -> None
     said = len(on.said)
     on.show(shown_after(ONE_SHORT, "f1-f2"), 2)
     assert not any("repe" in one for one in on.said[said:])
+    assert on.said[said - 1].startswith("What was announced before no longer counts")
 
 
 @pytest.mark.parametrize(
