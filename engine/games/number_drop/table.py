@@ -157,7 +157,8 @@ def _advance_corrected(state: NumberDropState, before: tuple[Sheet, ...]) -> Num
         # A first digit may be missing again, even the last one.
         return flow.apply_tiles(state, state.tiles)
     if state.phase is Phase.DROP:
-        # Whoever had no combination was done after the drop; a corrected digit may open one.
+        # Whoever had no combination was done after the drop; a corrected digit may open one. A state does not tell
+        # whether that player has drawn a loop in this turn, so it may be a second one.
         opened = set_of(player for player, sheet in enumerate(before) if not has_combination(sheet))
         dropped = flow.everyone(state) & ~state.playing & (state.combining | opened)
         able = set_of(player for player in members(dropped) if has_combination(state.sheets[player]))
