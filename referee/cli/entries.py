@@ -237,18 +237,20 @@ def announce_command(
     from referee.commands.values import Announce
 
     command = Announce(kind, by or user_name(), _side(player))
-    if kind.strip().lower() == RESIGN and not is_sure and sys.stdin.isatty():
-        confirm(_question_before(context, journal, command))
+    if kind.rpartition(":")[2].strip().lower() == RESIGN and not is_sure:
+        _ask_to_resign(context, journal, command)
     say(submit(context, journal, command))
 
 
-def _question_before(context: CommandContext, journal: Path | None, command: Announce) -> str:
-    """Return the question that asks whether to end the game like this; raises the announcement's errors."""
+def _ask_to_resign(context: CommandContext, journal: Path | None, command: Announce) -> None:
+    """Ask whether to resign; raises the announcement's errors, and click's UsageError if nobody can be asked."""
     from referee.session.execution import IdleSession
 
     with context.open_journal(journal) as opened:
         told = IdleSession(opened, time.monotonic).preview(command)
-    return f"{told} Are you sure?"
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"not announced: {told} To resign without being asked, add --yes.")
+    confirm(f"{told} Are you sure?")
 
 
 @click.command(cls=ExampleCommand)

@@ -59,7 +59,7 @@ def test_a_game_can_be_kept_by_text_alone(run: Run, harvest: None, tmp_path: Pat
         "Expected: 5 points, worked out to the end.\n"
     )
     assert run("turn", "leave").exit_code == 0
-    assert run("announce", "resign").stdout == f"P2 resigns. P3 wins: most points. {NEXT}\n"
+    assert run("announce", "resign", "--yes").stdout == f"P2 resigns. P3 wins: most points. {NEXT}\n"
     assert run("turn", "keep", "--player", "p2").stderr == "referee: error: p2 may not play now; the game is over.\n"
     assert kinds() == ["new game", "set up", "rolled", "turn", "hint given", "turn", "announced", "end"]
     told = run("replay", tmp_path / "game.sqlite").stdout
@@ -73,15 +73,22 @@ def test_a_game_can_be_kept_by_text_alone(run: Run, harvest: None, tmp_path: Pat
     assert run("turn", "keep").exit_code == 0
 
 
-def test_resigning_must_be_confirmed_at_a_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_resignation_must_be_confirmed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     run("new", "deblockle")
     turn = GAME.notation.format_turn(GAME.rules.legal_turns(GAME.rules.new())[0])
     assert run("turn", turn).exit_code == 0
     before = kinds()
+    announced = (("resign", "--player", "gold"), ("gold:resign",))
+    for words in announced:
+        unasked = run("announce", *words, input="y\n")
+        assert (unasked.exit_code, unasked.stdout) == (2, "")
+        assert "not announced: Gold resigns. Teal wins: gold resigned. To resign without" in unasked.stderr
+        assert "add --yes" in unasked.stderr
     monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
-    kept = run("announce", "resign", "--player", "gold", input="n\n")
-    assert "Gold resigns. Teal wins: gold resigned. Are you sure?" in kept.output
-    assert kept.exit_code != 0
+    for words in announced:
+        kept = run("announce", *words, input="n\n")
+        assert "Gold resigns. Teal wins: gold resigned. Are you sure?" in kept.output
+        assert kept.exit_code != 0
     assert kinds() == before
     sure = run("announce", "resign", "--player", "gold", "--yes")
     assert "Are you sure" not in sure.output

@@ -115,7 +115,7 @@ def test_games_that_cannot_be_resumed_are_refused(run: Run) -> None:
     run("turn", "c1-b1=x-a2")
     assert "game 1 is the last one" in run("games", "resume", "1").stderr
     assert "the last one is game 1" in run("games", "resume", "7").stderr
-    assert run("announce", "resign").stdout.startswith("Teal resigns. Gold wins: teal resigned.")
+    assert run("announce", "resign", "--yes").stdout.startswith("Teal resigns. Gold wins: teal resigned.")
     assert run("status").stdout.endswith("Over: Gold won: teal resigned.\n")
     run("new", "deblockle")
     assert run("games", "resume", "1").stderr == (

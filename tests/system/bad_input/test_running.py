@@ -230,7 +230,7 @@ def test_a_person_corrects_a_running_and_a_stopped_referee(
     done = run("turn", turn, "--player", "teal", "--journal", journal)
     assert (done.exit_code, done.stderr) == (4, "referee: error: teal may not play now; it is the turn of gold.\n")
     assert run("turn", turn, "--by", "Ann", "--journal", journal).exit_code == 0
-    assert run("announce", "resign", "--journal", journal).stdout.startswith("Teal resigns. The running")
+    assert run("announce", "resign", "--yes", "--journal", journal).stdout.startswith("Teal resigns. The running")
     referee.wait_for("Teal resigns.")
     for _ in range(2):
         assert run("take-back", "--journal", journal).exit_code == 0
