@@ -21,7 +21,7 @@ from engine.errors import EngineError
 from firmware_bridge.errors import BridgeError
 from hardware.errors import HardwareError
 from referee.cli.context import INTERRUPTED, CommandContext, context_of, say
-from referee.cli.options import READABLE_FILE, WRITABLE_FILE, GameName, refuse_overwriting
+from referee.cli.options import READABLE_FILE, WRITABLE_FILE, GameName, SettingOption, refuse_overwriting
 from referee.errors import (
     ConfigError,
     CorrectionError,
@@ -110,12 +110,25 @@ class ExampleCommand(click.Command):
             self.help = inspect.cleandoc(self.help).replace("Examples:\n", "\b\nExamples:\n")
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; raises BadParameter if a file to write is one of those to read."""
+        """Parse the arguments; raises UsageError for one too many or if a file to write is one of those to read."""
+        # Otherwise click refuses too many arguments itself, without saying what was expected.
+        may_have_more, ctx.allow_extra_args = ctx.allow_extra_args, True
         rest = super().parse_args(ctx, args)
         if not ctx.resilient_parsing:
+            if rest and not may_have_more:
+                ctx.fail(self._too_much(ctx, rest))
             with augment_usage_errors(ctx):
                 refuse_overwriting(self._files(ctx, WRITABLE_FILE), self._files(ctx, READABLE_FILE))
         return rest
+
+    def _too_much(self, ctx: click.Context, rest: Sequence[str]) -> str:
+        """Say what was expected instead of the arguments that are too many."""
+        from engine import registry
+
+        takes_game = any(isinstance(each, SettingOption) and each.setting == "game.name" for each in self.params)
+        as_game = f", with the game as --game {rest[0]}" if takes_game and rest[0] in registry.games() else ""
+        expected = " ".join([ctx.command_path, *self.collect_usage_pieces(ctx)])
+        return f"{' '.join(rest)!r} is too much; expected `{expected}`{as_game}."
 
     def _files(self, ctx: click.Context, kind: click.Path) -> Iterator[Path]:
         for parameter in (each for each in self.params if each.type is kind):

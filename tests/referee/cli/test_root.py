@@ -94,6 +94,12 @@ def test_no_command_is_wrong_usage(run: Run) -> None:
             ["games", "new", "--player", "Ann"],
             "'Ann' is not of the form name=value, such as gold=Ann. Try 'referee games new --help'.",
         ),
+        (
+            ["watch", "number-drop"],
+            "'number-drop' is too much; expected `referee watch [OPTIONS]`, with the game as --game number-drop. Try ",
+        ),
+        (["watch", "0", "--new"], "'0' is too much; expected `referee watch [OPTIONS]`. Try 'referee watch --help'."),
+        (["games", "resume", "1", "2", "3"], "'2 3' is too much; expected `referee games resume [OPTIONS] NUMBER`."),
         (["calibrate", "nowhere.jpg", "also-nowhere.jpg", "--out", "c.json"], "no file or folder 'nowhere.jpg'"),
     ],
 )
