@@ -9,6 +9,7 @@ from typing import Any
 
 from common.user import user_name
 from engine.api import Game
+from engine.support.players import DRAW
 from hardware.pin_map import ANNOUNCING_BUTTONS, ButtonRole
 from referee.commands.entries import example_look, read_squares
 from referee.commands.queue import CommandQueue
@@ -42,14 +43,18 @@ _HELP = ("?", "help")
 _QUESTIONS = MappingProxyType({ButtonRole.RESIGN.value: "The player to move gives up and loses the game."})
 
 
-def typed_help(game: Game[Any, Any]) -> str:
-    """Describe what may be typed during a game, in at most three lines so that it fits on the screen."""
-    roll = "" if game.dice is None else "roll FACES, "
-    look = f"correct {game.places[0]}={example_look(game)}"
-    return (
-        f"Enter ends the turn. h: hint. b: take back. Also: turn TURN, {roll}`{look}`, {', '.join(_ANNOUNCED)}, "
-        "accept, refuse, clock stop, clock go. Ctrl-C stops."
-    )
+def typed_help(game: Game[Any, Any], state: Any) -> str:
+    """Describe what may be typed in a state of a game, in at most three lines so that it fits on the screen."""
+    possible = {each.kind for each in game.rules.announcements(state)}
+    words = [
+        "turn TURN",
+        *([] if game.dice is None else ["roll FACES"]),
+        f"`correct {game.places[0]}={example_look(game)}`",
+        *(kind for kind in _ANNOUNCED if kind in possible),
+        *(_ANSWERS if DRAW in possible else ()),
+        *(f"clock {word}" for word in _CLOCK),
+    ]
+    return f"Enter ends the turn. h: hint. b: take back. Also: {', '.join(words)}. Ctrl-C stops."
 
 
 def is_hint(line: str) -> bool:
@@ -94,20 +99,27 @@ def parse_line(game: Game[Any, Any], line: str, by: str) -> Command:
 class TypedLines:
     """Submits the commands that a person types. A resignation must be typed twice in a row to count.
 
-    ``say`` gets that question, the reason for a refusal, and the help text.
+    ``say`` gets that question, the reason for a refusal, and the help text. ``state`` returns how the game stands.
     """
 
-    def __init__(self, game: Game[Any, Any], commands: CommandQueue, say: Callable[[str], object]) -> None:
+    def __init__(
+        self,
+        game: Game[Any, Any],
+        commands: CommandQueue,
+        say: Callable[[str], object],
+        state: Callable[[], Any],
+    ) -> None:
         self._game = game
         self._commands = commands
         self._say = say
+        self._state = state
         self._asked: Command | None = None
 
     def submit(self, line: str) -> None:
         """Submit the command of one line, or say why there is none."""
         asked, self._asked = self._asked, None
         if line.strip().lower() in _HELP:
-            self._say(typed_help(self._game))
+            self._say(typed_help(self._game, self._state()))
             return
         try:
             command = parse_line(self._game, line, user_name())

@@ -24,6 +24,7 @@ from hardware.lights.signals import Sound
 from hardware.pin_map import ButtonRole
 from referee.clocks.control import NO_CLOCK, FlagRule, TimeControl, recorded_control
 from referee.commands.command_socket import open_command_socket
+from referee.commands.entries import start_states
 from referee.commands.keyboard import listen_to_lines, unechoed_lines
 from referee.commands.queue import CommandQueue
 from referee.commands.typed_lines import KEYS, TypedLines, typed_help
@@ -130,7 +131,8 @@ def watch(options: WatchOptions, console: Console) -> int:
         pictures = _debug_pictures(options, overlay)
         buttons = stack.enter_context(_buttons(chosen.lights, lights, devices, report.remark))
         if options.is_live and sys.stdin.isatty():
-            _listen(game, screen, commands, report, stack)
+            (start, *_) = start_states(game, settings.options)
+            _listen(game, screen, commands, report, lambda: next(iter(service.belief), start), stack)
         stack.enter_context(open_command_socket(chosen.journal.path, commands, report.remark))
 
         def on_verdicts(frame: Frame | None, verdicts: list[Verdict]) -> None:
@@ -271,13 +273,18 @@ def _live_screen(
 
 
 def _listen(
-    game: Game[Any, Any], screen: LiveScreen | None, commands: CommandQueue, report: Report, stack: ExitStack
+    game: Game[Any, Any],
+    screen: LiveScreen | None,
+    commands: CommandQueue,
+    report: Report,
+    state: Callable[[], Any],
+    stack: ExitStack,
 ) -> None:
     """Carry out typed commands."""
     if screen is None:
-        report.remark(typed_help(game))
+        report.remark(typed_help(game, state()))
     lines = sys.stdin if screen is None else stack.enter_context(unechoed_lines(sys.stdin, screen.show_typed))
-    typed = TypedLines(game, commands, report.remark)
+    typed = TypedLines(game, commands, report.remark, state)
 
     def take(line: str) -> None:
         if screen is None or not screen.is_answered(line):

@@ -98,12 +98,34 @@ def test_any_line_is_read_or_refused(line: str) -> None:
 @pytest.mark.parametrize("name", games())
 def test_help_names_the_commands_of_the_game(name: str) -> None:
     game = load(name)
-    told = typed_help(game)
+    told = typed_help(game, game.rules.new())
     assert told.endswith("Ctrl-C stops.")
     assert ("roll " in told) == (game.dice is not None)
     example = told.partition("`")[2].partition("`")[0]
     assert isinstance(parse_line(game, example, "Ann"), Correct)
     assert len(told) <= 3 * 69
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "announced"),
+    [
+        ("blockade", {}, "draw, resign, accept, refuse, clock stop"),
+        ("number-drop", {"players": 3}, "resign, clock stop"),
+        ("blokus-dice", {}, "resign, clock stop"),
+    ],
+)
+def test_help_names_only_what_the_game_lets_its_players_say(name: str, options: dict[str, int], announced: str) -> None:
+    game: Any = load(name)
+    assert typed_help(game, game.rules.new(options)).partition("`, ")[2].startswith(announced)
+
+
+def test_help_names_a_claim_once_the_rules_allow_it() -> None:
+    game: Any = load("diaballik")
+    state = game.rules.new({"repetition_draw": True})
+    assert "`, draw" in typed_help(game, state)
+    for text in ("a1-a2", "a7-a6", "a2-a1", "a6-a7") * 2:
+        state = game.rules.apply(state, game.notation.parse_turn(state, text))
+    assert "`, repetition, draw" in typed_help(game, state)
 
 
 def test_typed_commands_are_carried_out_and_only_refusals_are_printed() -> None:
@@ -113,7 +135,7 @@ def test_typed_commands_are_carried_out_and_only_refusals_are_printed() -> None:
     with Journal.in_memory(wall_clock=lambda: datetime(2026, 1, 1, tzinfo=UTC)) as journal:
         session = IdleSession(journal, time.monotonic)
         session.begin(NewGame("blockade", {"starts": "warm"}))
-        typed = TypedLines(game, commands, said.append)
+        typed = TypedLines(game, commands, said.append, game.rules.new)
         for line in ("turn a2-a3", "?", "roll 4,1", "turn a2-a3 c4-c3", "what"):
             typed.submit(line)
             for submitted in commands.take():
@@ -130,7 +152,7 @@ def test_typed_commands_are_carried_out_and_only_refusals_are_printed() -> None:
 def test_a_resignation_counts_once_typed_twice() -> None:
     said: list[str] = []
     commands = CommandQueue(time.monotonic)
-    typed = TypedLines(DEBLOCKLE, commands, said.append)
+    typed = TypedLines(DEBLOCKLE, commands, said.append, DEBLOCKLE.rules.new)
     taken = []
     for line in ("resign", "h", "resign", "Resign", "draw"):
         typed.submit(line)
