@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from vision.readers.table_reader import TableReader
     from vision.reading import Reading
 
-NOT_RESTED = "the pictures ended before the dice had rested for two of them; show more pictures"
+_NOT_RESTED = "the pictures ended before the dice lay flat and still in two of them; show more pictures"
 FRAME_TIMEOUT_S = 10.0
 _RESTING_SHARE = 0.12
 """The most a resting die may seem to move between two pictures, as a share of the side of its bounding box."""
@@ -156,7 +156,7 @@ def _first_roll(camera: Camera, look: Callable[[Frame], tuple[str, str | None]])
         try:
             frame = camera.read(FRAME_TIMEOUT_S)
         except EndOfFramesError:
-            raise FrameError(said or NOT_RESTED) from None
+            raise FrameError(_NOT_RESTED) from None
         hindrance, faces = look(frame)
         if hindrance and hindrance != said:
             click.echo(hindrance, err=True)
