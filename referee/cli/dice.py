@@ -78,15 +78,20 @@ def _print(path: Path, dice: Sequence[DieInPicture]) -> None:
     from rich.table import Table
 
     from common.phrases import counted
+    from vision.readers.dice.drawing import SURE_FROM
 
+    doubtful = sum(die.value is None or die.probability < SURE_FROM for die in dice)
     values = [die.value for die in dice if isinstance(die.value, int)]
     together = f", together {sum(values)}" if values else ""
+    if doubtful:
+        together = f", {doubtful} in doubt"
     say(f"{path}: {counted(len(dice), 'die', 'dice')}{together}")
     table = Table(box=None)
     for heading in ("die", "shows", "probability", "middle"):
         table.add_column(heading, justify="left" if heading == "shows" else "right")
     for number, die in enumerate(dice, 1):
-        shows = "leans: roll it again" if die.value is None else str(die.value)
+        doubt = "" if die.probability >= SURE_FROM else ", in doubt"
+        shows = "leans: roll it again" if die.value is None else f"{die.value}{doubt}"
         left, top, right, bottom = die.box
         middle = f"{(left + right) / 2:.0f}, {(top + bottom) / 2:.0f}"
         table.add_row(str(number), shows, f"{die.probability:.1%}", middle)

@@ -14,7 +14,7 @@ from referee.cli.entries import _tray_reader
 from referee.settings.settings import Settings
 from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_rotation
 from simulator.rendering.dice import draw_dice as render_dice
-from simulator.rendering.dice_faces import pip_faces
+from simulator.rendering.dice_faces import pip_faces, printed_face
 from simulator.rendering.optics import develop
 from simulator.scene.dice_variety import tray_of_six, tray_picture
 from simulator.scene.scene import Lighting
@@ -58,6 +58,23 @@ def test_read_dice_prints_text_for_people(run: Run, photograph: Path, tmp_path: 
     assert result.exit_code == 0
     assert result.stdout.splitlines()[0] == f"{photograph}: 6 dice, together 21"
     assert (tmp_path / "seen.png").exists()
+
+
+def test_dice_without_pips_are_in_doubt_and_not_added_up(run: Run, tmp_path: Path) -> None:
+    view, path = tray_of_six(8.0), tmp_path / "digits.png"
+    faces = [pip_faces(), *3 * [tuple(printed_face(name) for name in "123567")]]
+    looks = [DieLook((0.9, 0.93, 0.95), (0.05, 0.05, 0.05), each) for each in faces]
+    dice = [
+        DrawnDie(np.array([40.0 * number - 70, 0.0, 8.0]), 16.0, die_rotation(number, 20.0 * number), look)
+        for number, look in enumerate(looks)
+    ]
+    picture = tray_picture(dice, ["1", *"235"], view.camera, view.pose, Lighting()).image
+    cv2.imwrite(str(path), picture[160:560, 420:860])
+    head, _, *rows = run("read", "--dice", path).stdout.splitlines()
+    assert head == f"{path}: 4 dice, 3 in doubt"
+    assert ["in doubt" in row for row in rows] == [False, True, True, True]
+    told = json.loads(run("read", "--dice", path, "--json").stdout)["dice"]
+    assert [die["probability"] > 0.9 for die in told] == [True, False, False, False]
 
 
 def test_unreadable_pictures_are_named_and_the_others_are_read(run: Run, photograph: Path, tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ from vision.reading import RollReading
 
 _SURE, _DOUBTFUL, _NO_VALUE = (60, 200, 0), (0, 170, 255), (0, 0, 230)
 """Colours of certain and doubtful dice and of those without a value, blue-green-red."""
-_SURE_FROM = 0.9
-"""Probability from which a value is drawn as certain."""
+SURE_FROM = 0.9
+"""Probability from which a value counts as certain."""
 
 
 def draw_dice(picture: Image, dice: Sequence[DieInPicture]) -> Image:
@@ -46,7 +46,7 @@ def draw_roll(picture: Image, roll: RollReading, surface: Surface, camera: Camer
 
 def _draw(drawn: Image, die: DieInPicture, why_no_value: str = "leans") -> None:
     thickness = max(1, round(min(drawn.shape[:2]) / 400))
-    colour = _NO_VALUE if die.value is None else _SURE if die.probability >= _SURE_FROM else _DOUBTFUL
+    colour = _NO_VALUE if die.value is None else _SURE if die.probability >= SURE_FROM else _DOUBTFUL
     left, top, right, bottom = (round(end) for end in die.box)
     cv2.rectangle(drawn, (left, top), (right, bottom), colour, thickness, cv2.LINE_AA)
     label = why_no_value if die.value is None else f"{die.value} {die.probability:.0%}"

@@ -13,7 +13,7 @@ import numpy as np
 from vision.errors import FrameError
 from vision.frame import Image
 from vision.readers.dice.faces import FaceSet
-from vision.readers.dice.finding import FindingSettings, FoundDie, find_dice
+from vision.readers.dice.finding import VALUES, FindingSettings, FoundDie, find_dice
 from vision.readers.dice.networks import Networks
 
 PHOTOGRAPH = FindingSettings(leaning=0.02, side_strength=0.3)
@@ -104,9 +104,9 @@ def _die_in_picture(die: FoundDie, image: Image, scale: float, faces: FaceSet | 
         chances = faces.probabilities(die.square)
         face = max(chances, key=lambda name: chances[name])
         return DieInPicture((left, top, right, bottom), face, die.is_die * chances[face])
-    values = die.values()
-    best = max(values, key=lambda value: values[value])
-    sure = die.is_die * (1 - die.cocked)
     if die.cocked > 0.5:
         return DieInPicture((left, top, right, bottom), None, die.is_die * die.cocked)
-    return DieInPicture((left, top, right, bottom), int(best), sure * values[best])
+    # Not given that pips are up, as in ``die.values()``: a die with other faces would look certain.
+    pips = die.probabilities[: len(VALUES)]
+    best = int(pips.argmax())
+    return DieInPicture((left, top, right, bottom), int(VALUES[best]), float(pips[best]))
