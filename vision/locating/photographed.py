@@ -24,7 +24,7 @@ from vision.locating.markers import Marker, MarkerDetector, ids_text
 from vision.locating.notices import cell_px
 from vision.locating.pose import corner_pairs, poses_from
 from vision.opencv import as_grey
-from vision.surface.bent_paper import lacks_grid
+from vision.surface.bent_paper import has_other_grid, lacks_grid
 
 MOST_SHEETS = 6
 """Maximum number of different sheets that are searched for: the players of the largest game."""
@@ -72,8 +72,8 @@ def photographed_sheet(image: Image, layouts: Sequence[TableLayout]) -> Photogra
     """Find the one sheet that a photo shows, among the sheets of the given layouts.
 
     ``image`` is height x width (x 3), uint8. Raises LayoutError if no layout has a sheet with markers, NotLocatedError,
-    naming the markers seen, if no sheet or several are found or its printed lines are missing, and FrameError if its
-    cells are too small to be read.
+    naming the markers seen, if no sheet or several are found or its printed lines are missing or those of another
+    sheet, and FrameError if its cells are too small to be read.
     """
     grey = as_grey(image)
     sheets = [part for layout in layouts for part in _sheets_of(layout)]
@@ -103,6 +103,13 @@ def photographed_sheet(image: Image, layouts: Sequence[TableLayout]) -> Photogra
             f"no sheet found: {_ids_text(markers)} are seen, but no printed lines of a sheet of {best.layout.game} "
             "between them; give --layout for a sheet of your own; if it is scribbled over, copy what counts to a fresh "
             "sheet; another game's table is read without --sheet, with --calibration"
+        )
+    if has_other_grid(image, best.camera, best.pose, best.layout.board):
+        board = best.layout.board
+        raise NotLocatedError(
+            f"no sheet found: {_ids_text(markers)} are seen, but the lines printed between them are not those of "
+            f"{board.columns} by {board.rows} cells; set the options that the sheet was printed with under "
+            "[game.options], or give --layout"
         )
     return best
 

@@ -74,6 +74,14 @@ class BentPaperSettings:
     26 ray-traced sheets had 0.73 to 1 unless overexposed, the tables of other games at most 0.67. Set by hand between.
     Higher: refuses more sheets.
     """
+    other_columns: tuple[int, int] = (4, 24)
+    """Fewest and most columns of another grid that is tried."""
+    other_gain: float = 1.5
+    """How many times stronger the lines on another grid must be for it to be the printed one. Virtual sheets, bent,
+    blurred or written on, had 1.1 at most if ``other_share`` was reached; most wrong grids had 2 to 5.
+    """
+    other_share: float = 0.1
+    """Minimum share of the other grid that lies on lines: writing on overexposed or hidden ones has up to 0.05."""
     bleached: float = 250.0
     """Median grey level of the grid, from 0 to 255, above which printed lines may be overexposed."""
 
@@ -267,6 +275,26 @@ def lacks_grid(image: Image, camera: CameraModel, pose: Pose, surface: GridSurfa
     on = float(seen.line_strength(points_mm, 0.06).mean())
     between = float(seen.line_strength(beside_mm, 0.06).mean())
     return on <= _SETTINGS.least_share * (on + between)
+
+
+def has_other_grid(image: Image, camera: CameraModel, pose: Pose, surface: GridSurface) -> bool:
+    """Return whether a sheet is certainly printed with another number of columns than ``surface`` has.
+
+    ``image`` is height x width (x 3), uint8. Multiples and divisors are not told apart: half of the lines are the same.
+    """
+    seen = _GridImage(image, camera, pose, surface)
+    shape = _shape_of(seen, surface)
+    points_mm = seen.points_mm if shape is None else shape.seen_at_mm(seen.points_mm)
+    own = float(seen.line_strength(points_mm, 0.06).mean())
+    fewest, most = _SETTINGS.other_columns
+    rows_a_column = surface.bounds_mm.depth_mm / surface.bounds_mm.width_mm
+    others = [
+        surface.divided(columns, max(1, round(columns * rows_a_column)))
+        for columns in range(fewest, most + 1)
+        if columns % surface.columns and surface.columns % columns
+    ]
+    other = max((_GridImage(image, camera, pose, each).flat_share for each in others), default=0.0)
+    return other > max(_SETTINGS.other_share, _SETTINGS.other_gain * own)
 
 
 def _best_starts(seen: _GridImage) -> list[FloatArray]:

@@ -106,12 +106,26 @@ def test_a_sheet_with_other_contents_is_not_learned(run: Run, tmp_path: Path) ->
     assert not (tmp_path / "digits.json").exists()
 
 
-def test_an_owners_own_sheet_is_read_as_the_settings_have_it(run: Run) -> None:
-    options = {"sheet": "12x12/3/-/1,2,I3,V3/I4,L4,T4,O4,Z4/I5,L5,Y5/P5,U5,V5/T5,X5,F5/N5,W5,Z5"}
+def photograph_sheet_of(cells: str, path: Path) -> dict[str, str]:
+    """Write a photo of a Blokus sheet of so many cells, such as 12x12, and return its options."""
+    options = {"sheet": f"{cells}/3/-/1,2,I3,V3/I4,L4,T4,O4,Z4/I5,L5,Y5/P5,U5,V5/T5,X5,F5/N5,W5,Z5"}
     table = with_rules(default_layout("blokus-dice"), registry.load("blokus-dice"), options)
     printed = cv2.GaussianBlur(sheet_texture(lying_sheets(table)[0], "blokus-dice", 5.0), (0, 0), 1.0)
     photo = cv2.copyMakeBorder(printed, 60, 60, 60, 60, cv2.BORDER_CONSTANT, value=(70, 90, 110))
-    write_image(Path("ours.png"), np.asarray(photo, np.uint8))
+    write_image(path, np.asarray(photo, np.uint8))
+    return options
+
+
+@pytest.mark.parametrize("cells", ["9x9", "11x11", "15x15"])
+def test_a_sheet_printed_with_other_cells_than_the_settings_have_is_refused(run: Run, cells: str) -> None:
+    photograph_sheet_of(cells, Path("ours.png"))
+    refused = run("pieces", "read", "--sheet", "ours.png")
+    assert (refused.exit_code, refused.stdout) == (5, "")
+    assert "are not those of 10 by 10 cells; set the options that the sheet was printed with" in refused.stderr
+
+
+def test_an_owners_own_sheet_is_read_as_the_settings_have_it(run: Run) -> None:
+    options = photograph_sheet_of("12x12", Path("ours.png"))
     refused = run("pieces", "read", "--sheet", "ours.png")
     assert "give --layout for a sheet of your own" in refused.stderr
     Path("referee.toml").write_text(
