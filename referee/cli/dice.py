@@ -26,6 +26,8 @@ _NOT_RESTED = "the pictures ended before the dice lay flat and still in two of t
 FRAME_TIMEOUT_S = 10.0
 _RESTING_SHARE = 0.12
 """The most a resting die may seem to move between two pictures, as a share of the side of its bounding box."""
+_LEAST_PROBABILITY = 0.5
+"""Probability below which a value is no part of a roll: something without pips is likelier."""
 
 
 def read_dice(pictures: Sequence[Path], as_json: bool, debug_image: Path | None, taught: Path | None = None) -> int:
@@ -125,7 +127,10 @@ def read_roll(camera: Camera) -> str:
         before = dice
         rests = last is not None and at_rest(last, dice)
         faces = ",".join(sorted(str(die.value) for die in dice)) if rests else None
-        return _obstacle_sentence(len(dice), sum(die.value is None for die in dice)), faces
+        obstacle = _obstacle_sentence(len(dice), sum(die.value is None for die in dice))
+        if not obstacle and any(die.probability < _LEAST_PROBABILITY for die in dice):
+            obstacle = "not every die can be read; show dice with pips and nothing else, or type the roll"
+        return obstacle, faces
 
     return _first_roll(camera, look)
 

@@ -60,8 +60,10 @@ def test_read_dice_prints_text_for_people(run: Run, photograph: Path, tmp_path: 
     assert (tmp_path / "seen.png").exists()
 
 
-def test_dice_without_pips_are_in_doubt_and_not_added_up(run: Run, tmp_path: Path) -> None:
-    view, path = tray_of_six(8.0), tmp_path / "digits.png"
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A photograph of a die with pips and three with printed digits."""
+    view, path = tray_of_six(8.0), tmp_path_factory.mktemp("digits") / "digits.png"
     faces = [pip_faces(), *3 * [tuple(printed_face(name) for name in "123567")]]
     looks = [DieLook((0.9, 0.93, 0.95), (0.05, 0.05, 0.05), each) for each in faces]
     dice = [
@@ -70,11 +72,28 @@ def test_dice_without_pips_are_in_doubt_and_not_added_up(run: Run, tmp_path: Pat
     ]
     picture = tray_picture(dice, ["1", *"235"], view.camera, view.pose, Lighting()).image
     cv2.imwrite(str(path), picture[160:560, 420:860])
-    head, _, *rows = run("read", "--dice", path).stdout.splitlines()
-    assert head == f"{path}: 4 dice, 3 in doubt"
+    return path
+
+
+def test_dice_without_pips_are_in_doubt_and_not_added_up(run: Run, digits: Path) -> None:
+    head, _, *rows = run("read", "--dice", digits).stdout.splitlines()
+    assert head == f"{digits}: 4 dice, 3 in doubt"
     assert ["in doubt" in row for row in rows] == [False, True, True, True]
-    told = json.loads(run("read", "--dice", path, "--json").stdout)["dice"]
+    told = json.loads(run("read", "--dice", digits, "--json").stdout)["dice"]
     assert [die["probability"] > 0.9 for die in told] == [True, False, False, False]
+
+
+def test_dice_without_pips_are_no_roll(run: Run, digits: Path, tmp_path: Path) -> None:
+    assert run("new", "blokus-dice", "--journal", tmp_path / "games.journal").exit_code == 0
+    frames = tmp_path / "frames"
+    frames.mkdir()
+    for name in ("0.png", "1.png"):
+        shutil.copy(digits, frames / name)
+    refused = run("roll", "--camera", f"images:{frames}", "--journal", tmp_path / "games.journal")
+    assert (refused.exit_code, refused.stdout) == (5, "")
+    assert refused.stderr.startswith(
+        "not every die can be read; show dice with pips and nothing else, or type the roll"
+    )
 
 
 def test_unreadable_pictures_are_named_and_the_others_are_read(run: Run, photograph: Path, tmp_path: Path) -> None:
