@@ -256,7 +256,7 @@ def grid_options(*, required: bool) -> Callable[[Command], Command]:
             callback=_read_grid,
             metavar="RxC",
             required=required,
-            help="Rows and columns of the tiles, such as 4x6.",
+            help="Rows and columns of the grid, such as 4x6.",
         )(command)
 
     return add

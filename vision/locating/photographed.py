@@ -101,15 +101,16 @@ def photographed_sheet(image: Image, layouts: Sequence[TableLayout]) -> Photogra
     if lacks_grid(image, best.camera, best.pose, best.layout.board):
         raise NotLocatedError(
             f"no sheet found: {_ids_text(markers)} are seen, but no printed lines of a sheet of {best.layout.game} "
-            "between them; give --layout for a sheet of your own; if it is scribbled over, copy what counts to a fresh "
-            "sheet; another game's table is read without --sheet, with --calibration"
+            "between them; for a sheet of your own set its options under [game.options], or give --layout; if it is "
+            "scribbled over, copy what counts to a fresh sheet; another game's table is read without --sheet, with "
+            "--calibration"
         )
     if has_other_grid(image, best.camera, best.pose, best.layout.board):
         board = best.layout.board
         raise NotLocatedError(
             f"no sheet found: {_ids_text(markers)} are seen, but the lines printed between them are not those of "
-            f"{board.columns} by {board.rows} cells; set the options that the sheet was printed with under "
-            "[game.options], or give --layout"
+            f"{board.columns} by {board.rows} cells; for a sheet of your own set its options under [game.options], or "
+            "give --layout"
         )
     return best
 

@@ -121,13 +121,13 @@ def test_a_sheet_printed_with_other_cells_than_the_settings_have_is_refused(run:
     photograph_sheet_of(cells, Path("ours.png"))
     refused = run("pieces", "read", "--sheet", "ours.png")
     assert (refused.exit_code, refused.stdout) == (5, "")
-    assert "are not those of 10 by 10 cells; set the options that the sheet was printed with" in refused.stderr
+    assert "are not those of 10 by 10 cells; for a sheet of your own set its options" in refused.stderr
 
 
 def test_an_owners_own_sheet_is_read_as_the_settings_have_it(run: Run) -> None:
     options = photograph_sheet_of("12x12", Path("ours.png"))
     refused = run("pieces", "read", "--sheet", "ours.png")
-    assert "give --layout for a sheet of your own" in refused.stderr
+    assert "for a sheet of your own set its options under [game.options], or give --layout" in refused.stderr
     Path("referee.toml").write_text(
         f'[game]\nname = "blokus-dice"\n[game.options]\nsheet = "{options["sheet"]}"\n', encoding="utf-8"
     )
