@@ -40,7 +40,7 @@ _SAYS_MORE = "? says what can be typed."
 _ANSWERS = MappingProxyType({"accept": True, "refuse": False})
 _CLOCK = MappingProxyType({"stop": False, "go": True})
 _HELP = ("?", "help")
-_QUESTIONS = MappingProxyType({ButtonRole.RESIGN.value: "The player to move gives up and loses the game."})
+_QUESTIONS = MappingProxyType({ButtonRole.RESIGN.value: "The player to move gives up."})
 
 
 def typed_help(game: Game[Any, Any], state: Any) -> str:
