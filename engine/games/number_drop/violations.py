@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from common.phrases import counted, listed
 from engine.games.number_drop import flow
-from engine.games.number_drop.components import SHAPES, STAR
+from engine.games.number_drop.components import DIGITS, SHAPES, STAR
 from engine.games.number_drop.drops import fits_dice, landings, turned_shapes
 from engine.games.number_drop.sheet import (
     BONUS_BOX,
@@ -244,7 +244,7 @@ def _marks_of_drop(state: NumberDropState, turn: NumberDropTurn, marks: str) -> 
     if len(marks) != len(faces):
         sentence = f"{turn.player} wrote {counted(len(marks), 'digit')}; there are four number dice."
         return [_breach("four-digits", sentence, remedy, turn)]
-    if not fits_dice(marks, faces):
+    if not (set(marks) <= set(DIGITS) and fits_dice(marks, faces)):
         sentence = f"{turn.player} wrote {', '.join(marks)}, but the dice show {', '.join(faces)}."
         return [_breach("digits-as-rolled", sentence, remedy, turn)]
     return []

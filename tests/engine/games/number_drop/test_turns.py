@@ -3,7 +3,7 @@
 import pytest
 
 from engine.errors import AmbiguousError, IllegalTurnError
-from engine.games.number_drop.state import Combination
+from engine.games.number_drop.state import Combination, Drop
 from engine.values import Announcement, Certainty, Outcome, Roll
 from tests.engine.games.number_drop.strategies import DICE, GAME, LETTERED, TILES, after, state_of
 from tests.engine.whole_games import scores_of
@@ -176,3 +176,14 @@ def test_a_player_combines_only_once_while_others_still_may():
     state = GAME.rules.apply(state, none)
     assert GAME.rules.players_to_move(state) == ("p2",)
     assert GAME.rules.certainty(state, none) is Certainty.IMPOSSIBLE
+
+
+@pytest.mark.parametrize("mark", [".", "a", "²", "*", "٣"])
+def test_a_star_die_stands_for_a_digit_and_no_other_mark(mark: str) -> None:
+    state = state_of("drop p1=1...... p2=2...... slots=O4,V3,T4,S4,I3 roll=5,*,*,*,S to=p1,p2")
+    turn = next(iter(GAME.rules.legal_turns(state)))
+    assert isinstance(turn, Drop)
+    odd = Drop(turn.player, turn.squares, turn.digits[:3] + mark)
+    assert GAME.rules.certainty(state, odd) is Certainty.IMPOSSIBLE
+    with pytest.raises(IllegalTurnError):
+        GAME.rules.apply(state, odd)
