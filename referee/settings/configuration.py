@@ -91,7 +91,8 @@ def load(
         values.setdefault(section, {})
         replaced = name + SECTION_SEPARATOR
         if isinstance(values[section], dict):
-            if name == "game.name" and value != values[section].get(key, Settings().game.name):
+            before = values[section].get(key, Settings().game.name)
+            if name == "game.name" and str(value).strip().lower() != str(before).strip().lower():
                 # The options belong to the game that was named with them.
                 values[section].pop("options", None)
                 replaced = "game.options"

@@ -380,8 +380,9 @@ def test_options_belong_to_the_game_they_were_set_for(folder: Path, options: str
     for other in (by_flag, by_variable):
         assert (other.settings.game.name, other.settings.game.options) == ("diaballik", {})
         assert {name: str(source) for name, _, source in other.rows()}["game.options"] == "default"
-    same = load(None, environment=home, folder=folder, flags={"game.name": "deblockle"})
-    assert len(same.settings.game.options) == 1
+    for spelling in ("deblockle", "Deblockle", " DEBLOCKLE "):
+        same = load(None, environment=home, folder=folder, flags={"game.name": spelling})
+        assert len(same.settings.game.options) == 1
 
 
 @pytest.mark.parametrize(
