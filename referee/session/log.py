@@ -290,7 +290,8 @@ def belief_from(
         states=folded.states,
         states_ignoring_sides=folded.states,
         set_aside=event_records.overruled_places(events),
-        fault=standing_fault(event_records.fault_verdict(folded.fault)),
+        # a faulty set-up is judged anew
+        fault=standing_fault(event_records.fault_verdict(folded.fault)) if folded.started else None,
     )
 
 

@@ -93,6 +93,20 @@ def test_a_restart_continues_where_the_journal_ends(table: Any, table_set_up: An
         assert again.kinds().count("new game") == 1
 
 
+def test_a_faulty_set_up_is_judged_anew_after_a_restart(table: Any, start: Any, tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        on = table(journal)
+        on.service.start()
+        assert on.show({**start, "e3": "empty"}, 5)[-1].kind is VerdictKind.ILLEGAL
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        again = table(journal)
+        again.service.start()
+        assert again.service.shown is None
+        again.show(start, 5)
+        assert again.service.belief
+
+
 def test_a_new_game_can_be_requested(table: Any, table_set_up: Any, new_journal: Callable[[], Journal]) -> None:
     journal = new_journal()
     table_set_up(journal)
