@@ -68,6 +68,7 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
             return str(error)
         except FrameError as error:
             verdicts = service.bad_frame(str(error))
+            service.lose_sight()
             for pressed in _take_presses(ports):
                 # As under a hand, a turn that was ended is judged once the table can be seen.
                 verdicts += service.carry_out(pressed)
