@@ -59,4 +59,6 @@ class Sweeper:
             in_use = there is not None and there.state is not None and there.state.journal == journal
             if not hall.copies.sweep(copy, utc_text(now - self._keep), in_use=in_use):
                 self._left.pop()
+            if there is not None:
+                hall.floor.change({seat: {"is_full": seat in hall.copies.full}})
         return True

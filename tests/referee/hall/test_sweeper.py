@@ -124,8 +124,14 @@ def test_an_unused_journal_is_removed_and_makes_room(where: str) -> None:
     hall.take([online(old), state(old), *(event(each) for each in old.events)])
     hall.take([state(new), *(event(each) for each in new.events)])
     assert kept(hall, new) == [], "the old journal takes all the room"
+    seat = hall.floor.seat(new.table)
+    assert seat is not None
+    assert seat.is_full
     swept(hall, SHORT, clock)
     assert (kept(hall, old), hall.copies.held(old.table, old.journal)) == ([], 0)
+    seat = hall.floor.seat(new.table)
+    assert seat is not None
+    assert not seat.is_full
     assert hall.copies.journals() == []
     settle(hall, clock, [new])
     assert kept(hall, new) == new.events
