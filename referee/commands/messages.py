@@ -185,10 +185,13 @@ class NewGameMessage(CommandMessage):
             clock = read_control(self.clock) if self.clock else None
         except ClockError as error:
             raise CorrectionError(str(error)) from error
+        players = {side.lower(): name for side, name in self.players.items() if name}
+        if len(players) < sum(bool(name) for name in self.players.values()):
+            raise CorrectionError(f"a side is named twice: {', '.join(self.players)}")
         return commands.NewGame(
             self.game,
             self.options,
-            {side.lower(): name for side, name in self.players.items() if name},
+            players,
             without_hints=self.without_hints,
             clock=clock,
             without_clock=bool(self.clock) and clock is None,

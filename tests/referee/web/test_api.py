@@ -203,6 +203,11 @@ def test_a_command_is_answered_once_carried_out(fields: dict[str, Any], command:
         (b'{"command": "turn", "text": "c1-c2", "more": 1}', 422, "more is 1: extra inputs"),
         (b'{"command": "hint", "by": "\\u0000"}', 422, "by is "),
         (b'{"command": "correct"}', 200, "nothing was corrected"),
+        (
+            b'{"command": "new game", "game": "diaballik", "players": {"white": "Ann", "White": "Bea"}}',
+            200,
+            "a side is named twice: white, White",
+        ),
     ],
 )
 def test_an_invalid_command_is_refused_with_the_reason(body: bytes, status: int, words: str) -> None:
