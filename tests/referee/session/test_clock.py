@@ -14,15 +14,11 @@ from referee.clocks.clock import ClockFace
 from referee.clocks.control import FlagRule, TimeControl, read_control
 from referee.clocks.fold import ClockFold
 from referee.commands.messages import COMMAND_MESSAGES
-from referee.commands.queue import CommandQueue
 from referee.commands.values import Announce, Correct, EnterTurn, NewGame, Overrule, PauseClock, Reply, TakeBack
 from referee.journal import Journal, fold
 from referee.judge.verdict import VerdictKind
-from referee.session.loop import LoopPorts, run
 from referee.session.settings import ServiceSettings, TurnEnd
 from tests.referee.service_table import FPS, Table, wall_clock
-from vision.errors import EndOfFramesError, FrameError
-from vision.frame import Frame
 from vision.reading import Hindrance, HindranceKind
 
 FRAME_S = 1 / FPS
@@ -200,27 +196,6 @@ def test_the_clock_waits_while_the_camera_is_disconnected(table: Any, start: Any
     on.service.end_trouble("The camera is back.")
     on.show(start, 1)
     assert left(on)[0] == pytest.approx(118, abs=0.11)
-
-
-def test_the_clock_waits_while_no_frame_is_usable(table: Any, start: Any) -> None:
-    on = begun(table, start, "game 2")
-    on.show(start, 1)
-    ports = LoopPorts(lambda seconds: None, CommandQueue(lambda: on.sequence / FPS))
-    run(on.service, BadFrames(3), ports)
-    on.sequence += 300
-    on.show(start, 1)
-    assert 118 <= left(on)[0] < 119
-
-
-class BadFrames:
-    """A camera whose next frames are unusable, and which then ends."""
-
-    def __init__(self, count: int) -> None:
-        self._left = count
-
-    def read(self, timeout_s: float) -> Frame:
-        self._left -= 1
-        raise FrameError("the picture is black") if self._left >= 0 else EndOfFramesError("over")
 
 
 def test_a_fallen_flag_is_reported_and_recorded_and_the_game_goes_on(table: Any, start: Any) -> None:

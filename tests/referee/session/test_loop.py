@@ -147,6 +147,17 @@ class ScriptedCamera:
         return following
 
 
+def test_a_clock_waits_while_no_frame_is_usable(table: Any, start: Any) -> None:
+    on = table(clock=read_control("game 2"))
+    on.service.start()
+    on.show(start, 5)
+    ports = LoopPorts(lambda seconds: None, commands())
+    run(on.service, ScriptedCamera([FrameError("black")] * 3), ports)
+    told = on.snapshots[-1].clock
+    assert told.remaining_s["gold"] < 120
+    assert told.after(30.0).remaining_s == told.remaining_s
+
+
 def test_the_loop_survives_a_disconnected_camera(table: Any, start: Any, make_reading: Any) -> None:
     on = table()
     on.service.start()
