@@ -101,7 +101,7 @@ class SheetLines:
 
     def __init__(self, surface: GridSurface, window: PlaneWindow) -> None:
         self._shape = window.shape
-        self._is_filled = bool(Ink.on(surface).colours)
+        self._is_filled = isinstance(surface.pieces, Ink) and bool(surface.pieces.colours)
         bounds, cell = surface.bounds_mm, surface.cell_mm
         x, y = np.meshgrid(
             bounds.left_mm + cell * np.arange(1, surface.columns), bounds.near_mm + cell * np.arange(1, surface.rows)
