@@ -82,7 +82,7 @@ def _finding(game: Game[Any, Any], why: str, text: str, sightings: int, rng: Ran
     state = game.notation.parse_state(text)
     turns = game.rules.legal_turns(state)
     count = len(turns)
-    # what lists every turn stays in memory; a referee never makes it, so the garbage collector shall not scan it
+    # the list of all turns stays in memory; a referee never makes it, so the garbage collector must not scan it here
     gc.collect()
     gc.freeze()
     exactly: list[float] = []

@@ -59,6 +59,7 @@ class Sweeper:
             in_use = there is not None and there.state is not None and there.state.journal == journal
             if not hall.copies.sweep(copy, utc_text(now - self._keep), in_use=in_use):
                 self._left.pop()
-            if there is not None:
-                hall.floor.change({seat: {"is_full": seat in hall.copies.full}})
+            is_full = seat in hall.copies.full
+            if there is not None and there.is_full != is_full:
+                hall.floor.change({seat: {"is_full": is_full}})
         return True

@@ -259,14 +259,19 @@ def _shape_of(seen: _GridImage, surface: GridSurface) -> PaperShape | None:
     return PaperShape(best[1], seen.camera_mm, seen.reach_mm)
 
 
+def _grid_seen(image: Image, camera: CameraModel, pose: Pose, surface: GridSurface) -> tuple[_GridImage, FloatArray]:
+    """Return the image of a sheet's lines, and where its grid's points are seen if it is bent, (points, 2)."""
+    seen = _GridImage(image, camera, pose, surface)
+    shape = _shape_of(seen, surface)
+    return seen, seen.points_mm if shape is None else shape.seen_at_mm(seen.points_mm)
+
+
 def lacks_grid(image: Image, camera: CameraModel, pose: Pose, surface: GridSurface) -> bool:
     """Return whether a sheet's printed lines are certainly not where its markers say; overexposed lines may be there.
 
     ``image`` is height x width (x 3), uint8.
     """
-    seen = _GridImage(image, camera, pose, surface)
-    shape = _shape_of(seen, surface)
-    points_mm = seen.points_mm if shape is None else shape.seen_at_mm(seen.points_mm)
+    seen, points_mm = _grid_seen(image, camera, pose, surface)
     pixels = project(camera, pose, np.column_stack([points_mm, np.full(len(points_mm), surface.height_mm)]))
     if np.median(sample(as_grey(image), pixels.astype(np.float32)[None])) > _SETTINGS.bleached:
         return False
@@ -282,9 +287,7 @@ def has_other_grid(image: Image, camera: CameraModel, pose: Pose, surface: GridS
 
     ``image`` is height x width (x 3), uint8. Multiples and divisors are not told apart: half of the lines are the same.
     """
-    seen = _GridImage(image, camera, pose, surface)
-    shape = _shape_of(seen, surface)
-    points_mm = seen.points_mm if shape is None else shape.seen_at_mm(seen.points_mm)
+    seen, points_mm = _grid_seen(image, camera, pose, surface)
     own = float(seen.line_strength(points_mm, 0.06).mean())
     fewest, most = _SETTINGS.other_columns
     rows_a_column = surface.bounds_mm.depth_mm / surface.bounds_mm.width_mm
