@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
 from vision.locating.quads import refine_quads
+from vision.sampling import remapped
 
 SMALLEST_SIDE_PX = 14.0
 """Minimum side, in pixels, of a marker that is searched for where it was, or by its outline. Larger: fewer small ones.
@@ -129,8 +130,7 @@ def _rectified_contents(grey: Image, corners_px: FloatArray, points: int) -> Ima
     to_picture = cv2.getPerspectiveTransform(_UNIT_SQUARE, corners_px.astype(np.float32))
     at = _points_inside(points) @ to_picture.T
     maps = (at[..., :2] / at[..., 2:]).astype(np.float32)
-    seen = cv2.remap(grey, maps, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
-    return np.asarray(seen, dtype=np.uint8)
+    return np.asarray(remapped(grey, maps, None), dtype=np.uint8)
 
 
 @cache

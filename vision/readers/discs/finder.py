@@ -26,7 +26,7 @@ from vision.readers.discs.appearance import DARK_FLOOR, colours_of, shares_of
 from vision.readers.discs.lighting import PaperLight
 from vision.readers.discs.shape import Circles, DiscShape, beyond_mm
 from vision.readers.protocols import SurfaceView
-from vision.sampling import PixelMap, PlaneWindow, linear_light, median, plane_map, sample
+from vision.sampling import PixelMap, PlaneWindow, linear_light, median, plane_map, remapped, sample
 
 MARGIN_MM = 24.0
 """Margin of the plane around the surface, for discs that reach beyond it. Smaller: their samples repeat its border."""
@@ -128,9 +128,7 @@ class TopPlane:
     def at(self, points_mm: FloatArray) -> FloatImage:
         """Return the interpolated colours, (..., 3), at points of the plane, (..., 2)."""
         at = np.atleast_2d(self.window.pixels_of(points_mm).astype(np.float32))
-        # not all below each other: a map has fewer than 32,767 rows
-        flat = at.reshape(-1, at.shape[-2], 2)
-        found = cv2.remap(self.colours, flat, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
+        found = remapped(self.colours, at.reshape(-1, at.shape[-2], 2), None)
         return np.asarray(found, dtype=np.float32).reshape(*points_mm.shape[:-1], 3)
 
     def mask_at(self, mask: BoolImage, points_mm: FloatArray) -> BoolImage:

@@ -9,12 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import cv2
 import numpy as np
 
 from vision.frame import FloatArray, Image
 from vision.readers.stacks.crops import StackCrops
-from vision.sampling import PixelMap
+from vision.sampling import PixelMap, remapped
 
 SLOPE = 0.239
 """Growth of a pyramid's half width, in mm, per mm further down."""
@@ -74,10 +73,7 @@ def flatten_sides(
     x, y, depth = seen.reshape(len(places), 3, -1).transpose(1, 0, 2)
     pixels: PixelMap = np.stack([x / depth, y / depth], axis=-1)
     rows = pixels.reshape(len(places), SIDES * len(DOWN_MM), len(ACROSS), 2)
-    flat = [
-        cv2.remap(picture, own, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
-        for picture, own in zip(pictures, rows, strict=True)
-    ]
+    flat = [remapped(picture, own, None) for picture, own in zip(pictures, rows, strict=True)]
     return np.array(flat, dtype=np.uint8).reshape(len(places), SIDES, len(DOWN_MM), len(ACROSS), 3)
 
 
