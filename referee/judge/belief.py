@@ -28,7 +28,7 @@ from referee.judge.explorer import JudgeContext, apply_turns, changes_between
 from referee.judge.faults import StandingFault
 from referee.judge.pooled_reading import Dispute, PooledPlace, PooledReading
 from referee.judge.pooling import pool
-from vision.reading import Reading
+from vision.reading import PlaceChange, Reading
 
 
 @dataclass(frozen=True)
@@ -251,6 +251,20 @@ class Belief(Generic[StateT, TurnT]):
         seen = pool((reading,), tuple(earlier), context.game.looks, settings.probability_floor)
         weighed = given_earlier_readings(seen.places, earlier, believed, handwritten=context.has_sheets)
         return frozenset(place for place, one in weighed.items() if one.agrees(believed[place]))
+
+    def after_sensor_changes(self, changes: Iterable[PlaceChange]) -> Belief[StateT, TurnT]:
+        """Return a copy that no longer ignores the places where a sensor reported a change since the latest belief.
+
+        Its value may be the same as before by now: a piece was put on a place whose sensor had missed it, then lifted.
+        """
+        changed = {change.place for change in changes if change.time_s > self.observations.since_s}
+        doubted = {place: says for place, says in self.observations.doubted.items() if place not in changed}
+        ignored_looks = {place: look for place, look in self.override.ignored_looks.items() if place not in changed}
+        return replace(
+            self,
+            observations=replace(self.observations, doubted=doubted),
+            override=replace(self.override, ignored_looks=ignored_looks),
+        )
 
     def with_places_confirmed(self, places: Iterable[Place]) -> Belief[StateT, TurnT]:
         """Take a person's word that these places are as believed; they are ignored until they look so again."""

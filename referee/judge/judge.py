@@ -103,6 +103,7 @@ def judge(
         raise ValueError("there is no belief to judge from; call begin with the set-up, or override_belief, first")
     game = context.game
     believed = game.table.appearance(belief.states[0])
+    belief = belief.after_sensor_changes(readings[-1].changes if readings else ())
     seen = pool(readings, tuple(believed), game.looks, context.settings.probability_floor, belief.observations.doubted)
     seen = seen.with_earlier_disputes(belief.observations.disputed)
     verdicts = VerdictFactory(game, belief.states)

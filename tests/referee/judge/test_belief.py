@@ -12,6 +12,7 @@ from referee.judge import Belief, JudgeContext, override_belief
 from referee.judge.belief import Observations, Override
 from referee.judge.pooled_reading import PooledReading
 from tests.referee.judge.drawn import seen_as
+from vision.reading import PlaceChange
 
 BELIEVED = {"a1": "black piece", "b1": "empty", "c1": "empty"}
 
@@ -27,6 +28,16 @@ def test_a_sensor_that_contradicts_the_belief_is_doubted_until_its_value_changes
     assert later.doubted == {"b1": True}
     assert later.sensed == {"a1": True, "c1": False}
     assert later.doubting_sensors({"a1": False}, BELIEVED).doubted == {"a1": False, "b1": True}
+
+
+def test_a_place_is_no_longer_ignored_once_its_sensor_reports_a_change() -> None:
+    observations = Observations(doubted={"a1": False, "b1": True}, since_s=5.0)
+    override = Override(ignored_looks={"a1": "empty", "c1": "black piece"})
+    belief: Belief[Any, Any] = Belief(observations=observations, override=override)
+    changes = (PlaceChange("b1", put_down=True, time_s=5.0), PlaceChange("a1", put_down=False, time_s=6.0))
+    later = belief.after_sensor_changes(changes)
+    assert later.observations.doubted == {"b1": True}, "the change on b1 was known when the belief began"
+    assert later.override.ignored_looks == {"c1": "black piece"}
 
 
 def test_a_new_belief_ignores_sensor_changes_from_before_it() -> None:

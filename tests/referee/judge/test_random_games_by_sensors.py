@@ -25,6 +25,14 @@ def test_no_turn_is_accepted_that_was_not_played(deblockle: Any, inputs: Inputs,
     assert not played.wrong
 
 
+def test_a_lift_counts_where_a_person_had_contradicted_the_sensor(deblockle: Any) -> None:
+    """Game 420: the sensor of f6 missed a block, which a person named; the block then left f6 for f7, while the sensor
+    of e7 failed. Another turn from e7 to f7 is legal.
+    """
+    played = play("deblockle", deblockle, Inputs.SENSORS, 420, scaled(ErrorRates(), 2.0), 6)
+    assert not played.wrong
+
+
 @given(seed=SEEDS)
 @settings(max_examples=cases(3, 1))
 def test_nothing_is_asked_by_camera_and_sensors_that_never_err(deblockle: Any, seed: int) -> None:
