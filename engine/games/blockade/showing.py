@@ -47,7 +47,10 @@ _OWN_MARKS = ("", "S", "M", "1", "2", "3")
 
 
 def turns_showing(state: BlockadeState, could_be: CouldBe) -> Iterator[BlockadeTurn]:
-    """Yield every legal turn that leads to a matching board, fewest steps first; see ``engine.showing``."""
+    """Yield a legal turn to every matching board that one leads to, fewest steps first; see ``engine.showing``.
+
+    It takes as few points as the one in ``legal_turns``, perhaps by other moves.
+    """
     if state.to_move is None or state.roll is None:
         return
     for moves in _ends_of(state, state.roll).showing(Seen(appearance_of(state.stacks), could_be)):

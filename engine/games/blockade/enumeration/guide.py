@@ -17,10 +17,11 @@ from engine.games.blockade.enumeration.terrain import BLACK_MARKS, TO_LIFT_AND_R
 class _ToDo(NamedTuple):
     """For mediums and smalls: the squares from which pieces must be lifted, and those where pieces are missing.
 
-    ``steps`` is the lower bound that follows.
+    ``steps`` is the lower bound that follows, and ``moves`` that on the number of moves.
     """
 
     steps: int
+    moves: int
     lifted: dict[str, list[int]]
     missing: dict[str, list[int]]
 
@@ -42,6 +43,10 @@ class Guide:
     def steps_from(self, layout: Layout) -> int:
         """Return a lower bound on the steps from a layout to the end."""
         return self._to_do(layout).steps
+
+    def moves_from(self, layout: Layout) -> int:
+        """Return a lower bound on the number of moves from a layout to the end."""
+        return self._to_do(layout).moves
 
     def squares_for(self, layout: Layout, start: int, most: int) -> int:
         """Return the set of squares to which the top piece of ``start`` may go with ``most`` steps left to the end.
@@ -92,7 +97,7 @@ def _to_do(terrain: Terrain, before: Layout, after: Layout) -> _ToDo:
             missing[mark].append(square)
     pairings = terrain.pairings
     steps += sum(pairings[tuple(lifted[mark]), tuple(missing[mark])] for mark in "MS")
-    return _ToDo(steps, lifted, missing)
+    return _ToDo(steps, len(lifted["M"]) + len(lifted["S"]), lifted, missing)
 
 
 # A search compares the same few piles thousands of times, so results are cached.

