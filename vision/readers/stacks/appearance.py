@@ -38,11 +38,11 @@ def look_name(colour: str, size: str) -> str:
     return f"{colour} {SIZE_WORDS[size]}"
 
 
-def possible_tops(set_up: Stack) -> Mapping[str, Sequence[int]]:
-    """Return the possible numbers of pieces on the large one, by the size of the top; all if the set-up is unknown."""
-    if not set_up:
+def possible_tops(lowest: str | None) -> Mapping[str, Sequence[int]]:
+    """Return the possible numbers of pieces on a large pyramid of a colour, by the size of the top; ``None``: any."""
+    if lowest is None:
         return _ON_ANY
-    return _ON_CLEAR if set_up[0][1] == CLEAR else _ON_COLOUR
+    return _ON_CLEAR if lowest == CLEAR else _ON_COLOUR
 
 
 def hues_of(levels: FloatArray) -> FloatArray:
@@ -58,8 +58,7 @@ def hues_of(levels: FloatArray) -> FloatArray:
 class PyramidAppearance:
     """A piece set: ``colours`` maps names to hues, (2,) each.
 
-    ``set_up`` has the stacks of the set-up, or is empty if it was not learned. Its lowest pyramids never move, and the
-    top there is more often that of the set-up than any other.
+    ``set_up`` has the stacks of the set-up, whose lowest pyramids never move, or is empty if it was not learned.
     """
 
     colours: Mapping[str, FloatArray]

@@ -21,7 +21,6 @@ from vision.readers.stacks.appearance import (
     MOST_PIECES,
     NEUTRALS,
     PyramidAppearance,
-    Stack,
     hues_of,
     look_name,
     possible_tops,
@@ -68,10 +67,6 @@ class StackSettings:
     """Log-odds by which black gains each time that level falls by a factor of e. Higher: brightness counts more."""
     dark_most: float = 5.0
     """The most that it may gain or lose. Higher: brightness alone may decide."""
-    as_set_up: float = 1.0
-    """Bonus, as log-likelihood, of a top's size and number of pieces as the set-up has them there. Higher: pieces that
-    moved are read as if they had not.
-    """
     odd_one_out: float = 0.002
     """Share of tops that are misread, whatever the fit. Higher: less certain."""
     odd_size: float = 0.006
@@ -171,7 +166,7 @@ class StackReader:
         self._look_colours = np.array([colours.index(looks[look][0]) for look in appearance.looks])
         self._look_sizes = np.array([PYRAMID_SIZES.index(looks[look][1]) for look in appearance.looks])
         self._crops: tuple[CameraModel, Pose, StackCrops] | None = None
-        self._by_set_up: dict[Stack, FloatArray] = {}
+        self._by_lowest: dict[str | None, FloatArray] = {}
 
     @property
     def looks(self) -> tuple[str, ...]:
@@ -202,10 +197,11 @@ class StackReader:
         crop_levels = pictures.mean(axis=(1, 2, 3)).tolist()
         level = float(np.mean([*crop_levels, *(one.crop_level for one in kept.values())]))
         levels *= USUAL_LEVEL / max(level, 1.0)
-        set_up = [self._appearance.set_up.get(place, ()) for place in order]
+        set_up = self._appearance.set_up
+        lowest = [set_up[place][0][1] if set_up.get(place) else None for place in order]
         tops = [*levels[tips.log_odds > 0], *(one.top.levels for one in kept.values() if one.log_odds > 0)]
         hues = tint_of(hues_of(np.array(tops).reshape(-1, 3)), self._hues).without(hues_of(levels))
-        scores = SIDES_WEIGHT * tips.kinds[:, :KINDS, None] + self._colour_scores(hues, set_up)
+        scores = SIDES_WEIGHT * tips.kinds[:, :KINDS, None] + self._colour_scores(hues, lowest)
         scores[..., BLACK_COLUMN] += _darkness(levels)[:, None]
         most = _SETTINGS.most_log_odds
         log_odds = np.clip(tips.log_odds, -most, most).tolist()
@@ -268,25 +264,27 @@ class StackReader:
             math.degrees(angle_rad),
         )
 
-    def _colour_scores(self, hues: FloatArray, set_up: Sequence[Stack]) -> FloatArray:
-        """Return log-likelihoods of each kind and colour of tops from the hues of their faces (n, 2) and the set-up,
-        (n, KINDS, colours): the set's colours, then clear and black; minus infinity for an impossible one.
+    def _colour_scores(self, hues: FloatArray, lowest: Sequence[str | None]) -> FloatArray:
+        """Return log-likelihoods of each kind and colour of tops from the hues of their faces (n, 2) and the colours of
+        the lowest pyramids, (n, KINDS, colours): the set's colours, then clear and black; minus infinity for an
+        impossible one.
         """
         by_hue = -hue_costs(hues, self._hues)
         # a hue that is unlike any colour says nothing about the size
         by_hue -= by_hue.max(axis=1, keepdims=True)
-        return np.stack([hue + self._set_up_scores(stack) for hue, stack in zip(by_hue, set_up, strict=True)])
+        return np.stack([hue + self._scores_on(colour) for hue, colour in zip(by_hue, lowest, strict=True)])
 
-    def _set_up_scores(self, set_up: Stack) -> FloatArray:
-        """Return the part of these scores due to the rules and one place's set-up, (KINDS, colours)."""
-        if set_up not in self._by_set_up:
-            self._by_set_up[set_up] = self._new_set_up_scores(set_up)
-        return self._by_set_up[set_up]
+    def _scores_on(self, lowest: str | None) -> FloatArray:
+        """Return the part of these scores due to the rules, (KINDS, colours), given the colour of the lowest pyramid,
+        ``None`` if unknown.
+        """
+        if lowest not in self._by_lowest:
+            self._by_lowest[lowest] = self._new_scores_on(lowest)
+        return self._by_lowest[lowest]
 
-    def _new_set_up_scores(self, set_up: Stack) -> FloatArray:
+    def _new_scores_on(self, lowest: str | None) -> FloatArray:
         colours = [*self._appearance.colours, *NEUTRALS]
-        lowest = set_up[0][1] if set_up else None
-        possible = possible_tops(set_up)
+        possible = possible_tops(lowest)
         scores = np.full((KINDS, len(colours)), -np.inf)
         for size in PYRAMID_SIZES:
             for pieces in possible[size]:
@@ -301,8 +299,6 @@ class StackReader:
                     elif bare or (size != "L" and colour != CLEAR):
                         strange = lowest not in (None, colour) and (lowest != CLEAR or bare)
                         kind[number] = _SETTINGS.strange_colour if strange else 0.0
-                if set_up and (size, pieces) == (set_up[-1][0], len(set_up) - 1):
-                    kind += _SETTINGS.as_set_up
         return scores
 
 
