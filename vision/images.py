@@ -48,7 +48,7 @@ def check_frame(image: Image, size: tuple[int, int] | None = None, *, source: st
     """
     if not is_picture(image):
         raise FrameError(
-            f"{source} gave an array of {image.dtype} {image.shape}; expected a picture of 8 bits a channel"
+            f"{source} gave an array of {image.dtype} {image.shape}; expected 8 bits a channel, in one channel or three"
         )
     height, width = image.shape[:2]
     if size is not None and (width, height) != tuple(size):

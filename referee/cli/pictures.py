@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 SURE = 0.95
 """The probability from which a place isn't reported as doubtful."""
+_SEEN_BY = {"--dice": (), "--tiles": (), "--digits": ("table.looks",), "--sheet": ("table.layout", "table.looks")}
+"""The settings of the camera and the table that count for pictures of something else than a table."""
 
 
 @click.command(cls=ExampleCommand)
@@ -103,12 +105,20 @@ def read_command(
         raise click.UsageError("--faces needs --dice.")
     if debug_image is not None and len(images) > 1:
         raise click.UsageError("--debug-image takes one picture.")
-    if tiles is not None and (dice or looks is not None):
-        raise click.UsageError("--tiles goes with neither --dice nor --looks.")
-    if digits and (dice or tiles is not None):
-        raise click.UsageError("--digits goes with neither --dice nor --tiles.")
-    if sheet and (dice or tiles is not None or digits):
-        raise click.UsageError("--sheet goes with neither --dice, --tiles nor --digits.")
+    given = {"--dice": dice, "--tiles": tiles is not None, "--digits": digits, "--sheet": sheet}
+    kinds = [kind for kind, is_given in given.items() if is_given]
+    if len(kinds) > 1:
+        raise click.UsageError(f"{kinds[0]} and {kinds[1]} don't go together: they read different things.")
+    seen_by = {
+        "camera.calibration": calibration,
+        "table.layout": layout,
+        "table.markers": markers,
+        "table.looks": looks,
+    }
+    for kind in kinds:
+        for key, value in seen_by.items():
+            if value is not None and key not in _SEEN_BY[kind]:
+                raise click.UsageError(f"--{key.partition('.')[2]} has no use with {kind}; leave it out.")
     if sheet:
         from referee.cli.sheets import read_sheets
 
@@ -130,12 +140,6 @@ def read_command(
             known = looks or handwriting_of(context.configuration().settings)
             return read_digits(images[0], known, grid, corners, debug_image, as_json=as_json)
         return read_tiles(images[0], tiles, grid, corners, debug_image, any_way_up=any_way_up, as_json=as_json)
-    seen_by = {
-        "camera.calibration": calibration,
-        "table.layout": layout,
-        "table.markers": markers,
-        "table.looks": looks,
-    }
     return _read_table(context, images[0], seen_by, debug_image, as_json=as_json)
 
 

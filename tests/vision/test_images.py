@@ -78,7 +78,7 @@ def test_a_frame_of_another_size_is_named():
     ],
 )
 def test_an_array_that_is_no_picture_is_refused(thing):
-    with pytest.raises(FrameError, match="expected a picture of 8 bits a channel"):
+    with pytest.raises(FrameError, match="expected 8 bits a channel, in one channel or three"):
         check_frame(thing)
 
 

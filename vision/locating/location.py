@@ -238,7 +238,9 @@ def _decide_by_surface(
 def check_size(image: Image, camera: CameraModel) -> None:
     """Raise FrameError if an array is not a picture, CalibrationError if its size is not the calibration's."""
     if not is_picture(image):
-        raise FrameError(f"got an array of {image.dtype} {image.shape}; expected a picture of 8 bits a channel")
+        raise FrameError(
+            f"got an array of {image.dtype} {image.shape}; expected 8 bits a channel, in one channel or three"
+        )
     height, width = image.shape[:2]
     if (width, height) != tuple(camera.size):
         raise CalibrationError(

@@ -175,7 +175,7 @@ def test_the_sheet_option_excludes_other_ways_to_read(run: Run, other: tuple[str
     Path("tiles.json").write_text("{}", encoding="utf-8")
     done = run("pieces", "read", "--sheet", FOLDER / "number-drop.jpg", *other)
     assert done.exit_code == 2
-    assert "--sheet goes with neither" in done.stderr
+    assert "and --sheet don't go together" in done.stderr
 
 
 @pytest.mark.parametrize(

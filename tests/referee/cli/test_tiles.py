@@ -80,8 +80,8 @@ def test_a_photo_without_taught_tiles_is_a_failed_check(run: Run, tiles: Path, t
         (("--grid", "2x3", "--corners", "1;1"), 2, "'1;1' is not a corner; expected x,y in pixels"),
         (("--grid", "2x3"), 2, "--tiles needs --grid and --corners"),
         (("--grid", "2x3", "--corners", "1,1 9,1"), 5, "2 corners were given; expected four"),
-        (("--dice",), 2, "--tiles goes with neither --dice nor --looks"),
-        (("--looks", "set.png"), 2, "--tiles goes with neither --dice nor --looks"),
+        (("--dice",), 2, "--dice and --tiles don't go together"),
+        (("--looks", "set.png"), 2, "--looks has no use with --tiles"),
     ],
 )
 def test_unreadable_tiles_are_reported_with_the_exit_code(
@@ -98,10 +98,13 @@ def test_unreadable_tiles_are_reported_with_the_exit_code(
         (("--grid", "2x3"), "--grid and --corners need --tiles FILE or --digits"),
         (("--any-way-up",), "--any-way-up needs --tiles FILE"),
         (("--digits", "--grid", "2x3"), "--digits needs --grid and --corners"),
-        (("--digits", "--dice"), "--digits goes with neither --dice nor --tiles"),
+        (("--digits", "--dice"), "--dice and --digits don't go together"),
+        (("--dice", "--looks", "set.png"), "--looks has no use with --dice"),
+        (("--dice", "--markers", "none"), "--markers has no use with --dice"),
+        (("--sheet", "--calibration", "set.png"), "--calibration has no use with --sheet"),
     ],
 )
-def test_a_grid_without_its_needed_options_is_refused(
+def test_options_without_those_they_need_or_with_others_are_refused(
     run: Run, set_photo: Path, more: tuple[str, ...], message: str
 ) -> None:
     result = run("pieces", "read", set_photo, *more)

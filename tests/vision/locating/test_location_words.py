@@ -138,7 +138,7 @@ def test_a_picture_has_eight_bits_and_the_calibrations_size(shape: tuple[int, ..
     check_size(np.zeros(shape, np.uint8), CAMERA)
     wrong: Any
     for wrong in (np.zeros(shape, np.uint16), np.zeros((*shape, 1, 1), np.uint8), np.zeros(0, np.uint8)):
-        with pytest.raises(FrameError, match="expected a picture of 8 bits a channel"):
+        with pytest.raises(FrameError, match="expected 8 bits a channel, in one channel or three"):
             check_size(wrong, CAMERA)
     with pytest.raises(
         CalibrationError, match="the picture is 600 x 800 pixels, the calibration virtual is for 800 x 600"
