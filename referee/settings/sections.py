@@ -179,7 +179,8 @@ class TurnSection(Section):
     )
     margin: float = Field(
         default=3.0,
-        gt=0,
+        # The judge refuses one that isn't above JudgeSettings.stopover.
+        gt=2,
         le=100,
         description="By how much a turn must beat every other explanation, in log-odds; 3 is 20 to 1. "
         "Higher: more questions, fewer wrong verdicts.",

@@ -12,6 +12,7 @@ from engine import registry
 from firmware_bridge.protocol.link import SILENT_AFTER_S
 from hardware.pin_map import ANNOUNCING_BUTTONS, BUTTON_ROLES, USUAL_BUTTONS
 from referee.errors import ConfigError
+from referee.judge import JudgeSettings
 from referee.settings.configuration import Configuration, load
 from referee.settings.sections import Button
 from referee.settings.settings import Settings
@@ -74,6 +75,12 @@ def test_flags_outrank_the_environment_which_outranks_the_file(folder: Path) -> 
     assert sources["turn.rest_s"] == "$REFEREE_TURN_REST_S"
     assert sources["turn.margin"] == "--margin"
     assert sources["camera.source"] == "default"
+
+
+def test_the_judge_takes_every_margin_that_the_settings_take(folder: Path) -> None:
+    with pytest.raises(ConfigError, match=r"turn.margin is 2; expected a number above 2, up to 100"):
+        load_text(folder, "[turn]\nmargin = 2\n")
+    assert JudgeSettings(margin=load_text(folder, "[turn]\nmargin = 2.01\n").settings.turn.margin)
 
 
 def test_a_list_in_the_environment_is_separated_by_commas(folder: Path) -> None:
