@@ -133,11 +133,9 @@ def _replay_journal(
         counts = f"{counted(len(folded.turns), 'turn')}, {counted(len(events), 'event')}"
         console.print(f"{counts}, all consistent; {state}.", markup=False)
         if evidence is not None:
-            written = write_evidence(journal, events, evidence)
-            kept = sum(picture.path is not None for picture in written)
-            console.print(
-                f"{counted(kept, 'picture')} in {evidence}, {len(written) - kept} no longer kept", markup=False
-            )
+            written, left_out = write_evidence(journal, events, evidence)
+            pictures = counted(len(written), "picture")
+            console.print(f"{pictures} in {evidence}, {len(left_out)} no longer kept", markup=False)
 
 
 def check_record_file(file: Path, *, is_free: bool) -> None:

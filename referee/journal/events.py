@@ -109,11 +109,10 @@ class Evidence:
 class KeptEvidence:
     """A picture of an event. If it was dropped, ``left_out`` says why: ``too large`` or ``made room``.
 
-    A dropped picture has an empty ``evidence.content``; ``size_bytes`` is its original size.
+    A dropped picture has an empty ``evidence.content``.
     """
 
     evidence: Evidence
-    size_bytes: int
     left_out: str = ""
 
 

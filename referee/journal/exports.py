@@ -17,7 +17,7 @@ from engine.support.players import describe_announcement, parse_announcement
 from engine.values import Outcome
 from referee.errors import FoldError
 from referee.journal import Journal
-from referee.journal.events import CLOCK, PICTURE_SUFFIXES, STOPPED, Event, EventKind
+from referee.journal.events import CLOCK, PICTURE_SUFFIXES, STOPPED, Event, EventKind, KeptEvidence
 from referee.journal.fold import Folded, FoldedStep, after_step, agrees, fold, fold_next, read_step
 
 _NOT_IN_A_RECORD = str.maketrans({"{": "(", "}": ")", ";": ","})
@@ -93,36 +93,29 @@ def _one_line(text: str) -> str:
     return "".join(character for character in line if character.isprintable())
 
 
-@dataclass(frozen=True)
-class WrittenEvidence:
-    """A picture's file, or why there is none (``path`` is ``None``): ``too large`` or ``made room``."""
-
-    event_number: int
-    name: str
-    path: Path | None
-    left_out: str = ""
-
-
-def write_evidence(journal: Journal, events: Iterable[tuple[int, Event]], folder: Path) -> list[WrittenEvidence]:
+def write_evidence(
+    journal: Journal, events: Iterable[tuple[int, Event]], folder: Path
+) -> tuple[list[Path], list[KeptEvidence]]:
     """Write the pictures of (number, event) pairs into ``folder``, which is created if necessary.
 
-    Files are named by event number, kind and picture: ``0012-illegal-before-c3.png``. Raises OSError when one cannot be
-    written and JournalError when the journal cannot be read.
+    Files are named by event number, kind and picture: ``0012-illegal-before-c3.png``. Returns them, and the pictures
+    that are no longer kept. Raises OSError when one cannot be written and JournalError when the journal cannot be read.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    written = []
+    written: list[Path] = []
+    left_out = []
     for number, event in events:
         for position, kept in enumerate(journal.evidence(number)):
             if kept.left_out:
-                written.append(WrittenEvidence(number, kept.evidence.name, None, kept.left_out))
+                left_out.append(kept)
                 continue
             suffix = PICTURE_SUFFIXES.get(kept.evidence.media_type, ".bin")
             path = folder / f"{number:04d}-{_file_part(event.kind)}-{_file_part(kept.evidence.name)}{suffix}"
-            if any(other.path == path for other in written):
+            if path in written:
                 path = path.with_name(f"{path.stem}-{position}{suffix}")
             path.write_bytes(kept.evidence.content)
-            written.append(WrittenEvidence(number, kept.evidence.name, path))
-    return written
+            written.append(path)
+    return written, left_out
 
 
 def _file_part(text: str) -> str:

@@ -379,11 +379,11 @@ class Journal(Closeable):
 
     def evidence(self, event_number: int) -> list[KeptEvidence]:
         """List an event's pictures in their original order, including dropped ones."""
-        columns = "name, media_type, content, size_bytes, left_out"
+        columns = "name, media_type, content, left_out"
         rows = self._rows(f"SELECT {columns} FROM evidence WHERE event = ? ORDER BY number", event_number)
         return [
-            KeptEvidence(Evidence(name, media_type, content or b""), size, left_out)
-            for name, media_type, content, size, left_out in rows
+            KeptEvidence(Evidence(name, media_type, content or b""), left_out)
+            for name, media_type, content, left_out in rows
         ]
 
     def game_of(self, event_number: int) -> int | None:

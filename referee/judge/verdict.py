@@ -64,10 +64,9 @@ class AcceptedTurn:
 
 @dataclass(frozen=True)
 class AcceptedRoll:
-    """One accepted roll: its strict text, who rolled (``None`` for all together), and every possible state after it."""
+    """One accepted roll: its strict text, and every possible state after it."""
 
     roll: str
-    player: Player | None
     states: tuple[str, ...]
 
 

@@ -171,7 +171,7 @@ def _accept_roll(case: _RollCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | N
     said = glance.verdicts.ruling(VerdictKind.ACCEPTED, sentences.rolled(case.text), glance.seen, margin=case.lead)
     verdict: Verdict = replace(said.verdict, roll=case.text)
     texts = tuple(glance.game.notation.format_state(state) for state in states)
-    accepted = AcceptedRoll(case.text, belief.states[0].to_move, texts)
+    accepted = AcceptedRoll(case.text, texts)
     believed = replace(belief, states=states, states_ignoring_sides=ignoring_sides, dice=case.lying, fault=None)
     return believed, Ruling((verdict,), rolls=(accepted,))
 

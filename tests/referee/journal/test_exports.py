@@ -224,18 +224,22 @@ def test_pictures_are_written_under_safe_names_and_missing_ones_are_reported(tmp
     folder = tmp_path / "new/folder"
     with Journal.in_memory(wall_clock=lambda: NOW, limits=EvidenceLimits(picture_bytes=50)) as journal:
         journal.append(Event(EventKind.NEW_GAME, {"game": "deblockle"}), pictures)
-        written = write_evidence(journal, journal.events(), folder)
+        written, left_out = write_evidence(journal, journal.events(), folder)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == {
         "0001-new-game-before-c3.png": b"1",
         "0001-new-game-before-c3-1.png": b"2",
         "0001-new-game-etc-passwd.jpg": b"3",
         "0001-new-game-picture.bin": b"4",
     }
-    assert [(picture.name, picture.left_out) for picture in written if picture.path is None] == [("huge", "too large")]
+    assert written == [
+        folder / f"0001-new-game-{name}"
+        for name in ("before-c3.png", "before-c3-1.png", "etc-passwd.jpg", "picture.bin")
+    ]
+    assert [(kept.evidence.name, kept.left_out) for kept in left_out] == [("huge", "too large")]
 
 
 def test_events_without_pictures_write_nothing(tmp_path: Path) -> None:
     with Journal.in_memory(wall_clock=lambda: NOW) as journal:
         journal.append(Event(EventKind.NEW_GAME, {"game": "deblockle"}))
-        assert write_evidence(journal, journal.events(), tmp_path / "empty") == []
+        assert write_evidence(journal, journal.events(), tmp_path / "empty") == ([], [])
     assert list((tmp_path / "empty").iterdir()) == []
