@@ -106,10 +106,10 @@ def judge(
     belief = belief.after_sensor_changes(readings[-1].changes if readings else ())
     seen = pool(readings, tuple(believed), game.looks, context.settings.probability_floor, belief.observations.doubted)
     seen = seen.with_earlier_disputes(belief.observations.disputed)
-    verdicts = VerdictFactory(game, belief.states)
+    verdicts = VerdictFactory(game, belief.states, seen)
     belief = replace(belief, observations=belief.observations.after_sensing(seen))
     if not seen.places:
-        return belief, verdicts.ruling(VerdictKind.CANNOT_SEE, sentences.nothing_to_see(), seen)
+        return belief, verdicts.ruling(VerdictKind.CANNOT_SEE, sentences.nothing_to_see())
     belief = belief.with_misreadings_told(context, seen)
     belief = replace(belief, observations=belief.observations.after_looking(seen))
     earlier = belief.observations.earlier
@@ -118,7 +118,7 @@ def judge(
     seen = compare_with_earlier_pictures(game, seen, belief.observations.pieces)
     outcomes = [game.rules.outcome(state) for state in belief.states]
     if outcomes[0] is not None and all(outcomes):
-        return belief, verdicts.ruling(VerdictKind.UNCHANGED, sentences.game_over(outcomes[0].reason), seen)
+        return belief, verdicts.ruling(VerdictKind.UNCHANGED, sentences.game_over(outcomes[0].reason))
     belief, notes = remember_known_dice(context, belief, seen.dice)
     glance = _resolve_disputes(context, belief, seen.with_changes_since(belief.observations.since_s), trigger)
     belief, ruling = first_judgement(_RULES, glance)
@@ -204,7 +204,7 @@ def _undone_turn_still_shown(glance: Glance[StateT, TurnT]) -> Judgement[StateT,
         return None
     places = {place for part in undone for place, _ in part}
     if not any(places.isdisjoint(dict(part)) for part in glance.context.by_sheet(glance.decision.changes)):
-        return glance.belief, glance.verdicts.taken_back(glance.decision, glance.seen)
+        return glance.belief, glance.verdicts.taken_back(glance.decision)
     sheets = {glance.context.sheet_of(place) for place in places}
     erased = [place for place in glance.believed if glance.context.sheet_of(place) in sheets]
     seen = glance.seen.assuming(glance.believed, erased, glance.game.looks)
@@ -226,11 +226,11 @@ def _undecided(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None
         return None
     places = glance.decision.places
     if places and glance.out_of_sight.issuperset(places):
-        return glance.belief, glance.verdicts.out_of_sight(places, glance.decision.shown, glance.seen)
+        return glance.belief, glance.verdicts.out_of_sight(places, glance.decision.shown)
     breaches: tuple[Breach, ...] = ()
     if glance.context.has_sheets and glance.decision.rather_illegal and glance.trigger.names_faults:
         breaches = faults.find_breaches(glance.context, glance.states, glance.decision.shown, glance.seen)
-    return glance.belief, glance.verdicts.undecided(glance.decision, glance.seen, glance.trigger, breaches)
+    return glance.belief, glance.verdicts.undecided(glance.decision, glance.trigger, breaches)
 
 
 def _judge_by_kind(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT]:
@@ -298,9 +298,7 @@ def _judge_part(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT]:
         breaches = faults.find_breaches(glance.context, glance.states, best.changes, glance.seen)
         if breaches:
             return name_fault(glance, breaches, best.changes, decision.margin)
-    return glance.belief, glance.verdicts.not_finished(
-        best.to_do, best.touched, decision.shown, glance.seen, decision.margin
-    )
+    return glance.belief, glance.verdicts.not_finished(best.to_do, best.touched, decision.shown, decision.margin)
 
 
 def _of_kind(glance: Glance[StateT, TurnT], kind: ExplanationKind) -> tuple[Explanation[StateT, TurnT], ...]:
@@ -325,13 +323,13 @@ def _judge_turn(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT]:
         margin = glance.context.settings.margin
         clear = [at for at in decision.set_aside if at in seen.places and seen.places[at].certainty >= margin]
         if glance.trigger.names_faults and clear:
-            return glance.belief, glance.verdicts.question_about(clear, decision.shown, seen)
-        return glance.belief, glance.verdicts.turn_waits(resolved, decision, seen)
+            return glance.belief, glance.verdicts.question_about(clear, decision.shown)
+        return glance.belief, glance.verdicts.turn_waits(resolved, decision)
     parts = _of_kind(glance, ExplanationKind.PART)
     if parts and not (glance.declared or has_next_rolled):
-        return glance.belief, glance.verdicts.pending(sentences.may_go_on(parts[0].to_do), resolved, decision, seen)
+        return glance.belief, glance.verdicts.pending(sentences.may_go_on(parts[0].to_do), resolved, decision)
     if not resolved.turns:
-        return glance.belief, glance.verdicts.which_turn(resolved, decision, seen)
+        return glance.belief, glance.verdicts.which_turn(resolved, decision)
     return accept_unless_contradicted(glance, resolved)
 
 
@@ -341,7 +339,7 @@ def _wait_quietly(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | N
         return None
     shown = glance.decision.shown
     return glance.belief, glance.verdicts.not_finished(
-        sentences.several_turns(), glance.verdicts.places_of(shown), shown, glance.seen, glance.decision.margin
+        sentences.several_turns(), glance.verdicts.places_of(shown), shown, glance.decision.margin
     )
 
 
@@ -352,7 +350,7 @@ def _same_piece_moves_on(glance: Glance[StateT, TurnT]) -> Judgement[StateT, Tur
         return None
     if not same_piece_moves_on(glance.game, glance.states, _of_kind(glance, kind)):
         return None
-    return glance.belief, glance.verdicts.piece_moved_on(glance.decision, glance.seen)
+    return glance.belief, glance.verdicts.piece_moved_on(glance.decision)
 
 
 def _only_sensed(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -364,7 +362,7 @@ def _only_sensed(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | No
         return None
     if not (glance.trigger.names_faults or glance.trigger.ends_by_touch):
         return glance.belief, glance.not_a_turn_yet()
-    return glance.belief, glance.verdicts.several_turns_sensed(glance.decision, glance.seen)
+    return glance.belief, glance.verdicts.several_turns_sensed(glance.decision)
 
 
 def _camera_agrees(glance: Glance[StateT, TurnT]) -> bool:
@@ -384,7 +382,7 @@ def _judge_turns_in_a_row(glance: Glance[StateT, TurnT]) -> Judgement[StateT, Tu
         resolve(glance.context, alike, glance.seen) if whole else resolve_first(glance.context, alike, glance.seen)
     )
     if not resolved.turns:
-        return glance.belief, glance.verdicts.which_turn(resolved, glance.decision, glance.seen)
+        return glance.belief, glance.verdicts.which_turn(resolved, glance.decision)
     have_ended = whole and glance.trigger.accepts
     if have_ended and len(resolved.turns) > 1:
         return accept_unless_contradicted(glance, resolved)

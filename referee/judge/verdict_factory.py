@@ -23,15 +23,16 @@ class VerdictFactory(Generic[StateT, TurnT]):
 
     game: Game[StateT, TurnT]
     belief: tuple[StateT, ...]
+    seen: PooledReading
 
-    def taken_back(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
+    def taken_back(self, decision: Decision[StateT, TurnT]) -> Ruling:
         """Quietly show that a turn which was taken back still lies on the table."""
         changes = decision.changes
         places = self.places_of(changes)
         sentence = sentences.taken_back(places, written=self.game.has_sheets)
-        return self.not_finished(sentence, places, changes, seen, decision.margin)
+        return self.not_finished(sentence, places, changes, decision.margin)
 
-    def which_turn(self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
+    def which_turn(self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT]) -> Ruling:
         """Ask which of several turns was played, or whether a single one was that some stacks contradict."""
         changes, places = decision.best.changes, self.places_of(decision.best.changes)
         described, doubted = self._described(resolved.candidates), resolved.doubted
@@ -40,72 +41,64 @@ class VerdictFactory(Generic[StateT, TurnT]):
             places = tuple(dict.fromkeys((*doubted, *places)))
         else:
             sentence = sentences.which_turn(described)
-        return self._ask(sentence, places, changes, seen, resolved.candidates)
+        return self._ask(sentence, places, changes, resolved.candidates)
 
-    def against_sides(
-        self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
-    ) -> Ruling:
+    def against_sides(self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT]) -> Ruling:
         """Ask about turns whose side faces don't fit; a second declaration confirms them."""
         sentence = sentences.against_sides(" ".join(self._described(resolved.turns)))
-        return self._ask_about_turns(sentence, resolved.turns, decision, seen)
+        return self._ask_about_turns(sentence, resolved.turns, decision)
 
-    def left_the_board(
-        self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
-    ) -> Ruling:
+    def left_the_board(self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT]) -> Ruling:
         """Ask about a turn that takes a piece off the board: a sensor may only have missed it."""
         sentence = sentences.left_the_board(" ".join(self._described(resolved.turns)))
-        return self._ask_about_turns(sentence, resolved.turns, decision, seen)
+        return self._ask_about_turns(sentence, resolved.turns, decision)
 
-    def piece_moved_on(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
+    def piece_moved_on(self, decision: Decision[StateT, TurnT]) -> Ruling:
         """Ask about a turn after which the same piece moved on, which may also be one illegal move."""
         best = decision.best
         sentence = sentences.piece_moved_on(self.game.notation.describe(best.first[0]), best.to_do)
-        return self._ask(sentence, self.places_of(decision.shown), decision.shown, seen)
+        return self._ask(sentence, self.places_of(decision.shown), decision.shown)
 
-    def several_turns_sensed(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
+    def several_turns_sensed(self, decision: Decision[StateT, TurnT]) -> Ruling:
         """Ask about more than one turn, which sensors alone can't identify."""
         places = self.places_of(decision.shown) or self.places_of(decision.best.changes)
-        return self._ask(sentences.several_turns_sensed(places), places, decision.shown, seen)
+        return self._ask(sentences.several_turns_sensed(places), places, decision.shown)
 
-    def ruled_out_by_sides(
-        self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
-    ) -> Ruling:
+    def ruled_out_by_sides(self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT]) -> Ruling:
         """Ask what stands where, since the tops fit several turns but the side faces rule them out."""
         sentence = sentences.ruled_out_by_sides(self._described(resolved.turns))
-        return self._ask_about_turns(sentence, resolved.turns, decision, seen)
+        return self._ask_about_turns(sentence, resolved.turns, decision)
 
-    def piece_turned(self, turned: Sequence[Breach], decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
+    def piece_turned(self, turned: Sequence[Breach], decision: Decision[StateT, TurnT]) -> Ruling:
         """Ask about a piece that seems to have been turned on its place, while the turns are fine."""
-        return self._ask(sentences.piece_turned(turned), places_named(turned), decision.best.changes, seen)
+        return self._ask(sentences.piece_turned(turned), places_named(turned), decision.best.changes)
 
-    def too_many_turns(self, changes: Changes, seen: PooledReading) -> Ruling:
+    def too_many_turns(self, changes: Changes) -> Ruling:
         """Ask what stands where, since more turns were played than the judge follows."""
         places = self.places_of(changes)
-        return self._ask(sentences.too_many_turns(places), places, changes, seen)
+        return self._ask(sentences.too_many_turns(places), places, changes)
 
-    def differs_from_correction(self, shown: Changes, seen: PooledReading) -> Ruling:
+    def differs_from_correction(self, shown: Changes) -> Ruling:
         """Ask about places that a person named while they were hidden and that look different now."""
         places = self.places_of(shown)
-        return self._ask(sentences.differs_from_correction(places), places, shown, seen)
+        return self._ask(sentences.differs_from_correction(places), places, shown)
 
-    def illegal(self, breaches: Sequence[Breach], changes: Changes, seen: PooledReading, margin: float) -> Verdict:
+    def illegal(self, breaches: Sequence[Breach], changes: Changes, margin: float) -> Verdict:
         """Name a fault."""
         only_sensed = any(look == PIECE for _, look in changes)
         sentence = sentences.fault_sensed(breaches) if only_sensed else sentences.fault(breaches)
         places = tuple(dict.fromkeys([*places_named(breaches), *self.places_of(changes)]))
-        return self.verdict(VerdictKind.ILLEGAL, sentence, seen, places, dict(changes), margin, breaches=breaches)
+        return self.verdict(VerdictKind.ILLEGAL, sentence, places, dict(changes), margin, breaches=breaches)
 
-    def accepted(
-        self, turns: Sequence[TurnT], moved: Advance[StateT], expected: Appearance, margin: float, seen: PooledReading
-    ) -> Verdict:
+    def accepted(self, turns: Sequence[TurnT], moved: Advance[StateT], expected: Appearance, margin: float) -> Verdict:
         """Say what was played; ``expected`` is the appearance before."""
         places = places_named(moved.steps)
         after = self.game.table.appearance(moved.states[0])
         return Verdict(
             VerdictKind.ACCEPTED,
             " ".join(self._described(turns)),
-            seen.time_s,
-            seen.sequence,
+            self.seen.time_s,
+            self.seen.sequence,
             turns=tuple(step.turn for step in moved.steps),
             places=places,
             expected={place: expected[place] for place in places},
@@ -113,49 +106,34 @@ class VerdictFactory(Generic[StateT, TurnT]):
             margin=margin,
         )
 
-    def unexplained(self, changes: Changes, seen: PooledReading) -> Ruling:
+    def unexplained(self, changes: Changes) -> Ruling:
         """Ask about changes that are neither a turn nor an explained violation."""
         places = self.places_of(changes)
-        return self._ask(sentences.unexplained(places), places, changes, seen)
+        return self._ask(sentences.unexplained(places), places, changes)
 
-    def not_a_turn_yet(self, changes: Changes, seen: PooledReading, margin: float) -> Ruling:
+    def not_a_turn_yet(self, changes: Changes, margin: float) -> Ruling:
         """Quietly show changes that are not a turn while nobody has ended one."""
         places = self.places_of(changes)
-        return self.not_finished(sentences.not_a_turn_yet(places), places, changes, seen, margin)
+        return self.not_finished(sentences.not_a_turn_yet(places), places, changes, margin)
 
     def pending(
-        self,
-        sentence: str,
-        resolved: Resolved[TurnT],
-        decision: Decision[StateT, TurnT],
-        seen: PooledReading,
-        shown: Changes | None = None,
+        self, sentence: str, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], shown: Changes | None = None
     ) -> Ruling:
         """Quietly show a whole turn that has not ended; ``shown`` is what was seen of it, all unless given."""
         turns = resolved.turns or resolved.candidates
         changes = decision.best.changes if shown is None else shown
-        return self.not_finished(sentence, places_named(turns[:1]), changes, seen, decision.margin, turns)
+        return self.not_finished(sentence, places_named(turns[:1]), changes, decision.margin, turns)
 
     def turn_waits(
-        self,
-        resolved: Resolved[TurnT],
-        decision: Decision[StateT, TurnT],
-        seen: PooledReading,
-        shown: Changes | None = None,
+        self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], shown: Changes | None = None
     ) -> Ruling:
         """Quietly show a whole turn that has not ended, or that it is one of several; ``shown`` as in ``pending``."""
         first, *others = resolved.turns or resolved.candidates
         described = self.game.notation.describe(first)
         sentence = sentences.one_of(described, len(others)) if others else sentences.turn_waits(described)
-        return self.pending(sentence, resolved, decision, seen, shown)
+        return self.pending(sentence, resolved, decision, shown)
 
-    def undecided(
-        self,
-        decision: Decision[StateT, TurnT],
-        seen: PooledReading,
-        trigger: Trigger,
-        breaches: Sequence[Breach] = (),
-    ) -> Ruling:
+    def undecided(self, decision: Decision[StateT, TurnT], trigger: Trigger, breaches: Sequence[Breach] = ()) -> Ruling:
         """Ask about the places that a decision depends on, quietly unless the trigger names faults.
 
         ``breaches`` are what would be wrong if they are read rightly.
@@ -165,20 +143,16 @@ class VerdictFactory(Generic[StateT, TurnT]):
         places, shown = decision.places, decision.shown
         turns = [one for one in (decision.best, *decision.rivals) if one.kind is ExplanationKind.TURN]
         if decision.alike and turns:
-            return self._indistinguishable(decision, turns, seen, trigger)
+            return self._indistinguishable(decision, turns, trigger)
         went_on = decision.best.kind in {ExplanationKind.TURN_AND_PART, ExplanationKind.TWO_TURNS}
         is_first_unclear = any(set(one.first).isdisjoint(decision.best.first) for one in decision.rivals)
-        can_wait = not is_first_unclear and seen.disputed.keys().isdisjoint(places)
+        can_wait = not is_first_unclear and self.seen.disputed.keys().isdisjoint(places)
         if not trigger.names_faults and (can_wait or not (trigger.ends_by_touch and went_on)):
-            return self.not_finished(sentences.doubtful(places, {}), places, shown, seen, decision.margin)
-        return self.question_about(places, shown, seen, [one.first[0] for one in turns], breaches)
+            return self.not_finished(sentences.doubtful(places, {}), places, shown, decision.margin)
+        return self.question_about(places, shown, [one.first[0] for one in turns], breaches)
 
     def _indistinguishable(
-        self,
-        decision: Decision[StateT, TurnT],
-        found: Sequence[Explanation[StateT, TurnT]],
-        seen: PooledReading,
-        trigger: Trigger,
+        self, decision: Decision[StateT, TurnT], found: Sequence[Explanation[StateT, TurnT]], trigger: Trigger
     ) -> Ruling:
         """Ask which of several turns that sensors can't tell apart was played; quietly while it may go on."""
         every = (decision.best, *decision.rivals)
@@ -186,61 +160,43 @@ class VerdictFactory(Generic[StateT, TurnT]):
         resolved: Resolved[TurnT] = Resolved((), turns)
         part = next((one for one in every if one.kind is ExplanationKind.PART), None)
         if not trigger.names_faults:
-            return self.turn_waits(resolved, decision, seen, decision.shown)
+            return self.turn_waits(resolved, decision, decision.shown)
         if part is not None and trigger is not Trigger.DECLARED:
-            return self.pending(sentences.may_go_on(part.to_do), resolved, decision, seen, decision.shown)
-        return self._which_sensed(turns, decision, seen, unchanged=False)
+            return self.pending(sentences.may_go_on(part.to_do), resolved, decision, decision.shown)
+        return self._which_sensed(turns, decision, unchanged=False)
 
-    def unsensed(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
+    def unsensed(self, decision: Decision[StateT, TurnT]) -> Ruling:
         """Ask whether a turn was played that sensors can't notice."""
         turns = tuple(dict.fromkeys(turn for one in decision.unsensed for turn in one.first))
-        return self._which_sensed(turns, decision, seen, unchanged=True)
+        return self._which_sensed(turns, decision, unchanged=True)
 
-    def _which_sensed(
-        self,
-        turns: Sequence[TurnT],
-        decision: Decision[StateT, TurnT],
-        seen: PooledReading,
-        *,
-        unchanged: bool,
-    ) -> Ruling:
-        touched = tuple(dict.fromkeys(change.place for change in seen.changes))
+    def _which_sensed(self, turns: Sequence[TurnT], decision: Decision[StateT, TurnT], *, unchanged: bool) -> Ruling:
+        touched = tuple(dict.fromkeys(change.place for change in self.seen.changes))
         turns = sorted(turns, key=lambda turn: -len({*touched} & {*turn.places}))
         sentence = sentences.which_sensed(self._described(turns), touched, unchanged=unchanged)
         named, shown = places_named(turns), dict(decision.shown)
         places = tuple(place for place in named if place in touched or place in shown) or named
-        return self._ask(sentence, places, decision.shown, seen, turns)
+        return self._ask(sentence, places, decision.shown, turns)
 
     def not_finished(
-        self,
-        sentence: str,
-        places: Sequence[Place],
-        changes: Changes,
-        seen: PooledReading,
-        margin: float,
-        candidates: Sequence[TurnT] = (),
+        self, sentence: str, places: Sequence[Place], changes: Changes, margin: float, candidates: Sequence[TurnT] = ()
     ) -> Ruling:
         """Quietly show something that is not a whole turn."""
-        return self.ruling(VerdictKind.NOT_FINISHED, sentence, seen, tuple(places), dict(changes), margin, candidates)
+        return self.ruling(VerdictKind.NOT_FINISHED, sentence, tuple(places), dict(changes), margin, candidates)
 
     def question_about(
-        self,
-        places: Sequence[Place],
-        shown: Changes,
-        seen: PooledReading,
-        candidates: Sequence[TurnT] = (),
-        breaches: Sequence[Breach] = (),
+        self, places: Sequence[Place], shown: Changes, candidates: Sequence[TurnT] = (), breaches: Sequence[Breach] = ()
     ) -> Ruling:
         """Ask about places that can't be read for certain; as they are read, there are these ``breaches``."""
         looks = {place: look for place, look in shown if place in places}
-        sentence = sentences.unsure(places, looks, seen.disputed)
+        sentence = sentences.unsure(places, looks, self.seen.disputed)
         if breaches:
             sentence = sentences.unsure_of_fault(sentence, breaches)
-        return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, tuple(places), looks, candidates=candidates)
+        return self.ruling(VerdictKind.AMBIGUOUS, sentence, tuple(places), looks, candidates=candidates)
 
-    def out_of_sight(self, places: Sequence[Place], shown: Changes, seen: PooledReading) -> Ruling:
+    def out_of_sight(self, places: Sequence[Place], shown: Changes) -> Ruling:
         """Say that something may have happened on these hidden places."""
-        return self.ruling(VerdictKind.CANNOT_SEE, sentences.out_of_sight(places), seen, tuple(places), dict(shown))
+        return self.ruling(VerdictKind.CANNOT_SEE, sentences.out_of_sight(places), tuple(places), dict(shown))
 
     def places_of(self, changes: Changes) -> tuple[Place, ...]:
         """Return the places of some changes, in the order of the game."""
@@ -251,20 +207,18 @@ class VerdictFactory(Generic[StateT, TurnT]):
         self,
         kind: VerdictKind,
         sentence: str,
-        seen: PooledReading,
         places: tuple[Place, ...] = (),
         shown: Mapping[Place, str] | None = None,
         margin: float = 0.0,
         candidates: Sequence[TurnT] = (),
     ) -> Ruling:
         """Return a ruling of one verdict."""
-        return Ruling((self.verdict(kind, sentence, seen, places, shown, margin, candidates),))
+        return Ruling((self.verdict(kind, sentence, places, shown, margin, candidates),))
 
     def verdict(
         self,
         kind: VerdictKind,
         sentence: str,
-        seen: PooledReading,
         places: tuple[Place, ...] = (),
         shown: Mapping[Place, str] | None = None,
         margin: float = 0.0,
@@ -278,8 +232,8 @@ class VerdictFactory(Generic[StateT, TurnT]):
         return Verdict(
             kind,
             sentence,
-            seen.time_s,
-            seen.sequence,
+            self.seen.time_s,
+            self.seen.sequence,
             breaches=tuple(breaches),
             candidates=tuple(text for text, _ in written),
             candidate_players=tuple(player for _, player in written),
@@ -290,19 +244,12 @@ class VerdictFactory(Generic[StateT, TurnT]):
         )
 
     def _ask(
-        self,
-        sentence: str,
-        places: tuple[Place, ...],
-        changes: Changes,
-        seen: PooledReading,
-        candidates: Sequence[TurnT] = (),
+        self, sentence: str, places: tuple[Place, ...], changes: Changes, candidates: Sequence[TurnT] = ()
     ) -> Ruling:
-        return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, places, dict(changes), candidates=candidates)
+        return self.ruling(VerdictKind.AMBIGUOUS, sentence, places, dict(changes), candidates=candidates)
 
-    def _ask_about_turns(
-        self, sentence: str, turns: Sequence[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
-    ) -> Ruling:
-        return self._ask(sentence, places_named(turns), decision.best.changes, seen, turns)
+    def _ask_about_turns(self, sentence: str, turns: Sequence[TurnT], decision: Decision[StateT, TurnT]) -> Ruling:
+        return self._ask(sentence, places_named(turns), decision.best.changes, turns)
 
     def _described(self, turns: Iterable[TurnT]) -> list[str]:
         return [self.game.notation.describe(turn) for turn in turns]

@@ -71,8 +71,8 @@ class Glance(Generic[StateT, TurnT]):
 
     @property
     def verdicts(self) -> VerdictFactory[StateT, TurnT]:
-        """Makes verdicts about this belief."""
-        return VerdictFactory(self.game, self.belief.states)
+        """Makes verdicts about what was seen, compared with this belief."""
+        return VerdictFactory(self.game, self.belief.states, self.seen)
 
     @property
     def declared(self) -> bool:
@@ -89,7 +89,7 @@ class Glance(Generic[StateT, TurnT]):
 
     def not_a_turn_yet(self) -> Ruling:
         """Quietly show changes that are not a turn while nobody has ended one."""
-        return self.verdicts.not_a_turn_yet(self.decision.shown, self.seen, self.decision.margin)
+        return self.verdicts.not_a_turn_yet(self.decision.shown, self.decision.margin)
 
 
 def first_judgement(

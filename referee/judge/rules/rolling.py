@@ -168,7 +168,7 @@ def _accept_roll(case: _RollCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | N
     roll = case.ranked[0].roll
     states = tuple(case.rules.rolled(state, roll) for state in belief.states)
     ignoring_sides = tuple(case.rules.rolled(state, roll) for state in belief.states_ignoring_sides)
-    said = glance.verdicts.ruling(VerdictKind.ACCEPTED, sentences.rolled(case.text), glance.seen, margin=case.lead)
+    said = glance.verdicts.ruling(VerdictKind.ACCEPTED, sentences.rolled(case.text), margin=case.lead)
     verdict: Verdict = replace(said.verdict, roll=case.text)
     texts = tuple(glance.game.notation.format_state(state) for state in states)
     accepted = AcceptedRoll(case.text, texts)
@@ -180,12 +180,12 @@ def _unclear(case: _RollCase[StateT, TurnT]) -> Judgement[StateT, TurnT]:
     glance, sentence = case.glance, sentences.which_roll(case.candidates)
     if not glance.trigger.names_faults:
         return _show_quietly(glance, sentence)
-    asked = glance.verdicts.ruling(VerdictKind.AMBIGUOUS, sentence, glance.seen)
+    asked = glance.verdicts.ruling(VerdictKind.AMBIGUOUS, sentence)
     return glance.belief, Ruling((replace(asked.verdict, candidates=case.candidates),))
 
 
 def _show_quietly(glance: Glance[StateT, TurnT], sentence: str) -> Judgement[StateT, TurnT]:
-    return glance.belief, glance.verdicts.not_finished(sentence, (), frozenset(), glance.seen, 0.0)
+    return glance.belief, glance.verdicts.not_finished(sentence, (), frozenset(), 0.0)
 
 
 def resolve_by_dice(glance: Glance[StateT, TurnT], resolved: Resolved[TurnT]) -> Resolved[TurnT]:

@@ -107,8 +107,8 @@ class _Start(Generic[StateT, TurnT]):
         margin: float = 0.0,
         breaches: Sequence[Breach] = (),
     ) -> Verdict:
-        verdicts = VerdictFactory(self.game, ())
-        return verdicts.verdict(kind, sentence, self.seen, places, shown, margin, breaches=breaches)
+        verdicts = VerdictFactory(self.game, (), self.seen)
+        return verdicts.verdict(kind, sentence, places, shown, margin, breaches=breaches)
 
 
 def judge_set_up(

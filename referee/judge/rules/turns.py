@@ -26,7 +26,6 @@ from referee.judge.rules.glance import Glance, Judgement, first_judgement
 from referee.judge.sequences import looks_while_writing, more_turns_explain
 from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling, places_named
-from referee.judge.verdict_factory import VerdictFactory
 
 
 def accept(glance: Glance[StateT, TurnT], turns: Sequence[TurnT]) -> Judgement[StateT, TurnT]:
@@ -48,7 +47,7 @@ def _accept_from(
     left = reading_of_turns(context.game, states, turns, belief.pending, seen)
     moved = advance(context, states, turns, left)
     before, after = context.game.table.appearance(states[0]), context.game.table.appearance(moved.states[0])
-    accepted = glance.verdicts.accepted(turns, moved, before, decision.margin, seen)
+    accepted = glance.verdicts.accepted(turns, moved, before, decision.margin)
     believed = belief.with_states(moved.states, advance(context, belief.states_ignoring_sides, turns, None).states)
     since_s = sensors.last_sensor_change_s(before, after, seen, left.time_s)
     # What was done after these turns on one of their places is no misreading.
@@ -70,25 +69,25 @@ def _accept_from(
     notes = tuple(sentences.dropped_sighting(place) for place in moved.dropped)
     ruling = Ruling((accepted,), moved.steps, notes)
     if decision.set_aside:
-        verdicts = VerdictFactory(context.game, believed.states)
-        ruling = ruling.then(verdicts.question_about(decision.set_aside, decision.shown, seen))
+        verdicts = glance.with_belief(believed).verdicts
+        ruling = ruling.then(verdicts.question_about(decision.set_aside, decision.shown))
     return believed, ruling
 
 
-def ask_about_later_touch(
+def _ask_about_later_touch(
     context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], seen: PooledReading
 ) -> Ruling:
     """Ask about a turn that sensors can't notice, where its piece was touched after an accepted turn."""
     later = seen.with_changes_since(belief.observations.since_s)
     if not later.changes:
         return Ruling(())
-    verdicts = VerdictFactory(context.game, belief.states)
-    decision = decide_for_trigger(context, belief.states, later.without(belief.set_aside), Trigger.RESTED)
+    glance = Glance.at(context, belief, later, Trigger.RESTED)
+    decision = glance.decision
     if decision.conclusion is Conclusion.UNDECIDED and decision.alike:
-        return verdicts.undecided(decision, later, Trigger.DECLARED)
+        return glance.verdicts.undecided(decision, Trigger.DECLARED)
     touched = {change.place for change in later.changes}
     if any(turn.places[0] in touched for one in decision.unsensed for turn in one.first):
-        return verdicts.unsensed(decision, later)
+        return glance.verdicts.unsensed(decision)
     return Ruling(())
 
 
@@ -112,10 +111,8 @@ def name_fault(
     """Name a fault, or show it quietly while nobody has ended a turn."""
     if not _may_name(glance, changes):
         places = places_named(breaches) or glance.verdicts.places_of(changes)
-        return glance.belief, glance.verdicts.not_finished(
-            sentences.not_a_turn_yet(places), places, changes, glance.seen, margin
-        )
-    verdict = glance.verdicts.illegal(breaches, changes, glance.seen, margin)
+        return glance.belief, glance.verdicts.not_finished(sentences.not_a_turn_yet(places), places, changes, margin)
+    verdict = glance.verdicts.illegal(breaches, changes, margin)
     return replace(glance.belief, fault=StandingFault(changes, verdict)), Ruling((verdict,))
 
 
@@ -136,7 +133,7 @@ def _played_on(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None
     looks = (each for place, after in shown for each in (glance.believed[place], after) if each != PIECE)
     if len({piece.colour for each in looks if (piece := Look.parse(each)) is not None}) == 1:
         return None
-    return glance.belief, glance.verdicts.unexplained(shown, glance.seen)
+    return glance.belief, glance.verdicts.unexplained(shown)
 
 
 def _not_ended_yet(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -162,7 +159,7 @@ def _against_sides_only(glance: Glance[StateT, TurnT]) -> Judgement[StateT, Turn
     changes = decision.best.changes
     if glance.confirms(changes):
         return accept_ignoring_sides(replace(glance, decision=decision), resolved.turns)
-    return belief.with_question(changes), glance.verdicts.against_sides(resolved, decision, glance.seen)
+    return belief.with_question(changes), glance.verdicts.against_sides(resolved, decision)
 
 
 def _too_many_pieces(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -170,7 +167,7 @@ def _too_many_pieces(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] 
     shown = glance.decision.shown
     if not sensors.too_many_sensed(glance.believed, shown):
         return None
-    return glance.belief, glance.verdicts.question_about(glance.verdicts.places_of(shown), shown, glance.seen)
+    return glance.belief, glance.verdicts.question_about(glance.verdicts.places_of(shown), shown)
 
 
 def _too_many_exchanged(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -184,16 +181,14 @@ def _too_many_exchanged(glance: Glance[StateT, TurnT]) -> Judgement[StateT, Turn
     }
     if len(exchanged) <= glance.context.settings.most_exchanged:
         return None
-    return glance.belief, glance.verdicts.question_about(
-        glance.context.in_order(exchanged), glance.decision.shown, glance.seen
-    )
+    return glance.belief, glance.verdicts.question_about(glance.context.in_order(exchanged), glance.decision.shown)
 
 
 def _too_many_turns(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     shown = glance.decision.shown
     if not more_turns_explain(glance.context, glance.states, shown, glance.visible):
         return None
-    return glance.belief, glance.verdicts.too_many_turns(shown, glance.seen)
+    return glance.belief, glance.verdicts.too_many_turns(shown)
 
 
 def _fault(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT]:
@@ -201,7 +196,7 @@ def _fault(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT]:
     shown = glance.decision.shown
     breaches = find_breaches(glance.context, glance.states, shown, glance.seen)
     if not breaches:
-        return glance.belief, glance.verdicts.unexplained(shown, glance.seen)
+        return glance.belief, glance.verdicts.unexplained(shown)
     return name_fault(glance, breaches, shown, glance.decision.margin)
 
 
@@ -264,9 +259,7 @@ def _may_have_left(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] |
         return None
     if not glance.trigger.names_faults:
         return glance.belief, glance.not_a_turn_yet()
-    return glance.belief.with_question(case.changes), glance.verdicts.left_the_board(
-        case.resolved, glance.decision, glance.seen
-    )
+    return glance.belief.with_question(case.changes), glance.verdicts.left_the_board(case.resolved, glance.decision)
 
 
 def _accepted(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -274,7 +267,7 @@ def _accepted(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None
     if support is not SideSupport.SUPPORTED and not (support is SideSupport.DOUBTFUL and case.is_confirmed):
         return None
     belief, ruling = accept(case.glance, case.turns)
-    return belief, ruling.then(ask_about_later_touch(case.glance.context, belief, case.glance.seen))
+    return belief, ruling.then(_ask_about_later_touch(case.glance.context, belief, case.glance.seen))
 
 
 def _accepted_ignoring_sides(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -293,8 +286,8 @@ def _ruled_out(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | Non
     if case.side_check.support is not SideSupport.RULED_OUT:
         return None
     if more_turns_explain(glance.context, glance.states, case.changes, glance.visible):
-        return glance.belief, glance.verdicts.too_many_turns(case.changes, glance.seen)
-    return glance.belief, glance.verdicts.ruled_out_by_sides(case.resolved, glance.decision, glance.seen)
+        return glance.belief, glance.verdicts.too_many_turns(case.changes)
+    return glance.belief, glance.verdicts.ruled_out_by_sides(case.resolved, glance.decision)
 
 
 def _turned_besides(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -302,15 +295,13 @@ def _turned_besides(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] 
     if case.side_check.support is not SideSupport.PIECE_TURNED:
         return None
     return glance.belief.with_question(case.changes), glance.verdicts.piece_turned(
-        case.side_check.breaches, glance.decision, glance.seen
+        case.side_check.breaches, glance.decision
     )
 
 
 def _against_sides(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT]:
     glance = case.glance
-    return glance.belief.with_question(case.changes), glance.verdicts.against_sides(
-        case.resolved, glance.decision, glance.seen
-    )
+    return glance.belief.with_question(case.changes), glance.verdicts.against_sides(case.resolved, glance.decision)
 
 
 def find_two_written_turns(glance: Glance[StateT, TurnT], player: Player) -> tuple[TurnT, ...]:

@@ -65,7 +65,7 @@ def _piece_maybe_turned(glance: Glance[StateT, TurnT]) -> Judgement[StateT, Turn
         return None
     about = frozenset((place, glance.believed[place]) for breach in turned for place in breach.places)
     if not glance.confirms(about):
-        return glance.belief.with_question(about), glance.verdicts.piece_turned(turned, glance.decision, glance.seen)
+        return glance.belief.with_question(about), glance.verdicts.piece_turned(turned, glance.decision)
     return _accept_facings_as_seen(glance)
 
 
@@ -76,7 +76,7 @@ def _accept_facings_as_seen(glance: Glance[StateT, TurnT]) -> Judgement[StateT, 
     kind, said = VerdictKind.UNCHANGED, sentences.unchanged()
     if glance.belief.fault is not None:
         kind, said = VerdictKind.PUT_RIGHT, sentences.put_right()
-    ruling = glance.with_belief(belief).verdicts.ruling(kind, said, glance.seen, margin=glance.decision.margin)
+    ruling = glance.with_belief(belief).verdicts.ruling(kind, said, margin=glance.decision.margin)
     return belief, replace(ruling, withdrawn=tuple(glance.game.notation.format_state(state) for state in states))
 
 
@@ -86,12 +86,10 @@ def _places_set_aside(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT]
     if not places:
         return None
     if not glance.trigger.names_faults:
-        return _out_of_sight(glance) or (
-            glance.belief,
-            glance.verdicts.ruling(VerdictKind.UNCHANGED, sentences.unchanged(), glance.seen),
-        )
+        unchanged = glance.verdicts.ruling(VerdictKind.UNCHANGED, sentences.unchanged())
+        return _out_of_sight(glance) or (glance.belief, unchanged)
     belief = glance.belief.doubting_sensors(glance.seen.sensed, glance.believed)
-    return belief, glance.verdicts.question_about(places, glance.decision.shown, glance.seen)
+    return belief, glance.verdicts.question_about(places, glance.decision.shown)
 
 
 def _may_ask(glance: Glance[StateT, TurnT]) -> bool:
@@ -106,7 +104,7 @@ def _maybe_unsensed(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] |
         return None
     if not sensors.should_ask_about_unsensed(decision, glance.seen, settings, glance.trigger):
         return None
-    return glance.belief, glance.verdicts.unsensed(decision, glance.seen)
+    return glance.belief, glance.verdicts.unsensed(decision)
 
 
 def _maybe_by_sensors(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -118,7 +116,7 @@ def _maybe_by_sensors(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT]
     decision = decide_for_trigger(glance.context, glance.states, sensed, glance.trigger)
     if decision.best.kind is ExplanationKind.NOTHING or decision.conclusion is Conclusion.FORBIDDEN:
         return None
-    return belief, glance.verdicts.question_about(tuple(seen.disputed), decision.shown, seen)
+    return belief, glance.verdicts.question_about(tuple(seen.disputed), decision.shown)
 
 
 def _differs_from_correction(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -128,7 +126,7 @@ def _differs_from_correction(glance: Glance[StateT, TurnT]) -> Judgement[StateT,
         return None
     shown = frozenset((place, override.ignored_looks[place]) for place in override.places_to_ask)
     belief = replace(glance.belief, override=replace(override, asked=override.asked | override.places_to_ask))
-    return belief, glance.verdicts.differs_from_correction(shown, glance.seen)
+    return belief, glance.verdicts.differs_from_correction(shown)
 
 
 def _put_right(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -136,9 +134,7 @@ def _put_right(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None
     if fault is None:
         return None
     places, margin = fault.verdict.places, glance.decision.margin
-    ruling = glance.verdicts.ruling(
-        VerdictKind.PUT_RIGHT, sentences.put_right(), glance.seen, places=places, margin=margin
-    )
+    ruling = glance.verdicts.ruling(VerdictKind.PUT_RIGHT, sentences.put_right(), places=places, margin=margin)
     return replace(glance.belief, fault=None), ruling
 
 
@@ -148,20 +144,15 @@ def _fault_out_of_sight(glance: Glance[StateT, TurnT]) -> Judgement[StateT, Turn
     if fault is None or not fault.changes or glance.seen.visible_changes(glance.believed, fault.changes):
         return None
     hidden = {place for place, _ in fault.changes} & glance.out_of_sight
-    return (
-        (
-            glance.belief,
-            glance.verdicts.out_of_sight(glance.context.in_order(hidden), glance.decision.shown, glance.seen),
-        )
-        if hidden
-        else None
-    )
+    if not hidden:
+        return None
+    return glance.belief, glance.verdicts.out_of_sight(glance.context.in_order(hidden), glance.decision.shown)
 
 
 def _out_of_sight(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Say that something may have happened on hidden places, except those that somebody was asked about or settled."""
     places = tuple(place for place in glance.decision.unseen if place in glance.out_of_sight - glance.belief.set_aside)
-    return (glance.belief, glance.verdicts.out_of_sight(places, glance.decision.shown, glance.seen)) if places else None
+    return (glance.belief, glance.verdicts.out_of_sight(places, glance.decision.shown)) if places else None
 
 
 def _forgo_writing(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -176,7 +167,5 @@ def _nothing_changed(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT]:
         # The sensor changes so far have led to nothing.
         observations = replace(belief.observations, since_s=glance.seen.time_s)
         belief = replace(belief, observations=observations).doubting_sensors(glance.seen.sensed, glance.believed)
-    ruling = glance.verdicts.ruling(
-        VerdictKind.UNCHANGED, sentences.unchanged(), glance.seen, margin=glance.decision.margin
-    )
+    ruling = glance.verdicts.ruling(VerdictKind.UNCHANGED, sentences.unchanged(), margin=glance.decision.margin)
     return belief, ruling
