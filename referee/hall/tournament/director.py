@@ -92,6 +92,8 @@ class Director:
                 first = unfinished[0]
                 open_games = counted(sum(pairing.round == first.round for pairing in unfinished), "game")
                 raise TournamentError(f"round {first.round} still has {open_games} without a result")
+            if tournament.round >= tournament.rounds:
+                raise TournamentError(f"all {tournament.rounds} rounds are paired")
             pairings = _SYSTEMS[tournament.system].pair(tournament)
             games = [pairing for pairing in pairings if pairing.needs_table]
             if len(seats) < len(games):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from referee.errors import TournamentError
 from referee.hall.tournament.values import Pairing, Score, Tournament
 
 _SCORES = MappingProxyType(
@@ -24,15 +23,10 @@ def rounds_needed(players: int) -> int:
 
 
 def pair(tournament: Tournament) -> tuple[Pairing, ...]:
-    """Pair the next round; who has no opponent in it has a bye, and who is not present loses at once.
-
-    Raises TournamentError after the last round.
-    """
+    """Pair the next round; who has no opponent in it has a bye, and who is not present loses at once."""
     count, number = len(tournament.players), tournament.round + 1
     present = {player.number: player.present for player in tournament.players}
     once = rounds_needed(count)
-    if number > tournament.rounds:
-        raise TournamentError(f"all {tournament.rounds} rounds are paired")
     cycle, within = divmod(number - 1, once)
     pairings: list[Pairing] = []
     bye: int | None = None

@@ -67,12 +67,10 @@ def rounds_needed(players: int) -> int:
 def pair(tournament: Tournament) -> tuple[Pairing, ...]:
     """Pair the next round of those present, the leaders at the first board.
 
-    Raises TournamentError after the last round, for fewer than two players, and if everybody can be paired only by a
-    second meeting or a second bye.
+    Raises TournamentError for fewer than two players, and if everybody can be paired only by a second meeting or a
+    second bye.
     """
     number = tournament.round + 1
-    if number > tournament.rounds:
-        raise TournamentError(f"all {tournament.rounds} rounds are paired")
     field = pairing_records(tournament)
     if len(field) < 2:
         raise TournamentError("there are fewer than two players to pair")

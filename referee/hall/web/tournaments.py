@@ -194,7 +194,7 @@ class TournamentPages:
         newest, orders = self._desk.hall.rulings.newest, {}
         for pairing in kept.tournament.pairings:
             at = (pairing.round, pairing.board)
-            if pairing.needs_table and pairing.score is Score.OPEN and at not in kept.begun:
+            if pairing.needs_table and at not in kept.begun:
                 names = kept.tournament.names_of(pairing)
                 # The same two may have had a game at this table before.
                 given = [each for each in newest(kept.seats[at], _MOST_RULINGS) if each.given_at >= kept.seated[at]]

@@ -97,6 +97,16 @@ def test_a_round_needs_the_previous_results_and_enough_tables(where: str) -> Non
         director.get(77)
 
 
+@pytest.mark.parametrize("system", System)
+def test_no_round_is_paired_after_the_last(where: str, system: System) -> None:
+    director = director_on(where)
+    number = director.begin("Club", system, 0, "deblockle", NAMES[:2])
+    assert director.pair(number, SEATS) == 1
+    director.decide(number, (1, 1), Score.DRAW, "Arbiter")
+    with pytest.raises(TournamentError, match="all 1 rounds are paired"):
+        director.pair(number, SEATS)
+
+
 @pytest.mark.parametrize("arbiter", ["Arbiter", "table"])
 def test_results_come_from_the_tables_and_an_arbiter_outranks_them(arbiter: str, where: str) -> None:
     hall, director = hall_on(where), director_on(where)
