@@ -27,7 +27,6 @@ from referee.session.signals import (
     add_trouble,
     finished_signal,
     hint_signal,
-    is_lasting,
     looking_signal,
     opponent_signal,
     signal_for,
@@ -36,6 +35,8 @@ from referee.session.signals import (
 
 _AS_BEFORE = frozenset({VerdictKind.UNCHANGED, VerdictKind.PUT_RIGHT})
 """Verdicts that leave the table as it was when the program announced its turn."""
+_LASTING = frozenset({Mood.QUESTION, Mood.FAULT, Mood.FINISHED})
+"""The moods that stay lit while the table can't be judged."""
 _WAITING_FOR_SET_UP = "Waiting for the set-up."
 _DROPPED = "What was announced before no longer counts, since the game went on meanwhile."
 
@@ -216,7 +217,7 @@ class Announcer(Generic[StateT, TurnT]):
 
     def _lasting(self, belief: Belief[StateT, TurnT]) -> Signal:
         """Return what stays lit while the table can't be judged: an open question, a fault, the end, or who plays."""
-        if is_lasting(self._on_show.signal):
+        if self._on_show.signal.mood in _LASTING:
             return self._on_show.signal
         states = belief.states
         return self.waiting(states[0]) if states else looking_signal(_WAITING_FOR_SET_UP)

@@ -135,11 +135,6 @@ def entered_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[Pl
     return Signal(Mood.ACCEPTED, _marked(places, LightRole.TURN), Sound.ACCEPTED, words)
 
 
-def is_lasting(signal: Signal) -> bool:
-    """Whether a signal stays lit while the table can't be judged: a question, a fault, or the end."""
-    return signal.mood in {Mood.QUESTION, Mood.FAULT, Mood.FINISHED}
-
-
 def add_trouble(signal: Signal, message: str) -> Signal:
     """Add a technical problem, such as a full disk, to a signal.
 

@@ -290,10 +290,10 @@ class Api:
         return _json(devices_document(self._access.devices))
 
     async def _change_device(self, request: Request) -> Response:
-        return _json(await change_device(self._access, await _fields(request)))
+        return _json(await change_device(self._access, await body_fields(request)))
 
     async def _command(self, request: Request) -> Response:
-        reply = await self._services.carry_out(request.state.session, await _fields(request))
+        reply = await self._services.carry_out(request.state.session, await body_fields(request))
         return _json(reply.model_copy(update={"words": sentences(language_of(request))(reply.words)}))
 
     async def _openapi(self, _: Request) -> Response:
@@ -305,7 +305,7 @@ def pairing(access: Access) -> Callable[[Request], Awaitable[Response]]:
 
     async def pair(request: Request) -> Response:
         try:
-            wanted = _PAIRING.validate_python(await _fields(request))
+            wanted = _PAIRING.validate_python(await body_fields(request))
         except ValidationError as error:
             raise HTTPException(422, "Give the code that the referee's terminal shows, and a short name.") from error
         client = request.client.host if request.client is not None else ""
@@ -319,7 +319,7 @@ def pairing(access: Access) -> Callable[[Request], Awaitable[Response]]:
     return pair
 
 
-async def _fields(request: Request) -> Any:
+async def body_fields(request: Request) -> Any:
     """Read a body as JSON or as a form without files; the session's token isn't part of it."""
     form = await form_fields(request)
     try:

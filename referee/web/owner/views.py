@@ -15,8 +15,8 @@ from starlette.responses import RedirectResponse, Response
 from common.findings import Finding
 from referee.session.table_port import Maintenance, ReportFile
 from referee.web.access import Role
-from referee.web.api import PageServices
-from referee.web.guard import CSRF_FIELD, Guarded, form_fields
+from referee.web.api import PageServices, body_fields
+from referee.web.guard import Guarded, form_fields
 from referee.web.owner.devices import change_device, devices_document
 from referee.web.views import page
 
@@ -58,9 +58,7 @@ class OwnerPages:
         return page(request, "owner", {"game": self._game, **words})
 
     async def _change(self, request: Request) -> Response:
-        fields = await form_fields(request)
-        fields.pop(CSRF_FIELD, None)
-        await change_device(self._services.access, {name: values[-1] for name, values in fields.items()})
+        await change_device(self._services.access, await body_fields(request))
         return RedirectResponse("/owner", 303)
 
     async def _doctor(self, request: Request) -> Response:
