@@ -157,9 +157,7 @@ def fast_rules_of(options: DeblockleOptions) -> FastRules:
     )
 
 
-@functools.lru_cache(maxsize=16)
-def _fast_rules(options: DeblockleOptions) -> FastRules:
-    return FastRules(options)
+_fast_rules = functools.lru_cache(maxsize=16)(FastRules)
 
 
 def position_of(state: DeblockleState, orientation: Callable[[Block], int]) -> Position:

@@ -15,7 +15,7 @@ from engine.games.deblockle.fast_rules import fast_rules_of, known_position
 from engine.games.deblockle.notation import format_turn
 from engine.games.deblockle.state import DeblockleState, DeblockleTurn, appearance_of, change_by, options_from
 from engine.games.deblockle.table import new_state
-from engine.games.deblockle.written_turn import as_written, breaches_of_written
+from engine.games.deblockle.written_turn import WrittenTurn, breaches_of_written
 from engine.showing import CouldBe, Seen
 from engine.support.breaches import illegal_turn, rules_by_id
 from engine.support.players import one_to_move
@@ -88,7 +88,9 @@ def apply(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
         for place in turn.places:
             if place not in SQUARE_OF:
                 raise IllegalTurnError(f"there is no square {place!r}; squares run from a1 to g7")
-        breaches = breaches_of_written(state, as_written(turn))
+        breaches = breaches_of_written(
+            state, WrittenTurn(turn.start, turn.rolled_to, turn.top, turn.end, turn.end is None)
+        )
         if not breaches:
             raise IllegalTurnError(f"No {turn.player} block stands on {turn.start}.")
         raise illegal_turn(format_turn(turn), breaches)

@@ -25,11 +25,6 @@ class WrittenTurn:
     is_off: bool = False
 
 
-def as_written(turn: DeblockleTurn) -> WrittenTurn:
-    """Return the complete written form of a turn."""
-    return WrittenTurn(turn.start, turn.rolled_to, turn.top, turn.end, turn.end is None)
-
-
 def breaches_of_written(state: DeblockleState, turn: WrittenTurn) -> tuple[Breach, ...]:
     """List the rules that a turn breaks; empty if it is or may be legal, or no block stands on its start."""
     block = state.by_square().get(SQUARE_OF[turn.start])

@@ -106,9 +106,7 @@ def search_rules_of(options: DeblockleOptions) -> SearchRules:
     return _search_rules(fast_rules_of(options))
 
 
-@functools.lru_cache(maxsize=16)
-def _search_rules(core: FastRules) -> SearchRules:
-    return SearchRules(core)
+_search_rules = functools.lru_cache(maxsize=16)(SearchRules)
 
 
 _Following = Sequence[tuple[int, ...]]
