@@ -51,13 +51,13 @@ class Advisers(Generic[StateT, TurnT]):
     def ask(self, command: AskHint, belief: Belief[StateT, TurnT], respond: Respond, *, asking: bool) -> None:
         """Start working out a hint, unless the referee is ``asking`` the players something."""
         events, time_s, to_do = self._log.events(), self._announcer.time_s, _to_do_first(belief, asking=asking)
-        self._send(belief, self._hints.ask(belief.states, events, command.by, respond, time_s, to_do=to_do))
+        self._send(self._hints.ask(belief.states, events, command.by, respond, time_s, to_do=to_do))
 
     def poll(self, belief: Belief[StateT, TurnT], *, asking: bool) -> None:
         """Show a finished hint and the opponent's request, unless the referee is ``asking`` the players something."""
         to_do = _to_do_first(belief, asking=asking)
         for message in self._hints.poll(belief.states, self._log.events, self._announcer.time_s, to_do=to_do):
-            self._send(belief, message)
+            self._send(message)
         if self._opponent is None or belief.fault is not None or asking:
             return
         if self._log.intention is None:
@@ -66,10 +66,10 @@ class Advisers(Generic[StateT, TurnT]):
             if wish is not None and wish.event is not None:
                 self._log.append(replace(wish.event, frame_time_s=self._announcer.time_s))
             elif wish is not None:
-                self._announcer.show_request(belief, wish.words)
+                self._announcer.show_request(wish.words)
         intention = self._log.intention
         if intention is not None and intention != self._shown:
-            self._announcer.show_request(belief, intention.words, intention.places)
+            self._announcer.show_request(intention.words, intention.places)
         self._shown = intention
 
     def reject_other_turn(
@@ -109,10 +109,10 @@ class Advisers(Generic[StateT, TurnT]):
         if self._opponent is not None:
             self._opponent.close()
 
-    def _send(self, belief: Belief[StateT, TurnT], message: HintResponse) -> None:
+    def _send(self, message: HintResponse) -> None:
         if message.event is not None and not message.repeated:
             self._log.append(message.event)
-        self._announcer.show_hint(belief, message)
+        self._announcer.show_hint(message)
         for respond in message.waiting:
             respond(Reply(message.words, message.refused))
 

@@ -17,7 +17,6 @@ from referee.commands.values import Announce, Press
 from referee.errors import CorrectionError
 from referee.hints.requests import HintResponse
 from referee.journal.events import Event
-from referee.judge import Belief
 from referee.judge.sentences import override_holds
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session import event_records
@@ -58,7 +57,7 @@ class _OnShow:
 class Announcer(Generic[StateT, TurnT]):
     """Publishes snapshots and remarks about events that the log has already recorded.
 
-    Its methods take the current belief. ``time_s`` is the newest frame's and is set by the session.
+    ``states`` returns the possible states. ``time_s`` is the newest frame's and is set by the session.
     """
 
     def __init__(
@@ -67,10 +66,12 @@ class Announcer(Generic[StateT, TurnT]):
         log: GameLog[StateT, TurnT],
         publish: Subscriber,
         say: Callable[[str], None],
+        states: Callable[[], tuple[StateT, ...]],
     ) -> None:
         self._game = game
         self._log = log
         self._publish = publish
+        self._states = states
         self._on_show = _OnShow()
         self._trouble = ""
         self._notices: frozenset[str] = frozenset()
@@ -112,19 +113,17 @@ class Announcer(Generic[StateT, TurnT]):
             self.say(override_holds(places))
         self._against = places
 
-    def begin(self, belief: Belief[StateT, TurnT]) -> None:
+    def begin(self) -> None:
         """Show that a game begins."""
         self._on_show, self._against, self._asked = _OnShow(), (), None
-        self._publish_state(belief)
+        self._publish_state()
 
-    def show(self, belief: Belief[StateT, TurnT], signal: Signal) -> None:
+    def show(self, signal: Signal) -> None:
         """Show a signal instead of the current verdict."""
         self._on_show = _OnShow(signal)
-        self._publish_state(belief)
+        self._publish_state()
 
-    def show_verdict(
-        self, belief: Belief[StateT, TurnT], verdict: Verdict, evidence: int | None, states: Sequence[StateT]
-    ) -> None:
+    def show_verdict(self, verdict: Verdict, evidence: int | None, states: Sequence[StateT]) -> None:
         """Show a verdict, after whose own turns ``states`` are possible.
 
         ``evidence`` is the number of the event that holds its pictures.
@@ -137,36 +136,36 @@ class Announcer(Generic[StateT, TurnT]):
         elif verdict.kind is VerdictKind.UNCHANGED and state is not None:
             signal = waiting_signal(self._game, state)
         self._on_show = _OnShow(signal, verdict, words, evidence)
-        self._publish_state(belief, time_s=verdict.time_s)
+        self._publish_state(time_s=verdict.time_s)
 
-    def show_hint(self, belief: Belief[StateT, TurnT], message: HintResponse) -> None:
+    def show_hint(self, message: HintResponse) -> None:
         """Say a hint and light its squares. A refusal leaves the lights as they are."""
         if message.event is None:
-            self.alarm(belief, message.words, Sound.SILENCE)
+            self.alarm(message.words, Sound.SILENCE)
             return
         self.say(message.words)
         signal = hint_signal(message.places, message.words)
         self._on_show = replace(self._on_show, signal=signal, hint=message.words)
-        self._publish_state(belief)
+        self._publish_state()
 
-    def show_request(self, belief: Belief[StateT, TurnT], words: str, places: Sequence[Place] = ()) -> None:
+    def show_request(self, words: str, places: Sequence[Place] = ()) -> None:
         """Ask the players to play the program's turn, or to roll for it."""
         self.say(words)
         self._on_show = replace(self._on_show, signal=opponent_signal(places, words), hint="")
-        self._publish_state(belief)
+        self._publish_state()
 
-    def show_offer(self, belief: Belief[StateT, TurnT], event: Event) -> str:
+    def show_offer(self, event: Event) -> str:
         """Say that a draw is offered or refused, and return the sentence."""
         sentence = str(event.data["sentence"])
-        self.alarm(belief, sentence, Sound.QUESTION if self._log.offer else Sound.SILENCE)
+        self.alarm(sentence, Sound.QUESTION if self._log.offer else Sound.SILENCE)
         return sentence
 
-    def alarm(self, belief: Belief[StateT, TurnT], words: str, sound: Sound = Sound.FAULT) -> None:
+    def alarm(self, words: str, sound: Sound = Sound.FAULT) -> None:
         """Say something with a sound, such as a refusal, a question or a fallen flag. The lights stay as they are."""
         self.say(words)
-        self._publish_state(belief, replace(self._on_show.signal, sound=sound, words=words))
+        self._publish_state(replace(self._on_show.signal, sound=sound, words=words))
 
-    def question_before(self, belief: Belief[StateT, TurnT], touched: tuple[StateT, ...], press: Press) -> str:
+    def question_before(self, touched: tuple[StateT, ...], press: Press) -> str:
         """Ask, with light and sound, whether the press of a button that announces was intended; return the question.
 
         ``touched`` are the states after a turn that waits for the next player's touch. Returns an empty text if the
@@ -184,42 +183,42 @@ class Announcer(Generic[StateT, TurnT]):
         question = f"{done.sentence.rstrip('.')}? Press again within {CONFIRM_S:g} seconds."
         self.say(question)
         signal = replace(self._on_show.signal, mood=Mood.QUESTION, sound=Sound.QUESTION, words=question)
-        self._publish_state(belief, signal)
+        self._publish_state(signal)
         return question
 
-    def end_question(self, belief: Belief[StateT, TurnT]) -> None:
+    def end_question(self) -> None:
         """Show the current state again if nobody answered a button's question in time."""
         if self._asked is not None and self.time_s - self._asked[2] > CONFIRM_S:
             self._asked = None
-            self.show_again(belief)
+            self.show_again()
 
-    def show_again(self, belief: Belief[StateT, TurnT]) -> None:
+    def show_again(self) -> None:
         """Show the current state again, silently, such as when the journal can be written again."""
-        snapshot = self._snapshot(belief, self._on_show.signal, self.time_s)
+        snapshot = self._snapshot(self._on_show.signal, self.time_s)
         self._publish(replace(snapshot, signal=replace(snapshot.signal, sound=Sound.SILENCE)))
 
-    def show_trouble(self, belief: Belief[StateT, TurnT], sentence: str) -> None:
+    def show_trouble(self, sentence: str) -> None:
         """Show a technical problem, such as a lost camera, until ``end_trouble``; open questions stay lit."""
         self.say(sentence)
         self._trouble = sentence
-        lasting = replace(self._lasting(belief), sound=Sound.SILENCE)
+        lasting = replace(self._lasting(), sound=Sound.SILENCE)
         self._on_show = replace(self._on_show, signal=lasting, hint="")
-        self._publish_state(belief, replace(lasting, words=""))
+        self._publish_state(replace(lasting, words=""))
 
-    def end_trouble(self, belief: Belief[StateT, TurnT], sentence: str) -> None:
+    def end_trouble(self, sentence: str) -> None:
         """Say that the problem is solved, and show the current state again."""
         self.say(sentence)
         self._trouble = ""
-        lasting = self._lasting(belief)
+        lasting = self._lasting()
         before = self._on_show if lasting is self._on_show.signal else _OnShow()
         self._on_show = replace(before, signal=replace(lasting, sound=Sound.SILENCE))
-        self._publish_state(belief)
+        self._publish_state()
 
-    def _lasting(self, belief: Belief[StateT, TurnT]) -> Signal:
+    def _lasting(self) -> Signal:
         """Return what stays lit while the table can't be judged: an open question, a fault, the end, or who plays."""
         if self._on_show.signal.mood in _LASTING:
             return self._on_show.signal
-        states = belief.states
+        states = self._states()
         return self.waiting(states[0]) if states else looking_signal(_WAITING_FOR_SET_UP)
 
     def waiting(self, state: StateT) -> Signal:
@@ -231,15 +230,13 @@ class Announcer(Generic[StateT, TurnT]):
             return waiting_signal(self._game, state)
         return replace(opponent_signal(intention.places, intention.words), sound=Sound.SILENCE)
 
-    def _publish_state(
-        self, belief: Belief[StateT, TurnT], signal: Signal | None = None, *, time_s: float | None = None
-    ) -> None:
+    def _publish_state(self, signal: Signal | None = None, *, time_s: float | None = None) -> None:
         """Publish the current state, by default with its signal and at the newest frame's time."""
-        self._publish(self._snapshot(belief, signal or self._on_show.signal, self.time_s if time_s is None else time_s))
+        self._publish(self._snapshot(signal or self._on_show.signal, self.time_s if time_s is None else time_s))
 
-    def _snapshot(self, belief: Belief[StateT, TurnT], signal: Signal, time_s: float) -> Snapshot:
+    def _snapshot(self, signal: Signal, time_s: float) -> Snapshot:
         """Return the current state with a signal, to which any problem with the camera or the journal is added."""
-        shown = self._on_show
+        shown, states = self._on_show, self._states()
         journal = "" if self._log.trouble is None else str(self._log.trouble)
         trouble = " ".join(capitalized(each) for each in (self._trouble, journal) if each)
         snapshot = Snapshot(
@@ -250,7 +247,7 @@ class Announcer(Generic[StateT, TurnT]):
             time_s,
             verdict=shown.verdict,
             # Before the set-up, a remark about something else must not replace what the players have to do.
-            words=shown.words if belief.states else shown.signal.words,
+            words=shown.words if states else shown.signal.words,
             evidence=shown.evidence,
             names=self._log.names,
             turns=len(self._log.turns),
@@ -262,12 +259,12 @@ class Announcer(Generic[StateT, TurnT]):
             without_hints=self._log.without_hints,
             offer=self._log.offer,
         )
-        if not belief.states:
+        if not states:
             return snapshot
-        state = belief.states[0]
+        state = states[0]
         return replace(
             snapshot,
-            states=belief.states,
+            states=states,
             appearance=self._game.table.appearance(state),
             to_move=state.to_move,
             scores={} if self._game.scores is None else self._game.scores(state),

@@ -71,7 +71,7 @@ class Service(Generic[StateT, TurnT]):
         self._log: GameLog[StateT, TurnT] = GameLog(game, journal, reader)
         self._view = TableView(self._context, settings)
         self._announced: dict[commands.Announce, str] = {}
-        self._announcer: Announcer[StateT, TurnT] = Announcer(game, self._log, publish, say)
+        self._announcer: Announcer[StateT, TurnT] = Announcer(game, self._log, publish, say, lambda: self.belief)
         self._advisers = Advisers(game, self._log, self._announcer, settings.hints, hints, opponent)
         self._time = Timekeeper(self._context, self._log, self._announcer, settings)
 
@@ -124,7 +124,7 @@ class Service(Generic[StateT, TurnT]):
 
     def refuse(self, submitted: Submitted, words: str) -> None:
         """Refuse a command aloud, since whoever pressed a button sees no reply."""
-        self._announcer.alarm(self._belief, words)
+        self._announcer.alarm(words)
         submitted.respond(commands.Reply(words, refused=True))
 
     def start(self, *, resume: bool = True, seed: int | None = None) -> None:
@@ -143,9 +143,9 @@ class Service(Generic[StateT, TurnT]):
         self._belief = belief_from(self._context, self._log.events(), folded)
         self._time.restart()
         if folded.states:
-            self._announcer.show(self._belief, resumed_signal(self._game, folded.states[0], len(folded.turns)))
+            self._announcer.show(resumed_signal(self._game, folded.states[0], len(folded.turns)))
         else:
-            self._announcer.begin(self._belief)
+            self._announcer.begin()
 
     def begin(self, command: commands.NewGame) -> str:
         """Begin another game of the same rules.
@@ -162,7 +162,7 @@ class Service(Generic[StateT, TurnT]):
         self._belief = Belief()
         self._announced = {}
         self._view = TableView(self._context, self._settings)
-        self._announcer.begin(self._belief)
+        self._announcer.begin()
         return f"Game {self._log.number} of {self._game.title} begins. {events.set_up_request(self._game)}"
 
     def step(self, frame: Frame, *, ends_turn: bool = False) -> list[Verdict]:
@@ -172,10 +172,10 @@ class Service(Generic[StateT, TurnT]):
         """
         self._announcer.time_s = frame.time_s
         self._view.frame = frame
-        self._announcer.end_question(self._belief)
-        self._time.begin_frame(frame.time_s, self._belief)
+        self._announcer.end_question()
+        self._time.begin_frame(frame.time_s)
         if self._log.retry_writes(frame.time_s):
-            self._announcer.show_again(self._belief)
+            self._announcer.show_again()
         verdicts = self._take(read_or_hindered(self._reader, frame), ends_turn=ends_turn)
         for player in self._time.update(self._belief, self._view):
             self._lose_on_time(player)
@@ -253,14 +253,12 @@ class Service(Generic[StateT, TurnT]):
             is_early = self._view.reading is not None and self._view.stable is None
             if is_early and isinstance(error, IllegalTurnError) and not self.finished:
                 return self._judge_later(command)
-            self._announcer.alarm(
-                self._belief, entries.refusal(error) if isinstance(error, EngineError) else str(error)
-            )
+            self._announcer.alarm(entries.refusal(error) if isinstance(error, EngineError) else str(error))
             raise
 
     def question_before(self, press: commands.Press) -> str:
         """Ask whether a button that ends the game was meant; returns the question, or nothing on the second press."""
-        return self._announcer.question_before(self._belief, self._belief.once_touched(self._context).states, press)
+        return self._announcer.question_before(self._belief.once_touched(self._context).states, press)
 
     def settle_draw(self, command: commands.OfferDraw | commands.AnswerDraw) -> str:
         """Offer a draw, or answer the open offer; raises CorrectionError if that isn't possible."""
@@ -269,7 +267,7 @@ class Service(Generic[StateT, TurnT]):
         if isinstance(settled, commands.Announce):
             return self._announce(settled)
         self._log.append(settled)
-        return self._announcer.show_offer(self._belief, settled)
+        return self._announcer.show_offer(settled)
 
     def _judge_later(self, command: commands.Announce) -> str:
         self._announced[command] = self._log.request_id
@@ -313,7 +311,7 @@ class Service(Generic[StateT, TurnT]):
 
     def pause_clock(self, command: commands.PauseClock) -> str:
         """Stop the clock, or let it run again; raises CorrectionError if that isn't possible."""
-        return self._time.pause(command, self._belief)
+        return self._time.pause(command)
 
     def _lose_on_time(self, player: Player) -> None:
         """Record a loss on time as a resignation, if the game allows resigning."""
@@ -342,16 +340,16 @@ class Service(Generic[StateT, TurnT]):
 
     def lose_sight(self) -> None:
         """Pause a clock that waits, because the camera delivers no pictures."""
-        self._time.lose_sight(self._belief)
+        self._time.lose_sight()
 
     def say_trouble(self, sentence: str) -> None:
         """Show a technical problem, such as a lost camera; open questions stay lit."""
-        self._announcer.show_trouble(self._belief, sentence)
+        self._announcer.show_trouble(sentence)
 
     def end_trouble(self, sentence: str) -> None:
         """Say that the problem is solved, and show the current state again."""
         self._view.judge_again()
-        self._announcer.end_trouble(self._belief, sentence)
+        self._announcer.end_trouble(sentence)
 
     def _take(self, reading: Reading, *, ends_turn: bool = False) -> list[Verdict]:
         self._announcer.remark_once(reading.notices)
@@ -427,7 +425,7 @@ class Service(Generic[StateT, TurnT]):
             self._view.question.take(verdict, self._view.stable)
             news.append((verdict, evidence, states))
         for each in news:
-            self._announcer.show_verdict(self._belief, *each)
+            self._announcer.show_verdict(*each)
         self._announcer.remark_also(ruling.notes)
         tell_reader(self._reader, self._game, self._belief, ruling)
         self._announcer.holds_against(self._context.in_order(self._belief.override.ignored))
@@ -456,4 +454,4 @@ class Service(Generic[StateT, TurnT]):
         """Show the result of a person's entry, and judge the table again."""
         self._view.judge_again()
         self._view.question.close()
-        self._announcer.show(self._belief, signal)
+        self._announcer.show(signal)

@@ -69,13 +69,13 @@ class Timekeeper(Generic[StateT, TurnT]):
         """Continue from the journal. The time until the next frame counts for no player."""
         self._has_restarted = True
 
-    def begin_frame(self, time_s: float, belief: Belief[StateT, TurnT]) -> None:
+    def begin_frame(self, time_s: float) -> None:
         """Advance to the time of a new frame, before it is judged."""
         if self._has_restarted:
             self._has_restarted = False
             if self._log.clock.is_agreed:
                 self._log.append(restarted_event(time_s))
-                self._announcer.show_again(belief)
+                self._announcer.show_again()
 
     def press(self) -> None:
         """Note that somebody has just declared the turn ended."""
@@ -108,7 +108,7 @@ class Timekeeper(Generic[StateT, TurnT]):
         pending, since_s = self._waiting
         return min(since_s, rested.since_s) if pending else rested.since_s
 
-    def pause(self, command: PauseClock, belief: Belief[StateT, TurnT]) -> str:
+    def pause(self, command: PauseClock) -> str:
         """Stop the clock or let it run again at a person's request; raises CorrectionError if that isn't possible."""
         clock = self._log.clock.clock
         if clock is None:
@@ -127,17 +127,17 @@ class Timekeeper(Generic[StateT, TurnT]):
         self._log.append(event)
         sentence = str(event.data["sentence"])
         self._announcer.say(sentence)
-        self._announcer.show_again(belief)
+        self._announcer.show_again()
         return sentence
 
-    def lose_sight(self, belief: Belief[StateT, TurnT]) -> None:
+    def lose_sight(self) -> None:
         """Pause a clock that waits, because the camera delivers no pictures."""
         clock = self._log.clock.clock
         if clock is None or self._log.ended is not None:
             return
         if clock.control.waits and PauseReason.UNSEEN not in clock.pauses:
             self._log.append(paused_event(PauseReason.UNSEEN, "", self._announcer.time_s))
-            self._announcer.show_again(belief)
+            self._announcer.show_again()
 
     def update(self, belief: Belief[StateT, TurnT], view: TableView[StateT, TurnT]) -> tuple[Player, ...]:
         """Pause, resume, or announce a fallen flag after a frame; returns the players who lose on time."""
@@ -158,9 +158,9 @@ class Timekeeper(Generic[StateT, TurnT]):
         for player in losing:
             event = flag_event(player, time_s)
             self._log.append(event)
-            self._announcer.alarm(belief, str(event.data["sentence"]))
+            self._announcer.alarm(str(event.data["sentence"]))
         if wanted != held:
-            self._announcer.show_again(belief)
+            self._announcer.show_again()
         if clock.running and not clock.pauses and time_s - self._log.clock.latest_s >= RECORD_EVERY_S:
             self._log.append(running_event(time_s))
         if clock.control.flag is not FlagRule.LOSES:
@@ -168,7 +168,7 @@ class Timekeeper(Generic[StateT, TurnT]):
         together = [player for player in losing if fell_s[player] > max(fell_s.values()) - _TOGETHER_S]
         if len(together) > 1 and set(losing) >= set(who_plays(self._context.game, belief.states[0])):
             # Whoever resigned last would win.
-            self._announcer.alarm(belief, NOBODY_LOSES)
+            self._announcer.alarm(NOBODY_LOSES)
             return tuple(player for player in losing if player not in together)
         return tuple(losing)
 
