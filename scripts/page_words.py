@@ -90,7 +90,7 @@ _WITHOUT_A_PAGE = (
     *("firmware_bridge/firmware/", "firmware_bridge/install/", "firmware_bridge/pin_maps/"),
     *("firmware_bridge/protocol/", "referee/cli/", "referee/commands/command_socket.py", "referee/demo/"),
     *(f"referee/hall/{name}.py" for name in ("announcement", "broker", "copies", "database", "floor", "hall")),
-    *(f"referee/hall/{name}.py" for name in ("pictures", "rulings", "sweeper", "waiting_room")),
+    *(f"referee/hall/{name}.py" for name in ("pictures", "rulings", "sweeper", "message_queue")),
     *("referee/journal/backups.py", "referee/journal/events.py", "referee/journal/fold.py"),
     *("referee/mqtt/", "referee/rendering/film.py", "referee/runtime/inputs.py", "referee/runtime/watch.py"),
     *("referee/settings/", "vision/__main__.py", "vision/locating/photographed.py", "vision/readers/dice/faces.py"),

@@ -24,7 +24,7 @@ async def announce(
     """Announce a broker until this task is cancelled; follows a change of the machine's address.
 
     ``chosen_address`` is the machine's own in the network to use; ``None`` takes the address from which it sends
-    multicasts. Another hall of the same name is searched for during ``name_check_s`` seconds. ``say`` is told once when
+    multicasts. Another hall of the same name is searched for during ``name_check_s`` seconds. ``say`` reports once when
     the announcement succeeds, and once why it fails.
     """
     said, failures = "", 0

@@ -15,7 +15,7 @@ from paho.mqtt.packettypes import PacketTypes
 from common.backoff import doubled_wait_s
 from referee.errors import HallStoreError
 from referee.hall.hall import MOST_PICTURE_BYTES, Hall, Incoming, Outgoing
-from referee.hall.waiting_room import MOST_WAITING_BYTES, WaitingRoom
+from referee.hall.message_queue import MOST_WAITING_BYTES, MessageQueue
 from referee.mqtt.client import SILENT_LOGGER, properties
 
 SESSION_S = 24 * 3600
@@ -52,7 +52,7 @@ def end_if_cancelled() -> None:
 class BrokerConnection:
     """Keeps the connection: ``run`` it in an event loop of its own, until it is cancelled.
 
-    ``client_id`` identifies the session that the broker keeps. ``say`` is told when the broker is lost and found, and
+    ``client_id`` identifies the session that the broker keeps. ``say`` reports when the broker is lost and found, and
     when messages that wait for the database take ``most_waiting_bytes``.
     """
 
@@ -71,7 +71,7 @@ class BrokerConnection:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake: asyncio.Event | None = None
         self._most_waiting_bytes = most_waiting_bytes
-        self._room = self._empty_room(0)
+        self._queue = self._new_queue(0)
         self._has_lost_messages = False
         self.is_connected = False
 
@@ -93,7 +93,7 @@ class BrokerConnection:
                         await client.subscribe(topic, qos=1)
                     end_if_cancelled()
                     failures = 0
-                    # Whoever subscribes is told every table's state, which shows what is missing.
+                    # The broker sends new subscribers every table's state, which shows what is missing.
                     self._has_lost_messages = False
                     self.is_connected = True
                     self._say(f"Connected to the broker {self._address.host}.")
@@ -125,15 +125,15 @@ class BrokerConnection:
                 PacketTypes.CONNECT, SessionExpiryInterval=SESSION_S, MaximumPacketSize=_MOST_PACKET_BYTES
             ),
             max_inflight_messages=200,
-            queue_type=self._empty_room,  # type: ignore[arg-type]
+            queue_type=self._new_queue,  # type: ignore[arg-type]
             logger=SILENT_LOGGER,
         )
 
-    def _empty_room(self, maxsize: int) -> WaitingRoom:
+    def _new_queue(self, maxsize: int) -> MessageQueue:
         """Give the client, which wants a class, a queue that is limited by bytes instead of messages."""
         del maxsize
-        self._room = WaitingRoom(self._hall.seat_of, self._say, self._most_waiting_bytes)
-        return self._room
+        self._queue = MessageQueue(self._hall.seat_of, self._say, self._most_waiting_bytes)
+        return self._queue
 
     async def _serve(self, client: aiomqtt.Client) -> None:
         async with asyncio.TaskGroup() as tasks:
@@ -141,7 +141,7 @@ class BrokerConnection:
             try:
                 async for message in client.messages:
                     end_if_cancelled()
-                    await self._keep(client, self._room.batch_from(message))
+                    await self._keep(client, self._queue.batch_from(message))
             finally:
                 asking.cancel()
 
@@ -162,7 +162,7 @@ class BrokerConnection:
             # Another thread waits for the hall, so that a slow database keeps nobody from reading what arrives.
             await self._send(client, await asyncio.to_thread(self._hall.due_messages))
             end_if_cancelled()
-            if self._room.empty() and (self._room.has_left_out or self._has_lost_messages):
+            if self._queue.empty() and (self._queue.has_dropped or self._has_lost_messages):
                 await self._ask_for_states(client)
             try:
                 async with asyncio.timeout(_CHECK_EVERY_S):
@@ -173,7 +173,7 @@ class BrokerConnection:
 
     async def _ask_for_states(self, client: aiomqtt.Client) -> None:
         """Have the broker repeat every table's state; ``due_messages`` then asks for the events that are missing."""
-        self._room.has_left_out = self._has_lost_messages = False
+        self._queue.has_dropped = self._has_lost_messages = False
         for topic in self._hall.retained_topics:
             await client.subscribe(topic, qos=1)
             end_if_cancelled()

@@ -96,8 +96,8 @@ class _Batch:
 class Hall:
     """Stores the messages of many tables.
 
-    ``name`` distinguishes halls at one broker. ``clock`` returns monotonic seconds; ``say`` is told what is wrong with
-    unusable messages. Any thread may call its methods; one waits for the other.
+    ``name`` distinguishes halls at one broker. ``clock`` returns monotonic seconds; ``say`` reports unusable messages.
+    It is thread-safe.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class Hall:
 
     @property
     def retained_topics(self) -> tuple[str, ...]:
-        """Those of them whose newest message the broker repeats to whoever subscribes."""
+        """The topics whose newest message the broker keeps for new subscribers."""
         return (f"{self.prefix}/+/availability", f"{self.prefix}/+/state")
 
     def seat_of(self, topic: str) -> str:
@@ -151,7 +151,7 @@ class Hall:
     def take(self, messages: Sequence[Incoming]) -> list[Outgoing]:
         """Store the contents of messages, durably on return. Returns requests for events that are missing.
 
-        Raises HallStoreError; once the tables' states are told again, ``due_messages`` asks for the lost events.
+        Raises HallStoreError; once the tables' states arrive again, ``due_messages`` asks for the lost events.
         """
         batch = _Batch()
         for message in messages:

@@ -1,4 +1,4 @@
-"""Removes old games from the hall's copies, so that its database does not grow for ever."""
+"""Removes old games from the hall's copies, so that its database does not grow without limit."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def hall_command(
     from referee.hall.rulings import Rulings
     from referee.hall.sweeper import Sweeper
     from referee.hall.tournament.director import Director
-    from referee.hall.web.app import HallDesk, create_hall
+    from referee.hall.web.app import HallServices, create_hall
     from referee.runtime.sources import Interrupts
     from referee.web.access import Role
     from referee.web.server import open_site, split_code
@@ -99,7 +99,7 @@ def hall_command(
 
     def make(access: Access) -> Starlette:
         director = Director(database, utc_now)
-        return create_hall(HallDesk(hall, director, access, line.send_now, lambda: line.is_connected, utc_now))
+        return create_hall(HallServices(hall, director, access, line.send_now, lambda: line.is_connected, utc_now))
 
     key = Path("hall.page-key") if store.startswith(POSTGRESQL) else Path(f"{store}.page-key")
     options = chosen_page(True, page_port, page_address)

@@ -35,8 +35,8 @@ _HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
-class HallDesk:
-    """What the pages are given: the hall, its tournaments, who may do what, and how to have something sent at once.
+class HallServices:
+    """What the pages share: the hall, its tournaments, who may do what, and how to send something at once.
 
     ``is_connected`` tells whether the broker answers, ``now`` the time in UTC.
     """
@@ -49,19 +49,19 @@ class HallDesk:
     now: Callable[[], datetime]
 
 
-def create_hall(desk: HallDesk) -> Starlette:
-    """Build the application that shows a hall to those whom ``access`` lets in."""
+def create_hall(services: HallServices) -> Starlette:
+    """Build the application that shows a hall to the devices ``access`` admits."""
     from referee.hall.web.tables import TablePages
     from referee.hall.web.tournaments import TournamentPages
 
     routes = (
-        *TablePages(desk).routes(),
-        *TournamentPages(desk).routes(),
+        *TablePages(services).routes(),
+        *TournamentPages(services).routes(),
         Guarded("/pair", _pair, Role.NOBODY, name="pair"),
-        Guarded("/api/pair", pairing(desk.access), Role.NOBODY, methods=["POST"], by_code=True),
+        Guarded("/api/pair", pairing(services.access), Role.NOBODY, methods=["POST"], by_code=True),
         Mount("/hall", StaticFiles(directory=_HERE / "static"), name="hall"),
     )
-    app = server.create_guarded_app(routes, desk.access)
+    app = server.create_guarded_app(routes, services.access)
     app.add_exception_handler(HallStoreError, _handle_store_failure)
     return app
 
@@ -86,7 +86,7 @@ async def _pair(request: Request) -> Response:
 
 
 def render_page(request: Request, view: str, words: Mapping[str, Any]) -> Response:
-    """Return a page of the hall in the language of whoever asks."""
+    """Return a page of the hall in the client's language."""
     gettext = translations(language_of(request)).gettext
     return views.page(request, view, {"game": {"title": gettext("Hall")}, **words}, templates_in=hall_templates)
 

@@ -20,7 +20,7 @@ from referee.commands.draw_offers import is_draw_possible
 from referee.commands.messages import COMMAND_MESSAGES, describe_errors
 from referee.hall.floor import Seat, Urgency
 from referee.hall.rulings import Status
-from referee.hall.web.app import HallDesk, arbiter_name, clock_of, hall_templates, render_page
+from referee.hall.web.app import HallServices, arbiter_name, clock_of, hall_templates, render_page
 from referee.web.access import Role, Session
 from referee.web.api import LOOK_AGAIN_S, MOST_VIEWERS
 from referee.web.guard import Guarded, form_fields, number_in
@@ -37,9 +37,9 @@ _MOST_RESULTS = 200
 class TablePages:
     """The pages of the tables."""
 
-    def __init__(self, desk: HallDesk) -> None:
-        self._desk = desk
-        self._hall = desk.hall
+    def __init__(self, services: HallServices) -> None:
+        self._services = services
+        self._hall = services.hall
         self._viewers = 0
 
     def routes(self) -> Sequence[Guarded]:
@@ -57,8 +57,8 @@ class TablePages:
     async def _floor(self, request: Request) -> Response:
         version = self._hall.floor.version
         seats = self._hall.floor.seats()
-        words = {"seats": seats, "version": version, "is_connected": self._desk.is_connected()}
-        words |= _helpers(language_of(request), self._desk.now())
+        words = {"seats": seats, "version": version, "is_connected": self._services.is_connected()}
+        words |= _helpers(language_of(request), self._services.now())
         return render_page(request, "floor", words)
 
     async def _changes(self, request: Request) -> Response:
@@ -69,16 +69,16 @@ class TablePages:
         return StreamingResponse(stream, media_type="text/event-stream")
 
     async def _event_stream(self, session: Session, version: int, language: str) -> AsyncIterator[bytes]:
-        """Tell what has changed since a version, again and again."""
+        """Yield what has changed since a version, until the viewer's session ends."""
         loop, changed, order = asyncio.get_running_loop(), asyncio.Event(), ""
         end = self._hall.floor.listen(lambda: loop.call_soon_threadsafe(changed.set))
         self._viewers += 1
         try:
-            while not self._hall.floor.is_closed and self._desk.access.still_holds(session):
+            while not self._hall.floor.is_closed and self._services.access.still_holds(session):
                 changed.clear()
                 newest, seats = self._hall.floor.version, self._hall.floor.seats()
-                state: dict[str, Any] = {"connected": self._desk.is_connected()}
-                now = self._desk.now()
+                state: dict[str, Any] = {"connected": self._services.is_connected()}
+                now = self._services.now()
                 state["cards"] = {seat.id: render_card(seat, language, now) for seat in seats if seat.version > version}
                 listed = " ".join(seat.id for seat in seats)
                 if listed != order:
@@ -111,7 +111,7 @@ class TablePages:
         missing = {name for name in pictures if evidence and self._hall.picture(seat.id, evidence, name) is None}
         if evidence is not None and missing:
             self._hall.request_pictures(seat.id, evidence)
-            self._desk.send_now()
+            self._services.send_now()
         language = language_of(request)
         words = {
             "seat": seat,
@@ -124,7 +124,7 @@ class TablePages:
             "statuses": _statuses(language),
             "resign": RESIGN,
             "knows_draws": state is not None and _knows_draws(state.game),
-            **_helpers(language, self._desk.now()),
+            **_helpers(language, self._services.now()),
         }
         return render_page(request, "seat", words)
 
@@ -142,7 +142,7 @@ class TablePages:
         fields = await form_fields(request)
         fields.pop("csrf", None)
         session: Session = request.state.session
-        self._desk.access.count_command(session)
+        self._services.access.count_command(session)
         by = arbiter_name(session)
         command = parse_command_form(fields)
         try:
@@ -152,7 +152,7 @@ class TablePages:
         if isinstance(command.get("seen"), str) and command["seen"].isdecimal():
             command["seen"] = int(command["seen"])
         await run_in_threadpool(self._hall.rule, seat.id, command, by)
-        self._desk.send_now()
+        self._services.send_now()
         return RedirectResponse(f"/tables/{seat.id}", 303)
 
     async def _withdraw(self, request: Request) -> Response:

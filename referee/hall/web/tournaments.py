@@ -21,7 +21,7 @@ from referee.hall.tournament.director import StoredTournament
 from referee.hall.tournament.exports import pairings_csv, standings_csv, trf16
 from referee.hall.tournament.standings import standings
 from referee.hall.tournament.values import Pairing, Score, System
-from referee.hall.web.app import HallDesk, arbiter_name, refusal, render_page
+from referee.hall.web.app import HallServices, arbiter_name, refusal, render_page
 from referee.web.access import Role
 from referee.web.guard import Guarded, form_fields, number_in
 from referee.web.languages import language_of, translations
@@ -37,9 +37,9 @@ _Done = TypeVar("_Done")
 class TournamentPages:
     """The pages of tournaments."""
 
-    def __init__(self, desk: HallDesk) -> None:
-        self._desk = desk
-        self._director = desk.director
+    def __init__(self, services: HallServices) -> None:
+        self._services = services
+        self._director = services.director
 
     def routes(self) -> Sequence[Guarded]:
         """Return their routes."""
@@ -80,7 +80,7 @@ class TournamentPages:
         rounds: dict[int, list[Pairing]] = {}
         for pairing in tournament.pairings:
             rounds.setdefault(pairing.round, []).append(pairing)
-        seats = sorted(self._desk.hall.floor.seats(), key=lambda seat: natural_sort_key(seat.id))
+        seats = sorted(self._services.hall.floor.seats(), key=lambda seat: natural_sort_key(seat.id))
         names = {player.number: player.name for player in tournament.players}
         words = {
             "kept": kept,
@@ -135,12 +135,12 @@ class TournamentPages:
                 **({"clock": clock} if clock else {}),
             }
             await run_in_threadpool(self._begin_game, kept.seats[at], command, arbiter_name(session))
-        self._desk.send_now()
+        self._services.send_now()
         return RedirectResponse(f"/tournaments/{kept.id}", 303)
 
     def _begin_game(self, seat: str, command: Mapping[str, object], by: str) -> None:
         """Have a table begin a game, in place of what still waits to begin there."""
-        hall = self._desk.hall
+        hall = self._services.hall
         with hall.lock:
             waiting = self._waiting_games(seat)
             if any(_without_sender(each) == command for each in waiting):
@@ -151,12 +151,12 @@ class TournamentPages:
 
     def _waiting_games(self, seat: str) -> list[Ruling]:
         """Return the games that a table is still to begin."""
-        waiting = self._desk.hall.rulings.waiting()
+        waiting = self._services.hall.rulings.waiting()
         return [each for each in waiting if each.seat == seat and each.begins_game]
 
     def _check_seat(self, seat: str) -> None:
         """Refuse a table that the hall doesn't know."""
-        if self._desk.hall.floor.seat(seat) is None:
+        if self._services.hall.floor.seat(seat) is None:
             raise HTTPException(422, f"There is no table {seat[:64]!r} here.")
 
     async def _move(self, request: Request) -> Response:
@@ -184,14 +184,14 @@ class TournamentPages:
         names = next(
             kept.tournament.names_of(each) for each in kept.tournament.pairings if (each.round, each.board) == pairing
         )
-        with self._desk.hall.lock:
+        with self._services.hall.lock:
             for each in self._waiting_games(kept.seats[pairing]):
                 if each.players == names:
-                    self._desk.hall.withdraw(each.request_id)
+                    self._services.hall.withdraw(each.request_id)
 
     def _orders(self, kept: StoredTournament) -> dict[tuple[int, int], Ruling]:
         """Return what the tables were last told to begin, by round and board, for games that may still begin."""
-        newest, orders = self._desk.hall.rulings.newest, {}
+        newest, orders = self._services.hall.rulings.newest, {}
         for pairing in kept.tournament.pairings:
             at = (pairing.round, pairing.board)
             if pairing.needs_table and at not in kept.begun:
@@ -226,7 +226,7 @@ class TournamentPages:
         return Response(text, media_type=media_type, headers=headers)
 
     async def _fields(self, request: Request) -> dict[str, str]:
-        self._desk.access.count_command(request.state.session)
+        self._services.access.count_command(request.state.session)
         return {name: values[-1] for name, values in (await form_fields(request)).items()}
 
     async def _kept(self, request: Request) -> StoredTournament:

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from referee.hall.hall import Hall
 from referee.hall.tournament.director import Director
-from referee.hall.web.app import HallDesk, create_hall
+from referee.hall.web.app import HallServices, create_hall
 from referee.web.access import Access
 from tests.referee.hall.halls import OPENED, Clock, hall_on, settle, table
 from tests.referee.web.page_table import HOST, access_of
@@ -38,9 +38,9 @@ class Visit:
         self.director = Director(OPENED[-1], self.clock.utc)
         self.looks = 0
         chosen = access or access_of()
-        desk = HallDesk(self.hall, self.director, chosen, self.send_now, lambda: True, self.clock.utc)
+        services = HallServices(self.hall, self.director, chosen, self.send_now, lambda: True, self.clock.utc)
         address = HOST if chosen.policy.is_open else "http://127.0.0.1:8000"
-        self.app = create_hall(desk)
+        self.app = create_hall(services)
         self.client = TestClient(self.app, base_url=address, follow_redirects=False)
 
     def send_now(self) -> None:

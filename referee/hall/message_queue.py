@@ -17,10 +17,10 @@ _RECORD_BYTES = 1024
 """The bytes that a message takes beside its topic and its content, rounded up."""
 
 
-class WaitingRoom(asyncio.Queue[aiomqtt.Message]):
+class MessageQueue(asyncio.Queue[aiomqtt.Message]):
     """A queue of at most ``most_bytes``: when it is full, the table with the most bytes in it loses its oldest message.
 
-    ``table_of`` names the table that sends on a topic. ``say`` is told when messages begin to be left out.
+    ``table_of`` names the table that sends on a topic. ``say`` reports when the first messages are dropped.
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class WaitingRoom(asyncio.Queue[aiomqtt.Message]):
         self._say = say
         self._most_bytes = most_bytes
         self.bytes_waiting = 0
-        self.has_left_out = False
+        self.has_dropped = False
         super().__init__()
 
     def batch_from(self, first: aiomqtt.Message) -> list[aiomqtt.Message]:
@@ -57,22 +57,22 @@ class WaitingRoom(asyncio.Queue[aiomqtt.Message]):
         self._numbers.setdefault(table, deque()).append(self._arrived)
         self._count(table, _size(item))
         while self.bytes_waiting > self._most_bytes:
-            self._leave_out()
+            self._drop_oldest()
 
     def _get(self) -> aiomqtt.Message:
         number = next(iter(self._queue))
         return self._remove(self._table_of(str(self._queue[number].topic)))
 
-    def _leave_out(self) -> None:
-        """Leave out the oldest message of the table with the most bytes."""
+    def _drop_oldest(self) -> None:
+        """Drop the oldest message of the table with the most bytes."""
         ((table, _),) = self._bytes.most_common(1)
         self._remove(table)
-        if not self.has_left_out:
+        if not self.has_dropped:
             self._say(
                 f"More than {self._most_bytes // _MIB} MiB of messages wait for the hall's store; the oldest are left "
                 "out, and their tables will be asked again."
             )
-        self.has_left_out = True
+        self.has_dropped = True
 
     def _remove(self, table: str) -> aiomqtt.Message:
         """Remove the oldest message of a table."""
