@@ -49,8 +49,7 @@ from referee.judge.rules.turns import (
 from referee.judge.rules.unchanged import judge_unchanged
 from referee.judge.settings import Trigger
 from referee.judge.starts import usual_appearance
-from referee.judge.verdict import Ruling, VerdictKind
-from referee.judge.verdict_factory import VerdictFactory
+from referee.judge.verdict import Ruling, Verdict, VerdictKind
 from vision.reading import Reading
 
 
@@ -106,10 +105,9 @@ def judge(
     belief = belief.after_sensor_changes(readings[-1].changes if readings else ())
     seen = pool(readings, tuple(believed), game.looks, context.settings.probability_floor, belief.observations.doubted)
     seen = seen.with_earlier_disputes(belief.observations.disputed)
-    verdicts = VerdictFactory(game, belief.states, seen)
     belief = replace(belief, observations=belief.observations.after_sensing(seen))
     if not seen.places:
-        return belief, verdicts.ruling(VerdictKind.CANNOT_SEE, sentences.nothing_to_see())
+        return belief, _without_places(VerdictKind.CANNOT_SEE, sentences.nothing_to_see(), seen)
     belief = belief.with_misreadings_told(context, seen)
     belief = replace(belief, observations=belief.observations.after_looking(seen))
     earlier = belief.observations.earlier
@@ -118,7 +116,7 @@ def judge(
     seen = compare_with_earlier_pictures(game, seen, belief.observations.pieces)
     outcomes = [game.rules.outcome(state) for state in belief.states]
     if outcomes[0] is not None and all(outcomes):
-        return belief, verdicts.ruling(VerdictKind.UNCHANGED, sentences.game_over(outcomes[0].reason))
+        return belief, _without_places(VerdictKind.UNCHANGED, sentences.game_over(outcomes[0].reason), seen)
     belief, notes = remember_known_dice(context, belief, seen.dice)
     glance = _resolve_disputes(context, belief, seen.with_changes_since(belief.observations.since_s), trigger)
     belief, ruling = first_judgement(_RULES, glance)
@@ -130,6 +128,10 @@ def judge(
             belief, ruling = answer[0], ruling.then(answer[1])
     ruling = replace(ruling, notes=ruling.notes + notes)
     return _asked_disputes(belief, ruling, seen), ruling
+
+
+def _without_places(kind: VerdictKind, sentence: str, seen: PooledReading) -> Ruling:
+    return Ruling((Verdict(kind, sentence, seen.time_s, seen.sequence),))
 
 
 def _asked_disputes(belief: Belief[StateT, TurnT], ruling: Ruling, seen: PooledReading) -> Belief[StateT, TurnT]:
@@ -204,7 +206,7 @@ def _undone_turn_still_shown(glance: Glance[StateT, TurnT]) -> Judgement[StateT,
         return None
     places = {place for part in undone for place, _ in part}
     if not any(places.isdisjoint(dict(part)) for part in glance.context.by_sheet(glance.decision.changes)):
-        return glance.belief, glance.verdicts.taken_back(glance.decision)
+        return glance.belief, glance.verdicts.taken_back()
     sheets = {glance.context.sheet_of(place) for place in places}
     erased = [place for place in glance.believed if glance.context.sheet_of(place) in sheets]
     seen = glance.seen.assuming(glance.believed, erased, glance.game.looks)
@@ -226,11 +228,11 @@ def _undecided(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None
         return None
     places = glance.decision.places
     if places and glance.out_of_sight.issuperset(places):
-        return glance.belief, glance.verdicts.out_of_sight(places, glance.decision.shown)
+        return glance.belief, glance.verdicts.out_of_sight(places)
     breaches: tuple[Breach, ...] = ()
     if glance.context.has_sheets and glance.decision.rather_illegal and glance.trigger.names_faults:
         breaches = faults.find_breaches(glance.context, glance.states, glance.decision.shown, glance.seen)
-    return glance.belief, glance.verdicts.undecided(glance.decision, glance.trigger, breaches)
+    return glance.belief, glance.verdicts.undecided(glance.trigger, breaches)
 
 
 def _judge_by_kind(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT]:
@@ -324,12 +326,12 @@ def _judge_turn(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT]:
         clear = [at for at in decision.set_aside if at in seen.places and seen.places[at].certainty >= margin]
         if glance.trigger.names_faults and clear:
             return glance.belief, glance.verdicts.question_about(clear, decision.shown)
-        return glance.belief, glance.verdicts.turn_waits(resolved, decision)
+        return glance.belief, glance.verdicts.turn_waits(resolved)
     parts = _of_kind(glance, ExplanationKind.PART)
     if parts and not (glance.declared or has_next_rolled):
-        return glance.belief, glance.verdicts.pending(sentences.may_go_on(parts[0].to_do), resolved, decision)
+        return glance.belief, glance.verdicts.pending(sentences.may_go_on(parts[0].to_do), resolved)
     if not resolved.turns:
-        return glance.belief, glance.verdicts.which_turn(resolved, decision)
+        return glance.belief, glance.verdicts.which_turn(resolved)
     return accept_unless_contradicted(glance, resolved)
 
 
@@ -350,7 +352,7 @@ def _same_piece_moves_on(glance: Glance[StateT, TurnT]) -> Judgement[StateT, Tur
         return None
     if not same_piece_moves_on(glance.game, glance.states, _of_kind(glance, kind)):
         return None
-    return glance.belief, glance.verdicts.piece_moved_on(glance.decision)
+    return glance.belief, glance.verdicts.piece_moved_on()
 
 
 def _only_sensed(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -361,8 +363,8 @@ def _only_sensed(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | No
     if not sensors.only_sensed(glance.decision.best.changes, glance.seen) or _camera_agrees(glance):
         return None
     if not (glance.trigger.names_faults or glance.trigger.ends_by_touch):
-        return glance.belief, glance.not_a_turn_yet()
-    return glance.belief, glance.verdicts.several_turns_sensed(glance.decision)
+        return glance.belief, glance.verdicts.not_a_turn_yet()
+    return glance.belief, glance.verdicts.several_turns_sensed()
 
 
 def _camera_agrees(glance: Glance[StateT, TurnT]) -> bool:
@@ -382,7 +384,7 @@ def _judge_turns_in_a_row(glance: Glance[StateT, TurnT]) -> Judgement[StateT, Tu
         resolve(glance.context, alike, glance.seen) if whole else resolve_first(glance.context, alike, glance.seen)
     )
     if not resolved.turns:
-        return glance.belief, glance.verdicts.which_turn(resolved, glance.decision)
+        return glance.belief, glance.verdicts.which_turn(resolved)
     have_ended = whole and glance.trigger.accepts
     if have_ended and len(resolved.turns) > 1:
         return accept_unless_contradicted(glance, resolved)

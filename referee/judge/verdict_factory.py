@@ -19,22 +19,23 @@ from referee.judge.verdict import Ruling, Verdict, VerdictKind, places_named
 
 @dataclass(frozen=True)
 class VerdictFactory(Generic[StateT, TurnT]):
-    """Makes verdicts that compare what was seen with what is believed."""
+    """Makes verdicts on what was seen, compared with what is believed, and on the decision about it."""
 
     game: Game[StateT, TurnT]
     belief: tuple[StateT, ...]
     seen: PooledReading
+    decision: Decision[StateT, TurnT]
 
-    def taken_back(self, decision: Decision[StateT, TurnT]) -> Ruling:
+    def taken_back(self) -> Ruling:
         """Quietly show that a turn which was taken back still lies on the table."""
-        changes = decision.changes
+        changes = self.decision.changes
         places = self.places_of(changes)
         sentence = sentences.taken_back(places, written=self.game.has_sheets)
-        return self.not_finished(sentence, places, changes, decision.margin)
+        return self.not_finished(sentence, places, changes, self.decision.margin)
 
-    def which_turn(self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT]) -> Ruling:
+    def which_turn(self, resolved: Resolved[TurnT]) -> Ruling:
         """Ask which of several turns was played, or whether a single one was that some stacks contradict."""
-        changes, places = decision.best.changes, self.places_of(decision.best.changes)
+        changes, places = self.decision.best.changes, self.places_of(self.decision.best.changes)
         described, doubted = self._described(resolved.candidates), resolved.doubted
         if doubted:
             sentence = sentences.stacks_contradict(" ".join(described), doubted)
@@ -43,35 +44,35 @@ class VerdictFactory(Generic[StateT, TurnT]):
             sentence = sentences.which_turn(described)
         return self._ask(sentence, places, changes, resolved.candidates)
 
-    def against_sides(self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT]) -> Ruling:
+    def against_sides(self, resolved: Resolved[TurnT]) -> Ruling:
         """Ask about turns whose side faces don't fit; a second declaration confirms them."""
         sentence = sentences.against_sides(" ".join(self._described(resolved.turns)))
-        return self._ask_about_turns(sentence, resolved.turns, decision)
+        return self._ask_about_turns(sentence, resolved.turns)
 
-    def left_the_board(self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT]) -> Ruling:
+    def left_the_board(self, resolved: Resolved[TurnT]) -> Ruling:
         """Ask about a turn that takes a piece off the board: a sensor may only have missed it."""
         sentence = sentences.left_the_board(" ".join(self._described(resolved.turns)))
-        return self._ask_about_turns(sentence, resolved.turns, decision)
+        return self._ask_about_turns(sentence, resolved.turns)
 
-    def piece_moved_on(self, decision: Decision[StateT, TurnT]) -> Ruling:
+    def piece_moved_on(self) -> Ruling:
         """Ask about a turn after which the same piece moved on, which may also be one illegal move."""
-        best = decision.best
+        best = self.decision.best
         sentence = sentences.piece_moved_on(self.game.notation.describe(best.first[0]), best.to_do)
-        return self._ask(sentence, self.places_of(decision.shown), decision.shown)
+        return self._ask(sentence, self.places_of(self.decision.shown), self.decision.shown)
 
-    def several_turns_sensed(self, decision: Decision[StateT, TurnT]) -> Ruling:
+    def several_turns_sensed(self) -> Ruling:
         """Ask about more than one turn, which sensors alone can't identify."""
-        places = self.places_of(decision.shown) or self.places_of(decision.best.changes)
-        return self._ask(sentences.several_turns_sensed(places), places, decision.shown)
+        places = self.places_of(self.decision.shown) or self.places_of(self.decision.best.changes)
+        return self._ask(sentences.several_turns_sensed(places), places, self.decision.shown)
 
-    def ruled_out_by_sides(self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT]) -> Ruling:
+    def ruled_out_by_sides(self, resolved: Resolved[TurnT]) -> Ruling:
         """Ask what stands where, since the tops fit several turns but the side faces rule them out."""
         sentence = sentences.ruled_out_by_sides(self._described(resolved.turns))
-        return self._ask_about_turns(sentence, resolved.turns, decision)
+        return self._ask_about_turns(sentence, resolved.turns)
 
-    def piece_turned(self, turned: Sequence[Breach], decision: Decision[StateT, TurnT]) -> Ruling:
+    def piece_turned(self, turned: Sequence[Breach]) -> Ruling:
         """Ask about a piece that seems to have been turned on its place, while the turns are fine."""
-        return self._ask(sentences.piece_turned(turned), places_named(turned), decision.best.changes)
+        return self._ask(sentences.piece_turned(turned), places_named(turned), self.decision.best.changes)
 
     def too_many_turns(self, changes: Changes) -> Ruling:
         """Ask what stands where, since more turns were played than the judge follows."""
@@ -88,7 +89,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         only_sensed = any(look == PIECE for _, look in changes)
         sentence = sentences.fault_sensed(breaches) if only_sensed else sentences.fault(breaches)
         places = tuple(dict.fromkeys([*places_named(breaches), *self.places_of(changes)]))
-        return self.verdict(VerdictKind.ILLEGAL, sentence, places, dict(changes), margin, breaches=breaches)
+        return self._verdict(VerdictKind.ILLEGAL, sentence, places, dict(changes), margin, breaches=breaches)
 
     def accepted(self, turns: Sequence[TurnT], moved: Advance[StateT], expected: Appearance, margin: float) -> Verdict:
         """Say what was played; ``expected`` is the appearance before."""
@@ -106,77 +107,71 @@ class VerdictFactory(Generic[StateT, TurnT]):
             margin=margin,
         )
 
-    def unexplained(self, changes: Changes) -> Ruling:
+    def unexplained(self) -> Ruling:
         """Ask about changes that are neither a turn nor an explained violation."""
-        places = self.places_of(changes)
-        return self._ask(sentences.unexplained(places), places, changes)
+        places = self.places_of(self.decision.shown)
+        return self._ask(sentences.unexplained(places), places, self.decision.shown)
 
-    def not_a_turn_yet(self, changes: Changes, margin: float) -> Ruling:
+    def not_a_turn_yet(self) -> Ruling:
         """Quietly show changes that are not a turn while nobody has ended one."""
-        places = self.places_of(changes)
-        return self.not_finished(sentences.not_a_turn_yet(places), places, changes, margin)
+        places = self.places_of(self.decision.shown)
+        return self.not_finished(sentences.not_a_turn_yet(places), places, self.decision.shown, self.decision.margin)
 
-    def pending(
-        self, sentence: str, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], shown: Changes | None = None
-    ) -> Ruling:
+    def pending(self, sentence: str, resolved: Resolved[TurnT], shown: Changes | None = None) -> Ruling:
         """Quietly show a whole turn that has not ended; ``shown`` is what was seen of it, all unless given."""
         turns = resolved.turns or resolved.candidates
-        changes = decision.best.changes if shown is None else shown
-        return self.not_finished(sentence, places_named(turns[:1]), changes, decision.margin, turns)
+        changes = self.decision.best.changes if shown is None else shown
+        return self.not_finished(sentence, places_named(turns[:1]), changes, self.decision.margin, turns)
 
-    def turn_waits(
-        self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], shown: Changes | None = None
-    ) -> Ruling:
+    def turn_waits(self, resolved: Resolved[TurnT], shown: Changes | None = None) -> Ruling:
         """Quietly show a whole turn that has not ended, or that it is one of several; ``shown`` as in ``pending``."""
         first, *others = resolved.turns or resolved.candidates
         described = self.game.notation.describe(first)
         sentence = sentences.one_of(described, len(others)) if others else sentences.turn_waits(described)
-        return self.pending(sentence, resolved, decision, shown)
+        return self.pending(sentence, resolved, shown)
 
-    def undecided(self, decision: Decision[StateT, TurnT], trigger: Trigger, breaches: Sequence[Breach] = ()) -> Ruling:
+    def undecided(self, trigger: Trigger, breaches: Sequence[Breach] = ()) -> Ruling:
         """Ask about the places that a decision depends on, quietly unless the trigger names faults.
 
         ``breaches`` are what would be wrong if they are read rightly.
         Where a touch ends a turn, a dispute or an unclear first turn is asked about aloud once the next player has gone
         on, since three turns would be too many to follow.
         """
-        places, shown = decision.places, decision.shown
-        turns = [one for one in (decision.best, *decision.rivals) if one.kind is ExplanationKind.TURN]
-        if decision.alike and turns:
-            return self._indistinguishable(decision, turns, trigger)
-        went_on = decision.best.kind in {ExplanationKind.TURN_AND_PART, ExplanationKind.TWO_TURNS}
-        is_first_unclear = any(set(one.first).isdisjoint(decision.best.first) for one in decision.rivals)
+        places, shown = self.decision.places, self.decision.shown
+        turns = [one for one in (self.decision.best, *self.decision.rivals) if one.kind is ExplanationKind.TURN]
+        if self.decision.alike and turns:
+            return self._indistinguishable(turns, trigger)
+        went_on = self.decision.best.kind in {ExplanationKind.TURN_AND_PART, ExplanationKind.TWO_TURNS}
+        is_first_unclear = any(set(one.first).isdisjoint(self.decision.best.first) for one in self.decision.rivals)
         can_wait = not is_first_unclear and self.seen.disputed.keys().isdisjoint(places)
         if not trigger.names_faults and (can_wait or not (trigger.ends_by_touch and went_on)):
-            return self.not_finished(sentences.doubtful(places, {}), places, shown, decision.margin)
+            return self.not_finished(sentences.doubtful(places, {}), places, shown, self.decision.margin)
         return self.question_about(places, shown, [one.first[0] for one in turns], breaches)
 
-    def _indistinguishable(
-        self, decision: Decision[StateT, TurnT], found: Sequence[Explanation[StateT, TurnT]], trigger: Trigger
-    ) -> Ruling:
+    def _indistinguishable(self, found: Sequence[Explanation[StateT, TurnT]], trigger: Trigger) -> Ruling:
         """Ask which of several turns that sensors can't tell apart was played; quietly while it may go on."""
-        every = (decision.best, *decision.rivals)
+        every = (self.decision.best, *self.decision.rivals)
         turns = tuple(dict.fromkeys(turn for one in found for turn in one.first))
         resolved: Resolved[TurnT] = Resolved((), turns)
         part = next((one for one in every if one.kind is ExplanationKind.PART), None)
         if not trigger.names_faults:
-            return self.turn_waits(resolved, decision, decision.shown)
+            return self.turn_waits(resolved, self.decision.shown)
         if part is not None and trigger is not Trigger.DECLARED:
-            return self.pending(sentences.may_go_on(part.to_do), resolved, decision, decision.shown)
-        return self._which_sensed(turns, decision, unchanged=False)
+            return self.pending(sentences.may_go_on(part.to_do), resolved, self.decision.shown)
+        return self._which_sensed(turns, unchanged=False)
 
-    def unsensed(self, decision: Decision[StateT, TurnT]) -> Ruling:
+    def unsensed(self) -> Ruling:
         """Ask whether a turn was played that sensors can't notice."""
-        turns = tuple(dict.fromkeys(turn for one in decision.unsensed for turn in one.first))
-        return self._which_sensed(turns, decision, unchanged=True)
+        turns = tuple(dict.fromkeys(turn for one in self.decision.unsensed for turn in one.first))
+        return self._which_sensed(turns, unchanged=True)
 
-    def _which_sensed(self, turns: Sequence[TurnT], decision: Decision[StateT, TurnT], *, unchanged: bool) -> Ruling:
+    def _which_sensed(self, turns: Sequence[TurnT], *, unchanged: bool) -> Ruling:
         touched = tuple(dict.fromkeys(change.place for change in self.seen.changes))
         turns = sorted(turns, key=lambda turn: -len({*touched} & {*turn.places}))
         sentence = sentences.which_sensed(self._described(turns), touched, unchanged=unchanged)
-        named, shown = places_named(turns), dict(decision.shown)
+        named, shown = places_named(turns), dict(self.decision.shown)
         places = tuple(place for place in named if place in touched or place in shown) or named
-        return self._ask(sentence, places, decision.shown, turns)
+        return self._ask(sentence, places, self.decision.shown, turns)
 
     def not_finished(
         self, sentence: str, places: Sequence[Place], changes: Changes, margin: float, candidates: Sequence[TurnT] = ()
@@ -194,9 +189,10 @@ class VerdictFactory(Generic[StateT, TurnT]):
             sentence = sentences.unsure_of_fault(sentence, breaches)
         return self.ruling(VerdictKind.AMBIGUOUS, sentence, tuple(places), looks, candidates=candidates)
 
-    def out_of_sight(self, places: Sequence[Place], shown: Changes) -> Ruling:
+    def out_of_sight(self, places: Sequence[Place]) -> Ruling:
         """Say that something may have happened on these hidden places."""
-        return self.ruling(VerdictKind.CANNOT_SEE, sentences.out_of_sight(places), tuple(places), dict(shown))
+        shown = dict(self.decision.shown)
+        return self.ruling(VerdictKind.CANNOT_SEE, sentences.out_of_sight(places), tuple(places), shown)
 
     def places_of(self, changes: Changes) -> tuple[Place, ...]:
         """Return the places of some changes, in the order of the game."""
@@ -213,9 +209,9 @@ class VerdictFactory(Generic[StateT, TurnT]):
         candidates: Sequence[TurnT] = (),
     ) -> Ruling:
         """Return a ruling of one verdict."""
-        return Ruling((self.verdict(kind, sentence, places, shown, margin, candidates),))
+        return Ruling((self._verdict(kind, sentence, places, shown, margin, candidates),))
 
-    def verdict(
+    def _verdict(
         self,
         kind: VerdictKind,
         sentence: str,
@@ -228,7 +224,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         """Return a verdict with what was expected and seen at the places it depends on; ``shown`` is what differs."""
         looks = dict(shown or {})
         written = dict.fromkeys((self.game.notation.format_turn(turn), turn.player) for turn in candidates)
-        believed = self.game.table.appearance(self.belief[0]) if self.belief else {}
+        believed = self.game.table.appearance(self.belief[0])
         return Verdict(
             kind,
             sentence,
@@ -248,8 +244,8 @@ class VerdictFactory(Generic[StateT, TurnT]):
     ) -> Ruling:
         return self.ruling(VerdictKind.AMBIGUOUS, sentence, places, dict(changes), candidates=candidates)
 
-    def _ask_about_turns(self, sentence: str, turns: Sequence[TurnT], decision: Decision[StateT, TurnT]) -> Ruling:
-        return self._ask(sentence, places_named(turns), decision.best.changes, turns)
+    def _ask_about_turns(self, sentence: str, turns: Sequence[TurnT]) -> Ruling:
+        return self._ask(sentence, places_named(turns), self.decision.best.changes, turns)
 
     def _described(self, turns: Iterable[TurnT]) -> list[str]:
         return [self.game.notation.describe(turn) for turn in turns]

@@ -71,8 +71,8 @@ class Glance(Generic[StateT, TurnT]):
 
     @property
     def verdicts(self) -> VerdictFactory[StateT, TurnT]:
-        """Makes verdicts about what was seen, compared with this belief."""
-        return VerdictFactory(self.game, self.belief.states, self.seen)
+        """Makes verdicts on this glance."""
+        return VerdictFactory(self.game, self.belief.states, self.seen, self.decision)
 
     @property
     def declared(self) -> bool:
@@ -86,10 +86,6 @@ class Glance(Generic[StateT, TurnT]):
     def with_belief(self, belief: Belief[StateT, TurnT]) -> Glance[StateT, TurnT]:
         """Return the same glance with another belief."""
         return replace(self, belief=belief)
-
-    def not_a_turn_yet(self) -> Ruling:
-        """Quietly show changes that are not a turn while nobody has ended one."""
-        return self.verdicts.not_a_turn_yet(self.decision.shown, self.decision.margin)
 
 
 def first_judgement(

@@ -19,7 +19,6 @@ from referee.judge.pooled_reading import PIECE, PooledReading
 from referee.judge.settings import Trigger
 from referee.judge.starts import set_up_states, usual_appearance
 from referee.judge.verdict import Ruling, Verdict, VerdictKind, places_named
-from referee.judge.verdict_factory import VerdictFactory
 
 _MOST_UNREADABLE = 0.75
 """Above this share of unreadable start pieces, with all else in order, it may be another set of pieces."""
@@ -105,10 +104,12 @@ class _Start(Generic[StateT, TurnT]):
         places: tuple[Place, ...],
         shown: Mapping[Place, LookName] | None = None,
         margin: float = 0.0,
-        breaches: Sequence[Breach] = (),
+        breaches: tuple[Breach, ...] = (),
     ) -> Verdict:
-        verdicts = VerdictFactory(self.game, (), self.seen)
-        return verdicts.verdict(kind, sentence, places, shown, margin, breaches=breaches)
+        seen, looks = self.seen, dict(shown or {})
+        return Verdict(
+            kind, sentence, seen.time_s, seen.sequence, places=places, seen=looks, margin=margin, breaches=breaches
+        )
 
 
 def judge_set_up(

@@ -84,10 +84,10 @@ def _ask_about_later_touch(
     glance = Glance.at(context, belief, later, Trigger.RESTED)
     decision = glance.decision
     if decision.conclusion is Conclusion.UNDECIDED and decision.alike:
-        return glance.verdicts.undecided(decision, Trigger.DECLARED)
+        return glance.verdicts.undecided(Trigger.DECLARED)
     touched = {change.place for change in later.changes}
     if any(turn.places[0] in touched for one in decision.unsensed for turn in one.first):
-        return glance.verdicts.unsensed(decision)
+        return glance.verdicts.unsensed()
     return Ruling(())
 
 
@@ -133,7 +133,7 @@ def _played_on(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None
     looks = (each for place, after in shown for each in (glance.believed[place], after) if each != PIECE)
     if len({piece.colour for each in looks if (piece := Look.parse(each)) is not None}) == 1:
         return None
-    return glance.belief, glance.verdicts.unexplained(shown)
+    return glance.belief, glance.verdicts.unexplained()
 
 
 def _not_ended_yet(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -141,7 +141,8 @@ def _not_ended_yet(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | 
     if _may_name(glance, shown):
         return None
     first = min(conversation.unexplained or shown, shown, key=len)
-    return replace(glance.belief, conversation=replace(conversation, unexplained=first)), glance.not_a_turn_yet()
+    belief = replace(glance.belief, conversation=replace(conversation, unexplained=first))
+    return belief, glance.verdicts.not_a_turn_yet()
 
 
 def _against_sides_only(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -156,10 +157,10 @@ def _against_sides_only(glance: Glance[StateT, TurnT]) -> Judgement[StateT, Turn
     resolved = resolve(context, turns, glance.seen)
     if not resolved.turns or resolved.contradiction >= context.settings.turned:
         return None
-    changes = decision.best.changes
+    glance, changes = replace(glance, decision=decision), decision.best.changes
     if glance.confirms(changes):
-        return accept_ignoring_sides(replace(glance, decision=decision), resolved.turns)
-    return belief.with_question(changes), glance.verdicts.against_sides(resolved, decision)
+        return accept_ignoring_sides(glance, resolved.turns)
+    return belief.with_question(changes), glance.verdicts.against_sides(resolved)
 
 
 def _too_many_pieces(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -196,7 +197,7 @@ def _fault(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT]:
     shown = glance.decision.shown
     breaches = find_breaches(glance.context, glance.states, shown, glance.seen)
     if not breaches:
-        return glance.belief, glance.verdicts.unexplained(shown)
+        return glance.belief, glance.verdicts.unexplained()
     return name_fault(glance, breaches, shown, glance.decision.margin)
 
 
@@ -258,8 +259,8 @@ def _may_have_left(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] |
     if case.is_confirmed or not sensors.may_have_left(glance.believed, case.changes, glance.seen):
         return None
     if not glance.trigger.names_faults:
-        return glance.belief, glance.not_a_turn_yet()
-    return glance.belief.with_question(case.changes), glance.verdicts.left_the_board(case.resolved, glance.decision)
+        return glance.belief, glance.verdicts.not_a_turn_yet()
+    return glance.belief.with_question(case.changes), glance.verdicts.left_the_board(case.resolved)
 
 
 def _accepted(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -277,7 +278,7 @@ def _accepted_ignoring_sides(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT
 
 
 def _wait_for_end(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
-    return None if case.glance.trigger.names_faults else (case.glance.belief, case.glance.not_a_turn_yet())
+    return None if case.glance.trigger.names_faults else (case.glance.belief, case.glance.verdicts.not_a_turn_yet())
 
 
 def _ruled_out(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -287,21 +288,19 @@ def _ruled_out(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | Non
         return None
     if more_turns_explain(glance.context, glance.states, case.changes, glance.visible):
         return glance.belief, glance.verdicts.too_many_turns(case.changes)
-    return glance.belief, glance.verdicts.ruled_out_by_sides(case.resolved, glance.decision)
+    return glance.belief, glance.verdicts.ruled_out_by_sides(case.resolved)
 
 
 def _turned_besides(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     glance = case.glance
     if case.side_check.support is not SideSupport.PIECE_TURNED:
         return None
-    return glance.belief.with_question(case.changes), glance.verdicts.piece_turned(
-        case.side_check.breaches, glance.decision
-    )
+    return glance.belief.with_question(case.changes), glance.verdicts.piece_turned(case.side_check.breaches)
 
 
 def _against_sides(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT]:
     glance = case.glance
-    return glance.belief.with_question(case.changes), glance.verdicts.against_sides(case.resolved, glance.decision)
+    return glance.belief.with_question(case.changes), glance.verdicts.against_sides(case.resolved)
 
 
 def find_two_written_turns(glance: Glance[StateT, TurnT], player: Player) -> tuple[TurnT, ...]:

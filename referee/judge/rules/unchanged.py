@@ -65,7 +65,7 @@ def _piece_maybe_turned(glance: Glance[StateT, TurnT]) -> Judgement[StateT, Turn
         return None
     about = frozenset((place, glance.believed[place]) for breach in turned for place in breach.places)
     if not glance.confirms(about):
-        return glance.belief.with_question(about), glance.verdicts.piece_turned(turned, glance.decision)
+        return glance.belief.with_question(about), glance.verdicts.piece_turned(turned)
     return _accept_facings_as_seen(glance)
 
 
@@ -104,7 +104,7 @@ def _maybe_unsensed(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] |
         return None
     if not sensors.should_ask_about_unsensed(decision, glance.seen, settings, glance.trigger):
         return None
-    return glance.belief, glance.verdicts.unsensed(decision)
+    return glance.belief, glance.verdicts.unsensed()
 
 
 def _maybe_by_sensors(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -146,13 +146,13 @@ def _fault_out_of_sight(glance: Glance[StateT, TurnT]) -> Judgement[StateT, Turn
     hidden = {place for place, _ in fault.changes} & glance.out_of_sight
     if not hidden:
         return None
-    return glance.belief, glance.verdicts.out_of_sight(glance.context.in_order(hidden), glance.decision.shown)
+    return glance.belief, glance.verdicts.out_of_sight(glance.context.in_order(hidden))
 
 
 def _out_of_sight(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Say that something may have happened on hidden places, except those that somebody was asked about or settled."""
     places = tuple(place for place in glance.decision.unseen if place in glance.out_of_sight - glance.belief.set_aside)
-    return (glance.belief, glance.verdicts.out_of_sight(places, glance.decision.shown)) if places else None
+    return (glance.belief, glance.verdicts.out_of_sight(places)) if places else None
 
 
 def _forgo_writing(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
