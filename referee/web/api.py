@@ -22,6 +22,7 @@ from referee.session.feed import Snapshot
 from referee.session.pictures import CameraPictures
 from referee.session.table_port import TablePort, VersionedSnapshot
 from referee.web.access import SESSION_S, Access, Role, Session
+from referee.web.devices import DEVICE_CHANGE, DevicesDocument, change_device, devices_document
 from referee.web.documents import (
     Document,
     GamesDocument,
@@ -46,7 +47,6 @@ from referee.web.entering import (
 from referee.web.guard import CSRF_FIELD, form_fields, save_seen_times_if_due
 from referee.web.history import History, ResultsDocument
 from referee.web.languages import language_of, sentences
-from referee.web.owner.devices import DEVICE_CHANGE, DevicesDocument, change_device, devices_document
 from referee.web.table_documents import TableDocuments
 
 LOOK_AGAIN_S = 2.5
@@ -290,7 +290,7 @@ class Api:
         return _json(devices_document(self._access.devices))
 
     async def _change_device(self, request: Request) -> Response:
-        return _json(await change_device(self._access, await body_fields(request)))
+        return _json(await change_device(self._access.devices, await body_fields(request)))
 
     async def _command(self, request: Request) -> Response:
         reply = await self._services.carry_out(request.state.session, await body_fields(request))

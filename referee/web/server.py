@@ -37,7 +37,7 @@ from referee.web.documents import RefusalDocument
 from referee.web.guard import NO_UPLOADS, Guard, add_security_headers
 from referee.web.languages import language_of, sentences
 from referee.web.options import PageOptions
-from referee.web.owner.views import OwnerPages
+from referee.web.owner_views import OwnerPages
 
 LOOPBACK = "127.0.0.1"
 FIRST_PORT = 8000

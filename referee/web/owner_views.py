@@ -16,8 +16,8 @@ from common.findings import Finding
 from referee.session.table_port import Maintenance, ReportFile
 from referee.web.access import Role
 from referee.web.api import PageServices, body_fields
+from referee.web.devices import change_device, devices_document
 from referee.web.guard import Guarded, form_fields
-from referee.web.owner.devices import change_device, devices_document
 from referee.web.views import page
 
 _FINDINGS_S = 60.0
@@ -58,7 +58,7 @@ class OwnerPages:
         return page(request, "owner", {"game": self._game, **words})
 
     async def _change(self, request: Request) -> Response:
-        await change_device(self._services.access, await body_fields(request))
+        await change_device(self._services.access.devices, await body_fields(request))
         return RedirectResponse("/owner", 303)
 
     async def _doctor(self, request: Request) -> Response:
