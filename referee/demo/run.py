@@ -87,10 +87,7 @@ class _SignalTap:
 
     def show(self, signal: Signal, time_s: float) -> None:  # noqa: ARG002 - the table has its own clock
         self.signal = signal
-        self.show_mood(signal.mood.value)
-
-    def show_mood(self, mood: str) -> None:
-        self.table.show_mood(mood)
+        self.table.show_mood(signal.mood.value)
 
     def close(self) -> None:
         """Do nothing: there is nothing to release."""
@@ -318,7 +315,7 @@ def _open_inputs(
         )
     reader = _compose_reader(options, demo, board, console)
     if board is not None and options.lights == "pico":
-        return _ServiceInputs(reader, board.driver_sources(tap.show_mood), board.seen, board)
+        return _ServiceInputs(reader, board.driver_sources(demo.table.show_mood), board.seen, board)
     return _ServiceInputs(reader, players, lambda: tap.signal, board)
 
 
