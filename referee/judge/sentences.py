@@ -269,9 +269,9 @@ def piece_turned(breaches: Sequence[Breach]) -> str:
     return f"{fault(breaches)} Or press the button again if it stands as it did."
 
 
-def ruled_out_by_sides(described: Sequence[str]) -> str:
+def ruled_out_by_sides(described: str) -> str:
     """Several turns fit the tops of the pieces, but the side faces rule them out."""
-    played = " ".join(described).rstrip(".")
+    played = described.rstrip(".")
     return f"{played}? The sides don't fit: a piece was turned, or more than two turns were played. {_SAY_SO}"
 
 

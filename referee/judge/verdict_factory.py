@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
@@ -44,15 +44,10 @@ class VerdictFactory(Generic[StateT, TurnT]):
             sentence = sentences.which_turn(described)
         return self._ask(sentence, places, changes, resolved.candidates)
 
-    def against_sides(self, resolved: Resolved[TurnT]) -> Ruling:
-        """Ask about turns whose side faces don't fit; a second declaration confirms them."""
-        sentence = sentences.against_sides(" ".join(self._described(resolved.turns)))
-        return self._ask_about_turns(sentence, resolved.turns)
-
-    def left_the_board(self, resolved: Resolved[TurnT]) -> Ruling:
-        """Ask about a turn that takes a piece off the board: a sensor may only have missed it."""
-        sentence = sentences.left_the_board(" ".join(self._described(resolved.turns)))
-        return self._ask_about_turns(sentence, resolved.turns)
+    def doubted(self, resolved: Resolved[TurnT], say: Callable[[str], str]) -> Ruling:
+        """Ask about turns that fit what is on top, but not everything; ``say`` takes their description."""
+        turns = resolved.turns
+        return self._ask(say(" ".join(self._described(turns))), places_named(turns), self.decision.best.changes, turns)
 
     def piece_moved_on(self) -> Ruling:
         """Ask about a turn after which the same piece moved on, which may also be one illegal move."""
@@ -64,11 +59,6 @@ class VerdictFactory(Generic[StateT, TurnT]):
         """Ask about more than one turn, which sensors alone can't identify."""
         places = self.places_of(self.decision.shown) or self.places_of(self.decision.best.changes)
         return self._ask(sentences.several_turns_sensed(places), places, self.decision.shown)
-
-    def ruled_out_by_sides(self, resolved: Resolved[TurnT]) -> Ruling:
-        """Ask what stands where, since the tops fit several turns but the side faces rule them out."""
-        sentence = sentences.ruled_out_by_sides(self._described(resolved.turns))
-        return self._ask_about_turns(sentence, resolved.turns)
 
     def piece_turned(self, turned: Sequence[Breach]) -> Ruling:
         """Ask about a piece that seems to have been turned on its place, while the turns are fine."""
@@ -243,9 +233,6 @@ class VerdictFactory(Generic[StateT, TurnT]):
         self, sentence: str, places: tuple[Place, ...], changes: Changes, candidates: Sequence[TurnT] = ()
     ) -> Ruling:
         return self.ruling(VerdictKind.AMBIGUOUS, sentence, places, dict(changes), candidates=candidates)
-
-    def _ask_about_turns(self, sentence: str, turns: Sequence[TurnT]) -> Ruling:
-        return self._ask(sentence, places_named(turns), self.decision.best.changes, turns)
 
     def _described(self, turns: Iterable[TurnT]) -> list[str]:
         return [self.game.notation.describe(turn) for turn in turns]

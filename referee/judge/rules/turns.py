@@ -160,7 +160,7 @@ def _against_sides_only(glance: Glance[StateT, TurnT]) -> Judgement[StateT, Turn
     glance, changes = replace(glance, decision=decision), decision.best.changes
     if glance.confirms(changes):
         return accept_ignoring_sides(glance, resolved.turns)
-    return belief.with_question(changes), glance.verdicts.against_sides(resolved)
+    return belief.with_question(changes), glance.verdicts.doubted(resolved, sentences.against_sides)
 
 
 def _too_many_pieces(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -260,7 +260,8 @@ def _may_have_left(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] |
         return None
     if not glance.trigger.names_faults:
         return glance.belief, glance.verdicts.not_a_turn_yet()
-    return glance.belief.with_question(case.changes), glance.verdicts.left_the_board(case.resolved)
+    belief = glance.belief.with_question(case.changes)
+    return belief, glance.verdicts.doubted(case.resolved, sentences.left_the_board)
 
 
 def _accepted(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -288,7 +289,7 @@ def _ruled_out(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | Non
         return None
     if more_turns_explain(glance.context, glance.states, case.changes, glance.visible):
         return glance.belief, glance.verdicts.too_many_turns(case.changes)
-    return glance.belief, glance.verdicts.ruled_out_by_sides(case.resolved)
+    return glance.belief, glance.verdicts.doubted(case.resolved, sentences.ruled_out_by_sides)
 
 
 def _turned_besides(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -300,7 +301,8 @@ def _turned_besides(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] 
 
 def _against_sides(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT]:
     glance = case.glance
-    return glance.belief.with_question(case.changes), glance.verdicts.against_sides(case.resolved)
+    belief = glance.belief.with_question(case.changes)
+    return belief, glance.verdicts.doubted(case.resolved, sentences.against_sides)
 
 
 def find_two_written_turns(glance: Glance[StateT, TurnT], player: Player) -> tuple[TurnT, ...]:
