@@ -138,14 +138,14 @@ class Interrupts:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            self._before = {number: signal.signal(number, self._heard) for number in SIGNALS}
+            self._before = {number: signal.signal(number, self._on_signal) for number in SIGNALS}
         return self
 
     def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def _heard(self, number: int, frame: FrameType | None) -> None:
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
         del number, frame
         self._asked += 1
         if self._waits or self._asked > 1:

@@ -79,7 +79,7 @@ def install_command(
         raise click.UsageError("There is no systemd on this machine, which would start the referee.")
     base = _base(as_user, root)
     for path in files:
-        if (base / path).exists() and (base / path) not in _ours(as_user, root):
+        if (base / path).exists() and (base / path) not in _installed_files(as_user, root):
             raise click.UsageError(f"{base / path} is there already and is not this program's; move it away first.")
     for folder in installation.writable:
         _make_folder(folder if root is None else root / folder.relative_to("/"), player)
@@ -107,7 +107,7 @@ def uninstall_command(as_user: bool, root: Path | None) -> int:
     """
     from referee.systemd.files import UNIT
 
-    ours = _ours(as_user, root)
+    ours = _installed_files(as_user, root)
     if not ours:
         click.echo("Nothing is installed.")
         return OK
@@ -145,14 +145,14 @@ def _installation(context: CommandContext, owner: pwd.struct_passwd | None, argu
         raise click.UsageError("With --new, every start would begin another game, even after a power cut.")
     settings = replace(context, environment=environment).configuration(given)
     folder, pictures = Path.cwd(), chosen["debug_images"]
-    writable = [_plain(settings.settings.journal.path).parent, *([_plain(pictures)] if pictures else [])]
+    writable = [_normalized(settings.settings.journal.path).parent, *([_normalized(pictures)] if pictures else [])]
     config = None if settings.file is None else settings.file.absolute()
     needed = [_RUN.parent, folder, Path(sys.prefix), Path(sys.base_prefix), *([config.parent] if config else [])]
-    needed += [_plain(path).parent for path in settings.settings.paths().values()]
+    needed += [_normalized(path).parent for path in settings.settings.paths().values()]
     game = settings.settings.game
     sheet = sheet_path(registry.load(game.name), {**game.options, **read_pairs(chosen["options"])})
     named = (chosen["frames"], chosen["video"], source_path(settings.settings.camera.source), sheet)
-    needed += [_plain(path) for path in named if path]
+    needed += [_normalized(path) for path in named if path]
     return Installation(
         program=_RUN,
         folder=folder,
@@ -165,7 +165,7 @@ def _installation(context: CommandContext, owner: pwd.struct_passwd | None, argu
     )
 
 
-def _plain(path: Path) -> Path:
+def _normalized(path: Path) -> Path:
     """Return an absolute path without ``..``, which systemd refuses to mount."""
     return Path(os.path.normpath(path.absolute()))
 
@@ -205,7 +205,7 @@ def _base(as_user: bool, root: Path | None) -> Path:
     return Path.home() if as_user else root or Path("/")
 
 
-def _ours(as_user: bool, root: Path | None) -> list[Path]:
+def _installed_files(as_user: bool, root: Path | None) -> list[Path]:
     """List the installed files that this program wrote."""
     from referee.systemd.files import MARK, Installation
 

@@ -84,8 +84,8 @@ class Director:
         Raises TournamentError while a game of an earlier round is open, after the last round, and for too few tables.
         """
         with self._database.transaction() as work:
-            kept = _read(work, number)
-            tournament = kept.tournament
+            stored = _read(work, number)
+            tournament = stored.tournament
             unfinished = [pairing for pairing in tournament.pairings if pairing.score is Score.OPEN]
             if unfinished:
                 # The earliest comes first; an arbiter may have opened it again.

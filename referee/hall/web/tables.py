@@ -101,7 +101,7 @@ class TablePages:
         return render_page(request, "results", {"results": results, "titles": titles})
 
     async def _seat(self, request: Request) -> Response:
-        seat = self._found(request)
+        seat = self._requested_seat(request)
         state = seat.state
         journal = "" if state is None else state.journal
         events = await run_in_threadpool(self._hall.copies.newest, seat.id, journal, _MOST_EVENTS)
@@ -129,7 +129,7 @@ class TablePages:
         return render_page(request, "seat", words)
 
     async def _picture(self, request: Request) -> Response:
-        seat, number = self._found(request), request.path_params["number"]
+        seat, number = self._requested_seat(request), request.path_params["number"]
         content = self._hall.picture(seat.id, number, request.path_params["name"])
         if content is None:
             raise HTTPException(404, "The table has not sent this picture yet. Load the page again.")
@@ -138,7 +138,7 @@ class TablePages:
 
     async def _rule(self, request: Request) -> Response:
         """Keep a ruling, which is sent until the table answers."""
-        seat = self._found(request)
+        seat = self._requested_seat(request)
         fields = await form_fields(request)
         fields.pop("csrf", None)
         session: Session = request.state.session
@@ -156,12 +156,12 @@ class TablePages:
         return RedirectResponse(f"/tables/{seat.id}", 303)
 
     async def _withdraw(self, request: Request) -> Response:
-        seat = self._found(request)
+        seat = self._requested_seat(request)
         request_id = (await form_fields(request)).get("request_id", [""])[-1]
         await run_in_threadpool(self._hall.withdraw, request_id)
         return RedirectResponse(f"/tables/{seat.id}", 303)
 
-    def _found(self, request: Request) -> Seat:
+    def _requested_seat(self, request: Request) -> Seat:
         seat = self._hall.floor.seat(request.path_params["seat"])
         if seat is None:
             raise HTTPException(404, f"There is no table {request.path_params['seat'][:64]!r} here.")

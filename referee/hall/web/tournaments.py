@@ -31,7 +31,7 @@ _MOST_RULINGS = 20
 """How many of a table's newest rulings are searched for what it was told to begin."""
 _RATING_REVERSED = re.compile(r"\s*(?P<rating>\d{1,4})(?P<gap>\s*)(?P<separator>[;,]?)")
 """The end of a line with a rating, read backwards: forwards, a long run of tabs would take quadratic time."""
-_Done = TypeVar("_Done")
+_ResultT = TypeVar("_ResultT")
 
 
 class TournamentPages:
@@ -57,9 +57,9 @@ class TournamentPages:
         )
 
     async def _list(self, request: Request) -> Response:
-        kept = await run_in_threadpool(self._director.all)
+        stored = await run_in_threadpool(self._director.all)
         games = [(name, registry.load(name).title) for name in registry.games()]
-        return render_page(request, "tournaments", {"kept": kept, "games": games, "systems": _systems(request)})
+        return render_page(request, "tournaments", {"stored": stored, "games": games, "systems": _systems(request)})
 
     async def _begin(self, request: Request) -> Response:
         fields = await self._fields(request)
@@ -71,61 +71,61 @@ class TournamentPages:
         if count is None:
             raise HTTPException(422, f"{rounds[:20]!r} is no number of rounds.")
         name = _cleaned(fields.get("name", "")) or "Tournament"
-        number = await self._done(lambda: self._director.begin(name, System(fields["system"]), count, game, players))
+        number = await self._run(lambda: self._director.begin(name, System(fields["system"]), count, game, players))
         return RedirectResponse(f"/tournaments/{number}", 303)
 
     async def _show(self, request: Request) -> Response:
-        kept = await self._kept(request)
-        tournament = kept.tournament
+        stored = await self._stored(request)
+        tournament = stored.tournament
         rounds: dict[int, list[Pairing]] = {}
         for pairing in tournament.pairings:
             rounds.setdefault(pairing.round, []).append(pairing)
         seats = sorted(self._services.hall.floor.seats(), key=lambda seat: natural_sort_key(seat.id))
         names = {player.number: player.name for player in tournament.players}
         words = {
-            "kept": kept,
+            "stored": stored,
             "tournament": tournament,
             "rounds": sorted(rounds.items(), reverse=True),
             "names": names,
             "systems": _systems(request),
             "lines": await run_in_threadpool(standings, tournament),
             "scores": [score for score in Score if score is not Score.BYE],
-            "seats": [seat.id for seat in seats if seat.is_online and seat.state and seat.state.game == kept.game],
+            "seats": [seat.id for seat in seats if seat.is_online and seat.state and seat.state.game == stored.game],
             "online": {seat.id for seat in seats if seat.is_online},
-            "orders": await run_in_threadpool(self._orders, kept),
+            "orders": await run_in_threadpool(self._orders, stored),
         }
         return render_page(request, "tournament", words)
 
     async def _pair(self, request: Request) -> Response:
-        kept, fields = await self._kept(request), await self._fields(request)
+        stored, fields = await self._stored(request), await self._fields(request)
         seats = fields.get("seats", "").split()
         for seat in seats:
             self._check_seat(seat)
         if len(set(seats)) != len(seats):
             raise HTTPException(422, "A table is in the list twice.")
-        await self._done(lambda: self._director.pair(kept.id, seats))
-        return RedirectResponse(f"/tournaments/{kept.id}", 303)
+        await self._run(lambda: self._director.pair(stored.id, seats))
+        return RedirectResponse(f"/tournaments/{stored.id}", 303)
 
     async def _start(self, request: Request) -> Response:
         """Have the tables of the last round, or of another ``round``, begin its games, with the players' names.
 
         Without a ``board``, games that have begun are left alone; with one, its game is begun, even anew.
         """
-        kept, fields = await self._kept(request), await self._fields(request)
-        tournament, session = kept.tournament, request.state.session
+        stored, fields = await self._stored(request), await self._fields(request)
+        tournament, session = stored.tournament, request.state.session
         if clock := fields.get("clock"):
             try:
                 read_control(clock)
             except ClockError as error:
                 raise refusal(error) from error
-        game = registry.load(kept.game)
+        game = registry.load(stored.game)
         options = {option.name: 2 for option in game.options if option.name == "players"}
         chosen, board = fields.get("round", str(tournament.round)), fields.get("board", "")
         for pairing in tournament.pairings:
             at = (pairing.round, pairing.board)
-            wanted = board == str(pairing.board) if board else at not in kept.begun
+            wanted = board == str(pairing.board) if board else at not in stored.begun
             # A game that was lost by absence has no table, even if an arbiter opens it again.
-            if str(pairing.round) != chosen or pairing.score is not Score.OPEN or not wanted or not kept.seats[at]:
+            if str(pairing.round) != chosen or pairing.score is not Score.OPEN or not wanted or not stored.seats[at]:
                 continue
             command = {
                 "command": NEW_GAME,
@@ -134,9 +134,9 @@ class TournamentPages:
                 **({"options": options} if options else {}),
                 **({"clock": clock} if clock else {}),
             }
-            await run_in_threadpool(self._begin_game, kept.seats[at], command, arbiter_name(session))
+            await run_in_threadpool(self._begin_game, stored.seats[at], command, arbiter_name(session))
         self._services.send_now()
-        return RedirectResponse(f"/tournaments/{kept.id}", 303)
+        return RedirectResponse(f"/tournaments/{stored.id}", 303)
 
     def _begin_game(self, seat: str, command: Mapping[str, object], by: str) -> None:
         """Have a table begin a game, in place of what still waits to begin there."""
@@ -160,63 +160,62 @@ class TournamentPages:
             raise HTTPException(422, f"There is no table {seat[:64]!r} here.")
 
     async def _move(self, request: Request) -> Response:
-        kept, fields = await self._kept(request), await self._fields(request)
+        stored, fields = await self._stored(request), await self._fields(request)
         pairing, seat = _pairing_in(fields), fields.get("seat", "").strip()
         self._check_seat(seat)
-        await self._done(lambda: self._director.move(kept.id, pairing, seat))
-        await run_in_threadpool(self._withdraw_game, kept, pairing)
-        return RedirectResponse(f"/tournaments/{kept.id}", 303)
+        await self._run(lambda: self._director.move(stored.id, pairing, seat))
+        await run_in_threadpool(self._withdraw_game, stored, pairing)
+        return RedirectResponse(f"/tournaments/{stored.id}", 303)
 
     async def _decide(self, request: Request) -> Response:
-        kept, fields = await self._kept(request), await self._fields(request)
+        stored, fields = await self._stored(request), await self._fields(request)
         pairing = _pairing_in(fields)
         try:
             score = Score(fields.get("score", ""))
         except ValueError as error:
             raise HTTPException(422, "The form lacks the game or its result. Load the page again.") from error
-        await self._done(lambda: self._director.decide(kept.id, pairing, score, arbiter_name(request.state.session)))
+        await self._run(lambda: self._director.decide(stored.id, pairing, score, arbiter_name(request.state.session)))
         if score is not Score.OPEN:
-            await run_in_threadpool(self._withdraw_game, kept, pairing)
-        return RedirectResponse(f"/tournaments/{kept.id}", 303)
+            await run_in_threadpool(self._withdraw_game, stored, pairing)
+        return RedirectResponse(f"/tournaments/{stored.id}", 303)
 
-    def _withdraw_game(self, kept: StoredTournament, pairing: tuple[int, int]) -> None:
+    def _withdraw_game(self, stored: StoredTournament, pairing: tuple[int, int]) -> None:
         """No longer have its table begin the game of a round and board."""
-        names = next(
-            kept.tournament.names_of(each) for each in kept.tournament.pairings if (each.round, each.board) == pairing
-        )
+        tournament = stored.tournament
+        names = next(tournament.names_of(each) for each in tournament.pairings if (each.round, each.board) == pairing)
         with self._services.hall.lock:
-            for each in self._waiting_games(kept.seats[pairing]):
+            for each in self._waiting_games(stored.seats[pairing]):
                 if each.players == names:
                     self._services.hall.withdraw(each.request_id)
 
-    def _orders(self, kept: StoredTournament) -> dict[tuple[int, int], Ruling]:
+    def _orders(self, stored: StoredTournament) -> dict[tuple[int, int], Ruling]:
         """Return what the tables were last told to begin, by round and board, for games that may still begin."""
         newest, orders = self._services.hall.rulings.newest, {}
-        for pairing in kept.tournament.pairings:
+        for pairing in stored.tournament.pairings:
             at = (pairing.round, pairing.board)
-            if pairing.needs_table and at not in kept.begun:
-                names = kept.tournament.names_of(pairing)
+            if pairing.needs_table and at not in stored.begun:
+                names = stored.tournament.names_of(pairing)
                 # The same two may have had a game at this table before.
-                given = [each for each in newest(kept.seats[at], _MOST_RULINGS) if each.given_at >= kept.seated[at]]
+                given = [each for each in newest(stored.seats[at], _MOST_RULINGS) if each.given_at >= stored.seated[at]]
                 orders[at] = next((each for each in given if each.players == names), None)
         return {at: order for at, order in orders.items() if order is not None}
 
     async def _presence(self, request: Request) -> Response:
-        kept, fields = await self._kept(request), await self._fields(request)
+        stored, fields = await self._stored(request), await self._fields(request)
         player = number_in(fields.get("player", ""), 5)
         if player is None:
             raise HTTPException(422, "The form lacks the player. Load the page again.")
         present = fields.get("present") == "yes"
-        await self._done(lambda: self._director.set_present(kept.id, player, present=present))
-        return RedirectResponse(f"/tournaments/{kept.id}", 303)
+        await self._run(lambda: self._director.set_present(stored.id, player, present=present))
+        return RedirectResponse(f"/tournaments/{stored.id}", 303)
 
     async def _export(self, request: Request) -> Response:
-        kept, name = await self._kept(request), request.path_params["file"]
-        began = datetime.fromisoformat(kept.began).astimezone().date()
+        stored, name = await self._stored(request), request.path_params["file"]
+        began = datetime.fromisoformat(stored.began).astimezone().date()
         makers: dict[str, Callable[[], str]] = {
-            "report.trf": lambda: trf16(kept.tournament, began),
-            "standings.csv": lambda: standings_csv(kept.tournament),
-            "pairings.csv": lambda: pairings_csv(kept.tournament),
+            "report.trf": lambda: trf16(stored.tournament, began),
+            "standings.csv": lambda: standings_csv(stored.tournament),
+            "pairings.csv": lambda: pairings_csv(stored.tournament),
         }
         if name not in makers:
             raise HTTPException(404, "There is no such file.")
@@ -229,7 +228,7 @@ class TournamentPages:
         self._services.access.count_command(request.state.session)
         return {name: values[-1] for name, values in (await form_fields(request)).items()}
 
-    async def _kept(self, request: Request) -> StoredTournament:
+    async def _stored(self, request: Request) -> StoredTournament:
         number = request.path_params["number"]
         try:
             return await run_in_threadpool(self._director.get, number)
@@ -237,7 +236,8 @@ class TournamentPages:
             raise HTTPException(404, f"There is no tournament {number}.") from error
 
     @staticmethod
-    async def _done(work: Callable[[], _Done]) -> _Done:
+    async def _run(work: Callable[[], _ResultT]) -> _ResultT:
+        """Run the director's work in a thread; what it refuses becomes an HTTPException."""
         try:
             return await run_in_threadpool(work)
         except TournamentError as error:
