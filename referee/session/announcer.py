@@ -240,7 +240,6 @@ class Announcer(Generic[StateT, TurnT]):
         journal = "" if self._log.trouble is None else str(self._log.trouble)
         trouble = " ".join(capitalized(each) for each in (self._trouble, journal) if each)
         snapshot = Snapshot(
-            self._game.name,
             self._log.number,
             self._log.last_change,
             add_trouble(signal, trouble) if trouble else signal,

@@ -31,7 +31,6 @@ class Snapshot:
     were ruled out when the game began. ``offer`` is the player with an open draw offer.
     """
 
-    game: str
     game_number: int
     event_number: int
     signal: Signal

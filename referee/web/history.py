@@ -217,7 +217,6 @@ def _snapshot(game: Game[Any, Any], number: int, begun: Event, folded: Folded[An
     """Return the snapshot a screen would have shown then, as far as the events record it."""
     state = folded.states[0] if folded.states else None
     return Snapshot(
-        game.name,
         number,
         folded.last_event,
         looking_signal("Before the set-up.") if state is None else waiting_signal(game, state),

@@ -53,7 +53,7 @@ class TableDocuments:
 
     def newest(self, language: str = "en") -> Rendered:
         """Return the newest snapshot's document, with its clock brought up to date."""
-        nothing_yet = Snapshot(self._port.game.name, 0, 0, looking_signal("The referee is starting."), 0.0)
+        nothing_yet = Snapshot(0, 0, looking_signal("The referee is starting."), 0.0)
         newest = self._port.snapshots.newest or VersionedSnapshot(0, nothing_yet)
         rendered, face = self.of(newest, language), newest.snapshot.clock
         if face is None or not face.running:

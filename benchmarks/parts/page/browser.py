@@ -86,11 +86,7 @@ def print_first_paint(times: int) -> None:
             game, hub = load(name), SnapshotHub()
             state = game.rules.new()
             looks = game.table.appearance(state)
-            hub(
-                Snapshot(
-                    name, 1, 1, Signal(Mood.WAITING), 0.0, states=(state,), appearance=looks, to_move=state.to_move
-                )
-            )
+            hub(Snapshot(1, 1, Signal(Mood.WAITING), 0.0, states=(state,), appearance=looks, to_move=state.to_move))
             with open_page(TablePort(game, hub, CommandQueue(time.monotonic)), PageOptions(), print) as opened:
                 all_of = [painted(browser, opened.address) for _ in range(times)]
             seen = [each.seen_ms for each in all_of]

@@ -30,14 +30,14 @@ NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 OPTIONS = MqttOptions("broker.lan", 1883, "t1", "Table 1", allows=Role.PLAY, page="http://192.168.1.5:8000/")
 
 
-def state_of(snapshot: Snapshot, age_s: float = 0.0) -> TableState:
-    return table_state(OPTIONS, load(snapshot.game), snapshot, "2026-11-22T11:00:00.000Z", age_s, NOON)
+def state_of(snapshot: Snapshot, age_s: float = 0.0, game: str = "diaballik") -> TableState:
+    return table_state(OPTIONS, load(game), snapshot, "2026-11-22T11:00:00.000Z", age_s, NOON)
 
 
 @pytest.mark.parametrize("name", games())
 def test_the_start_of_every_game_round_trips_as_a_message(name: str) -> None:
     game = load(name)
-    state = state_of(snapshot_of(game))
+    state = state_of(snapshot_of(game), game=name)
     assert TableState.model_validate_json(state.model_dump_json()) == state
     assert state.position == game.notation.format_state(game.rules.new())
     assert state.whose_turn == listed(side.name for side in state.sides if side.to_move)
@@ -76,7 +76,7 @@ def test_a_fault_or_a_question_needs_a_person(kind: VerdictKind, needs: bool) ->
 
 def test_the_turns_to_choose_from_are_sent_with_their_players() -> None:
     asked = Verdict(VerdictKind.AMBIGUOUS, "Which?", 0.0, 0, candidates=("a1=1",), candidate_players=("p2",))
-    shown = state_of(snapshot_of(load("number-drop"), verdict=asked)).verdict
+    shown = state_of(snapshot_of(load("number-drop"), verdict=asked), game="number-drop").verdict
     assert shown is not None
     assert (shown.candidates, shown.candidate_players) == (("a1=1",), ("p2",))
 

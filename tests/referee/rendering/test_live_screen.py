@@ -28,7 +28,7 @@ def shown(name: str, **options: Any) -> ScreenContent:
     looks = game.table.appearance(state)
     signal = Signal(Mood.FAULT, (Light.for_role(next(iter(looks)), LightRole.FAULT),), Sound.FAULT, FAULT)
     snapshot = Snapshot(
-        name, 3, 9, signal, 1.0, (state,), looks, state.to_move, names={game.players[0]: "Ann"}, turns=1,
+        3, 9, signal, 1.0, (state,), looks, state.to_move, names={game.players[0]: "Ann"}, turns=1,
         last_turn="gold c1-c2=stop",
     )  # fmt: skip
     said = [ScreenLine(Text("  0:01.0   illegal      "), Text(f"{number}. {FAULT}")) for number in range(30)]

@@ -21,7 +21,7 @@ def test_a_snapshot_has_the_belief_and_its_verdict(table: Any, start: Any) -> No
     on = table()
     on.service.start()
     first = on.snapshots[-1]
-    assert (first.game, first.game_number, first.event_number, first.states) == ("deblockle", 1, 1, ())
+    assert (first.game_number, first.event_number, first.states) == (1, 1, ())
     assert (first.appearance, first.to_move, first.verdict) == ({}, None, None)
     on.show(start, 2)
     turn, after = on.play(start="c1", top="hoops")

@@ -53,7 +53,6 @@ def snapshot_of(game: Any, number: int = 1, **more: Any) -> Snapshot:
     """A game at its start."""
     state = game.rules.new()
     return Snapshot(
-        game.name,
         1,
         number,
         Signal(Mood.WAITING, words="It waits."),

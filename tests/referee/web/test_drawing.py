@@ -50,7 +50,7 @@ def test_every_drawing_has_a_description_and_no_inline_styles(name: str) -> None
 
 @pytest.mark.parametrize("name", games())
 def test_a_table_before_its_set_up_is_drawn_empty(name: str) -> None:
-    before = Snapshot(name, 1, 1, Signal(Mood.LOOKING), 0.0)
+    before = Snapshot(1, 1, Signal(Mood.LOOKING), 0.0)
     drawn = parsed(draw_table(load(name), before))
     places = DrawnBoard.seen(load(name), {}).appearance
     assert len([each for each in drawn.iter() if each.get("id")]) == len(places)
@@ -105,7 +105,7 @@ def test_only_known_side_faces_are_drawn() -> None:
     unknown = game.table.set_up(appearance)
     parts = []
     for state in (known, unknown):
-        snapshot = Snapshot("deblockle", 1, 1, Signal(Mood.WAITING), 0.0, states=(state,), appearance=appearance)
+        snapshot = Snapshot(1, 1, Signal(Mood.WAITING), 0.0, states=(state,), appearance=appearance)
         parts.append(draw_table(game, snapshot).count("<polygon"))
     with_sides, without = parts
     assert with_sides > without
