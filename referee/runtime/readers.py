@@ -7,7 +7,7 @@ has come to rest is read a few times, and then its reading is reused until the p
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -23,31 +23,21 @@ from vision.readers.registry import reader_kind, table_reader
 from vision.reading import Hindrance, HindranceKind, Reading
 from vision.sampling import MAD_TO_SIGMA
 
-SMALL_WIDTH_PX = 160
-NOISE_SIGMAS = 5.0
-
-
-@dataclass(frozen=True)
-class AttentionSettings:
-    """When a picture counts as changed, and how often a still one is read. Set by hand on virtual games.
-
-    ``grey_levels``
-        by how much, of 255, a pixel of the shrunk picture must differ after equalizing the brightness, and by more than
-        noise explains. Higher: noise causes fewer readings, faint changes are missed.
-    ``pixels``
-        how many such pixels change the picture. Higher: the same for small changes.
-    ``reads``
-        how often a picture at rest is read at once. Higher: steadier readings, more work.
-    ``refresh_s``, ``hindered_refresh_s``
-        after how many seconds it is read again, usually and if something is in the way. Longer: less work, later
-        verdicts.
-    """
-
-    grey_levels: float = 6.0
-    pixels: int = 3
-    reads: int = 2
-    refresh_s: float = 3.0
-    hindered_refresh_s: float = 0.2
+# When a picture counts as changed, and how often a still one is read. Set by hand on virtual games.
+_SMALL_WIDTH_PX = 160
+"""Pictures are shrunk to this width before they are compared."""
+_GREY_LEVELS = 6.0
+"""By how much, of 255, a pixel must differ after equalizing the brightness. Higher: noise causes fewer readings, faint
+changes are missed."""
+_NOISE_SIGMAS = 5.0
+"""By how many standard deviations of the noise it must differ as well. Higher: the same effect."""
+_CHANGED_PIXELS = 3
+"""How many such pixels change the picture. Higher: the same for small changes."""
+_READS = 2
+"""How often a picture at rest is read at once. Higher: steadier readings, more work."""
+_REFRESH_S, _HINDERED_REFRESH_S = 3.0, 0.2
+"""After how many seconds it is read again, usually and if something is in the way. Longer: less work, later
+verdicts."""
 
 
 class AttentiveReader:
@@ -58,12 +48,9 @@ class AttentiveReader:
     that reading again, with the new frame's time and number.
     """
 
-    def __init__(
-        self, reader: Reader, settings: AttentionSettings | None = None, *, reads_movement: bool = False
-    ) -> None:
+    def __init__(self, reader: Reader, *, reads_movement: bool = False) -> None:
         self._reader = reader
         self._reads_movement = reads_movement
-        self._settings = settings or AttentionSettings()
         self._previous: FloatArray | None = None
         self._read: FloatArray | None = None
         self._reading: Reading | None = None
@@ -73,7 +60,7 @@ class AttentiveReader:
     def read(self, frame: Frame) -> Reading:
         """Read a frame as cheaply as possible; raises what the reader raises."""
         small = _shrunk(frame.image)
-        moving = self._previous is not None and self._differs(self._previous, small)
+        moving = self._previous is not None and _differs(self._previous, small)
         self._previous = small
         if moving:
             self._reading = None
@@ -85,40 +72,41 @@ class AttentiveReader:
             reading = self._reader.read(frame)
             return replace(reading, hindrances=(*reading.hindrances, why))
         known = self._reading
-        if known is None or self._read is None or self._differs(self._read, small):
+        if known is None or self._read is None or _differs(self._read, small):
             self._reads = 0
-        elif self._reads >= self._settings.reads and frame.time_s - self._read_at_s < self._reuse_s(known):
+        elif self._reads >= _READS and frame.time_s - self._read_at_s < _reuse_s(known):
             return replace(known, sequence=frame.sequence, time_s=frame.time_s)
         self._reading = self._reader.read(frame)
         self._read, self._read_at_s = small, frame.time_s
         self._reads += 1
         return self._reading
 
-    def _reuse_s(self, known: Reading) -> float:
-        """Return for how many seconds the reading of a still picture is reused; fewer if something is in the way."""
-        return self._settings.hindered_refresh_s if known.hindrances else self._settings.refresh_s
-
     def crop(self, frame: Frame, place: str) -> Image:
         """Cut out one place; raises what the reader raises."""
         return self._reader.crop(frame, place)
 
-    def _differs(self, before: FloatArray, now: FloatArray) -> bool:
-        if before.shape != now.shape:
-            return True
-        # A lamp or automatic exposure changes everything alike, which is not movement.
-        gain = float(np.median(now)) / max(1.0, float(np.median(before)))
-        difference = np.abs(now - before * gain)
-        # Most of the picture stands still, so the median of the differences is the camera's noise.
-        noise = MAD_TO_SIGMA * float(np.median(difference))
-        changed = difference > max(self._settings.grey_levels, NOISE_SIGMAS * noise)
-        return int(np.count_nonzero(changed)) >= self._settings.pixels
+
+def _reuse_s(known: Reading) -> float:
+    """Return for how many seconds the reading of a still picture is reused; fewer if something is in the way."""
+    return _HINDERED_REFRESH_S if known.hindrances else _REFRESH_S
+
+
+def _differs(before: FloatArray, now: FloatArray) -> bool:
+    if before.shape != now.shape:
+        return True
+    # A lamp or automatic exposure changes everything alike, which is not movement.
+    gain = float(np.median(now)) / max(1.0, float(np.median(before)))
+    difference = np.abs(now - before * gain)
+    # Most of the picture stands still, so the median of the differences is the camera's noise.
+    noise = MAD_TO_SIGMA * float(np.median(difference))
+    return int(np.count_nonzero(difference > max(_GREY_LEVELS, _NOISE_SIGMAS * noise))) >= _CHANGED_PIXELS
 
 
 def _shrunk(image: Image) -> FloatArray:
     if image.size == 0:
         return np.zeros((1, 1), dtype=np.float64)
-    height = max(1, round(image.shape[0] * SMALL_WIDTH_PX / image.shape[1]))
-    small = cv2.resize(image, (SMALL_WIDTH_PX, height), interpolation=cv2.INTER_AREA)
+    height = max(1, round(image.shape[0] * _SMALL_WIDTH_PX / image.shape[1]))
+    small = cv2.resize(image, (_SMALL_WIDTH_PX, height), interpolation=cv2.INTER_AREA)
     grey = small if small.ndim == 2 else cv2.cvtColor(small, cv2.COLOR_BGR2GRAY)
     return np.asarray(cv2.blur(np.asarray(grey, dtype=np.float32), (3, 3)), dtype=np.float64)
 
@@ -167,7 +155,6 @@ class LearningReader:
         self._expected = expected or {}
         self._plain: Appearance = self._kind.plain(layout.board) if known is None else known
         self._reader = table_reader(camera, layout, self._plain)
-        self._learned: Appearance | None = None
         self._pose: Pose | None = None
         self._keep = keep
 
@@ -180,7 +167,7 @@ class LearningReader:
         """Read a frame. Until the colours can be learned, the Reading has no places and says why."""
         reading = self._reader.read(frame)
         if (
-            self._learned is not None
+            self._pose is not None
             or not reading.places
             or any(one.kind == HindranceKind.HAND for one in reading.hindrances)
         ):
@@ -193,7 +180,7 @@ class LearningReader:
         if self._keep is not None:
             self._keep(looks)
         self._reader = table_reader(self._camera, self._layout, looks, pose)
-        self._learned, self._pose = looks, pose
+        self._pose = pose
         return self._reader.read(frame)
 
     def look_afresh(self) -> None:
@@ -209,5 +196,5 @@ class LearningReader:
 
     def forget(self) -> None:
         """Learn again from the next clear frame."""
-        self._learned = self._pose = None
+        self._pose = None
         self._reader = table_reader(self._camera, self._layout, self._plain)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from referee.runtime.builder import compose_reader
-from referee.runtime.readers import AttentionSettings, AttentiveReader
+from referee.runtime.readers import AttentiveReader
 from vision.frame import Frame, Image
 from vision.reading import Hindrance, HindranceKind, Reading
 
@@ -50,7 +50,7 @@ def feed(reader: AttentiveReader, pictures: list[Image], fps: float = 10.0) -> l
 
 
 def test_a_still_picture_is_read_only_a_few_times(counting: Counting) -> None:
-    reader = AttentiveReader(counting, AttentionSettings(reads=2, refresh_s=60))
+    reader = AttentiveReader(counting)
     readings = feed(reader, [picture(seed) for seed in range(12)])
     assert counting.read_frames == [0, 1]
     assert [reading.sequence for reading in readings] == list(range(12))
@@ -58,28 +58,28 @@ def test_a_still_picture_is_read_only_a_few_times(counting: Counting) -> None:
 
 
 def test_a_still_picture_is_read_again_from_time_to_time(counting: Counting) -> None:
-    reader = AttentiveReader(counting, AttentionSettings(reads=1, refresh_s=0.5))
-    feed(reader, [picture(seed) for seed in range(12)])
-    assert counting.read_frames == [0, 5, 10]
+    reader = AttentiveReader(counting)
+    feed(reader, [picture(seed) for seed in range(12)], fps=1.0)
+    assert counting.read_frames == [0, 1, 4, 7, 10]
 
 
 def test_a_moving_picture_is_not_read(counting: Counting) -> None:
-    reader = AttentiveReader(counting, AttentionSettings(reads=1, refresh_s=60))
+    reader = AttentiveReader(counting)
     still = [picture(seed) for seed in range(3)]
     moving = [picture(3 + step, block_at=40 + 20 * step) for step in range(5)]
     rest = [picture(20 + seed, block_at=120) for seed in range(3)]
     readings = feed(reader, still + moving + rest)
     assert all(reading.hindered_by(HindranceKind.HAND) for reading in readings[3:8])
-    assert counting.read_frames == [0, 8]
+    assert counting.read_frames == [0, 1, 8, 9]
 
 
 def test_after_movement_every_place_is_read_anew(counting: Counting) -> None:
-    reader = AttentiveReader(counting, AttentionSettings(reads=1, refresh_s=60))
+    reader = AttentiveReader(counting)
     still = [picture(seed) for seed in range(3)]
     moving = [picture(3, block_at=40), picture(4, block_at=60), picture(5)]
     feed(reader, [*still, *moving, *(picture(6 + seed) for seed in range(3))])
-    assert counting.afresh == [1, 1, 1], "with each moving frame, before the second reading"
-    assert counting.read_frames == [0, 6]
+    assert counting.afresh == [2, 2, 2], "with each moving frame, before the next reading"
+    assert counting.read_frames == [0, 1, 6, 7]
 
 
 def test_every_place_of_each_single_picture_is_read(deblockle: Any, counting: Counting) -> None:
@@ -92,7 +92,7 @@ def test_every_place_of_each_single_picture_is_read(deblockle: Any, counting: Co
 
 
 def test_a_lamp_that_dims_is_no_movement(counting: Counting) -> None:
-    reader = AttentiveReader(counting, AttentionSettings(reads=1, refresh_s=60))
+    reader = AttentiveReader(counting)
     readings = feed(reader, [picture(seed, brightness=1 - 0.01 * seed) for seed in range(12)])
     assert not any(reading.hindrances for reading in readings)
 
@@ -129,9 +129,9 @@ class SeesAHandUntil:
 
 def test_the_end_of_a_hindrance_is_noticed_soon_on_a_still_picture() -> None:
     inner = SeesAHandUntil(gone=3)
-    reader = AttentiveReader(inner, AttentionSettings(reads=2, refresh_s=60.0, hindered_refresh_s=0.15))
+    reader = AttentiveReader(inner)
     still = np.full((90, 160, 3), 120, dtype=np.uint8)
-    readings = [reader.read(Frame(still, number / 10, number)) for number in range(12)]
+    readings = [reader.read(Frame(still, number / 8, number)) for number in range(12)]
     assert inner.read_frames == [0, 1, 3]
     assert [bool(reading.hindrances) for reading in readings] == [True] * 3 + [False] * 9
 
