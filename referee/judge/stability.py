@@ -41,14 +41,6 @@ class StabilitySettings:
     most_readings: int = 9
     sure_probability: float = 0.8
 
-    def __post_init__(self) -> None:
-        """Refuse settings that cannot be met."""
-        if self.readings < 1 or self.most_readings < self.readings:
-            raise ValueError(
-                f"readings is {self.readings} and most_readings {self.most_readings}; "
-                "expected at least 1, and at least as many kept as asked for"
-            )
-
 
 STILLS = StabilitySettings(readings=1, quiet_s=0.0, most_readings=1)
 """Every frame is a table at rest."""

@@ -61,16 +61,6 @@ class ServiceSettings:
     flag: FlagRule = FlagRule.SAID
     clock_waits: bool = True
 
-    def __post_init__(self) -> None:
-        """Reject invalid settings."""
-        if self.turn_end not in frozenset(TurnEnd):
-            raise ValueError(f"turn_end is {self.turn_end!r}; expected one of {', '.join(TurnEnd)}")
-        if min(self.rest_s, self.patience_s, self.stall_s) < 0:
-            raise ValueError(
-                f"rest_s is {self.rest_s}, patience_s {self.patience_s} and stall_s {self.stall_s}; "
-                "expected 0 or more seconds"
-            )
-
     @property
     def stability(self) -> StabilitySettings:
         """The settings of the stability filter; stills are at rest at once."""

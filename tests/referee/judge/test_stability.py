@@ -185,9 +185,3 @@ def test_a_reading_without_places_always_says_why() -> None:
     assert blocking_hindrance(Reading(0, 0.0, {})) is not None
     far = Hindrance(HindranceKind.OUTSIDE_PICTURE, "the board is not in the picture")
     assert blocking_hindrance(Reading(0, 0.0, {}, (far,))) == far
-
-
-@pytest.mark.parametrize("wrong", [{"readings": 0}, {"readings": 5, "most_readings": 4}])
-def test_unsatisfiable_settings_are_refused(wrong: dict[str, int]) -> None:
-    with pytest.raises(ValueError, match="expected"):
-        StabilitySettings(**wrong)
