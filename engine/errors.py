@@ -1,13 +1,4 @@
-"""The engine's errors, each also the builtin it resembles.
-
-EngineError
-├── UnreadableError  (ValueError)   the text cannot be parsed
-├── IllegalTurnError (ValueError)   the turn was parsed, but a rule forbids it
-├── AmbiguousError   (ValueError)   the text fits more than one turn
-├── OptionError      (ValueError)   no such option, or a value that it does not take
-├── ContradictionError (ValueError) what was seen agrees with no position that is still possible
-└── UnknownGameError (LookupError)  no game of that name
-"""
+"""The engine's errors, each also the builtin it resembles."""
 
 from __future__ import annotations
 

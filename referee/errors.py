@@ -1,27 +1,4 @@
-"""The referee's errors, each also the builtin it resembles.
-
-RefereeError
-├── EventError (ValueError)            an event that cannot be recorded: unknown kind, missing data
-├── FoldError (ValueError)             recorded events that do not make a game
-├── ConfigError (ValueError)           a setting that is unknown or has a value it does not take
-│   └── ClockError                     a clock that cannot be read or set
-├── CorrectionError (ValueError)       a person's correction that cannot be read or makes no position
-├── UnreachableError (ConnectionError) the running referee does not answer
-├── PlayError (ValueError)             something asked for at the terminal that can't be done
-├── PrintError (ValueError)            a sheet that cannot be printed as asked
-├── PageError (OSError)                the page cannot be opened: its port is taken, its key can't be kept
-├── BrokerError (OSError)              the broker of [mqtt] cannot be used as it is set
-├── HallStoreError (OSError)           the hall's database cannot be opened or written
-├── TournamentError (ValueError)       a tournament, round or result that cannot be as asked
-└── JournalError (OSError)             a journal that cannot be opened, read or written
-    ├── JournalMissingError            there is no journal there
-    ├── JournalUnreadableError         not a journal, or a damaged one
-    ├── JournalNewerError              written by a newer version of the referee
-    ├── JournalBusyError               another process has it
-    ├── JournalFullError               no room on the disk
-    ├── JournalFailedError             the disk could not write or read the journal
-    └── JournalReadOnlyError           the file or its folder may not be written
-"""
+"""The referee's errors, each also the builtin it resembles."""
 
 from __future__ import annotations
 
@@ -31,39 +8,39 @@ class RefereeError(Exception):
 
 
 class EventError(RefereeError, ValueError):
-    """An event that cannot be recorded; the message names the event's kind and what it lacks."""
+    """An event that can't be recorded; the message names its kind, and what is missing or wrong."""
 
 
 class FoldError(RefereeError, ValueError):
-    """Recorded events that do not make a game; the message names the event's number."""
+    """Recorded events that don't make up a game; the message names the event's number."""
 
 
 class ConfigError(RefereeError, ValueError):
-    """A setting that is unknown or has a value it does not take; the message names file, line and what is allowed."""
+    """An unknown setting, or an invalid value; the message names file and line, and what is allowed."""
 
 
 class CorrectionError(RefereeError, ValueError):
-    """A person's correction that cannot be read, or makes no position; the message says what was expected."""
+    """A correction or another command that can't be read, or that can't be carried out now; the message says why."""
 
 
 class ClockError(ConfigError):
-    """A clock that cannot be read or set; the message says what was expected."""
+    """A time control or clock that can't be read or set; the message says what was expected."""
 
 
 class UnreachableError(RefereeError, ConnectionError):
-    """The referee that has the journal does not answer; the message says who that is and what to do."""
+    """The referee that has the journal doesn't answer; the message says which process that is, and what to do."""
 
 
 class PlayError(RefereeError, ValueError):
-    """Something asked for in a game at the terminal that can't be done; the message says what would be possible."""
+    """A request in a game at the terminal that can't be met; the message says what would be possible."""
 
 
 class PrintError(RefereeError, ValueError):
-    """A sheet that cannot be printed as asked, for example markers that need larger paper."""
+    """A sheet that can't be printed as requested, for example because its markers need larger paper."""
 
 
 class PageError(RefereeError, OSError):
-    """The page can't be opened; the message says why, and what to give instead."""
+    """The page can't be opened, or one of its files can't be kept; the message says why."""
 
 
 class BrokerError(RefereeError, OSError):
@@ -75,11 +52,11 @@ class HallStoreError(RefereeError, OSError):
 
 
 class TournamentError(RefereeError, ValueError):
-    """A tournament, round or result that can't be as asked; the message says why."""
+    """A tournament, round or result that isn't possible; the message says why."""
 
 
 class JournalError(RefereeError, OSError):
-    """A journal that cannot be opened, read or written."""
+    """A journal that can't be opened, read or written."""
 
 
 class JournalMissingError(JournalError):
@@ -87,15 +64,15 @@ class JournalMissingError(JournalError):
 
 
 class JournalUnreadableError(JournalError):
-    """The file is no journal of ours, or it is damaged."""
+    """The file isn't a journal, or it is damaged."""
 
 
 class JournalNewerError(JournalError):
-    """The journal was written by a newer version, which this one could spoil."""
+    """The journal was written by a newer version of the referee, and this one could damage it."""
 
 
 class JournalBusyError(JournalError):
-    """Another process writes this journal; the message says which, where and since when."""
+    """Another process has the journal open for writing; the message says which, where and since when."""
 
 
 class JournalFullError(JournalError):
@@ -103,8 +80,8 @@ class JournalFullError(JournalError):
 
 
 class JournalFailedError(JournalError):
-    """The disk said that it could not write or read the journal."""
+    """The disk failed to read or write the journal."""
 
 
 class JournalReadOnlyError(JournalError):
-    """The journal or its folder may not be written."""
+    """The journal or its folder is read-only."""

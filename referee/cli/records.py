@@ -86,8 +86,8 @@ def _replay_record(console: Console, text: str) -> None:
     if played.outcome is not None and played.outcome.is_given_up:
         result = _GIVEN_UP
     scores = {} if game.scores is None else game.scores(played.states[-1])
-    listed = ", ".join(f"{player} {points}" for player, points in scores.items())
-    points = f" Points: {listed}." if scores else ""
+    totals = ", ".join(f"{player} {total}" for player, total in scores.items())
+    points = f" Points: {totals}." if scores else ""
     console.print(f"{counted(len(played.turns), 'turn')}, all legal.{points} Result: {result}", markup=False)
 
 
