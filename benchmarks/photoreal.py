@@ -83,7 +83,8 @@ def referee_game(frames: list[Frame], pictures: PictureFolder, layout: TableLayo
     game = load(layout.game)
     camera = pictures.camera_of(frames[0].source)
     looks = pictures.looks_of(frames[0].source)
-    reader = LearningReader(camera, layout, game.players) if looks is None else table_reader(camera, layout, looks)
+    usual = game.table.appearance(game.rules.new())
+    reader = LearningReader(camera, layout, usual) if looks is None else table_reader(camera, layout, looks)
     with (
         Journal.in_memory(wall_clock=lambda: datetime.now(UTC)) as journal,
         open_session(game, reader, journal, picture_settings(layout.game)) as service,

@@ -102,9 +102,9 @@ def _same_viewpoint(first: Pose | None, second: Pose | None, camera: CameraModel
 def _learned(image: Image, camera: CameraModel, pose: Pose | None, layout: TableLayout) -> Appearance:
     if pose is None:
         raise EnrolmentError("the table can't be located in the first picture, so no colours can be learned from it")
-    kind = reader_kind(layout)
+    kind, game = reader_kind(layout), load(layout.game)
     view = SurfaceView(image, camera, pose, layout.board, markers=layout.markers)
-    learned: Appearance = kind.learn(view, kind.plain(layout.board), load(layout.game).players)
+    learned: Appearance = kind.learn(view, kind.plain(layout.board), game.table.appearance(game.rules.new()))
     return learned
 
 

@@ -168,6 +168,7 @@ def _read_table(
     if any(isinstance(surface, GridSurface) for surface in table.surfaces):
         kind = reader_kind(table)
         plain = kind.plain(table.board)
+        start = game.table.appearance(game.rules.new())
         taught = None if settings.table.looks is None else kind.load(settings.table.looks)
         known = plain if taught is None else taught
         if taught is None or not table.markers.centres_mm:
@@ -178,8 +179,8 @@ def _read_table(
                         frame,
                         camera,
                         table,
-                        lambda view: kind.learn(view, plain, game.players) if taught is None else taught,
-                        game.table.appearance(game.rules.new()),
+                        lambda view: kind.learn(view, plain, start) if taught is None else taught,
+                        start,
                     )
                     is_learned = taught is None
             except EnrolmentError as error:

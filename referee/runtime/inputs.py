@@ -250,8 +250,9 @@ def _picture_reader(
     if known is not None and layout.markers.centres_mm:
         return table_reader(camera, layout, known)
     keep = _looks_saver(options, game, reader_kind(layout).save, say) if known is None else None
-    expected = _expected_looks(options, game, states)
-    return LearningReader(camera, layout, game.players, keep, known=known, expected=expected)
+    start = usual_appearance(game, table_options(game, options.settings.game.options))
+    expected = _expected_looks(options, game, states, start)
+    return LearningReader(camera, layout, start, keep, known=known, expected=expected)
 
 
 def _states_under_way(options: WatchOptions, game: Game[Any, Any], journal: BufferedJournal) -> tuple[Any, ...]:
@@ -264,13 +265,13 @@ def _states_under_way(options: WatchOptions, game: Game[Any, Any], journal: Buff
     return folded.states if folded.outcome is None else ()
 
 
-def _expected_looks(options: WatchOptions, game: Game[Any, Any], states: Sequence[Any]) -> Mapping[str, str]:
+def _expected_looks(
+    options: WatchOptions, game: Game[Any, Any], states: Sequence[Any], start: Mapping[str, str]
+) -> Mapping[str, str]:
     """Return the expected appearance: of the game in progress, or of the start unless players may choose it."""
     if states:
-        return dict(game.table.appearance(states[0]))
-    if options.settings.table.anywhere:
-        return {}
-    return dict(usual_appearance(game, table_options(game, options.settings.game.options)))
+        return game.table.appearance(states[0])
+    return {} if options.settings.table.anywhere else start
 
 
 def _looks_saver(

@@ -130,18 +130,18 @@ class WholeReader:
 class LearningReader:
     """Reads frames like ``TableReader``, after learning the looks of the pieces from a clear frame.
 
-    It learns the pieces' colours unless they are ``known``. For a board without markers, it also learns the first
-    player's side: the one from which the board shows the ``expected`` looks, place by place. ``players`` are in the
-    game's order: the first one's pieces stand in the nearest rows of the layout. ``forget``
-    discards what was learned, for a frame that turned out not to show a set-up. ``keep`` saves the looks before they
-    are used, so that no set-up is accepted with colours that a power cut could lose.
+    It learns the pieces' colours from the ``start``, which maps places to looks, unless they are ``known``. For a board
+    without markers, it also learns the first player's side: the one from which the board shows the ``expected`` looks,
+    which are those of the start by default. ``forget`` discards what was learned, for a frame that turned out not to
+    show a set-up. ``keep`` saves the looks before they are used, so that no set-up is accepted with colours that a
+    power cut could lose.
     """
 
     def __init__(
         self,
         camera: CameraModel,
         layout: TableLayout,
-        players: tuple[str, ...],
+        start: Mapping[str, str],
         keep: Callable[[Appearance], None] | None = None,
         *,
         known: Appearance | None = None,
@@ -149,10 +149,10 @@ class LearningReader:
     ) -> None:
         self._camera = camera
         self._layout = layout
-        self._names = players
+        self._start = start
         self._kind = reader_kind(layout)
         self._known = known
-        self._expected = expected or {}
+        self._expected = start if expected is None else expected
         self._plain: Appearance = self._kind.plain(layout.board) if known is None else known
         self._reader = table_reader(camera, layout, self._plain)
         self._pose: Pose | None = None
@@ -188,7 +188,7 @@ class LearningReader:
         self._reader.look_afresh()
 
     def _looks_at(self, view: SurfaceView) -> Appearance:
-        return self._kind.learn(view, self._plain, self._names) if self._known is None else self._known
+        return self._kind.learn(view, self._plain, self._start) if self._known is None else self._known
 
     def crop(self, frame: Frame, place: str) -> Image:
         """Cut out one place; raises NotLocatedError when the table is not located."""

@@ -222,8 +222,7 @@ def _learning_reader(table: TableSetup, layout: TableLayout, frame: Frame, learn
     """
     game, camera, kind = table.game, table.camera, reader_kind(layout)
     if not isinstance(layout.board.pieces, PyramidPieces) or not isinstance(game.notation, WritesSquares):
-        expected = usual_appearance(game, table.options)
-        return LearningReader(camera, layout, game.players, learned.append, expected=expected)
+        return LearningReader(camera, layout, usual_appearance(game, table.options), learned.append)
     colours = {CLEAR, *(look.split()[0] for look in game.looks if " " in look)}
     names = {LETTERS.get(name, name[0].upper()): name for name in colours}
     squares = game.notation.squares(game.rules.new({**table.options, **_start_options(game)}))

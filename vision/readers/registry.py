@@ -41,14 +41,14 @@ class ReaderKind(Generic[AppearanceT]):
 
     ``looks`` returns the looks that it can give to pieces whose looks begin with a word, such as a player or a colour.
     ``plain`` returns the appearance of a set that was not enrolled. ``learn`` learns it from a set-up, given the plain
-    one and the names of the players' pieces; ``enrol`` from pictures of known positions, which ``positions`` parses
+    one and the look of each place at the start; ``enrol`` from pictures of known positions, which ``positions`` parses
     from an owner's text. ``save`` and ``load`` store an appearance in a file. ``reader`` makes a reader for a surface.
     """
 
     format: str
     looks: Callable[[Surface, str], Sequence[str]]
     plain: Callable[[Surface], AppearanceT]
-    learn: Callable[[SurfaceView, AppearanceT, tuple[str, ...]], AppearanceT]
+    learn: Callable[[SurfaceView, AppearanceT, Mapping[str, str]], AppearanceT]
     positions: Callable[[str, Surface], Any]
     enrol: Callable[[Sequence[EnrolmentPicture], Surface], AppearanceT]
     save: Callable[[AppearanceT, Path], None]
@@ -95,7 +95,7 @@ PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
             ink_appearance.APPEARANCE_FORMAT,
             lambda surface, _: ink_appearance.looks_of(Ink.on(surface).colours),
             ink_appearance.plain_appearance,
-            lambda _view, plain, _names: plain,
+            lambda _view, plain, _start: plain,
             ink_appearance.read_copied,
             ink_appearance.learn_handwriting,
             ink_appearance.save_appearance,

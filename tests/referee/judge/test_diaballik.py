@@ -204,7 +204,7 @@ def test_a_rendered_table_is_enrolled_and_judged(diaballik: Any, judged: JudgedG
     first = picture(looks, 0)
     pose = locate(first.image, setting.camera, layout).pose
     view = SurfaceView(first.image, setting.camera, pose, layout.board, markers=layout.markers)
-    taught = learn_colours(view, reader_kind(layout).plain(layout.board), diaballik.players)
+    taught = learn_colours(view, reader_kind(layout).plain(layout.board), looks)
     reader = table_reader(setting.camera, layout, taught)
     shows: Sequence[tuple[dict[str, str], VerdictKind]] = (
         (looks | {"b1": "empty", "b3": PLAIN, "d1": PLAIN, "e1": CARRIER}, VerdictKind.ACCEPTED),

@@ -13,6 +13,7 @@ import cv2
 import numpy as np
 
 from common.phrases import counted, listed
+from common.places import EMPTY
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray, FloatImage
 from vision.layout.pieces import BlockPieces
@@ -126,12 +127,14 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> BlockAppear
     return BlockAppearance(colours, learned)
 
 
-def learn_colours(view: SurfaceView, plain: BlockAppearance, names: tuple[str, ...]) -> BlockAppearance:
+def learn_colours(view: SurfaceView, plain: BlockAppearance, start: Mapping[str, str]) -> BlockAppearance:
     """Learn the colours of an unknown set from its set-up, where each player's blocks are on that player's side.
 
-    ``names`` are ordered from the first player (nearest) to the last. The masks are those of ``plain``, scaled to the
-    size seen. Raises EnrolmentError when the blocks don't form that many colours.
+    ``start`` has the look of each place at the usual start; a block's colour is the first word of its look. The masks
+    are those of ``plain``, scaled to the size seen. Raises EnrolmentError when the blocks don't form that many colours.
     """
+    # The nearest first.
+    names = tuple(dict.fromkeys(start[at].split()[0] for at in view.surface.places if start.get(at, EMPTY) != EMPTY))
     best: dict[str, tuple[BlockSighting, float]] = {}
     # no block starts on a printed place, but a printed star looks like a block with dark ink
     looked_at = [place for place in view.surface.places if place not in view.surface.printed]
@@ -160,8 +163,10 @@ def learn_colours(view: SurfaceView, plain: BlockAppearance, names: tuple[str, .
     ratios = np.array([sight.face.ratio for sight in sights], dtype=np.float32)
     criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 50, 1e-4)
     seeds = _spread_seeds(ratios, len(names))
-    start = np.array([int(np.argmin([np.linalg.norm(row - seed) for seed in seeds])) for row in ratios], dtype=np.int32)
-    _, labels, _ = cv2.kmeans(ratios, len(names), start, criteria, 1, cv2.KMEANS_USE_INITIAL_LABELS)
+    groups_at_first = np.array(
+        [int(np.argmin([np.linalg.norm(row - seed) for seed in seeds])) for row in ratios], dtype=np.int32
+    )
+    _, labels, _ = cv2.kmeans(ratios, len(names), groups_at_first, criteria, 1, cv2.KMEANS_USE_INITIAL_LABELS)
     groups: list[tuple[float, FloatArray]] = []
     flat = np.asarray(labels).ravel()
     for label in range(len(names)):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from itertools import combinations
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain, combinations
 
 import numpy as np
 
+from common.places import EMPTY
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray
 from vision.layout.surfaces import GridSurface, Surface
@@ -73,29 +74,19 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> DiscAppeara
     return DiscAppearance(players)
 
 
-def learn_colours(view: SurfaceView, _plain: DiscAppearance, names: tuple[str, ...]) -> DiscAppearance:
-    """Learn the colours from the start position: the first player's pieces fill the nearest row, the last player's the
-    farthest, and the middle piece of each has the ball.
+def learn_colours(view: SurfaceView, _plain: DiscAppearance, start: Mapping[str, str]) -> DiscAppearance:
+    """Learn the colours from the start position, given the look of each place there.
 
-    ``names`` are ordered from the first player to the last. Raises EnrolmentError when the pieces are not there.
+    Raises EnrolmentError when the pieces are not there.
     """
-    surface = view.surface
-    if not isinstance(surface, GridSurface) or len(names) != 2:
-        raise EnrolmentError("the colours of discs are learned from a board with two players; enrol the set instead")
-    rows = [surface.places[: surface.columns], surface.places[-surface.columns :]]
-    position = {
-        place: (name, column == surface.columns // 2)
-        for name, row in zip(names, rows, strict=True)
-        for column, place in enumerate(row)
-    }
+    position = {place: disc for place, look in start.items() if look != EMPTY and (disc := _disc(look, view.surface))}
     picture = EnrolmentPicture(view.image, view.camera, view.pose, position, _SET_UP, view.markers)
     try:
-        return enrol([picture], surface)
+        return enrol([picture], view.surface)
     except EnrolmentError:
-        if _is_turned(view, surface):
+        if _is_turned(view, position):
             raise EnrolmentError(
-                "the pieces stand along the left and the right edge of the board: turn the board or the pieces by a "
-                "quarter turn, so that they stand along the near and the far one"
+                "the pieces stand a quarter turn away from their start: turn the board or the pieces"
             ) from None
         raise
 
@@ -111,10 +102,10 @@ def _check_there(name: str, places: Sequence[str], fits: Mapping[str, DiscFit]) 
     fit = fits.get(missing[0])
     by = "" if fit is None else f" (it stands out by {fit.contrast:.1f}; {CLEAR_CONTRAST:.1f} is needed)"
     if 2 * len(missing) > len(places) > 1:
-        rows = "; a game that starts without two full rows needs `./run pieces enrol`" if name == _SET_UP else ""
+        own = "; for a start of your own, use `./run pieces enrol`" if name == _SET_UP else ""
         raise EnrolmentError(
             f"{name} shows no clear piece on {missing[0]} and {len(missing) - 1} more of {len(places)} squares: check "
-            f"that this game's pieces are set up, the light, and that nothing covers them{rows}"
+            f"that this game's pieces are set up, the light, and that nothing covers them{own}"
         )
     raise EnrolmentError(
         f"{name} shows no clear piece on {missing[0]}{by}: check what stands there, the light, and that nothing covers "
@@ -122,12 +113,18 @@ def _check_there(name: str, places: Sequence[str], fits: Mapping[str, DiscFit]) 
     )
 
 
-def _is_turned(view: SurfaceView, surface: GridSurface) -> bool:
-    """Return whether pieces stand along the board's other two edges."""
-    edges = [place for column in (0, surface.columns - 1) for place in surface.places[column :: surface.columns]]
+def _is_turned(view: SurfaceView, start: Collection[str]) -> bool:
+    """Return whether pieces stand where the start's would after a quarter turn of a square board."""
+    board = view.surface
+    if not isinstance(board, GridSurface) or board.columns != board.rows:
+        return False
+    across = [board.places[column :: board.columns] for column in reversed(range(board.columns))]
+    turned = [there for there, place in zip(chain(*across), board.places, strict=True) if place in start]
+    if set(turned) <= set(start):
+        return False
     finder = DiscFinder(scaled_view(view))
-    fits = finder.find(finder.plane(view.image, edges), edges)
-    return all(place in fits and fits[place].contrast >= CLEAR_CONTRAST for place in edges)
+    fits = finder.find(finder.plane(view.image, turned), turned)
+    return all(place in fits and fits[place].contrast >= CLEAR_CONTRAST for place in turned)
 
 
 def _check_apart(players: Mapping[str, DiscColours]) -> None:

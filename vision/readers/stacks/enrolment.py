@@ -97,11 +97,11 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> PyramidAppe
     return PyramidAppearance(colours, set_up)
 
 
-def learn_set_up(view: SurfaceView, plain: PyramidAppearance, _names: tuple[str, ...]) -> PyramidAppearance:
+def learn_set_up(view: SurfaceView, plain: PyramidAppearance, _start: Mapping[str, str]) -> PyramidAppearance:
     """Learn the hues of a set from a set-up, given the usual hues.
 
-    Saturation depends on the plastic, so only a hue's direction from grey names it. The players' names do not matter:
-    pyramids are named by their colours. Raises EnrolmentError if a colour is seen too rarely or looks like another.
+    Saturation depends on the plastic, so only a hue's direction from grey names it. The start's looks do not matter:
+    any colour may be anywhere. Raises EnrolmentError if a colour is seen too rarely or looks like another.
     """
     seen = StackReader(view.surface, plain).read(view, view.surface.places, {})
     hues: dict[str, list[FloatArray]] = defaultdict(list)

@@ -28,6 +28,7 @@ from vision.readers.blocks.symbols import distinct_quarter_turns, drawn_mask, tr
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 
 SYMBOLS = ("star", "stop", "slider", "x", "hoops", "cross")
+START = {"c7": "teal block, star up", "c1": "gold block, star up", "d4": "empty"}
 
 
 def test_colours_are_learned_against_the_ink() -> None:
@@ -99,7 +100,7 @@ def test_one_colour_under_two_names_is_refused() -> None:
 def test_colours_are_learned_from_a_set_up_and_named_by_side() -> None:
     name = "game-000.jpg"
     view = SurfaceView(photoreal.picture(name), photoreal.camera(name), photoreal.pose(name), photoreal.LAYOUT.board)
-    learned = learn_colours(view, drawn_appearance(SYMBOLS), ("gold", "teal"))
+    learned = learn_colours(view, drawn_appearance(SYMBOLS), START)
     for colour, ratio in photoreal.looks().colours.items():
         assert np.abs(learned.colours[colour] - ratio).max() < 0.4
 
@@ -109,7 +110,7 @@ def test_a_bare_board_has_no_colours_to_learn() -> None:
     bare = np.full_like(photoreal.picture(name), 120)
     view = SurfaceView(bare, photoreal.camera(name), photoreal.pose(name), photoreal.LAYOUT.board)
     with pytest.raises(EnrolmentError, match="0 blocks"):
-        learn_colours(view, drawn_appearance(SYMBOLS), ("gold", "teal"))
+        learn_colours(view, drawn_appearance(SYMBOLS), START)
 
 
 def test_looks_survive_a_file(tmp_path: Path) -> None:

@@ -29,6 +29,13 @@ def camera(name: str) -> CameraModel:
     return load_calibration(photoreal.FOLDER / f"{EXPECTED[name]['camera']}.json")
 
 
+START = {
+    f"{column}{row}": f"{colour} piece{' with ball' if column == 'd' else ''}"
+    for row, colour in ((1, "black"), (7, "white"))
+    for column in "abcdefg"
+}
+
+
 @functools.cache
 def picture(name: str) -> Image:
     return load_image(FOLDER / name)
@@ -46,7 +53,7 @@ def view(name: str, image: Image | None = None) -> SurfaceView:
 
 @functools.cache
 def looks() -> DiscAppearance:
-    return learn_colours(view("enrol.jpg"), DiscAppearance({}), ("black", "white"))
+    return learn_colours(view("enrol.jpg"), DiscAppearance({}), START)
 
 
 def expected(name: str) -> dict[str, str]:

@@ -68,16 +68,29 @@ def test_a_ball_that_hides_its_disc_teaches_no_colour(monkeypatch: pytest.Monkey
     assert np.abs(both.ball - both.disc).max() > 1
 
 
-def test_the_middle_piece_of_each_row_has_the_ball() -> None:
+def chequered(place: str) -> str:
+    return "last" if (ord(place[0]) + int(place[1])) % 2 else "first"
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        {f"{column}{row}": player for row, player in ((1, "first"), (7, "last")) for column in "abcdefg"},
+        {place: chequered(place) for place in BOARD.places},
+        {place: chequered(place) for place in ("b2", "c2", "d2", "d5", "e5", "f5")},
+    ],
+    ids=["rows", "full", "few"],
+)
+def test_colours_are_learned_from_any_start(start: dict[str, str]) -> None:
     light = {"first": (PALE, RED), "last": (RED, DARK)}
-    columns = "abcdefg"
+    carriers = {place for place in start if place[0] == "d"}
     discs = [
-        Drawn(f"{column}{row}", light[player][0], ball=light[player][1] if column == "d" else None)
-        for row, player in ((1, "first"), (7, "last"))
-        for column in columns
+        Drawn(place, light[player][0], ball=light[player][1] if place in carriers else None)
+        for place, player in start.items()
     ]
+    start = {place: f"{player} piece{' with ball' if place in carriers else ''}" for place, player in start.items()}
     pose = seen_from()
-    taught = learn_colours(view_of(picture_of(discs, pose), pose), DiscAppearance({}), ("first", "last"))
+    taught = learn_colours(view_of(picture_of(discs, pose), pose), DiscAppearance({}), start)
     for player, (disc, ball) in light.items():
         own = taught.players[player]
         as_disc, as_ball = (colour_of_shares(np.array(one) / 0.6 + DARK_FLOOR) for one in (disc, ball))
@@ -95,19 +108,18 @@ def test_missing_pieces_and_pieces_that_look_alike_are_named() -> None:
     with pytest.raises(EnrolmentError, match="no picture of a known position"):
         enrol([], BOARD)
     empty = replace(pictures.view("enrol.jpg"), image=np.full_like(pictures.picture("enrol.jpg"), 120))
-    needed = "the set-up shows no clear piece on a1 and 13 more of 14 squares: .* without two full rows needs `./run pi"
+    needed = "the set-up shows no clear piece on a1 and 13 more of 14 squares: .* for a start of your own, use"
     with pytest.raises(EnrolmentError, match=needed):
-        learn_colours(empty, DiscAppearance({}), ("black", "white"))
+        learn_colours(empty, DiscAppearance({}), pictures.START)
 
 
 @pytest.mark.parametrize("columns", ["a", "g", "ag"])
-def test_a_set_up_is_turned_only_if_both_other_edges_are_full(columns: str) -> None:
+def test_a_set_up_is_turned_only_if_all_of_it_is(columns: str) -> None:
     pose = seen_from()
     discs = [Drawn(f"{column}{row}", PALE if column == "a" else RED) for column in columns for row in range(1, 8)]
     with pytest.raises(EnrolmentError) as said:
-        learn_colours(view_of(picture_of(discs, pose), pose), DiscAppearance({}), ("first", "last"))
+        learn_colours(view_of(picture_of(discs, pose), pose), DiscAppearance({}), pictures.START)
     assert ("quarter turn" in str(said.value)) == (columns == "ag")
-    assert ("along the left and the right edge of the board: turn" in str(said.value)) == (columns == "ag")
 
 
 @pytest.mark.parametrize(

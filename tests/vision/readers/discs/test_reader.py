@@ -103,7 +103,7 @@ def test_bare_places_do_not_affect_the_evenness_of_discs(monkeypatch: pytest.Mon
 def test_a_smaller_or_larger_table_that_gives_the_same_picture_is_read_alike(share: float) -> None:
     usual = pictures.view("012.jpg")
     view, taught = (of_another_size(pictures.view(name), share) for name in ("012.jpg", "enrol.jpg"))
-    looks = learn_colours(taught, DiscAppearance({}), ("black", "white"))
+    looks = learn_colours(taught, DiscAppearance({}), pictures.START)
     places = view.surface.places
     seen, known = (
         DiscReader(one.surface, own).read(one, places, {}) for one, own in ((view, looks), (usual, pictures.looks()))

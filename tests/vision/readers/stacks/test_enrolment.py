@@ -35,14 +35,14 @@ def test_hues_and_set_up_are_learned_from_a_known_position() -> None:
 
 
 def test_hues_are_learned_from_an_unstated_set_up() -> None:
-    learned = learn_set_up(pictures.view("enrol.jpg"), plain_appearance(), ("warm", "cool"))
+    learned = learn_set_up(pictures.view("enrol.jpg"), plain_appearance(), {})
     for colour, hue in pictures.looks().colours.items():
         assert np.linalg.norm(learned.colours[colour] - hue) < 0.6
 
 
 def test_colours_that_are_stronger_than_usual_are_learned_from_a_set_up() -> None:
     weak = PyramidAppearance({colour: 0.3 * hue for colour, hue in plain_appearance().colours.items()})
-    learned = learn_set_up(pictures.view("enrol.jpg"), weak, ("warm", "cool"))
+    learned = learn_set_up(pictures.view("enrol.jpg"), weak, {})
     for colour, hue in pictures.looks().colours.items():
         assert np.linalg.norm(learned.colours[colour] - hue) < 0.8
 
@@ -51,7 +51,7 @@ def test_a_dark_picture_teaches_nothing() -> None:
     view = pictures.view("enrol.jpg")
     dark = replace(view, image=np.full_like(view.image, 3))
     with pytest.raises(EnrolmentError, match=r"0 red pyramids found in the set-up; .*: check that the game is set up"):
-        learn_set_up(dark, plain_appearance(), ("warm", "cool"))
+        learn_set_up(dark, plain_appearance(), {})
 
 
 def test_a_position_without_colours_teaches_nothing() -> None:
