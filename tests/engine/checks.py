@@ -64,16 +64,26 @@ def altered(game, table, rng):
     return table
 
 
+def with_one_more(game, table, rng):
+    """A table with a piece on a place that was empty; the same table if there is none."""
+    free = [place for place, look in table.items() if look == EMPTY]
+    return {**table, rng.choice(free): rng.choice([look for look in game.looks if look != EMPTY])} if free else table
+
+
 def check_explain(game, options):
     """Illegal tables break rules of the catalogue: there is a breach if and only if no turn explains the table."""
     rng = Random(f"explain {game.name} {variant_name(options)}")
     judged = 0
     for state in playable(game, options, rng.random(), some=4):
         before = game.table.appearance(state)
+        assert game.table.explain(state, {}) == (), "places that are not shown count as changed"
         for _, end in ends(game, state, rng, 3):
-            assert game.table.explain(state, end) == (), f"a legal turn is called illegal: {changed_looks(before, end)}"
-            for base in (before, end):
-                seen = altered(game, base, rng)
+            change = changed_looks(before, end)
+            for shown in (end, change):
+                assert game.table.explain(state, shown) == (), f"a legal turn is called illegal: {change}"
+            forgotten = rng.choice([*change, *(() if change else before)])
+            mistakes = {**end, forgotten: before[forgotten]}, with_one_more(game, before, rng)
+            for seen in (*mistakes, altered(game, before, rng), altered(game, end, rng)):
                 if seen == before:
                     continue
                 breaches = game.table.explain(state, seen)
@@ -151,12 +161,21 @@ def check_set_up(game, options):
             check_breach(game, breach)
 
 
+def once_each(text):
+    """A state's text without the counts of repeated positions, which a correction may forget."""
+    return re.sub(r" seen=\S+", "", text)
+
+
 def check_amend(game, options):
     """A correction sets the table and the next player as a person says."""
     rng = Random(f"amend {game.name} {variant_name(options)}")
     others = honoured = accepted = 0
     for state in states_along(game, options, rng.random(), most_steps=MOST_STEPS, some=8):
         table = game.table.appearance(state)
+        for said in game.rules.announcements(state):
+            with suppress(UnreadableError):  # Some games go on only when the announcement is taken back.
+                again = game.table.amend(game.rules.announce(state, said), {}, state.to_move)
+                assert again.to_move == state.to_move, f"corrected after {said}, it is the turn of {again.to_move}"
         for player in {said.player for said in game.rules.announcements(state)} - {None, state.to_move}:
             others += 1
             with suppress(UnreadableError):  # A player who cannot play now can't be named next.
@@ -165,6 +184,8 @@ def check_amend(game, options):
                 honoured += after.to_move == player
     for state in playable(game, options, rng.random(), some=4):
         table = game.table.appearance(state)
+        unchanged = game.notation.format_state(game.table.amend(state, {}))
+        assert once_each(unchanged) == once_each(game.notation.format_state(state)), "a correction loses something"
         tables = [end for _, end in ends(game, state, rng, 12)] + [altered(game, table, rng) for _ in range(5)]
         for seen in (changed_looks(table, end) for end in tables):
             try:
@@ -172,6 +193,7 @@ def check_amend(game, options):
             except UnreadableError:
                 continue
             accepted += bool(seen)
+            assert game.notation.parse_state(game.notation.format_state(after)) == after
             shown = game.table.appearance(after)
             assert shown == {**table, **seen}, f"amended to {seen}, and it shows {changed_looks(table, shown)}"
     assert honoured or not others, "no correction ever changed the next player"

@@ -9,19 +9,20 @@ from typing import Any
 import pytest
 
 from engine.api import Hint, WritesSquares
-from engine.errors import IllegalTurnError, OptionError, UnreadableError
+from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
 from engine.perft import CountsResults, perft
 from engine.records.record import make, read, replay, write
 from engine.registry import games, load
 from engine.support.breaches import nothing_to_announce
 from engine.support.chance import format_roll
 from engine.support.players import RESIGN, format_announcement, parse_announcement
-from engine.values import EMPTY, Announcement, Certainty, Roll
+from engine.values import EMPTY, Announcement, Certainty, Roll, Strength
 from tests.effort import cases, some
 from tests.engine.whole_games import (
     COSTLY,
     CountingClock,
     any_roll,
+    any_turn,
     done,
     play,
     possible_rolls,
@@ -91,6 +92,10 @@ def test_legal_turns_are_certain_distinct_and_break_no_rule(game, options):
             assert len({(turn.player, game.notation.format_turn(turn)) for turn in turns}) == len(turns)
             order = [game.rules.players_to_move(state).index(turn.player) for turn in turns]
             assert order == sorted(order)
+        for turn, another in pairwise(few(turns, rng, 5)):
+            if turn.player == another.player and not look_alike(game, state, turn, another):
+                with pytest.raises(AmbiguousError):
+                    game.rules.combine([turn, another])
         for turn in few(turns, rng, 5):
             after = game.rules.apply(state, turn)
             assert after == game.rules.apply(state, turn)
@@ -101,6 +106,18 @@ def test_legal_turns_are_certain_distinct_and_break_no_rule(game, options):
             assert len(set(turn.places)) == len(turn.places)
             assert game.table.explain(state, game.table.appearance(after)) == ()
             assert game.notation.describe(turn).endswith((".", "!"))
+            assert turn.player in game.notation.describe(turn).lower()
+            for player in set(game.players) - set(game.rules.players_to_move(state)):
+                with pytest.raises((IllegalTurnError, UnreadableError)):
+                    game.notation.parse_turn(state, game.notation.format_turn(turn), player)
+        drawn = few(turns, rng)
+        assert len(set(map(game.notation.describe, drawn))) == len({(one.player, one) for one in drawn})
+
+
+def look_alike(game, state, *turns):
+    """Whether the table shows the same after each of these turns."""
+    first, *others = (game.table.appearance(game.rules.apply(state, turn)) for turn in turns)
+    return all(other == first for other in others)
 
 
 @every_variant
@@ -250,6 +267,7 @@ def test_the_standing_is_given_in_printable_lines(game, options):
     for state in states_along(game, options, 10, most_steps=MOST_STEPS, some=3):
         lines = game.notation.standing(state)
         assert lines
+        assert state.to_move is None or state.to_move in " ".join(lines).lower()
         assert all(line.isprintable() and line == line.strip() for line in lines)
         if isinstance(game.notation, WritesSquares):
             assert all(game.notation.squares(state).values())
@@ -290,6 +308,29 @@ def test_hints_are_legal_and_repeatable(game):
             assert 0 <= hint.sure <= 1
 
 
+@pytest.mark.parametrize("game", [game for game in GAMES if game.name not in COSTLY], ids=lambda game: game.name)
+def test_hints_beat_random_turns(game):
+    won = 0
+    for number in range(4):
+        rng, state, hinted = Random(number), game.rules.new(), game.players[number % 2]
+        for _ in range(300):
+            if state.to_move is None:
+                break
+            if game.awaits_roll(state):
+                what = any_roll(game, state, rng)
+            elif state.to_move == hinted:
+                hint = game.advice.hint(state, 0.05, rng, clock=CountingClock(), strength=Strength.FAIR)
+                what = hint.turn
+            else:
+                what = any_turn(game, state, rng)
+            state = done(game, state, what)
+        outcome = game.rules.outcome(state)
+        if outcome is not None and outcome.winner == hinted:
+            won += 1
+            assert hint.unit != "win" or hint.expected > 0.5, "the last hint to the winner expects to lose"
+    assert won >= 3
+
+
 @every_game
 def test_the_tally_of_random_games_adds_up(game):
     tally = game.advice.playouts(game.rules.new(), 3, Random(12), most_plies=400)
@@ -311,6 +352,12 @@ def test_options_out_of_range_are_refused(game):
         if option.choices and not isinstance(option.default, str):
             with pytest.raises(OptionError, match=option.name):
                 game.rules.new({option.name: 99})
+
+
+@every_variant
+def test_the_text_of_a_state_tells_its_options(game, options):
+    usual = game.notation.format_state(game.rules.new())
+    assert (game.notation.format_state(game.rules.new(options)) == usual) == (not options)
 
 
 @every_game

@@ -1,10 +1,13 @@
 """The checks of every game's table, and proof that they notice a method that does nothing."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
+from engine.errors import UnreadableError
 from engine.registry import games, load
+from engine.values import EMPTY
 from tests.effort import some
 from tests.engine import checks
 from tests.engine.whole_games import extremes, variant_name
@@ -41,6 +44,18 @@ def test_each_check_of_a_games_table_passes(check, game, options):
 @every_game
 def test_the_games_page_names_the_command_that_lists_options_and_rules(game):
     checks.check_page(game)
+
+
+@every_game
+def test_unknown_places_looks_and_players_are_refused(game):
+    state = next(checks.playable(game, {}, 1, some=1))
+    table = game.table.appearance(state)
+    for unknown in ({"nowhere": EMPTY}, {next(iter(table)): "no such look"}):
+        for read in (partial(game.table.explain, state), partial(game.table.amend, state), game.table.set_up):
+            with pytest.raises(UnreadableError):
+                read({**table, **unknown})
+    with pytest.raises(UnreadableError):
+        game.table.amend(state, {}, "nobody")
 
 
 class Emptied:

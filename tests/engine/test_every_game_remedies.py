@@ -112,6 +112,8 @@ def check_changes(game, seed, count):
         for breach in breaches:
             checks.check_breach(game, breach)
             assert changed & set(breach.places), f"{breach.rule} names no place that changed in {told}"
+            for place in PUT_BACK_ON.findall(breach.remedy):
+                assert before[place] != EMPTY, f"nothing stood on {place}: {told}"
         if breaches and all(PUTS_BACK.match(breach.remedy) for breach in breaches):
             after = undone(before, seen, breaches)
             assert game.table.explain(state, after) == (), f"obeyed, the table is still wrong: {told}"
