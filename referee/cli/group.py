@@ -78,18 +78,27 @@ def describe_error(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
+_UNBROKEN = "\N{NON-BREAKING HYPHEN}"
+
+
 class _HelpFormatter(click.HelpFormatter):
-    """Shows command names as the person typed them."""
+    """Shows command names as the person typed them, and never breaks a line at a hyphen: a name is to be copied."""
 
     def __init__(self, context: CommandContext, **options: Any) -> None:
         super().__init__(**options)
-        self._as_called = context.with_program_name
+        self._with_program_name = context.with_program_name
+
+    def _to_wrap(self, text: str) -> str:
+        return self._with_program_name(text).replace("-", _UNBROKEN)
+
+    def write(self, string: str) -> None:
+        super().write(string.replace(_UNBROKEN, "-"))
 
     def write_text(self, text: str) -> None:
-        super().write_text(self._as_called(text))
+        super().write_text(self._to_wrap(text))
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
-        super().write_dl([(term, self._as_called(said)) for term, said in rows], col_max, col_spacing)
+        super().write_dl([(term, self._to_wrap(said)) for term, said in rows], col_max, col_spacing)
 
 
 class _HelpContext(click.Context):

@@ -34,6 +34,13 @@ def test_help_fits_80_columns_has_examples_and_truncates_no_sentence(command: st
     assert all(re.match("(sudo )?referee ", example) for example in examples), examples
 
 
+@pytest.mark.parametrize("width", range(60, 80, 4))
+def test_no_name_is_broken_at_its_hyphen(width: int, run: Run) -> None:
+    for command in COMMANDS:
+        said = run(*command.split(), "--help", terminal_width=width).output
+        assert re.findall(r".*\w-$", said, re.MULTILINE) == [], command
+
+
 @pytest.mark.parametrize("words", [("play",), ("tools", "rules"), ("tools", "perft", "--depth", "1")], ids=" ".join)
 def test_a_command_without_a_game_lists_the_games(words: tuple[str, ...], run: Run) -> None:
     told = re.sub(r"\s+", " ", run(*words).stderr) + re.sub(r"\s+", " ", run(*words, "--help").output)
