@@ -107,9 +107,11 @@ def test_legal_turns_are_certain_distinct_and_break_no_rule(game, options):
             assert game.table.explain(state, game.table.appearance(after)) == ()
             assert game.notation.describe(turn).endswith((".", "!"))
             assert turn.player in game.notation.describe(turn).lower()
-            for player in set(game.players) - set(game.rules.players_to_move(state)):
-                with pytest.raises((IllegalTurnError, UnreadableError)):
-                    game.notation.parse_turn(state, game.notation.format_turn(turn), player)
+            theirs = few(game.rules.legal_turns(after), rng, 3)
+            for other in {other.player for other in theirs}.difference(game.rules.players_to_move(state)):
+                for text in map(game.notation.format_turn, (turn, *theirs)):
+                    with pytest.raises((IllegalTurnError, UnreadableError)):
+                        game.notation.parse_turn(state, text, other)
         drawn = few(turns, rng)
         assert len(set(map(game.notation.describe, drawn))) == len({(one.player, one) for one in drawn})
 
