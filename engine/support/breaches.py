@@ -11,7 +11,8 @@ from common.phrases import counted, listed
 from engine.api import TurnT
 from engine.errors import AmbiguousError, IllegalTurnError
 from engine.support.grid import Grid, members, set_of
-from engine.values import Breach, Place, Player, Rule
+from engine.support.players import format_announcement
+from engine.values import Announcement, Breach, Place, Player, Rule
 
 
 def rules_by_id(*rules: Rule) -> Mapping[str, Rule]:
@@ -53,6 +54,17 @@ def game_over(places: tuple[Place, ...]) -> Breach:
 def nothing_to_announce() -> Breach:
     """Return the breach for an announcement after the end."""
     return Breach("game-over", "The game is over, so nothing more can be announced.", "Begin a new game.")
+
+
+def check_announcement(said: Announcement, possible: Sequence[Announcement]) -> None:
+    """Raise IllegalTurnError unless it is one of the ``possible`` announcements; after the end there are none."""
+    text = format_announcement(said)
+    if not possible:
+        over = nothing_to_announce()
+        raise IllegalTurnError(f"{text} can't be announced now: {over.sentence}", (over,))
+    if said not in possible:
+        expected = ", ".join(map(format_announcement, possible))
+        raise IllegalTurnError(f"{text} can't be announced now; expected one of {expected}")
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from engine.games.blockade.notation import format_turn, paths_of
 from engine.games.blockade.rolls import rolled
 from engine.games.blockade.state import BlockadeState, BlockadeTurn, breach_of_timing
 from engine.games.blockade.turns import turns_of
-from engine.support.breaches import illegal_turn, nothing_to_announce, only_turn, rules_by_id
-from engine.support.players import common_announcements, format_announcement, one_to_move
+from engine.support.breaches import check_announcement, illegal_turn, only_turn, rules_by_id
+from engine.support.players import common_announcements, one_to_move
 from engine.values import Announcement, Breach, Certainty, OptionValue, Roll, Rule
 
 catalogue = rules_by_id(
@@ -90,12 +90,7 @@ def announcements(state: BlockadeState) -> Sequence[Announcement]:
 
 def announce(state: BlockadeState, announcement: Announcement) -> BlockadeState:
     """Return the state after an announcement; raises IllegalTurnError."""
-    if announcement not in announcements(state):
-        over = nothing_to_announce() if state.to_move is None else None
-        why = over.sentence if over else "Players may resign, or agree on a draw."
-        raise IllegalTurnError(
-            f"{format_announcement(announcement)} can't be announced now: {why}", (over,) if over else ()
-        )
+    check_announcement(announcement, announcements(state))
     return states.settle(replace(state, announced=announcement))
 
 

@@ -35,10 +35,10 @@ from engine.games.number_drop.state import (
 from engine.games.number_drop.turns import change_of, turns_of
 from engine.games.number_drop.violations import breaches_of
 from engine.showing import CouldBe, Seen
-from engine.support.breaches import illegal_turn, nothing_to_announce, only_turn, rules_by_id
+from engine.support.breaches import check_announcement, illegal_turn, only_turn, rules_by_id
 from engine.support.grid import members, set_of
-from engine.support.players import DRAW, RESIGN, format_announcement
-from engine.values import Announcement, Breach, Certainty, OptionValue, Player, Roll, Rule
+from engine.support.players import DRAW, RESIGN
+from engine.values import Announcement, Certainty, OptionValue, Player, Roll, Rule
 
 catalogue = rules_by_id(
     Rule("game-over", "When the game is over, nothing more is written."),
@@ -129,13 +129,7 @@ def announcements(state: NumberDropState) -> Sequence[Announcement]:
 
 def announce(state: NumberDropState, announcement: Announcement) -> NumberDropState:
     """Return the state after a resignation or an agreed draw; raises IllegalTurnError."""
-    if announcement not in announcements(state):
-        listed = ", ".join(format_announcement(each) for each in announcements(state)) or "nothing"
-        said = format_announcement(announcement)
-        breaches: tuple[Breach, ...] = ()
-        if state.phase is Phase.OVER:
-            breaches = (nothing_to_announce(),)
-        raise IllegalTurnError(f"got {said}; what may be announced now is {listed}", breaches)
+    check_announcement(announcement, announcements(state))
     if announcement.player is None:
         return replace(state, phase=Phase.OVER, roll=(), playing=0, combining=0, slot=None, drawn=True)
     return flow.resign(state, PLAYERS.index(announcement.player))

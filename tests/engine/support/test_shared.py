@@ -7,10 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import OptionError, UnreadableError
+from engine.errors import IllegalTurnError, OptionError, UnreadableError
 from engine.options import differing_options, read_into, read_options
 from engine.support import repetition
-from engine.support.breaches import PieceBreaches, illegal_start, illegal_turn, pair_squares, rules_by_id
+from engine.support.breaches import (
+    PieceBreaches,
+    check_announcement,
+    illegal_start,
+    illegal_turn,
+    pair_squares,
+    rules_by_id,
+)
 from engine.support.chance import Ending, tally
 from engine.support.grid import Grid
 from engine.support.lazy import Concatenated, FromIterator, LazyList
@@ -185,6 +192,13 @@ def test_an_incomplete_announcement_is_refused(text):
     with pytest.raises(UnreadableError) as caught:
         parse_announcement(text, PLAYERS)
     assert caught.value.column == 1
+
+
+def test_an_impossible_announcement_is_refused_with_those_that_are_possible():
+    possible = common_announcements(TWO)
+    check_announcement(Announcement(DRAW), possible)
+    with pytest.raises(IllegalTurnError, match=r"p1:resign can't .* one of all:draw, red:resign, blue:resign"):
+        check_announcement(Announcement(RESIGN, "p1"), possible)
 
 
 def test_a_claimed_repetition_is_described_as_a_claim():

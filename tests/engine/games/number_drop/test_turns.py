@@ -132,7 +132,7 @@ def test_a_player_who_resigns_is_out_and_the_last_one_left_wins():
     assert GAME.rules.players_to_move(after(two, "1,3,4,5,T")) == ("p2", "p3")
     one = GAME.rules.announce(two, Announcement("resign", "p3"))
     assert GAME.rules.outcome(one) == Outcome("p2", "p1 and p3 resigned")
-    with pytest.raises(IllegalTurnError, match="may be announced"):
+    with pytest.raises(IllegalTurnError, match="can't be announced now: The game is over"):
         GAME.rules.announce(one, Announcement("resign", "p2"))
 
 

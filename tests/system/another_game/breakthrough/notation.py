@@ -13,48 +13,46 @@ from engine.games.breakthrough.table import checked
 from engine.errors import EngineError, UnreadableError
 from engine.options import differing_options
 from engine.support.breaches import illegal_turn
-from engine.support.grid import set_of
-from engine.support.notation import unreadable, words
-from engine.support.players import format_announcement, parse_announcement
+from engine.support.notation import ANNOUNCED, OVER, StateText, unreadable, words
+from engine.support.players import format_announcement
 from engine.values import OptionValue
 
-_WORD = re.compile(r"(?P<mover>red|blue|over)|(?P<name>\w+)[:=](?P<value>\S+)")
 _TURN = re.compile(r"\s*([a-z][0-9])\s*(?:-|x|to|\s)\s*([a-z][0-9])\s*")
 _EXPECTED = "red, blue or over, discs such as red:a1,b2, an option or announced=, each once"
 
 
 def format_state(state: BreakthroughState) -> str:
     """Write a state in its strict form."""
-    words = [state.to_move or "over"]
-    words += [f"{player}:{','.join(GRID.names_of(state.of(player))) or '-'}" for player in PLAYERS]
-    words += differing_options(rules.OPTIONS, state)
-    words += [] if state.announced is None else [f"announced={format_announcement(state.announced)}"]
-    return " ".join(words)
+    parts = [state.to_move or OVER]
+    parts += [f"{player}:{','.join(GRID.names_of(state.of(player))) or '-'}" for player in PLAYERS]
+    parts += differing_options(rules.OPTIONS, state)
+    parts += [] if state.announced is None else [f"{ANNOUNCED}={format_announcement(state.announced)}"]
+    return " ".join(parts)
 
 
 def parse_state(text: str) -> BreakthroughState:
     """Read a state leniently (spaces, case, order); raises UnreadableError."""
-    said: dict[str, str] = {}
+    read, discs = StateText(text, PLAYERS, _EXPECTED), {}
     for word in words(text):
-        match = _WORD.fullmatch(word.text)
-        name = "to move" if match is None or match["mover"] else match["name"]
-        value = "" if match is None else match["mover"] or match["value"]
-        squares_read = name not in PLAYERS or value == "-" or set(value.split(",")) <= set(PLACES)
-        if match is None or name in said or not squares_read:
-            raise unreadable(text, word.text, word.column, _EXPECTED)
-        said[name] = value
-    if not {"to move", *PLAYERS} <= said.keys():
+        player, colon, squares = word.text.partition(":")
+        names = [] if squares == "-" else squares.split(",")
+        if not colon or player not in PLAYERS:
+            read.read(word)
+        elif player in discs or not set(names) <= set(PLACES):
+            raise read.bad(word, _EXPECTED)
+        else:
+            discs[player] = GRID.squares_named(names)
+    if read.to_move is None or len(discs) < len(PLAYERS):
         raise UnreadableError(f"the state {text!r} leaves something out; expected {_EXPECTED}")
-    mover, announced = said.pop("to move"), said.pop("announced", "")
-    red, blue = (set_of(GRID.index[at] for at in said.pop(each).split(",") if at != "-") for each in PLAYERS)
+    red, blue = (discs[player] for player in PLAYERS)
+    mover, announced = PLAYERS[0] if read.is_over else read.to_move.text, read.announced()
     try:
-        state = checked(replace(rules.new(said), discs=(red, blue), to_move=PLAYERS[0] if mover == "over" else mover))
-        if announced:
-            state = rules.announce(state, parse_announcement(announced, PLAYERS))
+        state = checked(replace(read.options(rules.new), discs=(red, blue), to_move=mover))
+        state = state if announced is None else rules.announce(state, announced)
     except EngineError as error:
         raise UnreadableError(f"the state {text!r} can't be read: {error}") from error
-    if (mover == "over") != (state.to_move is None):
-        raise UnreadableError(f"the state {text!r} says {mover!r}, which doesn't agree with the rest")
+    if read.is_over != (state.to_move is None):
+        raise UnreadableError(f"the state {text!r} says {read.to_move.text!r}, which doesn't agree with the rest")
     return state
 
 

@@ -6,13 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from engine.errors import AmbiguousError, IllegalTurnError
 from engine.options import read_options
 from engine.support import breaches
 from engine.support.grid import Grid, members
 from engine.support.players import (
     common_announcements,
-    format_announcement,
     one_to_move,
     opponent,
     outcome_of_announcement,
@@ -170,9 +168,7 @@ def played(discs: tuple[int, int], mover: int, start: int, end: int) -> tuple[in
 
 def combine(turns: Sequence[BreakthroughTurn]) -> BreakthroughTurn:
     """Give the one turn there is; raises AmbiguousError otherwise: each leaves another board."""
-    if len(set(turns)) != 1:
-        raise AmbiguousError(f"got {len(set(turns))} different turns; expected one, as each leaves another board")
-    return turns[0]
+    return breaches.only_turn(turns, lambda turn: f"{turn.start}-{turn.end}")
 
 
 def announcements(state: BreakthroughState) -> Sequence[Announcement]:
@@ -182,7 +178,5 @@ def announcements(state: BreakthroughState) -> Sequence[Announcement]:
 
 def announce(state: BreakthroughState, announcement: Announcement) -> BreakthroughState:
     """Give the state after an announcement; raises IllegalTurnError."""
-    if announcement not in announcements(state):
-        over = (breaches.nothing_to_announce(),) if state.to_move is None else ()
-        raise IllegalTurnError(f"{format_announcement(announcement)} can't be said now", over)
+    breaches.check_announcement(announcement, announcements(state))
     return settled(replace(state, announced=announcement))
