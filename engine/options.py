@@ -57,17 +57,10 @@ def _written(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def written_options(options: Sequence[Option], text: str) -> dict[str, OptionValue]:
-    """Parse the options in a state's text, written as ``name=value`` where they differ from their defaults.
-
-    Raises OptionError for a value that an option does not take.
-    """
-    named = {}
-    for option in options:
-        found = re.search(rf"(?:^|\s){re.escape(option.name)}=(\S+)", text)
-        if found is not None:
-            named[option.name] = _read_value(option, found[1])
-    return named
+def options_in_force(options: Sequence[Option], state: object) -> dict[str, OptionValue]:
+    """Return the options of a state, whose values are fields of the state or of its ``options``."""
+    values = getattr(state, "options", state)
+    return {option.name: _written(getattr(values, option.name)) for option in options}
 
 
 def _read_value(option: Option, value: OptionValue) -> OptionValue:

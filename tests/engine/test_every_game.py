@@ -10,6 +10,7 @@ import pytest
 
 from engine.api import Hint, WritesSquares
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
+from engine.options import options_in_force
 from engine.perft import CountsResults, perft
 from engine.records.record import make, read, replay, write
 from engine.registry import games, load
@@ -357,9 +358,11 @@ def test_options_out_of_range_are_refused(game):
 
 
 @every_variant
-def test_the_text_of_a_state_tells_its_options(game, options):
-    usual = game.notation.format_state(game.rules.new())
-    assert (game.notation.format_state(game.rules.new(options)) == usual) == (not options)
+def test_a_state_and_its_text_tell_the_options(game, options):
+    usual, start = game.rules.new(), game.rules.new(options)
+    assert (game.notation.format_state(start) == game.notation.format_state(usual)) == (not options)
+    assert game.rules.new(options_in_force(game.options, start)) == start
+    assert game.notation.summary(options_in_force(game.options, start)) == game.notation.summary(options)
 
 
 @every_game

@@ -1,7 +1,9 @@
+from types import SimpleNamespace
+
 import pytest
 
 from engine.errors import OptionError, UnknownGameError
-from engine.options import read_options, written_options
+from engine.options import options_in_force, read_options
 from engine.registry import games, load
 from engine.values import Option
 
@@ -68,7 +70,7 @@ def test_an_unknown_game_is_refused_with_the_known_ones(name, message):
         load(name)
 
 
-def test_options_written_in_a_text_are_read():
-    assert written_options(OPTIONS, "red/count=9 a1 fast=true count=2") == {"count": 2, "fast": True}
-    with pytest.raises(OptionError, match="takes one of 1, 2, 4"):
-        written_options(OPTIONS, "count=3")
+def test_the_options_in_force_are_fields_of_the_state_or_of_its_options():
+    fields = SimpleNamespace(count=2, free=7, fast=True, name="a")
+    for state in (fields, SimpleNamespace(options=fields)):
+        assert options_in_force(OPTIONS, state) == {"count": "2", "free": "7", "fast": "true", "name": "a"}

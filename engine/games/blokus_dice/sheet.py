@@ -95,6 +95,10 @@ class Sheet:
     closed: int
     shapes_of_row: tuple[tuple[str, ...], ...]
 
+    def __str__(self) -> str:
+        """Return the value of the option: the strict text, or ``house`` for the sheet that ships with the game."""
+        return HOUSE if self == house_sheet() else self.text
+
     @cached_property
     def text(self) -> str:
         """The strict text, written in full even for the sheet that ships with the game."""
@@ -339,8 +343,3 @@ def _line_of(text: str, key: str) -> int:
 def read_sheet(text: str) -> Sheet:
     """Read a sheet's text leniently, or ``house``; raises UnreadableError that lists every fault."""
     return house_sheet() if text.strip().lower() == HOUSE else read_sheet_text(text)
-
-
-def format_sheet(sheet: Sheet) -> str:
-    """Return the value of the sheet option: the sheet's strict text, or ``house`` for the one that is shipped."""
-    return HOUSE if sheet == house_sheet() else sheet.text

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from common.phrases import counted
 from engine.games.blokus_dice.notation import CLOSED
-from engine.games.blokus_dice.sheet import Sheet, format_sheet, house_file, read_sheet_file, shape_of
+from engine.games.blokus_dice.sheet import Sheet, house_file, read_sheet_file, shape_of
 from engine.games.blokus_dice.state import PLAYERS, BlokusState, FilledSheet, options_from
 from engine.printing import CROSSED, Box, BoxGroup, MarkedSheet, PrintedSheet
 from engine.support.grid import members
@@ -19,7 +19,7 @@ text = house_file
 
 def read(text: str) -> Mapping[str, OptionValue]:
     """Read a sheet file into the option for its sheet; raises UnreadableError with one line per fault."""
-    return {option: format_sheet(read_sheet_file(text)[1])}
+    return {option: str(read_sheet_file(text)[1])}
 
 
 def draw(text: str) -> str:

@@ -19,7 +19,7 @@ from itertools import groupby
 
 from engine.errors import UnreadableError
 from engine.games.blokus_dice.invariants import check_position, read_shapes_drawn
-from engine.games.blokus_dice.sheet import HOUSE, Sheet, format_sheet
+from engine.games.blokus_dice.sheet import HOUSE, Sheet
 from engine.games.blokus_dice.state import (
     COLOURS,
     FIXED_RING,
@@ -52,7 +52,7 @@ def format_state(state: BlokusState) -> str:
         f"{player}={_format_sheet(options.sheet, filled)}"
         for player, filled in zip(options.names, state.sheets, strict=True)
     ]
-    if (sheet := format_sheet(options.sheet)) != HOUSE:
+    if (sheet := str(options.sheet)) != HOUSE:
         parts.append(f"sheet={sheet}")
     if options.standby != FIXED_RING:
         parts.append(f"standby={options.standby}")

@@ -11,7 +11,7 @@ from common.durable import write_durably
 from common.phrases import counted
 from engine.api import Clock, Game, Hint
 from engine.errors import AmbiguousError, EngineError, UnreadableError
-from engine.options import written_options
+from engine.options import options_in_force
 from engine.records.record import write
 from engine.support.chance import format_roll
 from engine.support.players import DRAW, REPETITION, RESIGN, describe_announcement, who_plays
@@ -318,7 +318,7 @@ class PlaySession:
             self._say(f"You can type, for example: {'   '.join(examples(self._game, self._state))}")
 
     def _tell_rules(self) -> None:
-        options = written_options(self._game.options, self._game.notation.format_state(self._state))
+        options = options_in_force(self._game.options, self._state)
         for line in rule_lines(self._game, options):
             self._say(line)
 

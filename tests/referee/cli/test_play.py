@@ -245,6 +245,8 @@ def test_invalid_bytes_are_refused_and_the_game_goes_on(play):
 def test_the_rules_during_a_game_show_its_options(play):
     said = play("deblockle", "--option", "side_by_side=false", typed="rules\nhelp\n?\n").output
     assert "side_by_side=false" in said
+    assert "blocks_gold=2" in play("deblockle", "--option", "blocks_gold=2", typed="rules\n").output
+    assert "There are 2 players." in play("blokus-dice", "--option", "players=2", typed="rules\n").output
     assert said.count("take back what you typed last") == 2
 
 
