@@ -124,7 +124,8 @@ class Rules(Protocol[StateT, TurnT]):
     def combine(self, turns: Sequence[TurnT]) -> TurnT:
         """Merge turns that leave the same appearance into one.
 
-        Applying it keeps every position that any of them leads to. Raises AmbiguousError if they can't be merged.
+        Applying it keeps every position that any of them leads to. Raises AmbiguousError if they can't be merged, or if
+        they leave different appearances.
         """
 
     def announcements(self, state: StateT) -> Sequence[Announcement]:
@@ -217,7 +218,10 @@ class Notation(Protocol[StateT, TurnT]):
         """
 
     def describe(self, turn: TurnT) -> str:
-        """Describe the turn in a short sentence: ``Teal rolls c7 to c6, hoops up, and hops to a7.``"""
+        """Describe the turn in a short sentence: ``Teal rolls c7 to c6, hoops up, and hops to a7.``
+
+        It names the player, and differs from that of every other turn.
+        """
 
     def standing(self, state: StateT) -> Sequence[str]:
         """List what a drawn board doesn't show, as lines of plain text: whose turn it is, scores, dice, side faces."""

@@ -18,8 +18,11 @@ from tests.engine.toy_harvest import GAME as TOY
 POSITIONS = 12
 FEWER = {"blockade": 4}
 """Fewer positions for games in which a tap is slow."""
-SQUARE = re.compile(r"[a-g][1-7]")
+SQUARE = re.compile(r"[a-z][0-9]+")
 OPTIONS: dict[str, dict[str, OptionValue]] = {"number-drop": {"players": 2}, "blokus-dice": {"players": 2}}
+
+
+every_tapped_game = pytest.mark.parametrize("name", [name for name in games() if load(name).tapping is not None])
 
 
 def positions(name: str, seed: int) -> Iterator[Any]:
@@ -56,7 +59,7 @@ def reaches(game: Any, state: Any, goal: Any, taps: tuple[str, ...] = ()) -> boo
     return any(reaches(game, state, goal, (*now.taps, tap)) for tap in [*squares, *choices])
 
 
-@pytest.mark.parametrize("name", games())
+@every_tapped_game
 def test_every_offered_tap_leads_to_a_legal_turn(name: str) -> None:
     game, rng = load(name), Random(name)
     played = 0
@@ -77,7 +80,7 @@ def test_every_offered_tap_leads_to_a_legal_turn(name: str) -> None:
     assert played >= FEWER.get(name, POSITIONS) // 2
 
 
-@pytest.mark.parametrize("name", games())
+@every_tapped_game
 def test_every_legal_turn_can_be_tapped(name: str) -> None:
     game, rng = load(name), Random(name)
     for state in positions(name, 2):
@@ -85,7 +88,7 @@ def test_every_legal_turn_can_be_tapped(name: str) -> None:
         assert reaches(game, state, turn), game.notation.format_turn(turn)
 
 
-@pytest.mark.parametrize("name", games())
+@every_tapped_game
 def test_taps_that_begin_no_turn_are_refused(name: str) -> None:
     game = load(name)
     state = next(positions(name, 3))

@@ -90,9 +90,10 @@ PLAYTHROUGHS: dict[str, tuple[str, int, dict[str, OptionValue], bool]] = {
 def main() -> None:
     """Write every playthrough whose name is asked for, its choices drawn from its name."""
     asked = tuple(sys.argv[1:]) or ("",)
-    for name, (game, plies, options, hidden) in PLAYTHROUGHS.items():
-        if not name.startswith(asked):
-            continue
+    chosen = {name: what for name, what in PLAYTHROUGHS.items() if name.startswith(asked)}
+    if not chosen:
+        sys.exit(f"no playthrough's name begins with {' or '.join(asked)}; add it to PLAYTHROUGHS")
+    for name, (game, plies, options, hidden) in chosen.items():
         rng = random.Random(name)
         choices = [rng.randrange(1000) for _ in range(plies)]
         path = HERE / f"{name}.txt"
