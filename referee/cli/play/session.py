@@ -312,8 +312,12 @@ class PlaySession:
         self._say("Taken back.")
 
     def _help(self) -> None:
+        unneeded = [] if self._game.dice else ["  roll "]
+        # Players play at the same time only on sheets.
+        unneeded += [] if self._game.has_sheets else ["Where several "]
         for line in HELP.splitlines():
-            self._say(line)
+            if not line.startswith(tuple(unneeded)):
+                self._say(line)
         if not self._is_over:
             self._say(f"You can type, for example: {'   '.join(examples(self._game, self._state))}")
 

@@ -251,6 +251,14 @@ def test_the_rules_during_a_game_show_its_options(play):
 
 
 @pytest.mark.parametrize(
+    ("game", "rolls", "at_once"), [("diaballik", False, False), ("blockade", True, False), ("number-drop", True, True)]
+)
+def test_help_names_only_what_can_be_typed_in_the_game(play, game, rolls, at_once):
+    said = play(game, typed="help\nquit\n").output
+    assert ("roll [DICE]" in said, "Where several may play" in said) == (rolls, at_once)
+
+
+@pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         (["deblockle", "--player", "red=random"], 2, "no player 'red'; it has gold, teal"),
