@@ -116,7 +116,7 @@ def check_changes(game, seed, count):
                 assert before[place] != EMPTY, f"nothing stood on {place}: {told}"
         if breaches and all(PUTS_BACK.match(breach.remedy) for breach in breaches):
             after = undone(before, seen, breaches)
-            assert game.table.explain(state, after) == (), f"obeyed, the table is still wrong: {told}"
+            assert game.table.explain(state, after) == (), f"undone as PUTS_BACK says, the table is still wrong: {told}"
 
 
 def is_played(game, state):
