@@ -142,7 +142,7 @@ _FOR_MACHINES = re.compile(
 _PIECES = {"self.piece": ("piece", "block")}
 """The pieces of ``PieceBreaches``, as fixed texts, since their gender affects the words around them."""
 _WORDS = (
-    *("and", "or", ", and", "Or:", ", then", "and on", "nothing", "nobody", "is", "are", "stays"),
+    *("and", "or", ", and", "Or:", ", then", "nothing", "nobody", "is", "are", "stays"),
     *("{describe} That {reason}. {expectation}", "{describe} Take {die}. That {reason}. {expectation}"),
     *("{place} ({look}?)", "{part}'s {squares}", "{turn}  {described}"),
     *("out", "resigned", "anti-play", "identical", "consecutive", "gentle", "fair", "strong", "look", "play", "own"),

@@ -34,7 +34,7 @@ _OF_NO_LANGUAGE = re.compile(
     r"(?!.*'s )[^A-Za-zÀ-ž]*((?:[A-Z]{2}|[A-Za-zÀ-ž])(?![A-Za-zÀ-ž])[^A-Za-zÀ-ž]*)*|[a-z_]+=[^\s;]+|/\S+[^\s.,:;]"
 )
 """Text without language: numbers, squares, sheets, tile letters, shape names, signs, ``option=value``, full paths."""
-_JOINTS = (". ", "? ", "! ", " Or: ", "; ", ": ", ", and ", ", then ", " and on ", " and ", " or ", ", ", " ")
+_JOINTS = (". ", "? ", "! ", " Or: ", "; ", ": ", ", and ", ", then ", " and ", " or ", ", ", " ")
 """Separators at which a text may be split into two parts that are translated separately."""
 _JOINT_WORDS = frozenset(joint.strip() for joint in _JOINTS if joint.strip())
 _GOES_ON = re.compile(r"[,.;:)']| [a-z]")

@@ -145,7 +145,7 @@ def points(
         [f"{counted(steps, 'step')} with {colour}" for steps, colour in zip(surplus, colours, strict=True) if steps]
     )
     sentence = f"The dice give {given}, but this takes at least {taken}."
-    return Breach("too-many-points", sentence, f"Take back {back}.", places)
+    return Breach("too-many-points", sentence, f"Take back at least {back}.", places)
 
 
 def impossibility(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str] | None:

@@ -83,13 +83,12 @@ def wiped(state: BlokusState, seat: int, squares: int) -> Breach:
 
 
 def _as_it_was(state: BlokusState, seat: int, squares: int) -> str:
-    """Return the remedy that restores these squares: ``Draw p1's a1 and a2 red again.``"""
-    parts = [
-        f"{_named(places_on(state, seat, drawn & squares))} {COLOURS[number]}"
+    """Return the remedy that restores these squares: ``Draw p1's a1 and a2 in red again.``"""
+    return " ".join(
+        f"Draw {_named(places_on(state, seat, drawn & squares))} in {COLOURS[number]} again."
         for number, drawn in enumerate(state.sheets[seat].colours)
         if drawn & squares
-    ]
-    return f"Draw {listed(parts)} again."
+    )
 
 
 def breaches_of_drawing(state: BlokusState, seat: int, squares: int) -> list[Breach]:
@@ -104,11 +103,11 @@ def _breaches_of_squares(state: BlokusState, seat: int, squares: int) -> Iterato
     sheet, filled, player = state.options.sheet, state.sheets[seat], PLAYERS[seat]
     if closed := squares & sheet.closed:
         places = places_on(state, seat, closed)
-        sentence = f"{_named(places)} {_is(places)} closed on this sheet."
+        sentence = f"{_named(places)} {'is' if len(places) == 1 else 'are'} closed on this sheet."
         yield Breach("closed-square", sentence, "Draw the shape on open squares.", places)
     if taken := squares & filled.filled:
         places = places_on(state, seat, taken)
-        sentence = f"{_named(places)} {_is(places)} filled already."
+        sentence = f"{_named(places)} {'is' if len(places) == 1 else 'are'} filled already."
         yield Breach("square-taken", sentence, "Draw on empty squares only.", places)
     places = places_on(state, seat, squares)
     name = name_on(sheet.grid, squares)

@@ -368,7 +368,7 @@ def _ball_breaches(before: DiaballikState, player: str, shown: Shown, moved: Mov
         return [
             Breach(
                 "ball-added",
-                f"{player.capitalize()} has a ball on {' and on '.join(places)}.",
+                f"{player.capitalize()} has balls on {listed(places)}.",
                 f"Take the ball off the {'piece' if len(surplus) == 1 else 'pieces'} on {listed(surplus)}."
                 if len(surplus) < len(places)
                 else "Leave the ball on one of them only.",

@@ -171,6 +171,17 @@ def test_every_requested_grammatical_form_exists() -> None:
         ),
         ("Set a5 up with a green medium on top.", "Baue a5 mit einer mittleren grünen Pyramide oben auf."),
         ("Gold to play.", "Gold ist am Zug."),
+        ("Take back at least 3 steps with yellow.", "Nimm mindestens 3 Schritte mit Gelb zurück."),
+        (
+            "Put 2 red smalls back on a4, or where they may go.",
+            "Stelle 2 kleine rote Pyramiden zurück auf a4 oder dorthin, wo sie stehen dürfen.",
+        ),
+        (
+            "Draw p1's h4 and f7 in red again. Draw p1's a10 in green again.",
+            "Zeichne h4 und f7 von p1 neu in Rot. Zeichne a10 von p1 neu in Grün.",
+        ),
+        ("p1's a1 is closed on this sheet.", "a1 von p1 ist auf diesem Blatt gesperrt."),
+        ("Black has balls on c3, c6 and e7.", "Schwarz hat Bälle auf c3, c6 und e7."),
         ("A draw: both agreed on a draw.", "Remis: beide haben sich auf Remis geeinigt."),
         ("teal wins: gold's time is up", "Türkis gewinnt: die Zeit von Gold ist um"),
         ("Wipe p1's a1 and b2 clean.", "Wische a1 und b2 von p1 sauber."),

@@ -131,7 +131,7 @@ TOLD = {
     "large-moved": ("The clear large on c3 is gone.", "Put it back on c3.", ("c3",)),
     "too-many-points": (
         "The dice give 4 for red and 1 for yellow, but this takes at least 2 steps with yellow.",
-        "Take back 1 step with yellow.", ("e4", "c3"),
+        "Take back at least 1 step with yellow.", ("e4", "c3"),
     ),
     "sum-for-one-colour": (
         "The dice give 3 for red and 1 for yellow; you may add them up only for one colour, but this takes 1 step with "

@@ -89,7 +89,7 @@ def with_stacks(roll, stacks):
             {"a2": "red small", "a3": "black large"},
             "too-many-points",
             "The dice give 2 for red and 5 for yellow, but this takes at least 3 steps with red.",
-            "Take back 1 step with red.",
+            "Take back at least 1 step with red.",
             ("a4", "a3", "a2"),
         ),
         (
@@ -147,7 +147,7 @@ def test_a_misplaced_cap_is_explained(roll, stacks, change, rule, sentence, reme
 def test_a_blockade_reached_with_too_many_steps_is_about_the_steps(roll, stacks, change, given, steps, places):
     (breach,) = GAME.table.explain(with_stacks(roll, stacks), change)
     assert breach.sentence == f"The dice give {given}, but this takes at least {steps} steps with red."
-    assert (breach.rule, breach.remedy) == ("too-many-points", "Take back 1 step with red.")
+    assert (breach.rule, breach.remedy) == ("too-many-points", "Take back at least 1 step with red.")
     assert breach.places == places
 
 
@@ -231,13 +231,13 @@ def test_a_look_that_a_move_of_a_hidden_piece_explains_is_legal():
         ("1,3", "c4-c3-c2 e2-d2", "sum-for-one-colour", "add them up only for one colour, but this takes 2 steps "
          "with red and 1 step with yellow.", "Take 1 step back with red, or don't move yellow."),
         ("4,1", "c4-c3 e2-c2", "too-many-points", "but this takes at least 1 step with red and 2 steps with yellow.",
-         "Take back 1 step with yellow."),
+         "Take back at least 1 step with yellow."),
         ("1,4", "c4-c3-c2-c3", "too-many-points", "but this takes at least 3 steps with red.",
-         "Take back 2 steps with red."),
+         "Take back at least 2 steps with red."),
         ("1,1", "c4-c3-c2 e2-c2", "too-many-points", "this takes at least 2 steps with red and 2 steps with yellow.",
-         "Take back 1 step with red and 1 step with yellow."),
+         "Take back at least 1 step with red and 1 step with yellow."),
         ("2,1", "c4-c3-c2-c1-b1", "too-many-points", "but this takes at least 4 steps with red.",
-         "Take back 1 step with red."),
+         "Take back at least 1 step with red."),
     ],
 )  # fmt: skip
 def test_steps_beyond_the_dice_are_reported_with_their_colours(dice, turn, rule, sentence, remedy):
@@ -254,7 +254,7 @@ def test_the_remedy_for_too_many_steps_says_how_many_to_take_back_and_where():
         GAME.notation.parse_turn(state, "a2-a4")
     breach = next(each for each in raised.value.breaches if each.rule == "too-many-points")
     assert breach.sentence == "The dice give 1 for red and 4 for yellow, but this takes at least 2 steps with red."
-    assert (breach.remedy, breach.places) == ("Take back 1 step with red.", ("a2", "a4"))
+    assert (breach.remedy, breach.places) == ("Take back at least 1 step with red.", ("a2", "a4"))
 
 
 @pytest.mark.parametrize("text", ["none", "nothing", "Stay.", "stay", "pass", "Nothing!"])

@@ -110,7 +110,7 @@ def test_every_violation_is_named_the_nearest_first():
     assert rules_of(both) == ["not-your-turn"]
     wrong = GAME.table.explain(state, changed("p1.d1=red p1.e1=blue p1.a1=empty"))
     assert rules_of(wrong) == ["wiped", "colour-not-in-hand", "touches-side", "touches-no-corner"]
-    assert wrong[0].remedy == "Draw p1's a1 red again."
+    assert wrong[0].remedy == "Draw p1's a1 in red again."
     over_blue = GAME.table.explain(GAME.notation.parse_state(BLUE_THERE), changed("p1.a1=green"))
     assert rules_of(over_blue) == ["square-taken"]
 
@@ -223,11 +223,11 @@ def test_an_impossible_correction_is_refused(text, looks, to_move, message):
 @pytest.mark.parametrize(
     ("change", "sentence", "remedy"),
     [
-        ("p1.a1=blue", "p1's a1 was filled already, and is drawn over.", "Draw p1's a1 red again."),
+        ("p1.a1=blue", "p1's a1 was filled already, and is drawn over.", "Draw p1's a1 in red again."),
         (
             "p1.a1=blue p1.b1=green",
             "p1's a1 and b1 were filled already, and are drawn over.",
-            "Draw p1's a1 and b1 red again.",
+            "Draw p1's a1 and b1 in red again.",
         ),
     ],
 )
@@ -255,9 +255,9 @@ def test_an_overwritten_square_must_be_drawn_again(change, sentence, remedy):
 def test_what_is_drawn_stays_drawn_when_the_player_may_not_draw(state, rule):
     state = GAME.notation.parse_state(state)
     (breach,) = GAME.table.explain(state, changed("p1.a1=blue"))
-    assert (breach.rule, breach.remedy) == ("wiped", "Draw p1's a1 red again.")
+    assert (breach.rule, breach.remedy) == ("wiped", "Draw p1's a1 in red again.")
     wiped, drawn = GAME.table.explain(state, changed("p1.a1=empty p1.d2=red"))
-    assert (wiped.rule, wiped.remedy) == ("wiped", "Draw p1's a1 red again.")
+    assert (wiped.rule, wiped.remedy) == ("wiped", "Draw p1's a1 in red again.")
     assert (drawn.rule, drawn.places) == (rule, ("p1.d2",))
 
 
@@ -280,14 +280,14 @@ TOLD = [
      "Wipe p1's a1 clean. First p1 rolls."),
     (ROLLING, "p2.a1=blue", "p2 drew before p1 rolled the dice of this round.", "Wipe p2's a1 clean. First p1 rolls."),
     (BLUE_THERE, "p1.c1=red p1.c2=red", "p1's c1 was filled already, and is drawn over.",
-     "Draw p1's c1 blue again. Wipe p1's c2 clean. Draw on empty squares only."),
+     "Draw p1's c1 in blue again. Wipe p1's c2 clean. Draw on empty squares only."),
     (NEW, " ".join(f"p1.{column}{row}=red" for row in "12" for column in "abcd"),
      "The 8 squares on p1's a1, b1, c1, d1, a2, b2, c2 and d2 are no shape of this sheet.",
      "Draw a shape that stands on the sheet."),
     (NEW, "p2.a1=blue", "It is p1's turn, not p2's.", "Wipe p2's a1 clean."),
-    (SECOND, "p1.b1=empty", "p1's b1 no longer shows what was drawn.", "Draw p1's b1 red again."),
+    (SECOND, "p1.b1=empty", "p1's b1 no longer shows what was drawn.", "Draw p1's b1 in red again."),
     (BLUE_THERE, "p1.a1=empty p1.c1=empty", "p1's a1 and c1 no longer show what was drawn.",
-     "Draw p1's a1 and c1 blue again."),
+     "Draw p1's a1 and c1 in blue again."),
     (NEW, "p1.a1=blue", "p1 holds red in this round, but drew in blue on a1.", "Wipe p1's a1 clean, and draw in red."),
     (NEW, "p1.a1=red p1.f1=red", "The squares that p1 drew are not joined: a1 and f1.",
      "Draw the squares of one shape, side by side."),
