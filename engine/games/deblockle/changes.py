@@ -101,7 +101,9 @@ def _moves_of(
     turned = {square: now[square] for square, seen in was.items() if now.get(square, seen) != seen}
     moved: list[Moved] = []
     for targets in (arrived, turned):
-        for start, end in pair_squares(left, targets, _unlikeliness(targets, playable)):
+        # A block that may have left over its goal landed on no other.
+        starts = left if targets is arrived else [start for start in left if (start, -1, "star") not in playable]
+        for start, end in pair_squares(starts, targets, _unlikeliness(targets, playable)):
             moved.append(Moved(owner, start, end, left.pop(start)[1], targets.pop(end)[1], old.get(end)))
     moved += [Moved(owner, square, square, old[square][1], seen[1]) for square, seen in turned.items()]
     return moved, left, arrived

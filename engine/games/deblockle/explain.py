@@ -110,33 +110,44 @@ def _breaches(
 ) -> list[Breach]:
     mover = str(before.to_move)
     own_moves = [change for change in changes if isinstance(change, Moved) and change.owner == mover]
+    scored = [change for change in changes if isinstance(change, Removed) and _has_scored(change, mover, playable)]
     found: list[Breach] = []
-    if len(own_moves) > 1:
-        found.append(_two_blocks(before, own_moves))
+    if len(own_moves) + len(scored) > 1:
+        found.append(_two_blocks(before, [*own_moves, *scored]))
     elif own_moves and (_move_key(own_moves[0]) not in playable[mover] or own_moves[0].landed_on):
         found += breaches_of_move(before, own_moves[0], facings.get(PLACES[own_moves[0].end], {}))
     for change in changes:
-        if not isinstance(change, Moved) or change.owner != mover:
+        if change not in own_moves and change not in scored:
             found += _other_breaches(before, change, playable, alone=len(changes) == 1)
     return found
+
+
+def _has_scored(change: Removed, mover: str, playable: Mapping[str, PlayableTurns]) -> bool:
+    """Return whether a block of the mover may have left the board legally."""
+    return change.owner == mover and (change.square, -1, "star") in playable[mover]
 
 
 def _move_key(move: Moved) -> tuple[int, int, str]:
     return move.start, move.end, move.top_after
 
 
-def _two_blocks(before: DeblockleState, moves: list[Moved]) -> Breach:
-    described = " and ".join(_describe_move(move) for move in moves)
-    emptied = [*(move.start for move in moves), *(move.end for move in moves if move.landed_on)]
+def _two_blocks(before: DeblockleState, changes: list[Moved | Removed]) -> Breach:
+    described = " and ".join(_describe_move(change) for change in changes)
+    moves = [change for change in changes if isinstance(change, Moved)]
+    left = [change.square for change in changes if isinstance(change, Removed)]
+    ends = [square for move in moves for square in (move.start, move.end)]
+    emptied = [*(move.start for move in moves), *(move.end for move in moves if move.landed_on), *left]
     return Breach(
         "two-blocks-moved",
-        f"{len(moves)} blocks were moved in one turn: {described}.",
+        f"{len(changes)} blocks were moved in one turn: {described}.",
         " ".join(put_back(before, square) for square in dict.fromkeys(emptied)) + " Then move only one of them.",
-        tuple(dict.fromkeys(PLACES[square] for move in moves for square in (move.start, move.end))),
+        tuple(dict.fromkeys(PLACES[square] for square in (*ends, *left))),
     )
 
 
-def _describe_move(move: Moved) -> str:
+def _describe_move(move: Moved | Removed) -> str:
+    if isinstance(move, Removed):
+        return f"the {move.owner} block from {PLACES[move.square]} off the board"
     if move.start == move.end:
         return f"the {move.owner} block on {PLACES[move.start]} (now {move.top_after} up)"
     return f"the {move.owner} block from {PLACES[move.start]} to {PLACES[move.end]}"
@@ -184,18 +195,8 @@ def _out_of_turn(before: DeblockleState, owner: str, start: str, remedy: str, pl
 def _removed(before: DeblockleState, change: Removed, playable: PlayableTurns, *, alone: bool) -> list[Breach]:
     place = PLACES[change.square]
     remedy = put_back(before, change.square)
-    off = (change.square, -1, "star") in playable
-    if off and alone and change.owner != before.to_move:
+    if alone and (change.square, -1, "star") in playable:
         return [_out_of_turn(before, change.owner, place, remedy, (place,))]
-    if change.owner == before.to_move and off:
-        return [
-            Breach(
-                "two-blocks-moved",
-                f"The {change.owner} block on {place} left the board, and something else was changed too.",
-                "Put everything else back as it was; one turn moves one block.",
-                (place,),
-            )
-        ]
     wrong = reason_to_stay(before, change.square)
     if wrong is not None:
         return [wrong]

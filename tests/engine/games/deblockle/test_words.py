@@ -162,9 +162,16 @@ TOLD_TOO = [
     (
         f"gold c6:G.{X_STAR_WEST} c3:G.{X} g7:T.{X} removed=0,0",
         "c6- c3- c4:G.stop",
-        "The gold block on c6 left the board, and something else was changed too.",
-        "Put everything else back as it was; one turn moves one block.",
-        "c6",
+        "2 blocks were moved in one turn: the gold block from c3 to c4 and the gold block from c6 off the board.",
+        f"{back('c3')} {back('c6', 'gold', 'x', 'slider')} Then move only one of them.",
+        "c3 c4 c6",
+    ),
+    (
+        f"gold c6:G.{X_STAR_WEST} c3:G.{X} g7:T.{X} removed=0,0",
+        "c6- c3:G.stop",
+        "2 blocks were moved in one turn: the gold block on c3 (now stop up) and the gold block from c6 off the board.",
+        f"{back('c3')} {back('c6', 'gold', 'x', 'slider')} Then move only one of them.",
+        "c3 c6",
     ),
 ]
 
@@ -183,3 +190,16 @@ def test_each_fault_has_its_sentence_remedy_and_places(rule):
 @pytest.mark.parametrize(("text", "change", "sentence", "remedy", "places"), TOLD_TOO)
 def test_further_faults_have_their_sentence_remedy_and_places(text, change, sentence, remedy, places):
     assert told(text, change) == (sentence, remedy, places)
+
+
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        ("c6- g7- g6:T.x", "moved-opponent-block"),
+        ("c6- c3-", "block-removed-without-goal"),
+        ("c6- a1:T.x", "block-added"),
+    ],
+)
+def test_a_block_that_left_legally_is_not_called_wrong_because_of_another(change, rule):
+    state = GAME.notation.parse_state(f"gold c6:G.{X_STAR_WEST} c3:G.{X} g7:T.{X} removed=0,0")
+    assert [breach.rule for breach in SIDE_FACES.explain(state, changed(state, change), {})] == [rule]
