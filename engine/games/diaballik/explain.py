@@ -29,7 +29,14 @@ from engine.games.diaballik.state import (
     other,
 )
 from engine.games.diaballik.turns import MOST_ACTIONS, MOST_MOVES, TurnInProgress, begin_turn, canonical, receivers
-from engine.games.diaballik.violations import TAKE_BACK, breach_of, pass_line_breach, whose_turn
+from engine.games.diaballik.violations import (
+    LEAVE_ONE_BALL,
+    TAKE_BACK,
+    breach_of,
+    pass_line_breach,
+    take_balls_off,
+    whose_turn,
+)
 from engine.support.breaches import PieceBreaches, pair_squares
 from engine.support.grid import DIAGONAL, ORTHOGONAL, members, set_of
 from engine.values import Appearance, Breach
@@ -369,9 +376,7 @@ def _ball_breaches(before: DiaballikState, player: str, shown: Shown, moved: Mov
             Breach(
                 "ball-added",
                 f"{player.capitalize()} has balls on {listed(places)}.",
-                f"Take the ball off the {'piece' if len(surplus) == 1 else 'pieces'} on {listed(surplus)}."
-                if len(surplus) < len(places)
-                else "Leave the ball on one of them only.",
+                take_balls_off(surplus) if len(surplus) < len(places) else LEAVE_ONE_BALL,
                 places,
                 adds=True,
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from common.phrases import listed
 from engine.errors import UnreadableError
 from engine.games.diaballik.explain import PIECE, explain_change
 from engine.games.diaballik.state import (
@@ -26,6 +27,7 @@ from engine.games.diaballik.state import (
     other,
 )
 from engine.games.diaballik.turns import TurnInProgress, actions, begin_turn, settle
+from engine.games.diaballik.violations import LEAVE_ONE_BALL, take_balls_off
 from engine.support.breaches import compare_with_start, illegal_start
 from engine.support.grid import members, set_of
 from engine.support.players import check_player, mover_after_correction
@@ -102,9 +104,16 @@ def _wrong_ball(player: str, balls: tuple[int, ...], start: int | None, moves: M
     places = tuple(PLACES[ball] for ball in balls)
     if len(balls) != 1 or (start is not None and balls != (start,)):
         where = "one piece" if start is None else f"the piece on {PLACES[start]}"
-        found = f"it is on {' and '.join(places)}" if balls else "none has one"
+        found = f"it is on {listed(places)}" if balls else "none has one"
         sentence = f"{player.capitalize()} starts with the ball on {where}, and {found}."
-        return [Breach("start-ball", sentence, f"Put {player}'s ball on {where}.", places or (PLACES[_BALLS[player]],))]
+        remedy = f"Put {player}'s ball on {where}."
+        if start in balls:
+            remedy = take_balls_off([PLACES[ball] for ball in balls if ball != start])
+        elif len(balls) > 1 and start is None:
+            remedy = LEAVE_ONE_BALL
+        needed = PLACES[_BALLS[player] if start is None else start]
+        involved = places if start is None and places else dict.fromkeys((*places, needed))
+        return [Breach("start-ball", sentence, remedy, tuple(involved))]
     if GOAL[player] >> balls[0] & 1:
         sentence = f"{player.capitalize()}'s ball on {places[0]} is already on the row where it wins."
         return [Breach("start-at-goal", sentence, "Give it to a piece elsewhere.", places)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from common.phrases import listed
 from engine.games.diaballik.announcements import claim_breach, may_claim
 from engine.games.diaballik.state import (
     GOAL,
@@ -19,9 +21,15 @@ from engine.games.diaballik.state import (
 )
 from engine.games.diaballik.turns import MOST_MOVES, TurnInProgress, begin_turn, can_act
 from engine.support.breaches import game_over
-from engine.values import Breach
+from engine.values import Breach, Place
 
 TAKE_BACK = "Put everything back as it was and play another turn."
+LEAVE_ONE_BALL = "Leave the ball on one of them only."
+
+
+def take_balls_off(places: Sequence[Place]) -> str:
+    """Return the remedy for surplus balls on these places."""
+    return f"Take the ball off the {'piece' if len(places) == 1 else 'pieces'} on {listed(places)}."
 
 
 def whose_turn(state: DiaballikState, player: str, places: tuple[str, ...]) -> Breach | None:

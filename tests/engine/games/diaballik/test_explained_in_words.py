@@ -279,24 +279,28 @@ def test_the_pieces_that_touch_the_wall_are_counted(pieces, sentence):
 
 
 @pytest.mark.parametrize(
-    ("change", "anywhere", "sentence", "remedy"),
+    ("change", "anywhere", "sentence", "remedy", "places"),
     [
         ("d4:b e4:b", False, "There are 9 black pieces, and black starts with 7.",
-         "Take the black pieces off d4 and e4."),
+         "Take the black pieces off d4 and e4.", "d4 e4"),
         ("d4:b", True, "There are 8 black pieces, and black starts with 7.",
-         "Take 1 of the black pieces off the board."),
-        ("a1-", True, "There are 6 black pieces, and black starts with 7.", "Put 1 more black piece on the board."),
+         "Take 1 of the black pieces off the board.", "a1 b1 c1 d1 e1 f1 g1 d4"),
+        ("a1-", True, "There are 6 black pieces, and black starts with 7.", "Put 1 more black piece on the board.", ""),
         ("d1:b", False, "Black starts with the ball on the piece on d1, and none has one.",
-         "Put black's ball on the piece on d1."),
+         "Put black's ball on the piece on d1.", "d1"),
+        ("d1:b e1:B", False, "Black starts with the ball on the piece on d1, and it is on e1.",
+         "Put black's ball on the piece on d1.", "e1 d1"),
+        ("a1:B e1:B", False, "Black starts with the ball on the piece on d1, and it is on a1, d1 and e1.",
+         "Take the ball off the pieces on a1 and e1.", "a1 d1 e1"),
         ("d1:b a1:B g1:B", True, "Black starts with the ball on one piece, and it is on a1 and g1.",
-         "Put black's ball on one piece."),
+         "Leave the ball on one of them only.", "a1 g1"),
     ],
 )  # fmt: skip
-def test_a_wrong_start_has_its_sentence_and_remedy(change, anywhere, sentence, remedy):
+def test_a_wrong_start_has_its_sentence_and_remedy(change, anywhere, sentence, remedy, places):
     with pytest.raises(IllegalTurnError) as raised:
         GAME.table.set_up(changed(GAME.rules.new(), change), anywhere=anywhere)
     (breach,) = raised.value.breaches
-    assert (breach.sentence, breach.remedy) == (sentence, remedy)
+    assert (breach.sentence, breach.remedy, " ".join(breach.places)) == (sentence, remedy, places)
 
 
 def test_the_piece_with_the_ball_is_not_sent_back_to_an_occupied_square():
