@@ -261,7 +261,7 @@ def _as_side(shown: Shown) -> Side | None:
 
 def _breaches(before: DiaballikState, shown: Mapping[str, Shown]) -> list[Breach]:
     mover = str(before.to_move)
-    moved = {player: _match_moves(before.side(player).pieces, shown[player].pieces) for player in PLAYERS}
+    moved = {player: _match_moves(before.side(player), shown[player]) for player in PLAYERS}
     if moved[mover].pairs and len(moved[other(mover)].pairs) > 1:
         return []  # Both have played since.
     own = _own_breaches(before, shown[mover], moved[mover]) or _onto_moved(before, moved)
@@ -292,10 +292,14 @@ def _own_breaches(before: DiaballikState, shown: Shown, moved: Moved) -> list[Br
     return [] if canonical(turn, side) is not None else list(breaches_of_result(turn, side))
 
 
-def _match_moves(old: int, new: int) -> Moved:
-    """Pair vacated squares with newly occupied ones, the nearest pair first."""
-    gone, came = list(members(old & ~new)), list(members(new & ~old))
-    paired = tuple(pair_squares(gone, came, lambda start, end: (sum(GRID.apart(start, end)),)))
+def _match_moves(was: Side, now: Shown) -> Moved:
+    """Pair vacated squares with newly occupied ones, the nearest pair first; of equal ones that with the ball."""
+    gone, came = list(members(was.pieces & ~now.pieces)), list(members(now.pieces & ~was.pieces))
+
+    def unlikeliness(start: int, end: int) -> tuple[int, bool]:
+        return sum(GRID.apart(start, end)), (start == was.ball) != bool(now.balls >> end & 1)
+
+    paired = tuple(pair_squares(gone, came, unlikeliness))
     starts, ends = {start for start, _ in paired}, {end for _, end in paired}
     return Moved(
         paired,
@@ -369,8 +373,9 @@ def _ball_breaches(before: DiaballikState, player: str, shown: Shown, moved: Mov
                 f"Put the piece on {went} back on {was}, with {player}'s ball; it may move once the ball is passed."
             )
         return [Breach("ball-missing", sentence, remedy, (was,) if went is None else (was, went))]
-    if shown.balls.bit_count() > 1:
-        places = GRID.names_of(shown.balls)
+    if lying.bit_count() > 1:
+        # A ball on a piece that wasn't on the board goes with that piece.
+        places = GRID.names_of(lying)
         surplus = [place for place in places if place != was]
         return [
             Breach(

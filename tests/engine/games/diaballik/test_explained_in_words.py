@@ -325,3 +325,19 @@ def test_a_missing_contact_is_not_told_as_a_missing_wall():
     with pytest.raises(IllegalTurnError) as raised:
         GAME.notation.parse_turn(apart, "b1-b2 anti-play")
     assert [breach.rule for breach in raised.value.breaches] == ["anti-play-contacts"]
+
+
+def test_a_captured_square_and_the_ball_on_it_are_told_of_one_piece():
+    state = GAME.notation.parse_state("black black:a1,e1*,g1,c2,d2,b5,f6 white:f1,a2,b6,c6*,c7,e7,g7")
+    breaches = GAME.table.explain(state, changed(state, "e1- d2- d1:b f1:B"))
+    assert [(each.rule, each.places) for each in breaches] == [
+        ("square-taken", ("e1", "f1")),
+        ("carrier-moved", ("e1", "f1")),
+    ]
+
+
+@pytest.mark.parametrize(("change", "rule"), [("a7:B", "colour-changed"), ("a3:B", "piece-added")])
+def test_a_ball_on_a_piece_that_must_go_needs_no_remedy_of_its_own(change, rule):
+    state = GAME.rules.new()
+    (breach,) = GAME.table.explain(state, changed(state, change))
+    assert breach.rule == rule
