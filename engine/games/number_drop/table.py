@@ -41,7 +41,7 @@ from engine.games.number_drop.state import (
     read_place,
 )
 from engine.games.number_drop.turns import turn_of_marks
-from engine.games.number_drop.violations import breaches_of
+from engine.games.number_drop.violations import breaches_of, is_untimely
 from engine.support.breaches import illegal_start
 from engine.support.grid import members, set_of
 from engine.values import Appearance, Breach, LookName, OptionValue, Place, Player, Unfinished
@@ -248,6 +248,9 @@ def _breaches_of_sheet(before: NumberDropState, player: int, seen: dict[int, tup
         if before.phase is Phase.DROP and before.playing >> player & 1:
             bit = 1 << player
             state = replace(state, playing=before.playing & ~bit, combining=before.combining | bit)
+        if loop and not loop & ~set_of(fresh) and is_untimely(before, turn):
+            # The loop goes with the digits that have to be erased.
+            return tuple(found)
     if loop and not is_on_changed:
         found += _breaches_of_loop(state, player, loop)
     return tuple(found)
@@ -262,7 +265,7 @@ def _breaches_of_erasing(
     plain = [square for square in sorted(seen) if not seen[square][1] and square not in changed]
     found = []
     if changed:
-        names = ", ".join(GRID.names[square] for square in changed)
+        names = listed(GRID.names[square] for square in changed)
         stood = ", ".join(f"{sheet.cells[square]} on {GRID.names[square]}" for square in changed)
         found.append(
             Breach(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 
 from common.phrases import counted, listed
 from engine.games.number_drop import flow
@@ -43,6 +44,8 @@ from engine.games.number_drop.turns import digits_at, penalty_shapes
 from engine.support.polyomino import Shape, fixed
 from engine.values import Breach
 
+_MOST_WRITTEN = 8
+"""The most digits among which those of one drop are looked for: as many as two drops have."""
 _ASKED = {
     Phase.TILES: "the tiles have to be drawn",
     Phase.ROLL: "{first} has to roll",
@@ -83,7 +86,7 @@ def _has_finished(state: NumberDropState, player: int) -> bool:
 def _breaches_of_late_loop(state: NumberDropState, player: int, turn: Combination) -> tuple[Breach, ...]:
     """List the rules that a loop breaks whose player has finished; it comes too late if it breaks no other."""
     who = turn.player
-    remedy = f"Erase it from {who}'s sheet."
+    remedy = f"Erase the loop from {who}'s sheet."
     found = _breaches_of_combination(state, player, replace(turn, letter=None))
     if found:
         return tuple(replace(breach, remedy=remedy) for breach in found)
@@ -98,10 +101,16 @@ def _breach(rule: str, sentence: str, remedy: str, turn: NumberDropTurn | None =
     return Breach(rule, sentence, remedy, () if turn is None else turn.places)
 
 
+def is_untimely(state: NumberDropState, turn: NumberDropTurn) -> bool:
+    """Return whether the player may play no such turn now, so that it has to be taken back."""
+    return _timing_breach(state, PLAYERS.index(turn.player), turn) is not None
+
+
 def _timing_breach(state: NumberDropState, player: int, turn: NumberDropTurn) -> Breach | None:
     """Return the breach of playing out of turn or in the wrong phase, or ``None``."""
     who = turn.player
-    take_back = "Take it back." if isinstance(turn, Slide) else f"Erase it from {who}'s sheet."
+    what = "the loop" if isinstance(turn, Combination) else "it"
+    take_back = "Take it back." if isinstance(turn, Slide) else f"Erase {what} from {who}'s sheet."
     if state.phase is Phase.OVER:
         return _breach("game-over", f"The game is over, but {who} plays on.", take_back, turn)
     if state.gone >> player & 1:
@@ -223,10 +232,45 @@ def _breaches_of_drop(state: NumberDropState, player: int, turn: WritingTurn) ->
         was = "as it was" if len(taken) == 1 else "as they were"
         remedy = f"Write {listed(taken)} {was}, and drop the shape elsewhere."
         return (_breach("written-stays", sentence, remedy, turn),)
+    surplus = _surplus(state, player, turn)
+    if surplus is not None:
+        return (surplus,)
     penalty = state.phase is Phase.PENALTY
     found = _marks_of_penalty(turn, marks) if penalty else _marks_of_drop(state, turn, marks)
+    if [breach.rule for breach in found] == ["four-digits"]:
+        # So few or so many digits can't have the shape.
+        return tuple(found)
     shapes = penalty_shapes(state) if penalty else turned_shapes(state.options.components, state.roll[-1])
     return (*found, *_breaches_of_shape(state, turn, sheet, squares, shapes))
+
+
+def _surplus(state: NumberDropState, player: int, turn: WritingTurn) -> Breach | None:
+    """Return the breach of writing more than may drop; ``None`` if there isn't more, or no telling which marks are."""
+    squares, marks = written_by(turn)
+    written = list(zip(squares, marks, strict=True))
+    penalty = state.phase is Phase.PENALTY
+    if penalty:
+        kept = [tuple(pair for pair in written if pair[1] == CROSS)]
+    elif len(written) <= _MOST_WRITTEN:
+        kept = list(combinations(written, len(state.roll) - 1))
+    else:
+        return None
+    good = [pairs for pairs in kept if pairs != tuple(written) and _may_drop(state, player, turn.player, pairs)]
+    if len(good) != 1:
+        return None
+    (breach,) = _marks_of_penalty(turn, marks) if penalty else _marks_of_drop(state, turn, marks)
+    extra = [square for square, mark in written if (square, mark) not in good[0]]
+    remedy = f"Erase {listed(extra)} on {turn.player}'s sheet."
+    return replace(breach, remedy=remedy, places=tuple(f"{turn.player}.{square}" for square in extra))
+
+
+def _may_drop(state: NumberDropState, player: int, who: str, pairs: Sequence[tuple[str, str]]) -> bool:
+    """Return whether these squares with their marks make a legal drop or penalty."""
+    squares, marks = tuple(square for square, _ in pairs), "".join(mark for _, mark in pairs)
+    if not squares:
+        return False
+    part = PenaltyDrop(who, squares) if state.phase is Phase.PENALTY else Drop(who, squares, marks)
+    return not _breaches_of_drop(state, player, part)
 
 
 def _marks_of_penalty(turn: NumberDropTurn, marks: str) -> list[Breach]:

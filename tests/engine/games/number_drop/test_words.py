@@ -13,6 +13,7 @@ from tests.engine.games.number_drop.test_explain import (
     OVER,
     PENALTY,
     ROLL,
+    SECOND,
     SETUP,
     SLIDE,
     STAR,
@@ -54,7 +55,7 @@ TURNS = [
     ("straight-down", "The shape of p1 can't get there from the top; something is in its way.",
      "Let it fall straight down from the top, and stop where it is stopped."),
     ("drop-first", "p1 hasn't dropped in this turn, so there is nothing to draw a loop after.",
-     "Erase it from p1's sheet."),
+     "Erase the loop from p1's sheet."),
     ("combination-of-digits", "p1 drew a loop round an X or an open cell.", DRAW_ANOTHER),
     ("combination-of-digits", "p1 drew a loop round an X or an open cell.", DRAW_ANOTHER),
     ("digit-used", "a1, b1 and c1 belong to another loop already.", DRAW_ANOTHER),
@@ -83,10 +84,10 @@ CHANGES = [
     ("set-up-own-number", "p1 wrote 2, but begins with a 1.",
      "Erase it, and write a 1 on the lowest line of p1's sheet."),
     ("drop-first", "p1 hasn't dropped in this turn, so there is nothing to draw a loop after.",
-     "Erase it from p1's sheet."),
+     "Erase the loop from p1's sheet."),
     ("resigned", "p2 has resigned, and the sheet is set aside.", "Erase it from p2's sheet."),
-    ("game-over", "The game is over, but p2 plays on.", "Erase it from p2's sheet."),
-    ("combination-size", "The loop of p2 goes round 1 digit.", "Erase it from p2's sheet."),
+    ("game-over", "The game is over, but p2 plays on.", "Erase the loop from p2's sheet."),
+    ("combination-size", "The loop of p2 goes round 1 digit.", "Erase the loop from p2's sheet."),
     ("combination-size", "The loop of p1 goes round 2 digits.", DRAW_ANOTHER),
 ]  # fmt: skip
 
@@ -134,17 +135,17 @@ def test_a_loop_after_the_end_of_a_turn_is_told_its_own_fault(text, loop, rule, 
     state = GAME.notation.parse_state(text)
     turn = attempt(state, f"p1: {loop}")
     (breach,) = breaches_of(state, turn)
-    assert (breach.rule, breach.sentence, breach.remedy) == (rule, sentence, "Erase it from p1's sheet.")
+    assert (breach.rule, breach.sentence, breach.remedy) == (rule, sentence, "Erase the loop from p1's sheet.")
     circled = dict.fromkeys(turn.places[:2], "digit 4 circled") | {
         turn.places[2]: f"{GAME.table.appearance(state)[turn.places[2]]} circled"
     }
     assert GAME.table.explain(state, circled) == (breach,)
 
 
-def test_a_loop_round_digits_written_before_the_roll_is_judged_with_them():
+def test_a_loop_round_digits_that_have_to_be_erased_has_no_breach_of_its_own():
     state = GAME.notation.parse_state(f"roll {HAS_DROPPED}")
     written = {f"p1.{square}2": "digit 6 circled" for square in "efg"} | {"p1.g3": "digit 1"}
-    assert [breach.rule for breach in GAME.table.explain(state, written)] == ["roll-first", "drop-first"]
+    assert [breach.rule for breach in GAME.table.explain(state, written)] == ["roll-first"]
 
 
 @given(OPTIONS)
@@ -209,3 +210,30 @@ STANDING = [
 @pytest.mark.parametrize(("text", "lines"), STANDING)
 def test_the_standing_names_the_next_step_and_describes_every_sheet(text, lines):
     assert list(GAME.notation.standing(GAME.notation.parse_state(text))[: len(lines)]) == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "change", "sentence", "remedy", "places"),
+    [
+        (DROP, "p1.b1=1,p1.c1=3,p1.d1=4,p1.c2=5,p1.g1=5", "p1 wrote 5 digits; there are four number dice.",
+         "Erase g1 on p1's sheet.", "p1.g1"),
+        (DROP, "p1.b1=1,p1.c1=3,p1.d1=4,p1.c2=5,p1.f9=X", "p1 wrote an X as part of a shape.",
+         "Erase f9 on p1's sheet.", "p1.f9"),
+        (PENALTY, "p2.b1=X,p2.c1=X,p2.d1=X,p2.e1=X,p2.b2=1,p2.c2=3", "p2 wrote 1, 3 while a penalty drops.",
+         "Erase b2 and c2 on p2's sheet.", "p2.b2 p2.c2"),
+        (DROP, "p1.b1=1,p1.c1=3,p1.d1=4", "p1 wrote 3 digits; there are four number dice.",
+         "Write 1, 3, 4, 5, each once.", "p1.b1 p1.c1 p1.d1"),
+        (SECOND, "p1.c3=5 circled", "p1 has nothing to write now; p2 plays.", "Erase it from p1's sheet.", "p1.c3"),
+        (DROP, "p1.a1=empty,p2.a1=empty", "What p1 had on a1 was erased or written over.",
+         "Write it again on p1's sheet: 1 on a1.", "p1.a1"),
+    ],
+)  # fmt: skip
+def test_only_what_has_to_be_mended_is_named(text, change, sentence, remedy, places):
+    state = GAME.notation.parse_state(text)
+    looks = {
+        place: mark if mark == "empty" else "cross" if mark == "X" else f"digit {mark}"
+        for place, _, mark in (each.partition("=") for each in change.split(","))
+    }
+    breaches = GAME.table.explain(state, looks)
+    assert (breaches[0].sentence, breaches[0].remedy, " ".join(breaches[0].places)) == (sentence, remedy, places)
+    assert len(breaches) == len({breach.places[0][:2] for breach in breaches}), "one breach for each player"
