@@ -177,7 +177,7 @@ class _Change:
                 moves.append((piece, (start, end)))
             elif (tower := self._fallen_with(piece)) is not None:
                 self.landed.setdefault(tower, []).append(end)
-            elif (hidden := self._same_below(piece, end)) is not None:
+            elif (hidden := self._left_unseen(piece, end)) is not None:
                 moves.append((piece, (hidden, end)))
             else:
                 found.append((end, piece))
@@ -202,6 +202,12 @@ class _Change:
             if square != end and self._looks_as_before(square) and stack[-2:] == (piece, piece)
         ]
         return min(squares, key=lambda square: self.distance[square][end], default=None)
+
+    def _left_unseen(self, piece: int, end: int) -> int | None:
+        """Return the square that such a piece can leave unseen: one that looks the same, or has black on top now."""
+        same = self._same_below(piece, end)
+        blackened = [square for square, _ in self.capped if square != end and self.stacks[square][-1] == piece]
+        return min(blackened, key=lambda square: self.distance[square][end], default=None) if same is None else same
 
     def _same_on_top(self, piece: int, start: int) -> int | None:
         """Return the nearest square where such a piece can land unseen, as the top piece is the same."""

@@ -265,3 +265,13 @@ def test_a_turn_without_moves_can_be_typed_in_many_ways(text):
 def test_squares_can_be_separated_by_a_space():
     state = with_stacks("4,1", TOWERS)
     assert GAME.notation.parse_turn(state, "a4 a3") == GAME.notation.parse_turn(state, "a4-a3")
+
+
+def test_a_cap_on_the_square_that_the_small_left_belongs_on_the_tower():
+    state = with_stacks("4,1", {"a2": "RLM", "c3": "CL+RS", "e5": "CL+RMMMM"})
+    breaches = GAME.table.explain(state, {"a2": "red small", "a3": "black large"})
+    assert [(each.rule, each.places, each.remedy) for each in breaches] == [
+        ("tower-not-capped", ("a2",), "Put a black large on a2."),
+        ("black-without-tower", ("a3",), "Put the black large back beside the board."),
+    ]
+    assert GAME.table.explain(state, {"a2": "black large", "a3": "red large"}) == ()
