@@ -227,8 +227,8 @@ class Sentences:
         return None
 
     def _word(self, text: str) -> str | None:
-        """Translate one word; text without language is copied."""
-        if _OF_NO_LANGUAGE.fullmatch(text):
+        """Translate one word; text without language is copied, and what somebody typed, in quotes."""
+        if _OF_NO_LANGUAGE.fullmatch(text) or _QUOTED.fullmatch(text):
             return self._plain.get(("", text), text)
         return self._plain.get(("", text)) or self._plain.get(("", text[:1].lower() + text[1:]))
 

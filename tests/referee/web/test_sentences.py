@@ -171,6 +171,10 @@ def test_every_requested_grammatical_form_exists() -> None:
         ),
         ("Set a5 up with a green medium on top.", "Baue a5 mit einer mittleren grünen Pyramide oben auf."),
         ("Gold to play.", "Gold ist am Zug."),
+        (
+            "'c3-d3=cross' brings up the cross: say where it goes from d3: c3 or d4, such as c3-d3=cross-c3",
+            "'c3-d3=cross' bringt Kreuz nach oben: sage, wohin er von d3 geht: c3 oder d4, etwa c3-d3=cross-c3",
+        ),
         ("Take back at least 3 steps with yellow.", "Nimm mindestens 3 Schritte mit Gelb zurück."),
         (
             "Put 2 red smalls back on a4, or where they may go.",
