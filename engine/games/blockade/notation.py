@@ -37,7 +37,7 @@ format_state, parse_state = state_text.format_state, state_text.parse_state
 STAY = "stay"
 _STAYING = (STAY, "pass", "none", "nothing", "-")
 _TOKEN = re.compile(
-    r"(?P<square>[a-e][1-5])|(?P<link>(?:->|→|–|-|\bto\b|(?<=[1-5])to(?=[a-e])|x|:)\s*)|(?P<gap>[\s,;.+]+|\bthen\b|\band\b)"
+    r"(?P<square>[a-e][1-5])|(?P<link>(?:->|→|–|-|>|\bto\b|(?<=[1-5])to(?=[a-e])|x|:)\s*)|(?P<gap>[\s,;.+]+|\bthen\b|\band\b)"
 )
 _EXPECTED = "moves such as a2-b3 e5-c3, or stay"
 

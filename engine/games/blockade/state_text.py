@@ -176,8 +176,10 @@ def _column_of(text: str, part: str) -> int:
 
 
 def read_dice(text: str, value: str, column: int) -> Dice:
-    """Read two dice, separated by a comma or a space; raises UnreadableError."""
+    """Read two dice, separated by a comma, a space or nothing; raises UnreadableError."""
     faces = value.replace(",", " ").split()
+    if len(faces) == 1 and set(faces[0]) <= set(ORDINARY_DIE):
+        faces = list(faces[0])
     for face in faces:
         if face not in ORDINARY_DIE:
             raise unreadable(text, face, column + value.find(face), "two dice from 1 to 6, such as 4,1")

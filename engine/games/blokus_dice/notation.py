@@ -32,7 +32,7 @@ format_state, parse_state = state_text.format_state, state_text.parse_state
 STRIKE = "strike"
 _FACES = ("1", "2", "3", "4", "5", "6")
 _EXPECTED = "a turn such as 1:V3:a1,a2,b1 or 4:I3:a1,a2,a3:strike"
-_WORD = re.compile(r"(?:(p[1-4])\.)?([a-z0-9]+|!)|[\s:,;./=@+-]+")
+_WORD = re.compile(r"(?:(p[1-4])\.)?([a-z][0-9]{1,2}(?=[a-z][0-9])|[a-z0-9]+|!)|[\s:,;./=@+-]+")
 
 
 def format_turn(turn: BlokusTurn) -> str:

@@ -28,7 +28,7 @@ from engine.values import Breach, Certainty, OptionValue
 format_state, parse_state = state_text.format_state, state_text.parse_state
 
 _TOKEN = re.compile(
-    r"(?P<square>[a-g][1-7])|(?P<word>[a-z]+?)(?=[a-g][1-7]|[^a-z]|$)|(?P<mark>->|→|–|[-=|/,:.+]|\s+)", re.ASCII
+    r"(?P<square>[a-g][1-7])|(?P<word>[a-z]+?)(?=[a-g][1-7]|[^a-z0-9]|$)|(?P<mark>->|→|–|[-=|/,:.+]|\s+)", re.ASCII
 )
 _EXPECTED = "a turn such as c7-c6=hoops-a7, c3-c4=stop or d5-d6=star-off"
 

@@ -31,7 +31,7 @@ from engine.games.diaballik.state import (
     options_from,
 )
 from engine.games.diaballik.turns import TurnInProgress, begin_turn, outcome_of, turn_with_result
-from engine.games.diaballik.violations import breaches_of_actions, whose_turn
+from engine.games.diaballik.violations import breach_of, breaches_of_actions, whose_turn
 from engine.support.breaches import illegal_turn
 from engine.support.notation import tokens, unreadable
 from engine.support.players import check_player
@@ -74,17 +74,18 @@ def parse_turn(state: DiaballikState, text: str, player: str | None = None) -> D
     if not breaches:
         return turn_with_result(turn, result_of(state, written), claims=claims)
     empty = _first_empty(turn, actions)
-    may_play = whose_turn(state, turn.player, written.places) is None
-    if may_play and empty is not None and breaches[0].places[:1] == (PLACES[empty],):
+    if empty is not None and whose_turn(state, turn.player, written.places) is None:
         raise IllegalTurnError(f"No piece stands on {PLACES[empty]}.")
     raise illegal_turn(repr(text), breaches)
 
 
 def _first_empty(turn: TurnInProgress, actions: tuple[Action, ...]) -> int | None:
-    """Return the first square from which an action starts while it is empty, or ``None``."""
+    """Return the square from which the first illegal action starts, if that is empty; otherwise ``None``."""
     for action in actions:
         if not (turn.pieces | turn.foes) >> action.start & 1:
             return action.start
+        if breach_of(turn, action) is not None:
+            return None
         turn = turn.after(action)
     return None
 

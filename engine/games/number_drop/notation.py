@@ -68,7 +68,7 @@ _COLUMN_NAMES = "abcdefg"
 _GAP = " \t\r\n,;+/"
 _LOOP_WORD = re.compile(r"(same|identical|equal|run|consecutive|loop)\b[\s:=]*")
 _SLIDE_WORD = re.compile(r"slide\b[\s:=]*([a-e])\b\s*")
-_NONE_WORD = re.compile(r"(none|no|pass|-)\s*")
+_NONE_WORD = re.compile(r"(none|nothing|no|pass|-)\s*")
 _LETTER = re.compile(r"(?:circle\s*|letter\s*)?([a-e])(?![0-9a-z])")
 
 
@@ -90,7 +90,7 @@ def parse_turn(state: NumberDropState, text: str, player: Player | None = None) 
     """
     check_player(state.options.names, player)
     typed = text.strip().lower()
-    named = next((each for each in state.options.names if typed.startswith((f"{each}.", f"{each}:"))), None)
+    named = next((each for each in state.options.names if typed.startswith((f"{each}.", f"{each}:", f"{each} "))), None)
     turn = read_turn(state, text, player or named or state.to_move or PLAYERS[state.first])
     breaches = breaches_of(state, turn)
     if breaches:
@@ -102,14 +102,17 @@ def read_turn(state: NumberDropState, text: str, player: str) -> NumberDropTurn:
     """Read a turn as ``player``'s, legal or not; raises UnreadableError with the column of the fault."""
     lower = lowered(text)
     start = len(lower) - len(lower.lstrip())
-    prefix = re.compile(rf"{player}\s*[.:]\s*").match(lower, start)
+    prefix = re.compile(rf"{player}(?:\s*[.:]\s*|\s+)").match(lower, start)
     start = prefix.end() if prefix else start
     if match := _NONE_WORD.fullmatch(lower, start):
         return Combination(player)
     if match := _SLIDE_WORD.fullmatch(lower, start):
         return Slide(player, match[1].upper())
     if match := _LOOP_WORD.match(lower, start):
-        return _read_loop(text, lower, match.end(), player)
+        return _read_loop(text, lower, _after_gap(lower, match.end(), player), player)
+    is_loop = state.combining >> PLAYERS.index(player) & 1 and not _WRITTEN.match(lower, start)
+    if is_loop and _NAME.match(lower, start):
+        return _read_loop(text, lower, start, player)
     if state.phase is Phase.DROP and (match := _DIGITS_ON.fullmatch(lower.rstrip(), start)):
         return _read_dropped(state, text, re.sub(r"\D", "", match[1]), match[2], player)
     if state.phase is Phase.SETUP and (match := _NAME.fullmatch(lower.rstrip(), start)):
@@ -153,7 +156,7 @@ def _read_loop(text: str, lower: str, position: int, player: str) -> Combination
             letter = match[1].upper()
         else:
             raise unreadable(text, text[position:], position + 1, "squares such as a1+b1+b2 and perhaps a letter")
-        position = _after_gap(lower, match.end())
+        position = _after_gap(lower, match.end(), player)
     if not squares:
         raise unreadable(text, text, len(text) + 1, "squares such as a1+b1+b2 after the word")
     return Combination(player, in_order(squares), letter)
@@ -168,17 +171,18 @@ def _read_written(state: NumberDropState, text: str, lower: str, position: int, 
         if match[1] in marks:
             raise unreadable(text, match[1], position + 1, "every square once")
         marks[match[1]] = match[2].upper()
-        position = _after_gap(lower, match.end())
+        position = _after_gap(lower, match.end(), player)
     if not marks:
         raise UnreadableError(f"the turn {text!r} is empty; expected such as {_example(state, player)}", 1)
     return turn_of_marks(state, player, marks)
 
 
-def _after_gap(text: str, position: int) -> int:
-    """Return the position of the next word."""
+def _after_gap(text: str, position: int, player: str) -> int:
+    """Return the position of the next word, without the player before a square's name (``p1.a1``)."""
     while position < len(text) and text[position] in _GAP:
         position += 1
-    return position
+    own = f"{player}."
+    return position + len(own) if text.startswith(own, position) else position
 
 
 def _example(state: NumberDropState, player: str) -> str:

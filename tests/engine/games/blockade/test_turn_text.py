@@ -24,11 +24,17 @@ from tests.engine.games.blockade.strategies import DICE, GAME
         ("c4-c3 a2-a3 e2-d3 d3-d2", "c4-c3 a2-a3 e2-d2"),
         ("c4 c3 a2 a3", "c4-c3 a2-a3"),
         ("c4 c3-b4 a2-a3", "c4-b4 a2-a3"),
+        ("c4>c3 a2>a3", "c4-c3 a2-a3"),
     ],
 )
 def test_moves_are_kept_as_they_were_typed_without_detours(typed: str, written: str) -> None:
     state = DICE.rolled(GAME.rules.new({"starts": "warm"}), Roll(("6", "6")))
     assert GAME.notation.format_turn(GAME.notation.parse_turn(state, typed)) == written
+
+
+@pytest.mark.parametrize("text", ["4,1", "4 1", "41"])
+def test_two_dice_are_read_with_or_without_a_separator(text: str) -> None:
+    assert DICE.parse_roll(GAME.rules.new({"starts": "warm"}), text) == Roll(("4", "1"))
 
 
 def test_reading_a_typed_turn_lists_no_turns(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -293,6 +293,12 @@ def test_a_move_from_an_empty_square_is_not_reported_as_the_opponents():
     assert raised.value.breaches == ()
 
 
+def test_a_carrier_that_moves_first_has_not_left_an_empty_square():
+    with pytest.raises(IllegalTurnError, match="The piece on d1 has the ball, so it can't move to d2") as raised:
+        GAME.notation.parse_turn(START, "d1-d2 d1*e1")
+    assert raised.value.breaches[0].rule == "carrier-moved"
+
+
 def test_whose_turn_it_is_comes_before_an_empty_square():
     over = GAME.notation.parse_state(GOAL)
     for state, player, rule in ((over, None, "game-over"), (START, "white", "not-your-turn")):
