@@ -25,6 +25,7 @@ from engine.games.blokus_dice.violations import (
     breaches_of_drawing,
     drawn_over,
     no_strike_left,
+    not_joined,
     places_on,
     wiped,
     wrong_colour,
@@ -138,7 +139,20 @@ def _breaches_on_sheet(before: BlokusState, seat: int, changed: dict[int | None,
             found.append(wrong_colour(PLAYERS[seat], COLOURS[colour], COLOURS[hand], places_on(before, seat, rest)))
     # A shape drawn over filled squares is already reported, and its other squares are only a part of it.
     if hand in drawn and not drawn[hand] & filled:
-        found += breaches_of_drawing(before, seat, drawn[hand]) or _out_of_reach_breaches(before, seat, drawn[hand])
+        found += _breaches_of_shape(before, seat, drawn[hand])
+    return found
+
+
+def _breaches_of_shape(before: BlokusState, seat: int, squares: int) -> list[Breach]:
+    """Return the breaches of drawing these squares; if one shape among them is legal, only the rest is wrong."""
+    found = breaches_of_drawing(before, seat, squares) or _out_of_reach_breaches(before, seat, squares)
+    if found and found[0].rule == "not-one-shape":
+        grid = before.options.sheet.grid
+        legal = [patch for patch in grid.patches(squares) if not _breaches_of_shape(before, seat, patch)]
+        rest = squares & ~union(legal)
+        # A gap of one square is more likely a square that was forgotten.
+        if len(legal) == 1 and not grid.adjacent_to(legal[0]) & grid.adjacent_to(rest):
+            return [not_joined(before, seat, squares, rest)]
     return found
 
 

@@ -112,8 +112,7 @@ def _breaches_of_squares(state: BlokusState, seat: int, squares: int) -> Iterato
     places = places_on(state, seat, squares)
     name = name_on(sheet.grid, squares)
     if len(list(sheet.grid.patches(squares))) != 1:
-        sentence = f"The squares that {player} drew are not joined: {_bare(places)}."
-        yield Breach("not-one-shape", sentence, "Draw the squares of one shape, side by side.", places)
+        yield not_joined(state, seat, squares)
     elif name is None or name not in sheet.number_of:
         what = f"The {squares.bit_count()} squares on {_named(places)} are"
         sentence = f"{what if name is None else f'{name} on {_named(places)} is'} no shape of this sheet."
@@ -121,6 +120,14 @@ def _breaches_of_squares(state: BlokusState, seat: int, squares: int) -> Iterato
     elif filled.used >> sheet.number_of[name] & 1:
         sentence = f"{player} has drawn {_shape(name)} before."
         yield Breach("shape-used", sentence, "Draw a shape not crossed off yet.", places)
+
+
+def not_joined(state: BlokusState, seat: int, squares: int, surplus: int = 0) -> Breach:
+    """Return the breach of drawing squares that hang apart; ``surplus`` are those to be wiped, if that is clear."""
+    places, wrong = places_on(state, seat, squares), places_on(state, seat, surplus or squares)
+    sentence = f"The squares that {PLAYERS[seat]} drew are not joined: {_bare(places)}."
+    remedy = f"Wipe {_named(wrong)} clean." if surplus else "Draw the squares of one shape, side by side."
+    return Breach("not-one-shape", sentence, remedy, wrong)
 
 
 def _breaches_of_touching(state: BlokusState, seat: int, squares: int) -> Iterator[Breach]:

@@ -395,3 +395,18 @@ def test_a_shape_on_squares_that_may_not_be_filled_breaks_one_rule(text, said, r
     with pytest.raises(IllegalTurnError) as raised:
         GAME.notation.parse_turn(GAME.notation.parse_state(text), said)
     assert [breach.rule for breach in raised.value.breaches] == [rule]
+
+
+@pytest.mark.parametrize(
+    ("drawn", "remedy", "places"),
+    [
+        ("p1.a1=red p1.b1=red p1.d5=red", "Wipe p1's d5 clean.", "p1.d5"),
+        ("p1.a1=red p1.b1=red p1.d5=red p1.e1=red", "Wipe p1's e1 and d5 clean.", "p1.e1 p1.d5"),
+        ("p1.a1=red p1.b1=red p1.d1=red", "Draw the squares of one shape, side by side.", "p1.a1 p1.b1 p1.d1"),
+        ("p1.b2=red p1.d5=red", "Draw the squares of one shape, side by side.", "p1.b2 p1.d5"),
+    ],
+)
+def test_squares_beside_a_legal_shape_are_to_be_wiped(drawn, remedy, places):
+    state = GAME.notation.parse_state(NEW)
+    (breach,) = GAME.table.explain(state, changed(drawn))
+    assert (breach.rule, breach.remedy, " ".join(breach.places)) == ("not-one-shape", remedy, places)
