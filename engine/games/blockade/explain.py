@@ -227,7 +227,9 @@ class _Change:
 
     def _best_play(self, moves: list[tuple[int, Path]]) -> Played:
         """Play the moves in the order that breaks the fewest rules and, if possible, finds each piece on top."""
-        orders = [*islice(permutations(moves), _MOST_ORDERS)]
+        # Only some orders of many moves are tried; the first lifts smaller pieces before the larger ones below them.
+        by_size = sorted(moves, key=lambda move: size_of(move[0]))
+        orders = [*islice(permutations(by_size), _MOST_ORDERS)]
         lifting = [order for order in orders if self._lifts_top_pieces(order)] or orders
         plays = [play(self.before, self.player, self.before.roll, [path for _, path in order]) for order in lifting]
         return min(plays, key=lambda played: len(played.breaches))

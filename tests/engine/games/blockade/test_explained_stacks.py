@@ -275,3 +275,10 @@ def test_a_cap_on_the_square_that_the_small_left_belongs_on_the_tower():
         ("black-without-tower", ("a3",), "Put the black large back beside the board."),
     ]
     assert GAME.table.explain(state, {"a2": "black large", "a3": "red large"}) == ()
+
+
+def test_a_large_that_was_moved_among_many_moves_is_named_with_where_it_stands():
+    seen = {"d2": "empty", "c4": "yellow large", "a3": "red large", "b4": "red large", "e3": "yellow large"}
+    breaches = GAME.table.explain(with_stacks("2,2", {}), seen)
+    assert (breaches[0].rule, breaches[0].places) == ("large-moved", ("d2", "c4"))
+    assert all("c4 rests" not in breach.sentence for breach in breaches)
