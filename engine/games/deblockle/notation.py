@@ -155,7 +155,11 @@ def _read(text: str) -> _Written:
     if not groups:
         raise UnreadableError(f"{text!r} names no square; expected {_EXPECTED}")
     if len(groups) > 3:
-        raise UnreadableError(f"{text!r} names more than three squares; expected {_EXPECTED}", written.columns[3])
+        raise UnreadableError(
+            f"{text!r} names more than three squares; expected only where the block starts, rolls to and ends, as in "
+            f"{_EXPECTED}",
+            written.columns[3],
+        )
     if len(groups) == 3 and written.off:
         raise UnreadableError(
             f"{text!r} names both off and a square to end on; expected {_EXPECTED}", written.columns[2]

@@ -97,7 +97,13 @@ def _breaches(seen: Mapping[str, tuple[str, str]], options: DeblockleOptions, *,
             found.append(Breach("too-few-blocks", sentence, f"Put the {player} blocks on the board."))
         else:
             right = min(number, MOST_BLOCKS) if anywhere else options.blocks(player)
-            found += _BLOCK.wrong_number(player, number, right, missing, surplus)
+            wrong = _BLOCK.wrong_number(player, number, right, missing, surplus)
+            if anywhere:
+                sentence = (
+                    f"There are {number} {player} blocks on the board; each player starts with 1 to {MOST_BLOCKS}."
+                )
+                wrong = [replace(breach, sentence=sentence) for breach in wrong]
+            found += wrong
         for square in members(standing[player]):
             place = PLACES[square]
             if STARS >> square & 1:

@@ -74,7 +74,9 @@ def test_a_set_up_anywhere_takes_the_visible_number_of_blocks():
     assert [breach.rule for breach in raised.value.breaches] == ["too-few-blocks"]
     with pytest.raises(IllegalTurnError) as raised:
         GAME.table.set_up(seen("a1:G.x b1:G.x c1:G.x d1:G.x e1:G.x d7:T.x"), anywhere=True)
-    assert [breach.rule for breach in raised.value.breaches] == ["too-many-blocks"]
+    (breach,) = raised.value.breaches
+    assert (breach.rule, breach.remedy) == ("too-many-blocks", "Take 1 of the gold blocks off the board.")
+    assert breach.sentence == "There are 5 gold blocks on the board; each player starts with 1 to 4."
 
 
 def test_side_by_side_set_up_is_refused_in_the_variant_only():

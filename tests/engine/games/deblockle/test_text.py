@@ -108,7 +108,7 @@ def test_turns_are_read_leniently(text, strict):
         ("c3-c4=s", 7, "'s' at column 7 of 'c3-c4=s'; expected star, stop or slider in full"),
         ("c3-c4=stop s", 12, "expected a turn such as"),
         ("c3-d3=hoops-d4-off", 13, "names both off and a square to end on"),
-        ("c3-c4-c5-c6", 10, "more than three squares"),
+        ("c3-c4-c5-c6", 10, "more than three squares; expected only where the block starts, rolls to and ends"),
         ("c3-c9", 4, "cannot read 'c9' at column 4"),
         ("c3-h3", 4, "cannot read 'h3' at column 4"),
         ("c3-c4=moon", 7, "'moon' at column 7"),
