@@ -182,7 +182,7 @@ def _unexplained(turn: TurnInProgress, result: Side) -> tuple[Breach, ...]:
     found = []
     gone, came = turn.pieces & ~result.pieces, result.pieces & ~turn.pieces
     places = GRID.names_of(gone | came)
-    carried = gone >> turn.ball & 1 and came >> result.ball & 1
+    carried = (turn.ball, result.ball) in _match_moves(turn.side, Shown(result.pieces, 1 << result.ball)).pairs
     if carried:
         found.append(_carried_breach(turn.ball, result.ball))
     if GOAL[turn.player] >> result.ball & 1 or not carried:

@@ -341,3 +341,12 @@ def test_a_ball_on_a_piece_that_must_go_needs_no_remedy_of_its_own(change, rule)
     state = GAME.rules.new()
     (breach,) = GAME.table.explain(state, changed(state, change))
     assert breach.rule == rule
+
+
+def test_a_pass_to_another_piece_is_not_told_as_a_move_of_the_carrier():
+    state = GAME.rules.new()
+    breaches = GAME.table.explain(state, changed(state, "d1- d2:b c1- c3:B"))
+    assert [(each.rule, each.places) for each in breaches] == [
+        ("pass-not-straight", ("d1", "c3")),
+        ("too-many-moves", ("c1", "d1", "d2", "c3")),
+    ]
