@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -280,7 +281,7 @@ def _marks_of_penalty(turn: NumberDropTurn, marks: str) -> list[Breach]:
     return [_breach("crosses-only", sentence, "Write the penalty in X, and nothing else.", turn)]
 
 
-def _marks_of_drop(state: NumberDropState, turn: NumberDropTurn, marks: str) -> list[Breach]:
+def _marks_of_drop(state: NumberDropState, turn: WritingTurn, marks: str) -> list[Breach]:
     faces = state.roll[:-1]
     remedy = f"Write {', '.join(faces)}, each once" + (" (* is any digit)." if STAR in faces else ".")
     if CROSS in marks:
@@ -290,6 +291,11 @@ def _marks_of_drop(state: NumberDropState, turn: NumberDropTurn, marks: str) -> 
         return [_breach("four-digits", sentence, remedy, turn)]
     if not (set(marks) <= set(DIGITS) and fits_dice(marks, faces)):
         sentence = f"{turn.player} wrote {', '.join(marks)}, but the dice show {', '.join(faces)}."
+        wrong, lacking = ("".join((Counter(a) - Counter(b)).elements()) for a, b in ((marks, faces), (faces, marks)))
+        if STAR not in faces and len(wrong) == 1 and marks.count(wrong) == 1:
+            at = marks.index(wrong)
+            remedy = f"Write {lacking} instead of {wrong} on {written_by(turn)[0][at]}."
+            return [Breach("digits-as-rolled", sentence, remedy, (turn.places[at],))]
         return [_breach("digits-as-rolled", sentence, remedy, turn)]
     return []
 
