@@ -248,9 +248,9 @@ def _breaches_of_sheet(before: NumberDropState, player: int, seen: dict[int, tup
         if before.phase is Phase.DROP and before.playing >> player & 1:
             bit = 1 << player
             state = replace(state, playing=before.playing & ~bit, combining=before.combining | bit)
-        if loop and not loop & ~set_of(fresh) and is_untimely(before, turn):
-            # The loop goes with the digits that have to be erased.
-            return tuple(found)
+        if loop and is_untimely(before, turn):
+            # A loop is judged without the digits that have to be erased.
+            loop &= ~set_of(fresh)
     if loop and not is_on_changed:
         found += _breaches_of_loop(state, player, loop)
     return tuple(found)

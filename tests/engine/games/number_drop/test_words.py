@@ -148,6 +148,15 @@ def test_a_loop_round_digits_that_have_to_be_erased_has_no_breach_of_its_own():
     assert [breach.rule for breach in GAME.table.explain(state, written)] == ["roll-first"]
 
 
+def test_a_loop_is_judged_without_the_digits_that_have_to_be_erased():
+    state = GAME.notation.parse_state(COMBINE)
+    written = {"p1.b2": "digit 5 circled", "p1.c2": "digit 5 circled", "p1.d2": "digit 5 circled"}
+    assert [(breach.rule, breach.places) for breach in GAME.table.explain(state, written)] == [
+        ("not-your-turn", ("p1.d2",)),
+        ("combination-size", ("p1.b2", "p1.c2")),
+    ]
+
+
 @given(OPTIONS)
 def test_the_summary_tells_the_rules_in_force(options):
     told, settings = GAME.notation.summary(options), GAME.rules.new(options).options
