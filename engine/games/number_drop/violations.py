@@ -233,36 +233,33 @@ def _breaches_of_drop(state: NumberDropState, player: int, turn: WritingTurn) ->
         was = "as it was" if len(taken) == 1 else "as they were"
         remedy = f"Write {listed(taken)} {was}, and drop the shape elsewhere."
         return (_breach("written-stays", sentence, remedy, turn),)
-    surplus = _surplus(state, player, turn)
-    if surplus is not None:
-        return (surplus,)
     penalty = state.phase is Phase.PENALTY
     found = _marks_of_penalty(turn, marks) if penalty else _marks_of_drop(state, turn, marks)
-    if [breach.rule for breach in found] == ["four-digits"]:
-        # So few or so many digits can't have the shape.
-        return tuple(found)
-    shapes = penalty_shapes(state) if penalty else turned_shapes(state.options.components, state.roll[-1])
-    return (*found, *_breaches_of_shape(state, turn, sheet, squares, shapes))
+    # So few or so many digits can't have the shape.
+    if [breach.rule for breach in found] != ["four-digits"]:
+        shapes = penalty_shapes(state) if penalty else turned_shapes(state.options.components, state.roll[-1])
+        found += _breaches_of_shape(state, turn, sheet, squares, shapes)
+    surplus = _surplus(state, player, turn) if found else []
+    if surplus:
+        remedy = f"Erase {listed(surplus)} on {turn.player}'s sheet."
+        return (replace(found[0], remedy=remedy, places=tuple(f"{turn.player}.{square}" for square in surplus)),)
+    return tuple(found)
 
 
-def _surplus(state: NumberDropState, player: int, turn: WritingTurn) -> Breach | None:
-    """Return the breach of writing more than may drop; ``None`` if there isn't more, or no telling which marks are."""
-    squares, marks = written_by(turn)
-    written = list(zip(squares, marks, strict=True))
+def _surplus(state: NumberDropState, player: int, turn: WritingTurn) -> list[str]:
+    """Return the squares written besides what may drop; empty if there are none, or it isn't clear which they are."""
+    written = list(zip(*written_by(turn), strict=True))
     penalty = state.phase is Phase.PENALTY
-    if penalty:
-        kept = [tuple(pair for pair in written if pair[1] == CROSS)]
-    elif len(written) <= _MOST_WRITTEN:
-        kept = list(combinations(written, len(state.roll) - 1))
+    size = len(penalty_shapes(state)[0]) if penalty else len(state.roll) - 1
+    crosses = tuple(pair for pair in written if pair[1] == CROSS)
+    if penalty and len(crosses) < len(written):
+        kept = [crosses]
+    elif size < len(written) <= _MOST_WRITTEN:
+        kept = list(combinations(written, size))
     else:
-        return None
-    good = [pairs for pairs in kept if pairs != tuple(written) and _may_drop(state, player, turn.player, pairs)]
-    if len(good) != 1:
-        return None
-    (breach,) = _marks_of_penalty(turn, marks) if penalty else _marks_of_drop(state, turn, marks)
-    extra = [square for square, mark in written if (square, mark) not in good[0]]
-    remedy = f"Erase {listed(extra)} on {turn.player}'s sheet."
-    return replace(breach, remedy=remedy, places=tuple(f"{turn.player}.{square}" for square in extra))
+        return []
+    good = [pairs for pairs in kept if _may_drop(state, player, turn.player, pairs)]
+    return [square for square, mark in written if (square, mark) not in good[0]] if len(good) == 1 else []
 
 
 def _may_drop(state: NumberDropState, player: int, who: str, pairs: Sequence[tuple[str, str]]) -> bool:
