@@ -116,7 +116,7 @@ def test_an_illegal_turn_is_refused_with_the_reason(run: Run) -> None:
     before = kinds()
     for arguments, words in (
         (("turn", turn), "No block stands on c1"),
-        (("turn", "c9"), "column 2 of 'c9'"),
+        (("turn", "c9"), "cannot read 'c9' at column 1 of 'c9'"),
         (("roll", "3"), "Deblockle has no dice"),
         (("announce", "repetition"), "teal:repetition is not allowed here"),
         (("announce", "dance"), "not an announcement of this game"),
