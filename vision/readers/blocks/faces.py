@@ -205,6 +205,15 @@ them. It is below 0 for a colour learned under gloss. Wider: stronger reflection
 GLOSS_SPREAD = 0.12
 """Standard deviation of that light. Larger: glossy faces match better, but colours are distinguished less reliably."""
 
+CONTRASTS = np.array([1.0, 1.2, 1.45, 1.75, 2.1])
+"""Factors of a known colour's log ratio for comparison, since cameras that sharpen or brighten the colours also stretch
+the contrast between face and ink. Wider: such pictures can match.
+"""
+CONTRAST_SPREAD = 0.3
+"""Standard deviation of such a factor's logarithm. Larger: pictures of such cameras match better, but colours are
+distinguished less reliably. Set by hand on ray-traced pictures under all effects of ``benchmarks/photoreal.py``.
+"""
+
 
 def fit_face(
     finder: FaceFinder, picture: FloatImage, window: PlaneWindow, middle_mm: tuple[float, float], blur_px: float
@@ -265,19 +274,22 @@ def fit_face(
 class ColourMetric:
     """Distance of a face's colour from each known one, in standard deviations of ``spread`` (log units).
 
-    Gloss adds the lamp's own light to all channels, most visibly on dark faces. Each colour is also compared with some
-    gloss added or removed (the dichromatic reflection model, Shafer 1985), at a cost.
+    Gloss adds the lamp's own light to all channels, most visibly on dark faces (the dichromatic reflection model,
+    Shafer 1985). Some cameras stretch the contrast. Each colour is also compared with some gloss added or removed, and
+    with more contrast, at a cost.
     """
 
     def __init__(self, colours: Mapping[str, FloatArray], spread: float) -> None:
         self._spread = spread
         self._names = tuple(colours)
-        self._glossy = np.array([_glossy(known) for known in colours.values()]).reshape(-1, len(GLOSS), 3)
-        self._price = (GLOSS / GLOSS_SPREAD) ** 2
+        variants = [[_glossy(factor * known) for factor in CONTRASTS] for known in colours.values()]
+        self._variants = np.array(variants).reshape(-1, len(CONTRASTS) * len(GLOSS), 3)
+        contrast_price = (np.log(CONTRASTS) / CONTRAST_SPREAD) ** 2
+        self._price = (contrast_price[:, None] + (GLOSS / GLOSS_SPREAD) ** 2).ravel()
 
     def distances(self, face: FloatArray, ink: FloatArray) -> dict[str, float]:
         """Return the distance of linear-light ``face`` and ``ink``, each (3,), from each colour."""
-        off = (log_ratio(face, ink) - self._glossy) / self._spread
+        off = (log_ratio(face, ink) - self._variants) / self._spread
         least = np.sqrt(((off * off).mean(axis=2) + self._price).min(axis=1))
         return dict(zip(self._names, least.tolist(), strict=True))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -166,6 +168,10 @@ def test_a_known_colour_has_no_distance_in_any_light_and_a_small_one_with_gloss(
     for gloss in (-0.03, -0.015, 0.015, 0.03, 0.05, 0.08, 0.12, 0.17, 0.23, 0.3):
         glossy = metric.distances(red + gloss * 0.75, ink + gloss * 0.75)
         assert 0.6 <= glossy["red"] * 0.12 / abs(gloss) <= 1.01
+    for contrast in (1.2, 1.5, 2.0):
+        stretched = metric.distances(red, red * (ink / red) ** contrast)
+        assert stretched["red"] < math.log(contrast) / 0.3 + 0.3
+        assert stretched["green"] > 4
     off = metric.distances(red * np.exp(0.2), ink)
     assert 0.3 < off["red"] < 1.3
     wide = ColourMetric(LOOKS.colours, 0.4).distances(red, np.array([0.75, 0.3, 0.75]))
