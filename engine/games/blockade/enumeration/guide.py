@@ -44,9 +44,10 @@ class Guide:
         """Return a lower bound on the steps from a layout to the end."""
         return self._to_do(layout).steps
 
-    def moves_from(self, layout: Layout) -> int:
-        """Return a lower bound on the number of moves from a layout to the end."""
-        return self._to_do(layout).moves
+    def steps_and_moves_from(self, layout: Layout) -> tuple[int, int]:
+        """Return lower bounds on the steps and on the number of moves from a layout to the end."""
+        to_do = self._to_do(layout)
+        return to_do.steps, to_do.moves
 
     def squares_for(self, layout: Layout, start: int, most: int) -> int:
         """Return the set of squares to which the top piece of ``start`` may go with ``most`` steps left to the end.

@@ -208,7 +208,8 @@ class Search:
         """Return a lower bound on the cost from a layout to the guide's end; 0 without a guide."""
         if self.guide is None:
             return 0
-        return self.guide.steps_from(layout) * COST_OF_A_POINT + self.guide.moves_from(layout)
+        steps, moves = self.guide.steps_and_moves_from(layout)
+        return steps * COST_OF_A_POINT + moves
 
     def _reached(self, node: Node) -> Reached:
         layout = node[0]
