@@ -29,12 +29,14 @@ class StillnessSettings:
     """Minimum share of its pixels, then and now, that are the same. Higher: noise moves it."""
 
 
+_SETTINGS = StillnessSettings()
+
+
 class StillThings:
     """Follows the hands over one surface, reading by reading."""
 
-    def __init__(self, edge_px: int, settings: StillnessSettings = StillnessSettings()) -> None:
+    def __init__(self, edge_px: int) -> None:
         """Prepare; an object hides ``edge_px`` more pixels around it than a hand does."""
-        self._settings = settings
         self._edge = np.ones((2 * edge_px + 1, 2 * edge_px + 1), dtype=np.uint8)
         self._hands: list[tuple[BoolImage, float]] = []
         self._judged_s = -math.inf
@@ -42,7 +44,7 @@ class StillThings:
     @property
     def due_s(self) -> float:
         """When the next hand becomes an object if it stays where it is; infinite if none will."""
-        due = (since_s + self._settings.still_s for _, since_s in self._hands)
+        due = (since_s + _SETTINGS.still_s for _, since_s in self._hands)
         return min((one for one in due if one > self._judged_s), default=math.inf)
 
     def judged(self, occlusions: Sequence[Occlusion], time_s: float) -> tuple[Occlusion, ...]:
@@ -53,11 +55,11 @@ class StillThings:
     def _judged(self, hand: Occlusion, before: Sequence[tuple[BoolImage, float]], time_s: float) -> Occlusion:
         known = next((one for one in before if self._is_same(one[0], hand.pixels)), (hand.pixels, time_s))
         self._hands.append(known)
-        if time_s < known[1] + self._settings.still_s:
+        if time_s < known[1] + _SETTINGS.still_s:
             return hand
         hidden = cv2.dilate(hand.pixels.astype(np.uint8), self._edge) > 0
         return replace(hand, kind=HindranceKind.OBJECT, pixels=np.asarray(hidden))
 
     def _is_same(self, before: BoolImage, now: BoolImage) -> bool:
         both = int(np.count_nonzero(before & now))
-        return both > self._settings.least_overlap * int(np.count_nonzero(before | now))
+        return both > _SETTINGS.least_overlap * int(np.count_nonzero(before | now))

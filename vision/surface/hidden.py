@@ -29,6 +29,9 @@ class HiddenSettings:
     """The same for a place whose piece is clearly seen."""
 
 
+_SETTINGS = HiddenSettings()
+
+
 @dataclass(frozen=True, eq=False)
 class _NeededArea:
     """The part of a view that a place needs: the inside of a convex outline, (n, 2) as (column, row)."""
@@ -64,10 +67,7 @@ class _NeededArea:
 class HiddenPlaces:
     """Finds hidden places by the pixels of a view that each place needs, empty and with a piece on it."""
 
-    def __init__(
-        self, surface: GridSurface, sampler: SurfaceSampler, settings: HiddenSettings = HiddenSettings()
-    ) -> None:
-        self._settings = settings
+    def __init__(self, surface: GridSurface, sampler: SurfaceSampler) -> None:
         self._surface = surface
         self._sampler = sampler
 
@@ -77,9 +77,9 @@ class HiddenPlaces:
         for place, (piece, square) in self._needed_areas.items() if occlusions else ():
             seen = clear.get(place, False)
             for occlusion in occlusions:
-                most = self._settings.seen_through_share if seen else self._settings.hidden_share
+                most = _SETTINGS.seen_through_share if seen else _SETTINGS.hidden_share
                 if piece.share(occlusion.pixels) > most or (
-                    not seen and square.share(occlusion.pixels) > self._settings.hidden_square_share
+                    not seen and square.share(occlusion.pixels) > _SETTINGS.hidden_square_share
                 ):
                     hidden[place] = occlusion.kind
                     break
@@ -89,12 +89,11 @@ class HiddenPlaces:
     def _outside(self) -> tuple[str, ...]:
         """The places that the picture does not show."""
         outside = self._sampler.outside
-        settings = self._settings
         return tuple(
             place
             for place, (piece, square) in (self._needed_areas.items() if outside.any() else ())
-            if piece.share(outside) > settings.seen_through_share
-            or square.share(outside) > settings.hidden_square_share
+            if piece.share(outside) > _SETTINGS.seen_through_share
+            or square.share(outside) > _SETTINGS.hidden_square_share
         )
 
     @cached_property

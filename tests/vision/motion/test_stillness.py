@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from vision.motion import stillness
 from vision.motion.stillness import StillnessSettings, StillThings
 from vision.reading import HindranceKind
 from vision.surface.occlusion import Occlusion
@@ -22,8 +23,9 @@ def thing(column: int, kind: HindranceKind = HAND, side: int = 20) -> Occlusion:
 
 
 @pytest.fixture
-def still() -> StillThings:
-    return StillThings(2, StillnessSettings(still_s=10.0))
+def still(monkeypatch: pytest.MonkeyPatch) -> StillThings:
+    monkeypatch.setattr(stillness, "_SETTINGS", StillnessSettings(still_s=10.0))
+    return StillThings(2)
 
 
 def kinds(still: StillThings, things: list[Occlusion], time_s: float) -> list[HindranceKind]:

@@ -13,6 +13,7 @@ from vision.geometry import CameraModel, CubeSolid, Pose
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import default_layout
 from vision.reading import HindranceKind
+from vision.surface import hidden as hidden_places
 from vision.surface.hidden import HiddenPlaces, HiddenSettings
 from vision.surface.occlusion import Occlusion
 from vision.surface.view import PIECE_MARGIN_MM, SurfaceSampler, view_window
@@ -116,9 +117,12 @@ def test_hiding_a_clearly_seen_piece_takes_a_larger_covering(sampler: SurfaceSam
 
 
 @pytest.mark.parametrize("place", ["d4", "b6", "f3"])
-def test_a_bare_square_is_hidden_by_the_covered_share_of_its_area(sampler: SurfaceSampler, place: str) -> None:
+def test_a_bare_square_is_hidden_by_the_covered_share_of_its_area(
+    sampler: SurfaceSampler, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     flat = GridSurface("sheet", columns=7, rows=7, cell_mm=40.0, height_mm=BOARD.height_mm)
     settings = HiddenSettings(hidden_share=0.9, hidden_square_share=0.3)
-    places = HiddenPlaces(flat, sampler, settings)
+    monkeypatch.setattr(hidden_places, "_SETTINGS", settings)
+    places = HiddenPlaces(flat, sampler)
     assert places.hidden([covering(sampler, place, 0.25)], {}) == {}
     assert places.hidden([covering(sampler, place, 0.36)], {}) == {place: HindranceKind.OBJECT}

@@ -59,6 +59,9 @@ class TileSettings:
     """Unlikeness below which two cells can't be told apart."""
 
 
+_SETTINGS = TileSettings()
+
+
 @dataclass(frozen=True)
 class ReadCell:
     """A cell's most likely symbol, ``UNKNOWN`` for one that was not learned, and its probability."""
@@ -82,24 +85,18 @@ class TileSet:
         return Counter(self.names)
 
     def read(
-        self,
-        image: Image,
-        grid: TileGrid,
-        source: str,
-        *,
-        any_way_up: bool = False,
-        settings: TileSettings = TileSettings(),
+        self, image: Image, grid: TileGrid, source: str, *, any_way_up: bool = False
     ) -> tuple[tuple[ReadCell, ...], ...]:
         """Read the cells of a photo, row by row; raises LayoutError and FrameError as ``flat_cells`` does."""
         seen = flat_cells(image, grid, source)
-        print_off = _print_unlikeness(seen, self.cells, 4 if any_way_up else 1, settings)
+        print_off = _print_unlikeness(seen, self.cells, 4 if any_way_up else 1)
         colours = _Colours.of(seen, self.cells)
-        light = _fitted_light(print_off, colours, grid, settings)
-        unlikeness = print_off + colours.unlikeness(light, settings)
+        light = _fitted_light(print_off, colours, grid)
+        unlikeness = print_off + colours.unlikeness(light)
         owners = np.array(self.names)
         symbols = list(self.counts)
         best = np.stack([unlikeness[:, owners == symbol].min(axis=1) for symbol in symbols], axis=1)
-        read = [_read_cell([*symbols, UNKNOWN], np.append(row, settings.unknown), settings) for row in best]
+        read = [_read_cell([*symbols, UNKNOWN], np.append(row, _SETTINGS.unknown)) for row in best]
         return tuple(tuple(read[start : start + grid.columns]) for start in range(0, len(read), grid.columns))
 
     def save(self, path: Path) -> None:
@@ -130,9 +127,7 @@ class TileSet:
         return cls(tuple(name for name, _ in whole), np.stack([cell for _, cell in whole]))
 
 
-def learn_tiles(
-    image: Image, grid: TileGrid, names: Sequence[str], source: str, settings: TileSettings = TileSettings()
-) -> TileSet:
+def learn_tiles(image: Image, grid: TileGrid, names: Sequence[str], source: str) -> TileSet:
     """Learn symbols from a photo whose cells show ``names`` in reading order; a name may be repeated.
 
     Raises EnrolmentError if the number of names and cells differs, and where two names look the same; LayoutError and
@@ -147,12 +142,12 @@ def learn_tiles(
         raise EnrolmentError(f"the name {UNKNOWN} stands for cells that are like no symbol; choose another name")
     cells = flat_cells(image, grid, source)
     same_light = np.zeros((len(cells), 3))
-    unlikeness = _print_unlikeness(cells, cells, 1, settings)
-    unlikeness += _Colours.of(cells, cells).unlikeness(same_light, settings)
+    unlikeness = _print_unlikeness(cells, cells, 1)
+    unlikeness += _Colours.of(cells, cells).unlikeness(same_light)
     owners = np.array(names)
     unlikeness[owners[:, None] == owners[None]] = np.inf
     first, second = divmod(int(unlikeness.argmin()), len(cells))
-    if unlikeness[first, second] < settings.same:
+    if unlikeness[first, second] < _SETTINGS.same:
         places = [
             f"{names[at]} (row {at // grid.columns + 1}, column {at % grid.columns + 1})" for at in (first, second)
         ]
@@ -176,8 +171,8 @@ def _tile_from_json(tile: Any) -> tuple[str, FloatImage] | None:
     return tile["symbol"], values.reshape(CELL_PX, CELL_PX, 3).astype(np.float32)
 
 
-def _read_cell(symbols: Sequence[str], unlikeness: FloatArray, settings: TileSettings) -> ReadCell:
-    chances = np.exp(-settings.sharpness * (unlikeness - unlikeness.min()))
+def _read_cell(symbols: Sequence[str], unlikeness: FloatArray) -> ReadCell:
+    chances = np.exp(-_SETTINGS.sharpness * (unlikeness - unlikeness.min()))
     chances /= chances.sum()
     best = int(chances.argmax())
     named = {symbol: float(chance) for symbol, chance in zip(symbols, chances, strict=True)}
@@ -195,22 +190,22 @@ def _mean_light(cells: FloatImage) -> FloatArray:
     return np.asarray(np.maximum(light.mean(axis=(1, 2), dtype=np.float64), DARKEST / 10), dtype=np.float64)
 
 
-def _normalised(windows: FloatImage, settings: TileSettings) -> _Floats:
+def _normalised(windows: FloatImage) -> _Floats:
     """Return the print alone, (n, points): mean removed; of length 1 at strong contrast, near 0 for blank cells."""
     print_ = windows - windows.mean(axis=(1, 2), keepdims=True)
     flat = print_.reshape(len(print_), -1)
-    contrast = np.sqrt(np.square(flat).mean(axis=1, keepdims=True) + settings.least_contrast**2)
+    contrast = np.sqrt(np.square(flat).mean(axis=1, keepdims=True) + _SETTINGS.least_contrast**2)
     return np.asarray(flat / (contrast * np.sqrt(flat.shape[1])), dtype=np.float32)
 
 
-def _print_unlikeness(seen: FloatImage, taught: FloatImage, turns: int, settings: TileSettings) -> FloatArray:
+def _print_unlikeness(seen: FloatImage, taught: FloatImage, turns: int) -> FloatArray:
     """Return the unlikeness of prints, (seen, taught), minimised over offsets and rotations."""
     inner = _window(taught, _SHIFT_PX, _SHIFT_PX)
-    turned = [_normalised(np.rot90(inner, turn, axes=(1, 2)), settings) for turn in range(turns)]
+    turned = [_normalised(np.rot90(inner, turn, axes=(1, 2))) for turn in range(turns)]
     least = np.full((len(seen), len(taught)), np.inf)
     shifts = range(2 * _SHIFT_PX + 1)
     for across, down in ((across, down) for across in shifts for down in shifts):
-        here = _normalised(_window(seen, across, down), settings)
+        here = _normalised(_window(seen, across, down))
         for known in turned:
             lengths = np.square(here).sum(axis=1)[:, None] + np.square(known).sum(axis=1)[None]
             np.minimum(least, lengths - 2 * here @ known.T, out=least)
@@ -238,17 +233,17 @@ class _Colours:
         """Return the same for a subset of the seen cells."""
         return _Colours(self.differences[cells], self.sureness[cells])
 
-    def strangeness(self, light: FloatArray, settings: TileSettings) -> FloatArray:
+    def strangeness(self, light: FloatArray) -> FloatArray:
         """Return the squared differences in units of the settings, (seen, taught), under a ``light`` of (seen, 3)."""
         off = self.differences - light[:, None]
         brightness = off.mean(axis=2)
         other = np.square(off - brightness[..., None]).sum(axis=2)
-        strange = np.square(brightness / settings.brightness) + self.sureness * other / settings.chroma**2
+        strange = np.square(brightness / _SETTINGS.brightness) + self.sureness * other / _SETTINGS.chroma**2
         return np.asarray(strange, dtype=np.float64)
 
-    def unlikeness(self, light: FloatArray, settings: TileSettings) -> FloatArray:
+    def unlikeness(self, light: FloatArray) -> FloatArray:
         """Return the same mapped to 0 to 1 (Geman and McClure's function)."""
-        strange = self.strangeness(light, settings)
+        strange = self.strangeness(light)
         return np.asarray(strange / (1 + strange), dtype=np.float64)
 
 
@@ -264,27 +259,27 @@ _EVEN = 4.0
 """Weight of the prior that the light is even, in cells."""
 
 
-def _fitted_light(print_off: FloatArray, colours: _Colours, grid: TileGrid, settings: TileSettings) -> FloatArray:
+def _fitted_light(print_off: FloatArray, colours: _Colours, grid: TileGrid) -> FloatArray:
     """Return the difference in light from the learned photo, in log units, (cells, 3)."""
     tried = _spread(len(print_off), _CELLS_TRIED)
     some, some_print = colours.some(tried), print_off[tried]
-    cells, taught = np.nonzero(some_print < settings.unknown)
+    cells, taught = np.nonzero(some_print < _SETTINGS.unknown)
     pairs = _spread(len(cells), _STARTS)
     starts = np.vstack([np.zeros(3), some.differences[cells[pairs], taught[pairs]]])
     costs = []
     for start in starts:
-        unlike = some_print + some.unlikeness(np.tile(start, (len(tried), 1)), settings)
+        unlike = some_print + some.unlikeness(np.tile(start, (len(tried), 1)))
         usual = float(np.square(start / _USUAL_LIGHT).sum())
-        costs.append(float(np.minimum(unlike.min(axis=1), settings.unknown).sum()) + settings.unknown * usual)
+        costs.append(float(np.minimum(unlike.min(axis=1), _SETTINGS.unknown).sum()) + _SETTINGS.unknown * usual)
     light = np.tile(starts[int(np.argmin(costs))], (len(print_off), 1))
     across, down = np.meshgrid(np.linspace(-1, 1, grid.columns), np.linspace(-1, 1, grid.rows))
     terms = np.column_stack([np.ones(across.size), across.ravel(), down.ravel()])
     every = np.arange(len(light))
     for _ in range(_ROUNDS):
-        unlike = print_off + colours.unlikeness(light, settings)
+        unlike = print_off + colours.unlikeness(light)
         nearest = unlike.argmin(axis=1)
-        strange = colours.strangeness(light, settings)[every, nearest]
-        weights = np.where(unlike[every, nearest] < settings.unknown, 1 / np.square(1 + strange), 0.0)
+        strange = colours.strangeness(light)[every, nearest]
+        weights = np.where(unlike[every, nearest] < _SETTINGS.unknown, 1 / np.square(1 + strange), 0.0)
         if not weights.any():
             break
         weighted = terms * (weights * colours.sureness[every, nearest])[:, None]

@@ -14,6 +14,7 @@ import pytest
 from tests.vision.readers.tiles.drawn import STRAIGHT, photo
 from vision.errors import EnrolmentError, FrameError, LayoutError
 from vision.frame import Image
+from vision.readers.tiles import symbols
 from vision.readers.tiles.cells import CELL_PX, MOST_CELLS, TileGrid, flat_cells, flat_grid
 from vision.readers.tiles.symbols import UNKNOWN, TileSet, TileSettings, learn_tiles
 
@@ -51,11 +52,13 @@ def unlikeness(first: np.ndarray, second: np.ndarray) -> float:
     low, high = 0.0, 4.0
     for _ in range(11):
         middle = (low + high) / 2
-        try:
-            learn_tiles(image, grid, ["a", "b"], "it", replace(TileSettings(), same=middle))
-            low = middle
-        except EnrolmentError:
-            high = middle
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(symbols, "_SETTINGS", TileSettings(same=middle))
+            try:
+                learn_tiles(image, grid, ["a", "b"], "it")
+                low = middle
+            except EnrolmentError:
+                high = middle
     return (low + high) / 2
 
 
@@ -100,13 +103,15 @@ def test_a_cells_print_is_like_its_own_unlike_a_blank_and_more_unlike_another() 
     assert 0.02 < faint < 0.4
 
 
-def test_a_probability_follows_from_the_differences_of_unlikeness() -> None:
+def test_a_probability_follows_from_the_differences_of_unlikeness(monkeypatch: pytest.MonkeyPatch) -> None:
     grey = plain(0.4, 0.4, 0.4)
     tiles = learn_tiles(*row_of(with_print(grey, 0.2), with_print(grey, 0.3, upright=False), grey), list("abc"), "it")
     image, grid = row_of(with_print(grey, 0.25), with_print(grey, 0.4, upright=False), with_print(grey, 0.95))
     odds = []
     for sharpness in (5.0, 10.0):
-        (read,) = tiles.read(image, grid, "it", settings=TileSettings(sharpness=sharpness))
+        with monkeypatch.context() as patch:
+            patch.setattr(symbols, "_SETTINGS", TileSettings(sharpness=sharpness))
+            (read,) = tiles.read(image, grid, "it")
         assert [cell.symbol for cell in read] == list("abc")
         for cell in read:
             assert cell.probability == max(cell.probabilities.values()) == cell.probabilities[cell.symbol]
@@ -117,7 +122,8 @@ def test_a_probability_follows_from_the_differences_of_unlikeness() -> None:
     assert np.log(usual[0].probability / usual[0].probabilities[UNKNOWN]) == pytest.approx(10 * odds[0][0], rel=1e-6)
     (same,) = tiles.read(*row_of(with_print(grey, 0.2), with_print(grey, 0.3, upright=False), grey), "it")
     assert np.log(same[0].probability / same[0].probabilities[UNKNOWN]) == pytest.approx(50 * 0.24, abs=0.7)
-    (strict,) = tiles.read(image, grid, "it", settings=TileSettings(unknown=-1.0))
+    monkeypatch.setattr(symbols, "_SETTINGS", TileSettings(unknown=-1.0))
+    (strict,) = tiles.read(image, grid, "it")
     assert [cell.symbol for cell in strict] == [UNKNOWN] * 3
 
 
