@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from types import TracebackType
 
 from common.backoff import Backoff
 from common.closeable import Closeable
@@ -214,9 +213,7 @@ class LivePanel:
         self._running = self._threads.submit(self._run)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         self.close()
         if kind is None:
             self._raise_if_ended()
