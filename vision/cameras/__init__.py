@@ -3,7 +3,6 @@
 from vision.cameras.camera import Camera
 from vision.cameras.files import GrowingFolder, ImageFiles, VideoFile, image_paths
 from vision.cameras.live import LiveCamera, Shot, usb_camera
-from vision.cameras.pi import pi_camera
 from vision.cameras.sources import is_live, open_camera, source_path
 
 __all__ = [
@@ -16,7 +15,6 @@ __all__ = [
     "image_paths",
     "is_live",
     "open_camera",
-    "pi_camera",
     "source_path",
     "usb_camera",
 ]

@@ -54,7 +54,7 @@ class PiCapture:
         size: tuple[int, int],
         frames_per_second: float,
         *,
-        command: Sequence[str],
+        command: Sequence[str] = (*SYSTEM_PYTHON, str(SERVER)),
         boot_clock: Clock = _boot_clock,
         silence_s: float = _FRAME_S,
     ) -> None:
@@ -157,12 +157,10 @@ def pi_camera(
     clock: Clock,
     size: tuple[int, int] | None,
     frames_per_second: float | None = None,
-    retry_s: float = 1.0,
-    command: Sequence[str] = (*SYSTEM_PYTHON, str(SERVER)),
 ) -> LiveCamera:
     """Open a camera on the Pi's ribbon cable, by its number. Raises CameraError when it can't be used."""
 
     def open_capture() -> Capture:
-        return PiCapture(number, size or DEFAULT_SIZE, frames_per_second or DEFAULT_RATE, command=command)
+        return PiCapture(number, size or DEFAULT_SIZE, frames_per_second or DEFAULT_RATE)
 
-    return LiveCamera(open_capture, name=f"pi:{number}", clock=clock, retry_s=retry_s)
+    return LiveCamera(open_capture, name=f"pi:{number}", clock=clock)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.guard import GUARD_S
-from vision.cameras import LiveCamera, open_camera, pi_camera
+from vision.cameras import LiveCamera, open_camera
 from vision.cameras.pi import SERVER, PiCapture
 from vision.errors import CameraError, FrameTimeoutError
 from vision.frame import Frame
@@ -142,7 +142,10 @@ def test_a_missing_python_is_reported() -> None:
 
 @pytest.fixture
 def live() -> Iterator[LiveCamera]:
-    with pi_camera(0, clock=time.monotonic, size=SIZE, retry_s=0.01, command=command()) as camera:
+    def open_capture() -> PiCapture:
+        return PiCapture(0, SIZE, 15.0, command=command())
+
+    with LiveCamera(open_capture, name="pi:0", clock=time.monotonic, retry_s=0.01) as camera:
         yield camera
 
 
@@ -151,13 +154,13 @@ def _read_all(camera: LiveCamera) -> None:
         camera.read(GUARD_S)
 
 
-def test_a_process_that_dies_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_dies_is_started_again(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     monkeypatch.setenv("PI_CAMERA", "dies")
-    with pi_camera(0, clock=time.monotonic, size=SIZE, retry_s=0.01, command=command()) as camera:
-        with pytest.raises(CameraError, match="went away"):
-            _read_all(camera)
-        monkeypatch.setenv("PI_CAMERA", "works")
-        assert _read_when_back(camera).image.shape == (48, 64, 3)
+    camera = request.getfixturevalue("live")
+    with pytest.raises(CameraError, match="went away"):
+        _read_all(camera)
+    monkeypatch.setenv("PI_CAMERA", "works")
+    assert _read_when_back(camera).image.shape == (48, 64, 3)
 
 
 def _read_when_back(camera: LiveCamera) -> Frame:
