@@ -86,12 +86,12 @@ class Firmware:
         return Manifest(self.version, {path: sha256(data) for path, data in self.files.items()})
 
 
-def our_firmware(folder: Traversable, version: Version = FIRMWARE_VERSION) -> Firmware:
+def our_firmware(folder: Traversable) -> Firmware:
     """Read the firmware that comes with this program from ``folder``, which holds ``main.py`` and ``core``."""
     files = {}
     for path, file in _walk(folder, ""):
         files[MAIN_FILE if path == MAIN_FILE else f"{FIRMWARE_FOLDER}/{path}"] = file.read_bytes()
-    return Firmware(version, files)
+    return Firmware(FIRMWARE_VERSION, files)
 
 
 def sha256(data: bytes) -> str:
