@@ -170,9 +170,9 @@ class DisturbanceMaker:
         return _THING_COLOURS[int(self._rng.integers(len(_THING_COLOURS)))]
 
     def _beside(self) -> ForeignObject:
-        layout, rng = self._setting.layout, self._rng
-        away_mm = layout.board.rows * layout.board.cell_mm / 2 + 36.0
-        x_mm = float(rng.uniform(-0.75, 0.75)) * layout.board.columns * layout.board.cell_mm / 2
+        board, rng = self._setting.layout.board, self._rng
+        away_mm = board.bounds_mm.far_mm + 36.0
+        x_mm = float(rng.uniform(-0.75, 0.75)) * board.columns * board.cell_mm / 2
         y_mm = away_mm if rng.random() < 0.5 else -away_mm
         kind: Literal["coin", "cup"] = "coin" if rng.random() < 0.5 else "cup"
         return ForeignObject(kind, x_mm, y_mm, self._colour(), radius_mm=float(rng.uniform(11.0, 26.0)))

@@ -72,7 +72,7 @@ class StackHandler(DiceThrower):
 
     def _beside(self, standing: Arrangement) -> tuple[float, float, str]:
         number = next(one for one in range(1, 100) if f"{_TRAY} {one}" not in standing)
-        half = self.layout.board.columns * self.layout.board.cell_mm / 2
+        half = self.layout.board.bounds_mm.right_mm
         column, row = divmod(number - 1, 8)
         return (-half - 24.0 - column * _SUPPLY_STEP_MM, (3.5 - row) * _SUPPLY_STEP_MM, f"{_TRAY} {number}")
 

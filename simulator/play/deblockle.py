@@ -95,7 +95,7 @@ class BlockHandler(Handler):
         """Take the block on ``start`` to its owner's tray beside the board."""
         moved = as_block(standing[start])
         count = sum(1 for place in standing if place.startswith(f"{moved.colour} tray"))
-        half = self.layout.board.columns * self.layout.board.cell_mm / 2
+        half = self.layout.board.bounds_mm.right_mm
         near = moved.colour != "teal"
         x = (half + 38.0) * (1 if near else -1)
         y = (-1 if near else 1) * (half - 55.0 - count * (BlockPieces.on(self.layout.board).side_mm + 9.0))

@@ -105,7 +105,7 @@ class DiscHandler(Handler):
             (int(place.rsplit(" ", 1)[1]) for place in standing if place.startswith(f"{owner} tray")), default=0
         )
         board = self.layout.board
-        half, step = board.columns * board.cell_mm / 2, DiscPieces.on(board).diameter_mm + 6.0
+        half, step = board.bounds_mm.right_mm, DiscPieces.on(board).diameter_mm + 6.0
         near = -1 if disc_first(standing, owner) else 1
         return (-near * (half + 26.0), near * (half - 60.0 - count * step), f"{owner} tray {count}")
 

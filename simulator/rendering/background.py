@@ -143,7 +143,7 @@ def _paint_board(setting: Setting, image: FloatImage, rays: FloatArray) -> None:
     _paint_board_edges(setting, image, upper, lower)
     texture = board_texture(setting.layout, setting.table, min(max(_TEXTURE_DETAIL * scale, 1.0), 6.0))
     points, hits = on_plane(setting.pose, rays, board.height_mm)
-    half = np.array([board.columns, board.rows]) * board.cell_mm / 2
+    half = np.array([board.bounds_mm.right_mm, board.bounds_mm.far_mm])
     _lay(image, texture, points, half, hits, scale, _light_on(setting, points, board.height_mm, 1.0))
 
 

@@ -83,10 +83,9 @@ def pose_with_markers(
     layout = standard_layout()
     markers = layout.markers
     wanted = markers.centres_mm if marker_ids is None else marker_ids
-    half_x, half_y = layout.board.columns * layout.board.cell_mm / 2, layout.board.rows * layout.board.cell_mm / 2
     top = layout.board.height_mm + BlockPieces.on(layout.board).side_mm
-    board = np.array([[x, y, z] for x in (-half_x, half_x) for y in (-half_y, half_y) for z in (0.0, top)])
-    paper = np.vstack([board, *(markers.corners_mm(marker_id) * 1.05 for marker_id in wanted)])
+    board = [layout.board.bounds_mm.corners_mm(height_mm) for height_mm in (0.0, top)]
+    paper = np.vstack([*board, *(markers.corners_mm(marker_id) * 1.05 for marker_id in wanted)])
     distances = growing_distances(distance_mm, 1.04, _MOST_STEPS_BACK)
     poses = (looking_at(one, tilt_deg, azimuth_deg, roll_deg, target_mm) for one in distances)
     return first_fitting(camera, paper, 4, poses)
