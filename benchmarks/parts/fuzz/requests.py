@@ -152,7 +152,7 @@ PARSERS = (
     Parser(
         "page's command",
         lambda: [json.dumps(each).encode() for each in _COMMANDS],
-        _command,
+        _page_command,
         (ValueError, ValidationError),
     ),
     Parser(
