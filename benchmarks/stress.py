@@ -55,7 +55,6 @@ from vision.locating.location import locate
 from vision.readers.protocols import Appearance, EnrolmentPicture
 from vision.readers.registry import reader_kind, table_reader
 
-PIECE_SETS = 8
 MOST_SAVED = 400
 
 
@@ -67,23 +66,20 @@ class Task:
     level: str
     number: int
     seed: int
-    piece_sets: int
     game: str = "deblockle"
 
     def case(self) -> StressCase:
         """Draw the picture's scene."""
-        known = hardships(self.seed * 1000, self.piece_sets, self.game)
+        known = hardships(self.seed, self.game)
         return case_of(known[self.hardship], self.level, self.number, self.seed, self.game)
 
 
-def tasks(
-    images: int, seed: int, names: Sequence[str] = (), piece_sets: int = PIECE_SETS, game: str = "deblockle"
-) -> list[Task]:
+def tasks(images: int, seed: int, names: Sequence[str] = (), game: str = "deblockle") -> list[Task]:
     """Distribute ``images`` over the named hardships, all by default: half one at a time, half many at once.
 
     Levels alternate in a random order, so that a few pictures are a fair sample.
     """
-    known = hardships(seed * 1000, piece_sets, game)
+    known = hardships(seed, game)
     single = [(name, level) for name in names or known if name != "everything" for level in known[name].levels]
     together = (
         [("everything", level) for level in known["everything"].levels] if not names or "everything" in names else []
@@ -92,7 +88,7 @@ def tasks(
     half = images // 2 if single and together else images
     shares = [(single, half)] * bool(single) + [(together, images - half if single else images)] * bool(together)
     return [
-        Task(*kinds[index % len(kinds)], index // len(kinds), seed, piece_sets, game)
+        Task(*kinds[index % len(kinds)], index // len(kinds), seed, game)
         for kinds, count in shares
         for index in range(count)
     ]
@@ -245,7 +241,7 @@ def main(
     harder: int,
 ) -> None:
     """Read pictures under many hardships and report."""
-    known = hardships(0, 1, game)
+    known = hardships(0, game)
     unknown = sorted(set(names) - set(known))
     if unknown:
         raise click.BadParameter(f"no hardship {', '.join(unknown)}; there are {', '.join(known)}")

@@ -140,7 +140,7 @@ def samples_of(numbered: tuple[int, Task], learned: Mapping[tuple[str, int], App
     """The samples of one picture; ``None`` if its piece set can't be enrolled."""
     number, task = numbered
     layout = default_layout(task.game)
-    known = hardships(task.seed * 1000, task.piece_sets, task.game)
+    known = hardships(task.seed, task.game)
     case = case_of(known[task.hardship], task.level, task.number, task.seed, task.game, layout.places)
     looks = learned[task.game, case.pieces]
     if isinstance(looks, str):

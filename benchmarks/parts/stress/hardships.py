@@ -19,6 +19,8 @@ from vision.layout.table import default_layout
 
 ARM_SKINS = ("very pale skin", "pale skin", "tan skin", "brown skin", "dark skin")
 ARM_SLEEVES = ("bare arm", "dark sleeve", "red sleeve", "white sleeve", "wood-brown sleeve")
+PIECE_SETS = 8
+"""Number of piece sets that differ in colour."""
 
 
 Change = Callable[[Draft, np.random.Generator], Draft]
@@ -66,8 +68,8 @@ def _with_surface(draft: Draft, rng: np.random.Generator, surface: Surface, colo
     return _with_table(draft, rng, surface=surface, colour=tint)
 
 
-def _with_piece_set(draft: Draft, rng: np.random.Generator, first: int, count: int) -> Draft:
-    return replace(draft, pieces=first + int(rng.integers(count)))
+def _with_piece_set(draft: Draft, rng: np.random.Generator, first: int) -> Draft:
+    return replace(draft, pieces=first + int(rng.integers(PIECE_SETS)))
 
 
 def _with_glare(draft: Draft, rng: np.random.Generator, gloss: float) -> Draft:
@@ -78,10 +80,10 @@ def _with_glare(draft: Draft, rng: np.random.Generator, gloss: float) -> Draft:
     return _with_lighting(draft, rng, lamps=(*draft.lighting.lamps, replace(lamp, strength=0.5)), gloss=gloss)
 
 
-def _with_lamp_colour(draft: Draft, _rng: np.random.Generator, colour: Colour, ambient: float = 0.3) -> Draft:
+def _with_lamp_colour(draft: Draft, _rng: np.random.Generator, colour: Colour) -> Draft:
     lamps = tuple(replace(lamp, colour=colour) for lamp in draft.lighting.lamps)
     even: Colour = (0.5 + 0.5 * colour[0], 0.5 + 0.5 * colour[1], 0.5 + 0.5 * colour[2])
-    return replace(draft, lighting=replace(draft.lighting, lamps=lamps, ambient=ambient, ambient_colour=even))
+    return replace(draft, lighting=replace(draft.lighting, lamps=lamps, ambient=0.3, ambient_colour=even))
 
 
 def _with_shade(draft: Draft, rng: np.random.Generator, left: float) -> Draft:
@@ -197,8 +199,8 @@ def _board(draft: Draft, rng: np.random.Generator, colour: Colour) -> Draft:
     return _with_table(draft, rng, board_colour=colour, line_colour=lines)
 
 
-def hardships(piece_seed: int, piece_sets: int, game: str = "deblockle") -> dict[str, Hardship]:
-    """Every hardship of a game by name; piece sets have seeds from ``piece_seed`` on, ``piece_sets`` of them."""
+def hardships(seed: int, game: str = "deblockle") -> dict[str, Hardship]:
+    """Every hardship of a game by name; ``seed`` draws the piece sets."""
     sizes = ((640, 480), (800, 600), (1280, 720), (1296, 972), (1920, 1080))
     listed = [
         Hardship("ordinary", {"as it is": _unchanged}),
@@ -209,7 +211,7 @@ def hardships(piece_seed: int, piece_sets: int, game: str = "deblockle") -> dict
         Hardship("rotation", _levels(_from_side, "degrees", {f"{deg}°": float(deg) for deg in range(-180, 180, 45)})),
         Hardship("table", {name: partial(_with_surface, surface=s, colour=c) for name, (s, c) in _SURFACES.items()}),
         Hardship("board", _levels(_board, "colour", dict(_BOARDS))),
-        Hardship("piece colours", {"any two": partial(_with_piece_set, first=piece_seed, count=piece_sets)}),
+        Hardship("piece colours", {"any two": partial(_with_piece_set, first=seed * 1000)}),
         Hardship("glare", _levels(_with_glare, "gloss", {f"gloss {gloss}": gloss for gloss in (0.2, 0.5, 1.0)})),
         Hardship(
             "lamp colour",

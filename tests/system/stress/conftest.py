@@ -21,7 +21,7 @@ def task_of() -> Callable[[str, str], Task]:
     """A picture of this hardship and level with the enrolled piece set."""
 
     def find(hardship: str, level: str) -> Task:
-        candidates = (Task(hardship, level, number, 1, 1) for number in range(30))
+        candidates = (Task(hardship, level, number, 1) for number in range(30))
         return next(task for task in candidates if task.case().pieces == -1)
 
     return find
