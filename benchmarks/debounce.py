@@ -45,6 +45,7 @@ LIGHTS_MS = 27.0
 
 _LONG_PRESS_MS = 60_000
 _SETTLED_AFTER_MS = 700.0
+_PAUSE_SHARE = 0.02
 
 
 @dataclass
@@ -100,12 +101,12 @@ def operations(
     return done
 
 
-def scans(rng: Random, until_ms: float, *, pause_ms: float = LIGHTS_MS, pause_share: float = 0.02) -> Iterator[float]:
+def scans(rng: Random, until_ms: float, *, pause_ms: float) -> Iterator[float]:
     """Times of the scans: every 0.5 to 2.5 ms, with occasional pauses for a frame of lights."""
     now_ms = 0.0
     while now_ms < until_ms:
         yield now_ms
-        now_ms += pause_ms if rng.random() < pause_share else rng.uniform(0.5, 2.5)
+        now_ms += pause_ms if rng.random() < _PAUSE_SHARE else rng.uniform(0.5, 2.5)
 
 
 class _Contact:

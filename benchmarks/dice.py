@@ -32,9 +32,9 @@ from dataclasses import dataclass
 import click
 import cv2
 import numpy as np
-from rich.console import Console
 from rich.progress import track
 
+from benchmarks.parts.command_line import PROGRESS
 from benchmarks.parts.dice_stress import (
     HARDSHIPS,
     ReadDie,
@@ -147,12 +147,12 @@ def score(name: str, truth: list[PhotographedDie], read: tuple[DieInPicture, ...
     return Score(name, len(of_truth), right, len(read) - len(of_truth), len(truth), confused)
 
 
-def read_all(photos: Path, every: bool, networks: Networks, console: Console) -> tuple[list[Score], float]:
+def read_all(photos: Path, every: bool, networks: Networks) -> tuple[list[Score], float]:
     """Score the photographs; also give the median time of one, in milliseconds."""
     truth = load_truth(photos)
     names = sorted(truth if every else held_out(truth))
     scores, spent = [], []
-    for name in track(names, description="Reading", console=console):
+    for name in track(names, description="Reading", console=PROGRESS):
         image = load_image(photos / name)
         start = time.perf_counter()
         seen = read_photograph(image, networks, name)
@@ -204,11 +204,11 @@ def speed() -> None:
     click.echo(f"tray {tray_ms:.1f} ms, ArUco {aruco_ms:.1f} ms, ratio {tray_ms / aruco_ms:.2f}")
 
 
-def stress(trays: int, seed: int, networks: Networks, console: Console) -> None:
+def stress(trays: int, seed: int, networks: Networks) -> None:
     """Read ``trays`` rendered trays under each hardship, and print the results."""
     everything: list[ReadDie] = []
     lines = []
-    for name in track(HARDSHIPS, description="Reading", console=console):
+    for name in track(HARDSHIPS, description="Reading", console=PROGRESS):
         read = [die for n in range(trays) for die in read_stress(stress_picture(name, n, seed), networks)]
         lines.append(_stress_line(name, read))
         everything += read
@@ -224,10 +224,10 @@ def _stress_line(name: str, read: list[ReadDie]) -> str:
     return f"{name:13} {len(dice):6} {found:7.2%} {right:7.2%} {invented:9} {wrong:18} {calibration_error(read):18.2%}"
 
 
-def leaning(trays: int, seed: int, networks: Networks, console: Console) -> None:
+def leaning(trays: int, seed: int, networks: Networks) -> None:
     """Read ``trays`` rendered trays for each lean of LEANS_DEG, and print how many dice are said to lean."""
     click.echo("leaning by   dice   found  said to lean")
-    for lean_deg in track(LEANS_DEG, description="Reading", console=console):
+    for lean_deg in track(LEANS_DEG, description="Reading", console=PROGRESS):
         count = trays if lean_deg else trays * FLAT_TRAYS
         read = [die for n in range(count) for die in read_stress(leaning_picture(lean_deg, n, seed), networks)]
         dice = [die for die in read if die.shows != "nothing"]
@@ -252,11 +252,11 @@ def main(
         raise click.UsageError("give a folder of photographs, --speed, --stress or --leaning")
     networks = shipped() if weights is None else Networks(weights)
     if trays:
-        stress(trays, seed, networks, Console(stderr=True))
+        stress(trays, seed, networks)
     if leans:
-        leaning(leans, seed, networks, Console(stderr=True))
+        leaning(leans, seed, networks)
     if photos is not None:
-        report(*read_all(photos, every, networks, Console(stderr=True)), worst)
+        report(*read_all(photos, every, networks), worst)
     if timing:
         speed()
 

@@ -26,14 +26,13 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import count
 
 import click
 import cv2
 import numpy as np
-from rich.console import Console
 from rich.progress import Progress
 
+from benchmarks.parts.command_line import PROGRESS
 from benchmarks.parts.frame_times import READING, STAGE_NAMES, FrameReport, Stopwatch, draw, table
 from benchmarks.parts.picture_films import FilmMoment, PictureSet, Projector, load_set
 from benchmarks.parts.picture_sets import picture_settings
@@ -137,7 +136,7 @@ def measure(pictures: PictureSet, frames: int, seed: int, progress: Progress) ->
     done = 0
     session = FilmSession(pictures, watch)
     with watch.running():
-        for _ in count():
+        while True:
             for moment in projector.film(done):
                 compared = moment.kind != "still" or done % ARUCO_EVERY == 0
                 if compared:
@@ -154,7 +153,6 @@ def measure(pictures: PictureSet, frames: int, seed: int, progress: Progress) ->
                 if done >= frames:
                     session.close()
                     return measures
-    raise AssertionError("a film always has frames")
 
 
 def growth_mb(memory_mb: list[tuple[int, float]], frames: int, film: int) -> float | None:
@@ -212,7 +210,6 @@ def main(
 ) -> None:
     """Measure the times from frame to Reading and Verdict."""
     cv2.setNumThreads(1)
-    console = Console(stderr=True)
     try:
         if sheets is not None:
             pictures = sheet_film(game, sheets, SHEETS_SIZE, seed)
@@ -222,7 +219,7 @@ def main(
             raise click.UsageError("give --set and --calibration, or --sheets")
     except (OSError, VisionError) as error:
         raise click.ClickException(str(error)) from error
-    with Progress(console=console) as progress:
+    with Progress(console=PROGRESS) as progress:
         measures = measure(pictures, frames, seed, progress)
     report = report_of(measures, frames, pictures.film_frames(HELD_FRAMES))
     click.echo(table(report))

@@ -28,15 +28,16 @@ enter_environment(__name__)
 import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
 import click
 import cv2
 import numpy as np
-from rich.console import Console
 from rich.progress import track
 
+from benchmarks.parts.command_line import PROGRESS
 from simulator.play.game import GameOptions
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
@@ -181,15 +182,9 @@ def numbers(text: str) -> list[int]:
 
 def film(path: Path) -> Iterator[Frame]:
     """Every frame of a video file."""
-    camera = VideoFile(path, clock=time.monotonic, wait=time.sleep)
-    try:
+    with VideoFile(path, clock=time.monotonic, wait=time.sleep) as camera, suppress(EndOfFramesError):
         while True:
-            try:
-                yield camera.read(1.0)
-            except EndOfFramesError:
-                return
-    finally:
-        camera.close()
+            yield camera.read(1.0)
 
 
 def shadow_runs(kinds: Sequence[HandState], shadows: Iterable[int], hands: Iterable[int]) -> list[int]:
@@ -230,10 +225,8 @@ def judge_film(watched: Watched, hands: list[int], shadows: list[int], every: in
 
 def board_corners_px(setting: Setting) -> FloatArray:
     """The corners of the virtual board in the picture, shape (4, 2)."""
-    layout = setting.layout
-    x, y = layout.board.columns * layout.board.cell_mm / 2, layout.board.rows * layout.board.cell_mm / 2
-    corners = [[side_x, side_y, layout.board.height_mm] for side_x, side_y in ((-x, -y), (x, -y), (x, y), (-x, y))]
-    return project(setting.camera, setting.pose, corners)
+    board = setting.layout.board
+    return project(setting.camera, setting.pose, board.bounds_mm.corners_mm(board.height_mm))
 
 
 def judge_game(seed: int, hardness: float, turns: int) -> bool:
@@ -291,19 +284,18 @@ def main(
     unknown = sorted(set(variants) - set(VARIANTS))
     if unknown:
         raise click.BadParameter(f"no variant {', '.join(unknown)}; there are {', '.join(VARIANTS)}")
-    console = Console(stderr=True)
     if clip is not None:
         if corners is None:
             raise click.UsageError("CLIP needs --corners, the board's outline in it")
         taken = Film(list(film(clip)), points(corners))
         fps = (len(taken.frames) - 1) / max(1e-6, taken.frames[-1].time_s - taken.frames[0].time_s)
-        for name in track(variants or list(VARIANTS), "Watching the film", console=console):
+        for name in track(variants or list(VARIANTS), "Watching the film", console=PROGRESS):
             click.echo(f"\n{name}:")
             one = VARIANTS[name](taken, np.random.default_rng([seed, 5]))
             watched = watch(one.frames, one.corners_px).every(one.times)
             good &= judge_film(watched, numbers(hands), numbers(shadows), every, fps)
     count = (0 if clip else 4) if games is None else games
-    for number in track(range(count), "Watching games", console=console, disable=not count):
+    for number in track(range(count), "Watching games", console=PROGRESS, disable=not count):
         good &= judge_game(seed + number, hardness, turns)
     sys.exit(0 if good else 1)
 

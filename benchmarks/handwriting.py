@@ -26,9 +26,9 @@ from dataclasses import dataclass
 import click
 import numpy as np
 import numpy.typing as npt
-from rich.console import Console
 from rich.progress import track
 
+from benchmarks.parts.command_line import PROGRESS
 from simulator.scene.handwriting import Writer
 from simulator.scene.written_sheets import written_sheet
 from vision.frame import FloatImage
@@ -98,7 +98,7 @@ def main(hands: int, oddness: float, seed: int, helds: tuple[float, ...]) -> Non
     names = ["untaught", *(f"taught, held {one.held:g}" for one in settings)]
     sums = {(name, whose): np.zeros(3) for name in names for whose in ("taught writer", "other writer")}
     leads: list[tuple[float, bool]] = []
-    for number in track(range(hands), description="Hands", console=Console(stderr=True)):
+    for number in track(range(hands), description="Hands", console=PROGRESS):
         written = list(sheets([seed, number], oddness, TAUGHT_SHEETS + READ_SHEETS))
         own = {
             "taught writer": written[TAUGHT_SHEETS:],

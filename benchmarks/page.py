@@ -40,8 +40,8 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 import click
-from rich.console import Console
 
+from benchmarks.parts.command_line import PROGRESS
 from benchmarks.parts.page.browser import chromium, print_first_paint
 from benchmarks.parts.page.kills import GAME, run_kills
 from benchmarks.parts.soak.game import FRAMES_PER_SECOND, plan_of
@@ -270,7 +270,7 @@ def main(count: int, seconds: float, seed: int, screen: bool, paint: int | None,
         started[-1].start()
         link.recv()
         signals.begin.set()
-        with Console(stderr=True).status(f"{count} viewers look for {seconds:g} s"):
+        with PROGRESS.status(f"{count} viewers look for {seconds:g} s"):
             time.sleep(seconds)
         signals.stop.set()
         alone, watched = (link.recv() for link in links)
@@ -303,7 +303,7 @@ def _measure_screen(seconds: float, seed: int) -> bool:
         page.goto(link.recv())
         page.evaluate(_KEEP_WHEN_SHOWN)
         signals.begin.set()
-        with Console(stderr=True).status(f"A browser looks for {seconds:g} s"):
+        with PROGRESS.status(f"A browser looks for {seconds:g} s"):
             time.sleep(seconds)
         shown_ms = {int(number): at_ms for number, at_ms in page.evaluate("shownMs").items()}
         signals.stop.set()

@@ -27,10 +27,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.progress import track
 
 from benchmarks.parts.camera_effects import EFFECTS
+from benchmarks.parts.command_line import PROGRESS
 from benchmarks.parts.picture_sets import PictureFolder, is_covered, picture_settings
 from engine.errors import EngineError
 from engine.registry import load
@@ -142,7 +142,7 @@ def main(set_dir: Path, calibration: Path, out: Path, markers: str, effect: str 
         else read_pictures(frames, pictures, layout, uncalibrated=uncalibrated)
     )
     with out.open("w", encoding="utf-8") as file:
-        for line in track(lines, description="Looking", total=len(frames), console=Console(stderr=True)):
+        for line in track(lines, description="Looking", total=len(frames), console=PROGRESS):
             file.write(json.dumps(line) + "\n")
 
 

@@ -20,12 +20,14 @@ from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
 
+from functools import partial
+
 import click
 import cv2
 from rich.console import Console
 
 from benchmarks.parts.command_line import all_played, console_for, picture_size
-from benchmarks.parts.soak.game import GamePlan, TimedVerdict, plan_of, play
+from benchmarks.parts.soak.game import GamePlan, plan_of, play
 from benchmarks.parts.soak.report import GameScore, Outcome, SoakReport
 from benchmarks.parts.soak.score import score
 from referee.commands.command_socket import reply_message
@@ -138,46 +140,35 @@ def _play_all(plans: list[GamePlan], jobs: int, console: Console) -> list[GameSc
 
 def _print_game(plan: GamePlan, console: Console, save: Path | None) -> GameScore:
     cv2.setNumThreads(1)
-    console.print(f"{plan}", markup=False, highlight=False)
+    say = partial(console.print, markup=False, highlight=False)
+    say(f"{plan}")
 
     def watch(frame: Frame | None, verdicts: list[Verdict]) -> None:
         for verdict in verdicts:
-            sequence = -1 if frame is None else frame.sequence
-            _print_verdict(console, TimedVerdict(sequence, 0.0 if frame is None else frame.time_s, verdict))
+            when = "frame    -1     0.0 s" if frame is None else f"frame {frame.sequence:5d} {frame.time_s:7.1f} s"
+            say(f"{when}  {verdict.kind.value:<12} {verdict.sentence} ({verdict.margin:.1f})")
 
     played = play(plan, watch)
     for event in played.truth.events:
-        text = (
-            f"{event.began_s:7.1f} to {event.gone_s:.1f} s  {event.player} {event.kind} {event.turn}{event.violation}"
-        )
-        console.print(text, markup=False, highlight=False)
+        say(f"{event.began_s:7.1f} to {event.gone_s:.1f} s  {event.player} {event.kind} {event.turn}{event.violation}")
     for one in played.disturbances:
         until = "on" if one.ended_s is None else f"to {one.ended_s:.1f} s"
-        console.print(f"{one.began_s:7.1f} {until}  {one.kind}", markup=False, highlight=False)
+        say(f"{one.began_s:7.1f} {until}  {one.kind}")
     for word, reply in played.overrides:
-        text = f"{word.time_s:7.1f} s  a person: {word.why}: {word.state or dict(word.looks)}: {reply_message(reply)}"
-        console.print(text, markup=False, highlight=False)
+        say(f"{word.time_s:7.1f} s  a person: {word.why}: {word.state or dict(word.looks)}: {reply_message(reply)}")
     for time_s, remark in played.remarks:
-        console.print(f"{time_s:7.1f} s  remark: {remark}", markup=False, highlight=False)
+        say(f"{time_s:7.1f} s  remark: {remark}")
     scored = score(played)
     for item in scored.items:
         rules = f" [{', '.join(item.rules)} | {', '.join(item.expected_rules)}]" if item.expected_rules else ""
-        text = (
+        say(
             f"{item.time_s:7.1f} s  {item.outcome.value:<18} {item.what} ({', '.join(item.kinds)}) {item.detail}{rules}"
         )
-        console.print(text, markup=False, highlight=False)
     console.print(f"fingerprint {scored.digest}")
     if save is not None:
         bad = [item for item in scored.items if item.failed or item.outcome is Outcome.NEEDLESSLY]
         save_frames(plan, [item.time_s for item in bad], save)
     return scored
-
-
-def _print_verdict(console: Console, said: TimedVerdict) -> None:
-    verdict = said.verdict
-    when = f"frame {said.sequence:5d} {said.time_s:7.1f} s"
-    text = f"{when}  {verdict.kind.value:<12} {verdict.sentence} ({verdict.margin:.1f})"
-    console.print(text, markup=False, highlight=False)
 
 
 def save_frames(plan: GamePlan, times_s: list[float], folder: Path) -> None:

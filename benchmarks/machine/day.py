@@ -30,10 +30,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import click
-from rich.console import Console
 from rich.progress import Progress, TaskID
 
 from benchmarks.frame import resident_mb
+from benchmarks.parts.command_line import PROGRESS
 from benchmarks.parts.soak.game import plan_of, play
 from benchmarks.parts.soak.score import score
 from engine.api import Game
@@ -159,7 +159,7 @@ def draw(after: Sequence[AfterGame], path: Path) -> None:
 @click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw memory over the day here.")
 def main(hours: float, seed: int, plot: Path | None) -> None:
     """Play for so many hours and report the resources."""
-    with tempfile.TemporaryDirectory() as folder, Progress(console=Console(stderr=True)) as progress:
+    with tempfile.TemporaryDirectory() as folder, Progress(console=PROGRESS) as progress:
         task = progress.add_task("Playing", total=hours)
         after, failed = play_day(hours, seed, Path(folder), progress, task)
         journal_mb = (Path(folder) / "games.sqlite").stat().st_size / 1e6

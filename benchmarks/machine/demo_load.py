@@ -23,8 +23,8 @@ import tempfile
 import time
 
 import click
-from rich.console import Console
 
+from benchmarks.parts.command_line import PROGRESS
 from referee.demo.table import FRAMES_PER_SECOND
 
 MOST_SHARE = 0.2
@@ -45,7 +45,7 @@ def main(turns: int, seed: int) -> None:
         journal = Path(folder) / "demo.sqlite"
         command = [sys.executable, "-m", "referee", "demo", "--lights", "none", "--journal", str(journal)]
         command += ["--turns", str(turns), "--seed", str(seed)]
-        with Console(stderr=True).status(f"Playing {turns} turns in real time"):
+        with PROGRESS.status(f"Playing {turns} turns in real time"):
             begin_s, cpu_before_s = time.monotonic(), children_cpu_s()
             played = subprocess.run(
                 command, cwd=ROOT, env=dict(os.environ), capture_output=True, text=True, check=False

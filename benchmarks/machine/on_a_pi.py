@@ -33,9 +33,9 @@ from dataclasses import dataclass
 from statistics import median
 
 import click
-from rich.console import Console
 
 from benchmarks.machine.arm64 import frames as workload
+from benchmarks.parts.command_line import PROGRESS
 from benchmarks.parts.picture_films import load_set
 from vision.errors import VisionError
 
@@ -128,20 +128,19 @@ def between_marks(said: str) -> Iterator[tuple[str, float]]:
 )
 def main(set_dir: Path, calibration: Path, frames: int, system: Path | None) -> None:
     """Print the time of each kind of frame here, and its estimates for a Pi 4 and a Pi 5."""
-    console = Console(stderr=True)
     try:
         pictures = load_set(set_dir, calibration)
     except (OSError, VisionError) as error:
         raise click.ClickException(str(error)) from error
-    with console.status("Rating this machine"):
+    with PROGRESS.status("Rating this machine"):
         before = rating_here()
-    with console.status(f"Reading {frames} frames"):
+    with PROGRESS.status(f"Reading {frames} frames"):
         here_s = medians(workload.costs(pictures, frames, time.process_time))
-    with console.status("Rating this machine once more"):
+    with PROGRESS.status("Rating this machine once more"):
         rating = (before + rating_here()) / 2
     instructions: dict[str, float] = {}
     if system is not None:
-        with console.status(f"Counting the instructions of {frames} frames under emulation"):
+        with PROGRESS.status(f"Counting the instructions of {frames} frames under emulation"):
             instructions = medians(counted(system, set_dir, calibration, frames))
     click.echo(f"7-Zip, one thread: {rating:.0f} MIPS here, {', '.join(f'{pi.mips:.0f} on a {pi.name}' for pi in PIS)}")
     for kind, took_s in here_s.items():

@@ -17,11 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import Image
+from vision.sampling import TONE_CURVE
 
 Levels = npt.NDArray[np.float32]
 """A picture in grey levels from 0 to 255, (height, width, 3), blue-green-red."""
-TONE_CURVE = 2.2
-"""The exponent that turns levels into light, close to the sRGB curve."""
 
 
 def warm(levels: Levels, _rng: np.random.Generator) -> Levels:

@@ -175,15 +175,18 @@ def middlegame_positions(game: Game[Any, Any], count: int, rng: Random) -> list[
     return found
 
 
-def time_of(call: Callable[[], object], least_s: float = 0.02) -> float:
-    """The processor time of a call in seconds, from as many calls as take at least ``least_s``."""
+_LEAST_S = 0.02
+
+
+def time_of(call: Callable[[], object]) -> float:
+    """The processor time of a call in seconds, from as many calls as take at least ``_LEAST_S``."""
     calls = 1
     while True:
         begin_s = time.process_time()
         for _ in range(calls):
             call()
         taken_s = time.process_time() - begin_s
-        if taken_s >= least_s:
+        if taken_s >= _LEAST_S:
             return taken_s / calls
         calls *= 2
 

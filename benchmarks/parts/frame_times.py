@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -79,19 +79,10 @@ class Stopwatch:
     @contextmanager
     def running(self) -> Iterator[None]:
         """Time every stage of every reader in this context."""
-        with contextmanager(self._patched)():
+        with ExitStack() as patches:
+            for stage, owner, name in (*STAGES, (READING, TableReader, "read")):
+                patches.enter_context(patch.object(owner, name, self.timed(stage, getattr(owner, name))))
             yield
-
-    def _patched(self) -> Iterator[None]:
-        timed = (*STAGES, (READING, TableReader, "read"))
-        patches = [patch.object(owner, name, self.timed(stage, getattr(owner, name))) for stage, owner, name in timed]
-        for one in patches:
-            one.start()
-        try:
-            yield
-        finally:
-            for one in reversed(patches):
-                one.stop()
 
 
 KIND_LABELS = {"first": "first frame of a table", "changed": "something changed", "still": "nothing changed"}
