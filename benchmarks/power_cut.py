@@ -71,15 +71,12 @@ def cut_games(seed: int, games: int, turns: int, draws: int, progress: Progress,
                 except CutError as error:
                     faults += 1
                     if faults <= _MOST_FAULTS_SHOWN:
-                        console.print(
-                            f"{error}\n  again: --seed {game} --turns {turns} --replay {case}", soft_wrap=True
-                        )
+                        console.print(f"{error}\n  again: --seed {game} --turns {turns} --replay {case}")
                 progress.update(bar, description=f"power cuts ({cuts} so far)")
         progress.advance(bar)
     console.print(
         f"power cuts: {games} games of {played} turns in {lives} lives, {points} sync points, {cuts} cuts "
         f"in {time.monotonic() - began_s:.0f} s: {faults} with something lost, added or changed",
-        soft_wrap=True,
     )
     return faults
 
@@ -108,7 +105,6 @@ def kill_games(seed: int, kills: int, turns: int, progress: Progress, console: C
         f"kill -9: {tally.kills} kills ({aims}) in {tally.games} games of {tally.turns} turns played to their end "
         f"in {time.monotonic() - began_s:.0f} s; {tally.recorded_unshown} fell between journal and light: "
         f"{faults} games with something lost, added or changed",
-        soft_wrap=True,
     )
     return faults
 
@@ -137,9 +133,7 @@ def kill_served(seed: int, kills: int, kind: str, progress: Progress, console: C
                 kept = shutil.copytree(
                     disk.folder, scratch / "kept", ignore=shutil.ignore_patterns("*.ask", "lost+found")
                 )
-                console.print(
-                    f"{error}\n  in the evening of --seed {evening}; its journal is in {kept}", soft_wrap=True
-                )
+                console.print(f"{error}\n  in the evening of --seed {evening}; its journal is in {kept}")
             guest.close()
         if not (scratch / "kept").exists():
             shutil.rmtree(scratch)
@@ -153,7 +147,6 @@ def kill_served(seed: int, kills: int, kind: str, progress: Progress, console: C
         f"{tally.slowest_answer_s:.1f} s; {tally.in_memory} were only in memory, {tally.lost_from_memory} of "
         f"them were lost; {tally.stopped_with_reason} starts ended with a reason: "
         f"{faults} evenings with something lost, added or changed",
-        soft_wrap=True,
     )
     return faults
 
@@ -177,7 +170,7 @@ def main(
     kills: int, games: int, draws: int, turns: int, seed: int, replay: str | None, served: int | None, disk: str
 ) -> None:
     """Check that nothing accepted is lost; exit code 1 otherwise."""
-    console = Console(highlight=False, markup=False)
+    console = Console(highlight=False, markup=False, soft_wrap=True)
     if served is not None:
         try:
             with counting_bar(PROGRESS) as progress:
@@ -204,7 +197,7 @@ def replayed(seed: int, turns: int, text: str, console: Console) -> int:
         try:
             on_disk = PlayedOnDisk(seed, turns, Path(scratch))
         except CutError as error:
-            console.print(f"{error}\n  at a start within the game, before that cut", soft_wrap=True)
+            console.print(f"{error}\n  at a start within the game, before that cut")
             return 1
         if not (case.life < len(on_disk.lives) and case.requests <= len(on_disk.lives[case.life].disk)):
             raise click.BadParameter(f"{text!r}: the game of seed {seed} has no such life or request")

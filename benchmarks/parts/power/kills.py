@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -159,7 +160,7 @@ class KillTally:
     games: int = 0
     turns: int = 0
     recorded_unshown: int = 0
-    by_aim: dict[str, int] = field(default_factory=dict)
+    by_aim: Counter[str] = field(default_factory=Counter)
 
 
 class KilledGame:
@@ -190,7 +191,7 @@ class KilledGame:
             kills += 1
             self._tally.kills += 1
             if plan is not None:
-                self._tally.by_aim[plan.aim.value] = self._tally.by_aim.get(plan.aim.value, 0) + 1
+                self._tally.by_aim[plan.aim.value] += 1
             self._check()
             after_kill()
             self._go_on_alone(self._rng.randint(0, 8))
