@@ -128,10 +128,6 @@ def _calibrations() -> tuple[bytes, ...]:
     return (_written(lambda path: save_calibration(path, camera, made_on=date(2026, 5, 1))),)
 
 
-def _health(path: Path) -> None:
-    load_health(path)
-
-
 def _healths() -> Sequence[bytes]:
     record = SensorRecord("a1", Suspicion(-2.5), Suspicion(3.0, 2, 1), agreed=2)
     return [
@@ -205,10 +201,6 @@ def _journal(path: Path) -> None:
         journal.evidence(journal.last_number)
 
 
-def _journal_copies() -> Sequence[bytes]:
-    return _journals()[:1]
-
-
 def _restore_copy(path: Path) -> None:
     """Restore a copy over an earlier restored one."""
     restore(path, path.with_name("restored"), _NOW)
@@ -245,7 +237,7 @@ PARSERS = (
     _file("pin map", _pin_maps, lambda path: read_pin_map(path, button_roles=_ROLES), BridgeError),
     _file("light map", _light_maps, read_light_map, HardwareError),
     _file("sensor map", _sensor_maps, load_sensor_map, ConfigError),
-    _file("sensors' record", _healths, _health, ConfigError),
+    _file("sensors' record", _healths, load_health, ConfigError),
     _file("layout", _layouts, load_layout, VisionError),
     _file("calibration", _calibrations, load_calibration, VisionError),
     _file("looks", _looks, load_any, VisionError),
@@ -253,7 +245,7 @@ PARSERS = (
     Parser("photo", lambda: _pictures()[:2], _photo, (VisionError,)),
     _file("dice faces", _faces, FaceSet.load, VisionError),
     _file("journal", _journals, _journal, RefereeError, EngineError),
-    _file("copy of a journal", _journal_copies, _restore_copy, RefereeError),
+    _file("copy of a journal", lambda: _journals()[:1], _restore_copy, RefereeError),
     Parser("house sheet", lambda: [sheet.house_file().encode()], _house_sheet, (EngineError,)),
     Parser("components", lambda: [components.text().encode()], _components, (EngineError,)),
 )

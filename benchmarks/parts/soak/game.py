@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache, partial
@@ -165,10 +165,6 @@ class GameRecord:
 Watch = Callable[[Frame | None, list[Verdict]], None]
 
 
-def _no_watch(frame: Frame | None, verdicts: list[Verdict]) -> None:
-    del frame, verdicts
-
-
 @dataclass
 class _SignalTap:
     """A light driver that shows signals to the virtual players."""
@@ -187,21 +183,25 @@ class _SignalTap:
 
 @dataclass
 class _Camera:
-    """The virtual camera, whose frames are hashed."""
+    """The virtual camera, whose frames are hashed.
 
-    table: FaultyTable
+    It starts timing after each frame, or after a failure to give one, so that rendering isn't counted.
+    """
+
     source: FrameSource
     digest: Any
+    began_s: float = 0.0
 
     def read(self, timeout_s: float) -> Frame:
-        frame = self.source.read(timeout_s)
-        self.digest.update(np.ascontiguousarray(frame.image[::_HASHED_EVERY_PX, ::_HASHED_EVERY_PX]).tobytes())
-        return frame
+        try:
+            frame = self.source.read(timeout_s)
+            self.digest.update(np.ascontiguousarray(frame.image[::_HASHED_EVERY_PX, ::_HASHED_EVERY_PX]).tobytes())
+            return frame
+        finally:
+            self.began_s = time.process_time()
 
 
-@lru_cache(maxsize=4)
-def _setting(seed: int, size: tuple[int, int], game: str, sheets: int | None) -> Setting:
-    return faulty_setting(seed, size, game, sheets)
+_setting = lru_cache(maxsize=4)(faulty_setting)
 
 
 @cache
@@ -214,14 +214,11 @@ Attend = Callable[[Game[Any, Any], CommandQueue], AbstractContextManager[Sequenc
 """Opens further subscribers during a game, given the game and its command queue."""
 
 
-@contextmanager
-def _no_subscribers(game: Game[Any, Any], commands: CommandQueue) -> Iterator[Sequence[Subscriber]]:
-    del game, commands
-    yield ()
-
-
 def play(
-    plan: GamePlan, watch: Watch = _no_watch, attend: Attend = _no_subscribers, journal_file: Path | None = None
+    plan: GamePlan,
+    watch: Watch = lambda *_: None,
+    attend: Attend = lambda *_: nullcontext(()),
+    journal_file: Path | None = None,
 ) -> GameRecord:
     """Play and referee one game.
 
@@ -271,7 +268,6 @@ def play(
             options=plan.options, turn_end=TurnEnd(plan.turn_end), rest_s=REST_S, anywhere=plan.start != "usual"
         )
         commands = CommandQueue(lambda: table.time_s)
-        began = [0.0]
 
         def buttons() -> list[str]:
             return [press.button for press in table.take_presses()]
@@ -281,7 +277,7 @@ def play(
                 played.overrides.append((word, reply))
 
         def on_verdicts(frame: Frame | None, verdicts: list[Verdict]) -> None:
-            computed_s = time.process_time() - began[0]
+            computed_s = time.process_time() - camera.began_s
             for word in table.take_overrides():
                 said = Correct("player", word.looks, word.state, word.to_move, word.why)
                 commands.submit(said, partial(answered, word))
@@ -296,7 +292,7 @@ def play(
             watch(frame, verdicts)
 
         source = NoCamera(table) if plan.inputs is Inputs.SENSORS else table
-        camera = _TimedCamera(_Camera(table, source, digest), began)
+        camera = _Camera(source, digest)
         with (
             attend(game, commands) as others,
             open_session(
@@ -327,17 +323,3 @@ def _reader(plan: GamePlan, table: FaultyTable, switches: TableSwitches, game: G
     if not plan.perfect_reader:
         seen = table_reader(table.calibration(), table.setting.layout, looks_of_pieces(plan.size, plan.game))
     return compose_reader(game, seen, switches if plan.inputs is Inputs.BOTH else None, every_frame=plan.perfect_reader)
-
-
-@dataclass
-class _TimedCamera:
-    """Starts timing after each frame, or after a failure to give one, so that rendering isn't counted."""
-
-    camera: _Camera
-    began: list[float]
-
-    def read(self, timeout_s: float) -> Frame:
-        try:
-            return self.camera.read(timeout_s)
-        finally:
-            self.began[0] = time.process_time()

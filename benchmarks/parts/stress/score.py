@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -188,7 +188,7 @@ class Calibration:
     counts: npt.NDArray[np.int64]
     stated: npt.NDArray[np.float64]
     came_true: npt.NDArray[np.float64]
-    expected_error: float = field(default=0.0)
+    expected_error: float
 
 
 def calibration_of(squares: Sequence[SquareScore]) -> Calibration:
