@@ -2,7 +2,7 @@
 
 from vision.cameras.camera import Camera
 from vision.cameras.files import GrowingFolder, ImageFiles, VideoFile, image_paths
-from vision.cameras.live import LiveCamera, Shot, usb_camera
+from vision.cameras.live import LiveCamera
 from vision.cameras.sources import is_live, open_camera, source_path
 
 __all__ = [
@@ -10,11 +10,9 @@ __all__ = [
     "GrowingFolder",
     "ImageFiles",
     "LiveCamera",
-    "Shot",
     "VideoFile",
     "image_paths",
     "is_live",
     "open_camera",
     "source_path",
-    "usb_camera",
 ]

@@ -11,18 +11,9 @@ import numpy as np
 import pytest
 
 from tests.guard import GUARD_S
-from vision.cameras import (
-    GrowingFolder,
-    ImageFiles,
-    LiveCamera,
-    Shot,
-    VideoFile,
-    is_live,
-    open_camera,
-    source_path,
-    usb_camera,
-)
+from vision.cameras import GrowingFolder, ImageFiles, LiveCamera, VideoFile, is_live, open_camera, source_path
 from vision.cameras.files import name_order
+from vision.cameras.live import Shot, usb_camera
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
 
 
