@@ -103,6 +103,11 @@ class DieReading:
     half_hidden: bool = False
 
     @property
+    def best(self) -> tuple[str, float]:
+        """The most probable face and its probability."""
+        return max(self.faces.items(), key=lambda item: item[1])
+
+    @property
     def why_unsettled(self) -> str:
         """Why it shows no face for the game yet: ``moving``, ``half hidden`` or ``leans``; empty if it shows one."""
         if not self.at_rest:

@@ -25,12 +25,12 @@ def reading_to_json(reading: Reading, source: str) -> dict[str, Any]:
 
 
 def _die_to_json(die: DieReading) -> dict[str, Any]:
-    value = max(die.faces, key=lambda face: die.faces[face])
+    value, probability = die.best
     return {
         "x_mm": round(die.x_mm, 1),
         "y_mm": round(die.y_mm, 1),
         "value": value if die.is_settled else None,
-        "probability": round(die.faces[value], _DIGITS),
+        "probability": round(probability, _DIGITS),
         **({} if die.is_settled else {"why": die.why_unsettled}),
         **({"die": die.die} if die.die else {}),
     }

@@ -190,8 +190,8 @@ def read_stress(made: TrayPicture, networks: Networks) -> list[ReadDie]:
 
 
 def _said(shows: str, die: DieReading) -> ReadDie:
-    value = max(die.faces, key=lambda face: die.faces[face])
-    return ReadDie(shows, COCKED if die.cocked else value, die.faces[value])
+    value, probability = die.best
+    return ReadDie(shows, COCKED if die.cocked else value, probability)
 
 
 def calibration_error(read: list[ReadDie]) -> float:

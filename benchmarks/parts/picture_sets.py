@@ -188,20 +188,16 @@ def tops_seen(reading: Reading) -> dict[str, str]:
     return seen
 
 
-def _value(die: DieReading) -> int:
-    return int(max(die.faces, key=lambda face: die.faces[face]))
-
-
 def dice_seen(reading: Reading) -> dict[str, int]:
     """Give the most probable face of each die, by its colour."""
-    return {die.die: _value(die) for roll in reading.rolls for die in roll.dice if die.die and die.faces}
+    return {die.die: int(die.best[0]) for roll in reading.rolls for die in roll.dice if die.die and die.faces}
 
 
 # Dice in a tray: where each lies in millimetres, and its value, which is null for one that leans.
 
 
 def _die(die: DieReading) -> dict[str, Any]:
-    return {"x": round(die.x_mm, 1), "y": round(die.y_mm, 1), "value": None if die.cocked else _value(die)}
+    return {"x": round(die.x_mm, 1), "y": round(die.y_mm, 1), "value": None if die.cocked else int(die.best[0])}
 
 
 # Sheets: each cell's content in lines from the top; loops by their cells' rows and columns; faces of the dice.
@@ -264,7 +260,7 @@ def circled_seen(reading: Reading) -> list[list[list[int]]]:
 
 def faces_seen(reading: Reading) -> list[str]:
     """Give the most probable face of each die, as its game writes it."""
-    return sorted(max(die.faces, key=lambda face: die.faces[face]) for roll in reading.rolls for die in roll.dice)
+    return sorted(die.best[0] for roll in reading.rolls for die in roll.dice)
 
 
 PICTURE_GAMES: Mapping[str, PictureGame] = MappingProxyType(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import cv2
-import numpy as np
 
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose, project
@@ -25,7 +24,7 @@ def draw_dice(picture: Image, dice: Sequence[DieInPicture]) -> Image:
     drawn = picture.copy()
     for die in dice:
         _draw(drawn, die)
-    return np.asarray(drawn, dtype=np.uint8)
+    return drawn
 
 
 def draw_roll(picture: Image, roll: RollReading, surface: Surface, camera: CameraModel, pose: Pose) -> Image:
@@ -36,12 +35,12 @@ def draw_roll(picture: Image, roll: RollReading, surface: Surface, camera: Camer
     half = DicePieces.on(surface).largest_mm * 0.6
     for die in roll.dice:
         around = [(die.x_mm + x, die.y_mm + y, surface.height_mm + half) for x in (-half, half) for y in (-half, half)]
-        pixels = project(camera, pose, np.array(around))
-        best = max(die.faces, key=lambda face: die.faces[face])
+        pixels = project(camera, pose, around)
+        best, probability = die.best
         value = best if die.is_settled else None
         (left, top), (right, bottom) = pixels.min(axis=0).tolist(), pixels.max(axis=0).tolist()
-        _draw(drawn, DieInPicture((left, top, right, bottom), value, die.faces[best]), die.why_unsettled)
-    return np.asarray(drawn, dtype=np.uint8)
+        _draw(drawn, DieInPicture((left, top, right, bottom), value, probability), die.why_unsettled)
+    return drawn
 
 
 def _draw(drawn: Image, die: DieInPicture, why_no_value: str = "leans") -> None:
