@@ -91,7 +91,6 @@ class FilmSession:
     def __init__(self, pictures: PictureSet, watch: Stopwatch) -> None:
         self._set = pictures
         self._watch = watch
-        self._shot: int | None = None
         self._opened = ExitStack()
 
     def begin(self, shot: int) -> None:
@@ -103,12 +102,11 @@ class FilmSession:
         self._service = self._opened.enter_context(
             open_session(load(layout.game), reader, journal, picture_settings(layout.game))
         )
-        self._shot = shot
         self._watch.lap()
 
     def take(self, moment: FilmMoment) -> tuple[float, dict[str, float]]:
         """Judge a frame; give the time to its Reading, and of each stage up to the verdict, in seconds."""
-        if self._shot != moment.shot or moment.kind == "first":
+        if moment.kind == "first":
             self.begin(moment.shot)
         begin_s = time.process_time()
         self._service.step(moment.frame)

@@ -29,7 +29,7 @@ from playwright.sync_api import Browser, Page
 from benchmarks.parts.page.browser import PHONE, chromium
 from engine.registry import load
 from referee.commands.queue import CommandQueue
-from referee.commands.values import Command, EnterTurn, NewGame, Reply, TakeBack
+from referee.commands.values import Command, EnterTurn, NewGame, TakeBack
 from referee.journal import Journal
 from referee.runtime.builder import open_session
 from referee.session.execution import execute
@@ -100,12 +100,7 @@ def play(link: Connection, folder: str, port: int, seed: int) -> None:
                 order = EnterTurn(game.notation.format_turn(rng.choice(turns)), "Ann")
             else:
                 order = TakeBack("Ann")
-            execute(service, order, _ignore)
-
-
-def _ignore(reply: Reply | None) -> None:
-    """Ignore the reply to a command; its result is in the journal."""
-    del reply
+            execute(service, order, lambda _: None)
 
 
 class Referee:

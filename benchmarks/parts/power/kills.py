@@ -109,7 +109,7 @@ def referee(path: Path, parent: Connection) -> None:
     reader = GlimpseReader()
     with Journal.open(path, wall_clock=lambda: datetime.now(UTC)) as opened:
         journal = _ReportingJournal(opened, parent)
-        panel = Panel([DriverSource("lamp", lambda: _Lamp(parent))], time.monotonic, _ignore)
+        panel = Panel([DriverSource("lamp", lambda: _Lamp(parent))], time.monotonic, lambda _: None)
         with open_session(load(GAME), reader, journal, SETTINGS, subscribers=(signal_subscriber(panel),)) as service:
             parent.send(Step.DONE)
             while isinstance(glimpse := parent.recv(), Glimpse):
@@ -118,10 +118,6 @@ def referee(path: Path, parent: Connection) -> None:
             service.finish()
         journal.close()
     parent.send(Step.DONE)
-
-
-def _ignore(sentence: str) -> None:
-    del sentence
 
 
 def start_forkserver() -> None:
