@@ -180,7 +180,7 @@ def test_a_picture_of_another_size_than_the_calibration_is_refused(render_table,
 
 @pytest.mark.parametrize("thing", [np.zeros((480, 640), np.float32), np.zeros((0, 0, 3), np.uint8)])
 def test_an_invalid_picture_is_refused(thing, camera, layout):
-    with pytest.raises(FrameError, match="expected a picture of 8 bits"):
+    with pytest.raises(FrameError, match="expected 8 bits a channel"):
         locate(thing, camera, layout)
 
 
