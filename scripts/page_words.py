@@ -144,7 +144,7 @@ _PIECES = {"self.piece": ("piece", "block")}
 _WORDS = (
     *("and", "or", ", and", "Or:", ", then", "nothing", "nobody", "is", "are", "stays"),
     *("{describe} That {reason}. {expectation}", "{describe} Take {die}. That {reason}. {expectation}"),
-    *("{place} ({look}?)", "{part}'s {squares}", "{turn}  {described}"),
+    *("{place} ({look}?)", "{part}'s {squares}", "{turn}  {described}", "{turn} or 1 3 4 5 on a", "{turn} or none"),
     *("out", "resigned", "anti-play", "identical", "consecutive", "gentle", "fair", "strong", "look", "play", "own"),
     *("one square", "no squares", "{number} squares", "one strike", "no strikes", "{number} strikes"),
     *("one {colour} corner", "no {colour} corners", "{number} {colour} corners"),

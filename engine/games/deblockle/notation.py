@@ -83,7 +83,7 @@ class _Written:
         elif not is_mark and token != "to" and not self._is_dash(token):
             read, meant = read_symbol(token), symbols_from(token)
             if read is None and self.symbol is None and meant:
-                raise unreadable(self.text, token, column, f"{listed(meant, 'or')} in full")
+                raise unreadable(self.text, token, column, f"one of {', '.join(meant)} in full")
             if read is None or self.symbol is not None:
                 raise unreadable(self.text, token, column, _EXPECTED)
             self.symbol, self.symbol_second = read, len(self.groups) == 1

@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from common.phrases import listed
 from engine.errors import UnreadableError
 from engine.games.deblockle.board import PLACES, PLAYERS, SQUARE_OF, STARS, SYMBOLS
 from engine.games.deblockle.state import MOST_BLOCKS, OPTIONS, Block, DeblockleOptions, DeblockleState, options_from
@@ -99,7 +98,7 @@ def _read_block(text: str, options: DeblockleOptions, match: re.Match[str], colu
     top = read_symbol(top_text)
     if top is None:
         meant = symbols_from(top_text)
-        expected = f"{listed(meant, 'or')} in full" if meant else f"one of {', '.join(SYMBOLS)} as its top"
+        expected = f"one of {', '.join(meant)} in full" if meant else f"one of {', '.join(SYMBOLS)} as its top"
         raise unreadable(text, part, column, expected)
     mask = cube.with_top[top]
     if sides and norths:

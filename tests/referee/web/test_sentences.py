@@ -184,6 +184,18 @@ def test_every_requested_grammatical_form_exists() -> None:
             "Draw p1's h4 and f7 in red again. Draw p1's a10 in green again.",
             "Zeichne h4 und f7 von p1 neu in Rot. Zeichne a10 von p1 neu in Grün.",
         ),
+        (
+            "cannot read 'st' at column 7 of 'd1-e1=st'; expected one of star, stop in full",
+            "kann 'st' an Stelle 7 von 'd1-e1=st' nicht lesen; erwartet: eines von star, stop, ganz ausgeschrieben",
+        ),
+        (
+            "cannot read 'x' at column 1 of 'x'; expected a turn such as loop:a1+b1+c1 or none",
+            "kann 'x' an Stelle 1 von 'x' nicht lesen; erwartet: einen Zug wie loop:a1+b1+c1 oder none",
+        ),
+        (
+            "the turn '' is empty; expected such as a1=1,b1=3,c1=4,d1=5 or 1 3 4 5 on a",
+            "der Zug '' ist leer; erwartet wird etwa a1=1,b1=3,c1=4,d1=5 oder 1 3 4 5 on a",
+        ),
         ("p1's a1 is closed on this sheet.", "a1 von p1 ist auf diesem Blatt gesperrt."),
         ("Black has balls on c3, c6 and e7.", "Schwarz hat Bälle auf c3, c6 und e7."),
         ("A draw: both agreed on a draw.", "Remis: beide haben sich auf Remis geeinigt."),

@@ -33,7 +33,7 @@ def test_states_are_read_leniently(text):
         ("gold c3:G.x? c3:T.x?", 14, "two blocks on c3"),
         ("gold d2:G.x? c3:T.x?", 6, r"'d2:G.x\?' at column 6.*without a star"),
         ("gold c3:G.moon? c5:T.x?", 6, "one of star, stop"),
-        ("gold c3:G.st? c5:T.x?", 6, "expected star or stop in full"),
+        ("gold c3:G.st? c5:T.x?", 6, "expected one of star, stop in full"),
         (
             "gold c3:G.x? c5:T.x/north=cross",
             14,
@@ -105,7 +105,7 @@ def test_turns_are_read_leniently(text, strict):
     [
         ("", None, "names no square"),
         ("c3=cross", None, "is only the start of a turn; add where the block goes"),
-        ("c3-c4=s", 7, "'s' at column 7 of 'c3-c4=s'; expected star, stop or slider in full"),
+        ("c3-c4=s", 7, "'s' at column 7 of 'c3-c4=s'; expected one of star, stop, slider in full"),
         ("c3-c4=stop s", 12, "expected a turn such as"),
         ("c3-d3=hoops-d4-off", 13, "names both off and a square to end on"),
         ("c3-c4-c5-c6", 10, "more than three squares; expected only where the block starts, rolls to and ends"),
