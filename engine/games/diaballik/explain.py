@@ -282,8 +282,9 @@ def _own_breaches(before: DiaballikState, shown: Shown, moved: Moved) -> list[Br
     pieces, ends = was.pieces, dict(moved.pairs)
     for start, end in moved.pairs:
         pieces ^= 1 << start | 1 << end
-    is_one = shown.balls.bit_count() == 1 and shown.balls & pieces
-    side = Side(pieces, shown.balls.bit_length() - 1 if is_one else ends.get(was.ball, was.ball))
+    balls = shown.balls & ~set_of(moved.came)
+    is_one = balls.bit_count() == 1 and balls & pieces
+    side = Side(pieces, balls.bit_length() - 1 if is_one else ends.get(was.ball, was.ball))
     if side == was:
         return []
     # Landing on an opponent's piece has a breach of its own, so it must not make the way there illegal, too.

@@ -343,6 +343,15 @@ def test_a_ball_on_a_piece_that_must_go_needs_no_remedy_of_its_own(change, rule)
     assert breach.rule == rule
 
 
+def test_an_illegal_pass_is_named_beside_a_piece_that_must_go_with_its_ball():
+    state = GAME.notation.parse_state("black black:a1,c1,c2*,e2,g2,c3,f4 white:d3,e4,c5*,e5,a6,d6,g7")
+    breaches = GAME.table.explain(state, changed(state, "c2:b a1:B g6:B"))
+    assert [(each.rule, each.places) for each in breaches] == [
+        ("pass-not-straight", ("c2", "a1")),
+        ("piece-added", ("g6",)),
+    ]
+
+
 def test_a_pass_to_another_piece_is_not_told_as_a_move_of_the_carrier():
     state = GAME.rules.new()
     breaches = GAME.table.explain(state, changed(state, "d1- d2:b c1- c3:B"))
