@@ -282,7 +282,7 @@ def _own_breaches(before: DiaballikState, shown: Shown, moved: Moved) -> list[Br
     pieces, ends = was.pieces, dict(moved.pairs)
     for start, end in moved.pairs:
         pieces ^= 1 << start | 1 << end
-    balls = shown.balls & ~set_of(moved.came)
+    balls = _balls_without_surplus(shown, moved)
     is_one = balls.bit_count() == 1 and balls & pieces
     side = Side(pieces, balls.bit_length() - 1 if is_one else ends.get(was.ball, was.ball))
     if side == was:
@@ -361,9 +361,14 @@ def _piece_breaches(before: DiaballikState, player: str, moved: Mapping[str, Mov
     return found
 
 
+def _balls_without_surplus(shown: Shown, moved: Moved) -> int:
+    """Return a player's balls without those on pieces that weren't on the board, which go with their pieces."""
+    return shown.balls & ~set_of(moved.came)
+
+
 def _ball_breaches(before: DiaballikState, player: str, shown: Shown, moved: Moved) -> list[Breach]:
     was = PLACES[before.side(player).ball]
-    lying = shown.balls & ~set_of(moved.came)
+    lying = _balls_without_surplus(shown, moved)
     if not lying:
         went = next((PLACES[end] for start, end in moved.pairs if PLACES[start] == was), None)
         where = "a piece that wasn't on the board" if shown.balls else f"none of {player}'s pieces"
@@ -375,7 +380,6 @@ def _ball_breaches(before: DiaballikState, player: str, shown: Shown, moved: Mov
             )
         return [Breach("ball-missing", sentence, remedy, (was,) if went is None else (was, went))]
     if lying.bit_count() > 1:
-        # A ball on a piece that wasn't on the board goes with that piece.
         places = GRID.names_of(lying)
         surplus = [place for place in places if place != was]
         return [
@@ -403,7 +407,7 @@ def _opponent_breaches(before: DiaballikState, shown: Mapping[str, Shown], moved
         )
         for start, end in moved[foe].pairs
     ]
-    balls = shown[foe].balls
+    balls = _balls_without_surplus(shown[foe], moved[foe])
     carried = any(start == was.ball and balls >> end & 1 for start, end in moved[foe].pairs)
     if balls.bit_count() == 1 and not balls >> was.ball & 1 and not carried:
         now = PLACES[balls.bit_length() - 1]

@@ -352,6 +352,15 @@ def test_an_illegal_pass_is_named_beside_a_piece_that_must_go_with_its_ball():
     ]
 
 
+def test_a_pass_of_the_opponent_is_named_beside_a_piece_that_must_go_with_its_ball():
+    state = GAME.rules.new()
+    breaches = GAME.table.explain(state, changed(state, "d7:w e7:W d4:W"))
+    assert [(each.rule, each.places) for each in breaches] == [
+        ("piece-added", ("d4",)),
+        ("passed-opponent-ball", ("d7", "e7")),
+    ]
+
+
 def test_a_pass_to_another_piece_is_not_told_as_a_move_of_the_carrier():
     state = GAME.rules.new()
     breaches = GAME.table.explain(state, changed(state, "d1- d2:b c1- c3:B"))
