@@ -56,13 +56,18 @@ def nothing_to_announce() -> Breach:
     return Breach("game-over", "The game is over, so nothing more can be announced.", "Begin a new game.")
 
 
-def check_announcement(said: Announcement, possible: Sequence[Announcement]) -> None:
-    """Raise IllegalTurnError unless it is one of the ``possible`` announcements; after the end there are none."""
+def check_announcement(
+    said: Announcement, possible: Sequence[Announcement], breaches: Callable[[], Sequence[Breach]] = tuple
+) -> None:
+    """Raise IllegalTurnError unless it is one of the ``possible`` announcements; after the end there are none.
+
+    ``breaches`` returns the rules that it breaks, if there are any.
+    """
     text = format_announcement(said)
-    if not possible:
-        over = nothing_to_announce()
-        raise IllegalTurnError(f"{text} can't be announced now: {over.sentence}", (over,))
     if said not in possible:
+        found = tuple(breaches()) if possible else (nothing_to_announce(),)
+        if found:
+            raise IllegalTurnError(f"{text} can't be announced now: {all_sentences(found)}", found)
         expected = ", ".join(map(format_announcement, possible))
         raise IllegalTurnError(f"{text} can't be announced now; expected one of {expected}")
 

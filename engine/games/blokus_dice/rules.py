@@ -22,9 +22,9 @@ from engine.games.blokus_dice.state import (
 from engine.games.blokus_dice.table import new_state
 from engine.games.blokus_dice.turns import choices, turn_of
 from engine.showing import CouldBe, Seen
-from engine.support.breaches import illegal_turn, nothing_to_announce, only_turn, rules_by_id
+from engine.support.breaches import check_announcement, illegal_turn, only_turn, rules_by_id
 from engine.support.grid import members, set_of
-from engine.support.players import RESIGN, format_announcement, one_to_move
+from engine.support.players import RESIGN, one_to_move
 from engine.values import Announcement, Breach, Certainty, OptionValue, Rule
 
 catalogue = rules_by_id(
@@ -83,16 +83,15 @@ def announcements(state: BlokusState) -> Sequence[Announcement]:
 
 def announce(state: BlokusState, announcement: Announcement) -> BlokusState:
     """Return the state after a resignation; raises IllegalTurnError, with the breaches if a rule forbids it."""
-    said, player = format_announcement(announcement), announcement.player
-    if announcement.kind != RESIGN or player not in state.options.names:
-        raise IllegalTurnError(f"got {said}; expected {RESIGN} by one of {', '.join(state.options.names)}")
-    if announcement not in announcements(state):
-        if state.seat is None:
-            breach = nothing_to_announce()
-        else:
-            breach = Breach("not-in-the-game", f"{player} is out of the game already.", "Nothing needs to be done.")
-        raise IllegalTurnError(f"{said} can't be said here: {breach.sentence}", (breach,))
-    seat = PLAYERS.index(player)
+    player = announcement.player
+
+    def breaches() -> list[Breach]:
+        if announcement.kind != RESIGN or player not in state.options.names:
+            return []
+        return [Breach("not-in-the-game", f"{player} is out of the game already.", "Nothing needs to be done.")]
+
+    check_announcement(announcement, announcements(state), breaches)
+    seat = PLAYERS.index(str(player))
     return playing.settle(state.with_sheet(seat, state.sheets[seat].with_status(PlayerStatus.RESIGNED)))
 
 

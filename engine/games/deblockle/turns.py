@@ -15,7 +15,7 @@ from engine.errors import IllegalTurnError
 from engine.games.deblockle.board import GOAL, PLACES, PLAYERS, RAYS, SQUARE_OF, STARS, adjacent_to, diagonal_to, other
 from engine.games.deblockle.state import Block, DeblockleOptions, DeblockleState, DeblockleTurn
 from engine.support import repetition
-from engine.support.breaches import nothing_to_announce
+from engine.support.breaches import check_announcement
 from engine.support.grid import members, set_of, union
 from engine.support.players import REPETITION, common_announcements, format_announcement, outcome_of_announcement
 from engine.support.repetition import CLAIMED_FROM
@@ -272,8 +272,7 @@ def announcements(state: DeblockleState) -> tuple[Announcement, ...]:
 def apply_announcement(state: DeblockleState, announcement: Announcement) -> DeblockleState:
     """Return the final state after an announcement; raises IllegalTurnError, with the breaches if a rule forbids it."""
     if state.to_move is None:
-        over = nothing_to_announce()
-        raise IllegalTurnError(f"{format_announcement(announcement)} is not allowed here: {over.sentence}", (over,))
+        check_announcement(announcement, ())
     refusal = reason_against(state, announcement)
     claimed = announcement.kind == REPETITION
     if refusal is None and claimed and announcement.player != state.to_move:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from common.phrases import counted
-from engine.errors import IllegalTurnError
 from engine.games.diaballik.state import (
     CONTACTS_TO_CLAIM,
     GRID,
@@ -17,13 +16,12 @@ from engine.games.diaballik.state import (
     other,
     touching,
 )
-from engine.support.breaches import all_sentences, nothing_to_announce
+from engine.support.breaches import check_announcement
 from engine.support.players import (
     DRAW,
     REPETITION,
     RESIGN,
     common_announcements,
-    format_announcement,
     outcome_of_announcement,
 )
 from engine.support.repetition import CLAIMED_FROM, digest, times
@@ -64,20 +62,14 @@ def announcements(state: DiaballikState, claimants: Sequence[Player]) -> tuple[A
 
 def apply_announcement(state: DiaballikState, said: Announcement, claimants: Sequence[Player]) -> DiaballikState:
     """Return the final state after an announcement; raises IllegalTurnError, with the breaches if a rule forbids it."""
-    if said in announcements(state, claimants):
-        return replace(state, to_move=None, announced=said)
-    text = format_announcement(said)
-    if state.to_move is None:
-        breach = nothing_to_announce()
-        raise IllegalTurnError(f"{text}: {breach.sentence}", (breach,))
-    breaches: tuple[Breach, ...] = ()
-    if said.kind == ANTI_PLAY and said.player in PLAYERS:
-        breaches = (anti_play_breach(state, said.player, claimants),)
-    elif said.kind == REPETITION and said.player in PLAYERS:
-        breaches = (_repetition_breach(state, said.player),)
-    listed = ", ".join(format_announcement(each) for each in announcements(state, claimants))
-    reason = all_sentences(breaches) or f"expected one of {listed}"
-    raise IllegalTurnError(f"{text} can't be announced here: {reason}", breaches)
+
+    def breaches() -> list[Breach]:
+        if said.kind == ANTI_PLAY and said.player in PLAYERS:
+            return [anti_play_breach(state, said.player, claimants)]
+        return [_repetition_breach(state, said.player)] if said.kind == REPETITION and said.player in PLAYERS else []
+
+    check_announcement(said, announcements(state, claimants), breaches)
+    return replace(state, to_move=None, announced=said)
 
 
 def _repetition_breach(state: DiaballikState, player: Player) -> Breach:
