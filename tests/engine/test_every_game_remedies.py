@@ -93,6 +93,11 @@ def undone(before, seen, breaches):
         is_put_back = look == before[place] != seen[place]
         if is_put_back and look.endswith(BALL) and list(after.values()).count(look) > 1:
             after[place] = look.removesuffix(BALL)
+    for breach in breaches:
+        # The ball that was passed legally to the carrier comes back with it.
+        carrier = seen[breach.places[-1]]
+        if breach.rule == "carrier-moved" and carrier.endswith(BALL) and carrier not in after.values():
+            after[breach.places[0]] = carrier
     return after
 
 

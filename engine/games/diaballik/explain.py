@@ -8,6 +8,7 @@ by one, so that the breach names the step that was wrong.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from common.phrases import listed
@@ -104,10 +105,18 @@ def _first_breach(turn: TurnInProgress, done: tuple[Action, ...]) -> Breach:
     for number, action in enumerate(done):
         breach = breach_of(now, action)
         if breach is not None:
-            end = action.end
+            if breach.rule != "carrier-moved":
+                return breach
+            end, passed_to = action.end, []
             for later in done[number + 1 :]:
-                end = later.end if not later.passes and later.start == end else end
-            return _carried_breach(action.start, end) if breach.rule == "carrier-moved" else breach
+                if later.passes:
+                    passed_to.append(later.end)
+                elif later.start == end:
+                    end = later.end
+            carried = _carried_breach(action.start, end)
+            # A pass from where it came to is no better, or the whole turn would be legal in another order.
+            balls = tuple(PLACES[square] for square in passed_to)
+            return replace(carried, remedy=TAKE_BACK, places=carried.places + balls) if balls else carried
         now = now.after(action)
     raise AssertionError(f"{done} breaks no rule, so its result is legal")
 

@@ -52,6 +52,13 @@ def test_only_the_fault_itself_is_named(text, change, rule, places):
     assert (breach.rule, breach.places) == (rule, places)
 
 
+def test_a_carrier_that_moved_and_passed_then_has_to_take_back_both():
+    state = GAME.notation.parse_state("black black:a1,b1*,c1,d1,e2,d4,g4 white:d5,c6,b7,c7,d7*,f7,g7")
+    (breach,) = GAME.table.explain(state, changed(state, "b1- b2:b e2:B"))
+    assert (breach.rule, breach.places) == ("carrier-moved", ("b1", "b2", "e2"))
+    assert breach.remedy.startswith("Put everything back")
+
+
 def test_a_surplus_ball_is_named():
     state = GAME.rules.new()
     (breach,) = GAME.table.explain(state, changed(state, "e1:B"))
