@@ -191,6 +191,7 @@ def play(name: str, game: Any, inputs: Inputs, seed: int, rates: ErrorRates, tur
     belief, ruling = judge(context, belief, _look(readers[inputs], clock_s), Trigger.RESTED)
     if ruling.verdict.kind is not VerdictKind.UNCHANGED:
         belief = override_belief(context, belief, (known,))
+    clock_s += 10.0
     for _ in range(turns):
         legal = game.rules.legal_turns(world)
         if not legal:

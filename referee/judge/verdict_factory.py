@@ -148,14 +148,15 @@ class VerdictFactory(Generic[StateT, TurnT]):
             return self.turn_waits(resolved, self.decision.shown)
         if part is not None and trigger is not Trigger.DECLARED:
             return self.pending(sentences.may_go_on(part.to_do), resolved, self.decision.shown)
-        return self._which_sensed(turns, unchanged=False)
+        return self.which_sensed(turns)
 
     def unsensed(self) -> Ruling:
         """Ask whether a turn was played that sensors can't notice."""
         turns = tuple(dict.fromkeys(turn for one in self.decision.unsensed for turn in one.first))
-        return self._which_sensed(turns, unchanged=True)
+        return self.which_sensed(turns, unchanged=True)
 
-    def _which_sensed(self, turns: Sequence[TurnT], *, unchanged: bool) -> Ruling:
+    def which_sensed(self, turns: Sequence[TurnT], *, unchanged: bool = False) -> Ruling:
+        """Ask which of some turns was played, as far as sensors tell; ``unchanged``: they notice none of them."""
         touched = tuple(dict.fromkeys(change.place for change in self.seen.changes))
         turns = sorted(turns, key=lambda turn: -len({*touched} & {*turn.places}))
         sentence = sentences.which_sensed(self._described(turns), touched, unchanged=unchanged)

@@ -78,6 +78,13 @@ def may_have_left(believed: Appearance, changes: Changes, seen: PooledReading) -
     return _gained(believed, changes) < 0 and any(one.sensed_only and one.best == EMPTY for one in seen.places.values())
 
 
+def touched_elsewhere(changes: Changes, turns: Sequence[TurnT], seen: PooledReading) -> bool:
+    """Return whether sensors alone know some turns, and report touches, but none on these turns' places."""
+    touched = {change.place for change in seen.changes}
+    known_by_them = all(seen.only_sensed(place) for place, _ in changes)
+    return bool(touched) and known_by_them and all(touched.isdisjoint(turn.places) for turn in turns)
+
+
 def too_many_sensed(believed: Appearance, changes: Changes) -> bool:
     """Return whether sensors report more new pieces than are missing elsewhere, so that some must be wrong."""
     return _gained(believed, changes) > 0 and any(look == PIECE for _, look in changes)

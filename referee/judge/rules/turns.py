@@ -237,6 +237,7 @@ def accept_unless_contradicted(
     rules = (
         _breaks_a_rule,
         _may_have_left,
+        _touched_elsewhere,
         _accepted,
         _accepted_ignoring_sides,
         _wait_for_end,
@@ -262,6 +263,16 @@ def _may_have_left(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] |
         return glance.belief, glance.verdicts.not_a_turn_yet()
     belief = glance.belief.with_question(case.changes)
     return belief, glance.verdicts.doubted(case.resolved, sentences.left_the_board)
+
+
+def _touched_elsewhere(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
+    """Ask where only sensors know of a turn, but all touches that they report are elsewhere: some may be broken."""
+    glance = case.glance
+    if not sensors.touched_elsewhere(case.changes, case.turns, glance.seen):
+        return None
+    if not glance.trigger.names_faults:
+        return glance.belief, glance.verdicts.not_a_turn_yet()
+    return glance.belief, glance.verdicts.which_sensed(case.turns)
 
 
 def _accepted(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from referee.judge.evidence.sensors import (
     rule_out_parts,
     should_ask_about_unsensed,
     too_many_sensed,
+    touched_elsewhere,
     undone_turns_shown,
 )
 from referee.judge.explanations import Changes, Explanation, ExplanationKind
@@ -56,6 +58,23 @@ def test_changes_known_only_by_sensors() -> None:
     assert not may_have_left(BELIEVED, frozenset({TURNED}), seen)
     stands = replace(seen, places={"a1": replace(sensed, log_probabilities={"empty": -3.0, "gold": -0.1})})
     assert not may_have_left(BELIEVED, frozenset({LEFT}), stands)
+
+
+def test_touches_on_other_places_alone_speak_against_a_turn_that_only_sensors_know() -> None:
+    sensed = PooledPlace({"empty": -0.1, "gold": -3.0}, sensed_only=True)
+    turns = [SimpleNamespace(places=("a1", "c1")), SimpleNamespace(places=("a1", "d1"))]
+
+    def elsewhere(*touched: str, camera: bool = False) -> bool:
+        places = {"a1": sensed, "c1": replace(sensed, sensed_only=not camera)}
+        changes = tuple(PlaceChange(place, True, 3.0) for place in touched)
+        return touched_elsewhere(
+            frozenset({LEFT, CAME}), turns, PooledReading(places, frozenset(), 9.0, 0, changes=changes)
+        )
+
+    assert elsewhere("b1")
+    assert not elsewhere("b1", "d1"), "one of the turns passed there"
+    assert not elsewhere()
+    assert not elsewhere("b1", camera=True)
 
 
 def test_the_last_sensor_change_of_a_turn_is_the_latest_on_its_places() -> None:

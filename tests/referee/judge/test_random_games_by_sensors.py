@@ -33,6 +33,12 @@ def test_a_lift_counts_where_a_person_had_contradicted_the_sensor(deblockle: Any
     assert not played.wrong
 
 
+def test_two_broken_sensors_that_look_like_a_turn_are_asked_about_if_another_was_played(deblockle: Any) -> None:
+    """Game 20111: a2 is stuck closed and e3 open, as after a legal turn, while a block is rolled to d3 and back."""
+    played = play("deblockle", deblockle, Inputs.SENSORS, 20111, scaled(ErrorRates(), 4.0), 1)
+    assert (played.wrong, played.counts["asked"]) == ([], 1)
+
+
 @given(seed=SEEDS)
 @settings(max_examples=cases(3, 1))
 def test_nothing_is_asked_by_camera_and_sensors_that_never_err(deblockle: Any, seed: int) -> None:
