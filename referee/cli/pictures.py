@@ -26,6 +26,7 @@ from referee.cli.options import (
 
 if TYPE_CHECKING:
     from engine.api import Game
+    from engine.values import OptionValue
     from referee.settings.settings import Settings
     from vision.frame import Frame, Image
     from vision.geometry import CameraModel, Pose
@@ -152,6 +153,7 @@ def _read_table(
     as_json: bool,
 ) -> int:
     """Print a reading of one picture of the table and return the exit code."""
+    from referee.judge.starts import usual_appearance
     from vision.errors import EnrolmentError, NotLocatedError
     from vision.frame import Frame
     from vision.images import write_image
@@ -162,13 +164,13 @@ def _read_table(
 
     settings = context.configuration(seen_by).settings
     camera = camera_of(settings.camera.calibration)
-    game, table = _game_and_table(settings)
+    game, options, table = _game_and_table(settings)
     frame = Frame(load_checked_image(image, camera.size), 0.0, 0, str(image))
     pose, known, is_learned = None, None, False
     if any(isinstance(surface, GridSurface) for surface in table.surfaces):
         kind = reader_kind(table)
         plain = kind.plain(table.board)
-        start = game.table.appearance(game.rules.new())
+        start = usual_appearance(game, options)
         taught = None if settings.table.looks is None else kind.load(settings.table.looks)
         known = plain if taught is None else taught
         if taught is None or not table.markers.centres_mm:
@@ -188,7 +190,7 @@ def _read_table(
     reader = table_reader(camera, table, known, pose)
     reading = reader.read(frame)
     if is_learned and known is not None and set(known.traits[0]) == set(game.players):
-        _check_set_up(game, settings, reading)
+        _check_set_up(game, options, reading, anywhere=settings.table.anywhere)
     if debug_image is not None:
         write_image(debug_image, draw_reading(frame, reader, pose, reading))
     if as_json:
@@ -221,10 +223,11 @@ def draw_reading(frame: Frame, reader: TableReader, previous: Pose | None, readi
     return drawn
 
 
-def _game_and_table(settings: Settings) -> tuple[Game[Any, Any], TableLayout]:
-    """Return the game that the layout names, or else the one in the settings, and its table; raises LayoutError.
+def _game_and_table(settings: Settings) -> tuple[Game[Any, Any], Mapping[str, OptionValue], TableLayout]:
+    """Return the game that the layout names, or else the one in the settings, its options, and its table; raises
+    LayoutError.
 
-    The table of the game in the settings is as that game's options make it.
+    Another game than that in the settings has its usual options.
     """
     from engine import registry
     from referee.settings.conversions import table_options
@@ -232,21 +235,22 @@ def _game_and_table(settings: Settings) -> tuple[Game[Any, Any], TableLayout]:
 
     name = game_of_layout(settings.table.layout) or settings.game.name
     game, table = registry.load(name), layout_for_camera(name, settings.table.layout, settings.table.markers)
-    if name == settings.game.name:
-        table = with_rules(table, game, table_options(game, settings.game.options))
-    return game, table
+    if name != settings.game.name:
+        return game, {}, table
+    options = table_options(game, settings.game.options)
+    return game, options, with_rules(table, game, options)
 
 
-def _check_set_up(game: Game[Any, Any], settings: Settings, reading: Reading) -> None:
+def _check_set_up(
+    game: Game[Any, Any], options: Mapping[str, OptionValue], reading: Reading, *, anywhere: bool
+) -> None:
     """Say that the colours, learned by the players' sides, may be swapped if the picture shows no set-up."""
     from engine.errors import EngineError
     from referee.judge.starts import set_up_states
-    from referee.settings.conversions import table_options
 
-    options = table_options(game, settings.game.options) if game.name == settings.game.name else {}
     shown = {place: seen.best[0] for place, seen in reading.places.items()}
     try:
-        set_up_states(game, shown, options, anywhere=settings.table.anywhere)
+        set_up_states(game, shown, options, anywhere=anywhere)
     except EngineError as error:
         say(
             f"The colours of {listed(game.players)} are a guess and may be swapped: without --looks the picture must "
@@ -348,7 +352,7 @@ def enrol_command(
         {"camera.calibration": calibration, "table.layout": layout, "table.markers": markers}
     ).settings
     camera = camera_of(settings.camera.calibration)
-    game, table = _game_and_table(settings)
+    game, _, table = _game_and_table(settings)
     kind = reader_kind(table)
     known = [kind.positions(text, table.board) for text in positions]
     pictures = []

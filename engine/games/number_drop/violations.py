@@ -291,7 +291,7 @@ def _marks_of_drop(state: NumberDropState, turn: WritingTurn, marks: str) -> lis
         wrong, lacking = ("".join((Counter(a) - Counter(b)).elements()) for a, b in ((marks, faces), (faces, marks)))
         if STAR not in faces and len(wrong) == 1 and marks.count(wrong) == 1:
             at = marks.index(wrong)
-            remedy = f"Write {lacking} instead of {wrong} on {written_by(turn)[0][at]}."
+            remedy = f"Write {lacking} instead of {wrong} on {turn.player}'s {written_by(turn)[0][at]}."
             return [Breach("digits-as-rolled", sentence, remedy, (turn.places[at],))]
         return [_breach("digits-as-rolled", sentence, remedy, turn)]
     return []

@@ -69,6 +69,17 @@ def test_a_set_up_is_recognised_whoever_starts(run: Run, tmp_path: Path) -> None
     assert result.stderr == ""
 
 
+def test_colours_are_learned_from_the_start_that_the_options_say(run: Run, tmp_path: Path) -> None:
+    game = load("diaballik")
+    looks = game.table.appearance(game.rules.new({"start": "variant"}))
+    (tmp_path / "referee.toml").write_text('[game]\nname = "diaballik"\n[game.options]\nstart = "variant"\n')
+    start = {place: look for place, look in looks.items() if look != EMPTY}
+    result = run("pieces", "read", *photograph(tmp_path, "diaballik", start), "--json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    places = json.loads(result.stdout)["places"]
+    assert {place: places[place]["look"] for place in looks} == dict(looks)
+
+
 def test_the_layout_says_which_game_is_read(run: Run, tmp_path: Path) -> None:
     start = {**DISCS, "d1": "black piece with ball", "d7": "white piece with ball"}
     result = run("pieces", "read", *photograph(tmp_path, "diaballik", start))
