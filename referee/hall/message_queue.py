@@ -64,9 +64,8 @@ class MessageQueue(asyncio.Queue[aiomqtt.Message]):
         return self._remove(self._table_of(str(self._queue[number].topic)))
 
     def _drop_oldest(self) -> None:
-        """Drop the oldest message of the table with the most bytes."""
-        ((table, _),) = self._bytes.most_common(1)
-        self._remove(table)
+        """Drop the oldest message of the table with the most bytes; of equal ones, the one that waits longest."""
+        self._remove(max(self._numbers, key=lambda table: (self._bytes[table], -self._numbers[table][0])))
         if not self.has_dropped:
             self._say(
                 f"More than {self._most_bytes // _MIB} MiB of messages wait for the hall's store; the oldest are left "

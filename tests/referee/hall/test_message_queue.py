@@ -8,7 +8,7 @@ from pathlib import Path
 
 import aiomqtt
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from referee.hall.message_queue import MessageQueue
@@ -74,6 +74,7 @@ def test_a_batch_stays_below_its_limit() -> None:
 @given(
     st.lists(st.none() | st.tuples(st.sampled_from("abc"), st.integers(0, 3000)), max_size=60), st.integers(1000, 20000)
 )
+@example([("a", 0), ("b", 2), ("a", 2)], 2076)
 def test_the_limit_holds_for_any_messages(steps: list[tuple[str, int] | None], most_bytes: int) -> None:
     queue, waiting = MessageQueue(table_of, lambda _: None, most_bytes), list[aiomqtt.Message]()
     for number, step in enumerate(steps):
