@@ -97,26 +97,31 @@ def spots_of(values: FloatArray, axes_px: FloatArray) -> tuple[FloatArray, Float
     ``axes_px`` (n, 2, 2) are the ends of the stacks' axes between which a tip may be: the lower one first.
     """
     tips_px = values[:, 1:3].reshape(len(values), 2, -1).transpose(0, 2, 1) * CELL_PX + cell_centres_px()
+    # by coordinate, since NumPy is slow along an axis of two
+    x, y = np.moveaxis(tips_px, 2, 0).copy()
     left = values[:, 0].reshape(len(values), -1) - costs_astray(tips_px, axes_px)
-    left -= np.logaddexp.reduce(left, axis=1, keepdims=True)
+    left -= left.max(axis=1, keepdims=True)
+    left -= np.log(np.exp(left).sum(axis=1, keepdims=True))
     each, spots, logs = np.arange(len(values)), [], []
     for _ in range(SPOTS):
         best = left.argmax(axis=1)
         logs.append(left[each, best])
-        same = ((tips_px - tips_px[each, best][:, None]) ** 2).sum(axis=2) < SAME_PX**2
+        off_x, off_y = (along - along[each, best][:, None] for along in (x, y))
+        same = off_x**2 + off_y**2 < SAME_PX**2
         # cells beside the best one say where its tip is too
-        shares = np.where(same, np.exp(left - logs[-1][:, None]), 0.0)
-        spots.append((shares[..., None] * tips_px).sum(axis=1) / shares.sum(axis=1, keepdims=True))
+        shares = np.exp(np.where(same, left - logs[-1][:, None], -np.inf))
+        spots.append(np.einsum("nc,nck->nk", shares, tips_px) / shares.sum(axis=1, keepdims=True))
         left[same] = -np.inf
     return np.stack(spots, axis=1), np.stack(logs, axis=1)
 
 
 def costs_astray(tips_px: FloatArray, axes_px: FloatArray) -> FloatArray:
     """Return the cost, as negative log-likelihood, of tips (n, m, 2) being away from axes with the ends (n, 2, 2)."""
-    lower, along = axes_px[:, None, 0], axes_px[:, None, 1] - axes_px[:, None, 0]
-    share = ((tips_px - lower) * along).sum(axis=2) / np.maximum((along**2).sum(axis=2), 1e-6)
-    astray = tips_px - lower - np.clip(share, 0.0, 1.0)[..., None] * along
-    return np.asarray((astray**2).sum(axis=2) / (2 * ASTRAY_PX**2), dtype=np.float64)
+    (low_x, along_x), (low_y, along_y) = np.diff(axes_px, axis=1, prepend=0.0).transpose(2, 1, 0)[..., None]
+    x, y = tips_px[..., 0] - low_x, tips_px[..., 1] - low_y
+    share = np.clip((x * along_x + y * along_y) / np.maximum(along_x**2 + along_y**2, 1e-6), 0.0, 1.0)
+    astray = (x - share * along_x) ** 2 + (y - share * along_y) ** 2
+    return np.asarray(astray / (2 * ASTRAY_PX**2), dtype=np.float64)
 
 
 def tip_heights_mm(surface: Surface) -> tuple[float, float]:
