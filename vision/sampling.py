@@ -27,9 +27,9 @@ FloatsT = TypeVar("FloatsT", FloatArray, FloatImage)
 NumberT = TypeVar("NumberT", float, FloatArray)
 
 NODE_SPACING_PX = 16
-"""Spacing, in pixels of the sampled picture, of the points that ``plane_map`` projects. Larger: faster, less exact."""
-NODE_SPACING_MM = 8
-"""The same in mm, for ``PlaneGrid``."""
+"""Spacing, in pixels of the sampled picture, of the points that ``plane_map`` projects off the plane. Larger: faster,
+less exact.
+"""
 SHRINK = 4
 """Factor by which pictures are shrunk before they are compared. Larger: less noise, faster, misses small changes."""
 MAD_TO_SIGMA = 1.4826
@@ -87,35 +87,42 @@ def plane_map(
 ) -> PixelMap:
     """Make the map that samples a window of a horizontal plane, far edge on top.
 
-    Only every ``NODE_SPACING_PX``-th pixel is projected. The map is interpolated between them, which at table distances
-    is off by less than a twentieth of a pixel. ``seen_at_mm`` maps points (n, 2) that lie slightly off the plane to
-    where they are seen on it.
+    ``seen_at_mm`` maps points (n, 2) that lie slightly off the plane to where they are seen on it. Then only every
+    ``NODE_SPACING_PX``-th pixel is projected, and the map is interpolated between them.
     """
-    rows, columns = window.shape
-    node_rows, node_columns = (nodes_around(count, NODE_SPACING_PX) for count in (rows, columns))
-    x, y = np.meshgrid(
-        window.left_mm + (node_columns + 0.5) / window.px_per_mm,
-        window.far_mm - (node_rows + 0.5) / window.px_per_mm,
+    step_mm = 1 / window.px_per_mm
+    first_mm = np.array([window.left_mm + step_mm / 2, window.far_mm - step_mm / 2, window.height_mm])
+    if seen_at_mm is None:
+        return _grid_map(camera, pose, first_mm, step_mm, window.shape)
+    spacing = NODE_SPACING_PX
+    # positions of nodes between and around the pixels, where ``cv2.resize`` has them
+    rows, columns = (
+        spacing * np.arange(-1, math.ceil(count / spacing) + 1) + (spacing - 1) / 2 for count in window.shape
     )
-    level = np.column_stack([x.ravel(), y.ravel()])
-    if seen_at_mm is not None:
-        level = seen_at_mm(level)
+    x, y = np.meshgrid(first_mm[0] + columns * step_mm, first_mm[1] - rows * step_mm)
+    level = seen_at_mm(np.column_stack([x.ravel(), y.ravel()]))
     points = np.column_stack([level, np.full(x.size, window.height_mm)])
-    nodes = project(camera, pose, points).reshape(*x.shape, 2)
-    return between_nodes(nodes, NODE_SPACING_PX, rows, columns)
-
-
-def nodes_around(count: int, spacing: int) -> FloatArray:
-    """Return positions of nodes between and around ``count`` pixels of a row, where ``cv2.resize`` has them."""
-    return np.asarray(spacing * np.arange(-1, math.ceil(count / spacing) + 1) + (spacing - 1) / 2, dtype=np.float64)
-
-
-def between_nodes(nodes: FloatArray, spacing: int, rows: int, columns: int) -> PixelMap:
-    """Interpolate values at nodes from ``nodes_around``, (n, m, 2), at every pixel, (rows, columns, 2)."""
-    size = spacing * nodes.shape[1], spacing * nodes.shape[0]
+    nodes = project(camera, pose, points).reshape(*x.shape, 2).astype(np.float32)
     # several times faster than sampling at each pixel's position
-    wider = cv2.resize(nodes.astype(np.float32), size, interpolation=cv2.INTER_LINEAR)
-    return np.ascontiguousarray(wider[spacing : spacing + rows, spacing : spacing + columns], dtype=np.float32)
+    wider = cv2.resize(nodes, (spacing * len(columns), spacing * len(rows)), interpolation=cv2.INTER_LINEAR)
+    height, width = window.shape
+    return np.ascontiguousarray(wider[spacing : spacing + height, spacing : spacing + width], dtype=np.float32)
+
+
+def _grid_map(
+    camera: CameraModel, pose: Pose, first_mm: FloatArray, step_mm: float, shape: tuple[int, int]
+) -> PixelMap:
+    """Return the pixels of a grid of (rows, columns) points of a horizontal plane, in steps of ``step_mm`` to the right
+    and to the near side, from the point ``first_mm`` (x, y, z).
+    """
+    rows, columns = shape
+    right, far, _ = pose.rotation.T
+    # from column, row and 1 to the camera's frame
+    rays = np.column_stack([step_mm * right, -step_mm * far, pose.rotation @ first_mm + pose.translation])
+    pixels, _ = cv2.initUndistortRectifyMap(
+        camera.matrix, camera.distortion, np.linalg.inv(rays), np.eye(3), (columns, rows), cv2.CV_32FC2
+    )
+    return np.asarray(pixels, dtype=np.float32)
 
 
 def rounded(pixel_map: PixelMap) -> RoundedMap:
@@ -242,12 +249,9 @@ class PlaneGrid:
     @classmethod
     def of(cls, camera: CameraModel, pose: Pose, bounds: Rectangle, height_mm: float) -> PlaneGrid:
         """Project the plane at ``height_mm`` within ``bounds``."""
-        columns, rows = (math.ceil(size_mm) + 1 for size_mm in (bounds.width_mm, bounds.depth_mm))
-        left, far = bounds.left_mm, bounds.far_mm
-        x, y = np.meshgrid(left + nodes_around(columns, NODE_SPACING_MM), far - nodes_around(rows, NODE_SPACING_MM))
-        points = np.column_stack([x.ravel(), y.ravel(), np.full(x.size, height_mm)])
-        nodes = project(camera, pose, points).reshape(*x.shape, 2)
-        return cls(between_nodes(nodes, NODE_SPACING_MM, rows, columns), left, far)
+        shape = math.ceil(bounds.depth_mm) + 1, math.ceil(bounds.width_mm) + 1
+        first_mm = np.array([bounds.left_mm, bounds.far_mm, height_mm])
+        return cls(_grid_map(camera, pose, first_mm, 1.0, shape), bounds.left_mm, bounds.far_mm)
 
     def pixel_map(self, x_mm: npt.NDArray[np.floating], y_mm: npt.NDArray[np.floating]) -> PixelMap:
         """Return pixels of points of the plane, both arrays of one shape (rows, columns): (rows, columns, 2).

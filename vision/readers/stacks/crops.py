@@ -15,7 +15,7 @@ from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import PyramidPieces
 from vision.layout.surfaces import Surface
 from vision.opencv import as_colour
-from vision.sampling import PixelMap, between_nodes, nodes_around, sample
+from vision.sampling import RoundedMap, sample
 
 WIDTH_PX, HEIGHT_PX = 96, 192
 """Size of a crop, in pixels."""
@@ -23,8 +23,6 @@ FOOT_PX = (47.5, 148.5)
 """Column and row of the place's centre."""
 LARGE_PX = 60.0
 """Edge of a large pyramid's base, seen from straight above."""
-_NODE_PX = 8
-"""Spacing, in pixels, of the points that are projected; the rest is interpolated. Larger: faster, less exact."""
 _COARSE = 2.0
 """Pixels of the picture per pixel of a crop above which the picture is shrunk first."""
 
@@ -49,7 +47,7 @@ class StackCrops:
         towards = _camera_rotations(np.array(list(self._feet.values())) - self._position)
         self._turns = dict(zip(self._feet, towards, strict=True))
         self._projections = {place: self._projection(place) for place in self._feet}
-        self._maps: dict[str, PixelMap] = {}
+        self._maps: dict[str, RoundedMap] = {}
         self._halvings = 0
         middle = np.mean(list(self._feet.values()), axis=0)
         native = camera.matrix[0, 0] / float(np.linalg.norm(self._position - middle))
@@ -61,8 +59,7 @@ class StackCrops:
         image = as_colour(image)
         for _ in range(self._halvings):
             image = np.asarray(cv2.pyrDown(image), dtype=np.uint8)
-        self._make_maps([place for place in places if place not in self._maps])
-        return np.stack([sample(image, self._maps[place]) for place in places])
+        return np.stack([sample(image, self._map(place)) for place in places])
 
     def views(self, places: Sequence[str]) -> FloatArray:
         """Return the sine of each place's viewing angle from straight above, and ten large pyramids' bases divided by
@@ -91,9 +88,13 @@ class StackCrops:
         return np.array([self._projections[place] for place in places])
 
     def _projection(self, place: str) -> FloatArray:
-        turn, focal_px = self._turns[place], self._focal_px[place]
-        matrix = np.array([[focal_px, 0.0, FOOT_PX[0]], [0.0, focal_px, FOOT_PX[1]], [0.0, 0.0, 1.0]]) @ turn
+        matrix = self._matrix(place) @ self._turns[place]
         return np.column_stack([matrix, -matrix @ self._position])
+
+    def _matrix(self, place: str) -> FloatArray:
+        """Return the camera matrix of a place's crop."""
+        focal_px = self._focal_px[place]
+        return np.array([[focal_px, 0.0, FOOT_PX[0]], [0.0, focal_px, FOOT_PX[1]], [0.0, 0.0, 1.0]])
 
     def at_height(self, place: str, pixel: FloatArray, height_mm: float) -> FloatArray:
         """Return the point (3,) at a height that appears at a pixel (2,) of a place's crop."""
@@ -129,21 +130,17 @@ class StackCrops:
         far = (heights_mm - self._position[2]) / rays[..., 2]
         return np.asarray(self._position + far[..., None] * rays, dtype=np.float64)
 
-    def _make_maps(self, places: Sequence[str]) -> None:
-        """Make the pixel maps of the crops of some places."""
-        rows, columns = nodes_around(HEIGHT_PX, _NODE_PX), nodes_around(WIDTH_PX, _NODE_PX)
-        across, down = (part.ravel() for part in np.meshgrid(columns - FOOT_PX[0], rows - FOOT_PX[1]))
-        rays = [
-            np.column_stack([across, down, np.full(across.size, self._focal_px[place])]) @ self._turns[place]
-            for place in places
-        ]
-        if not rays:
-            return
-        seen = np.concatenate(rays) @ self._pose.rotation.T
-        pixels, _ = cv2.projectPoints(seen, np.zeros(3), np.zeros(3), self._camera.matrix, self._camera.distortion)
-        nodes = pixels.reshape(len(places), len(rows), len(columns), 2) / 2**self._halvings
-        for place, own in zip(places, nodes, strict=True):
-            self._maps[place] = between_nodes(own, _NODE_PX, HEIGHT_PX, WIDTH_PX)
+    def _map(self, place: str) -> RoundedMap:
+        """Return the pixel map of a place's crop."""
+        if place not in self._maps:
+            # a crop is what another camera at the same place would see
+            turn = self._turns[place] @ self._pose.rotation.T
+            shrunk = self._camera.matrix / [[2**self._halvings], [2**self._halvings], [1]]
+            size = WIDTH_PX, HEIGHT_PX
+            self._maps[place] = cv2.initUndistortRectifyMap(
+                shrunk, self._camera.distortion, turn, self._matrix(place), size, cv2.CV_16SC2
+            )
+        return self._maps[place]
 
 
 def _camera_rotations(directions: FloatArray) -> FloatArray:
