@@ -38,7 +38,7 @@ from benchmarks.parts.picture_films import FilmMoment, PictureSet, Projector, lo
 from benchmarks.parts.picture_sets import picture_settings
 from benchmarks.parts.sheet_films import sheet_film
 from engine.registry import load
-from referee.journal import Journal
+from referee.journal.journal import Journal
 from referee.runtime.builder import open_session
 from vision.errors import VisionError
 from vision.layout.pieces import Ink

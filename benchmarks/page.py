@@ -49,7 +49,7 @@ from benchmarks.parts.soak.inputs import PerfectReader
 from engine.api import Game
 from engine.registry import load
 from referee.commands.queue import CommandQueue
-from referee.journal import Journal
+from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict
 from referee.rendering.report import Pace
 from referee.runtime.builder import compose_reader, open_session

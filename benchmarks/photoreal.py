@@ -34,7 +34,7 @@ from benchmarks.parts.command_line import PROGRESS
 from benchmarks.parts.picture_sets import PictureFolder, is_covered, picture_settings
 from engine.errors import EngineError
 from engine.registry import load
-from referee.journal import Journal
+from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.runtime.builder import open_session
 from referee.runtime.readers import LearningReader

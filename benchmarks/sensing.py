@@ -35,8 +35,10 @@ from rich.table import Table
 from benchmarks.parts.command_line import counting_bar
 from engine.registry import load
 from engine.values import EMPTY, Place
-from referee.judge import Belief, JudgeContext, Trigger, judge, override_belief
-from referee.judge.explorer import apply_turn
+from referee.judge.belief import Belief, override_belief
+from referee.judge.explorer import JudgeContext, apply_turn
+from referee.judge.judge import judge
+from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from referee.sensing.readers import FusedReader, SensorReader
 from referee.sensing.values import PlaceChange, SensorSnapshot

@@ -31,8 +31,8 @@ import click
 from benchmarks.parts.command_line import PROGRESS, console_for, figures
 from benchmarks.parts.power.mounted import SECTOR_BYTES, DiskMissingError, Ext4Disk
 from engine.registry import games
-from referee.journal import Journal
 from referee.journal.events import EventKind
+from referee.journal.journal import Journal
 
 TURNS_AN_HOUR = 120
 _PLAYED = (EventKind.TURN, EventKind.ROLLED)

@@ -41,11 +41,14 @@ from benchmarks.parts.command_line import figures, picture_size
 from benchmarks.parts.soak.game import looks_of_pieces
 from engine.registry import load
 from engine.values import Roll
-from referee.judge import Belief, JudgeContext, Trigger, judge, override_belief
+from referee.judge.belief import Belief, override_belief
 from referee.judge.evidence.earlier_pictures import compare_with_earlier_pictures
 from referee.judge.evidence.stacks import stack_doubts
+from referee.judge.explorer import JudgeContext
+from referee.judge.judge import judge
 from referee.judge.pooled_reading import PooledReading
 from referee.judge.pooling import pool
+from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from simulator.faults.disturbances import draw_pose
 from simulator.faults.table import faulty_setting

@@ -14,8 +14,8 @@ from common.findings import Finding
 from common.program import program_version
 from referee.bug_report.privacy import Anonymizer, secrets_of, settings_text
 from referee.errors import JournalError, JournalMissingError
-from referee.journal import Journal
 from referee.journal.events import PICTURE_SUFFIXES, Event
+from referee.journal.journal import Journal
 from referee.session.table_port import ReportFile
 from referee.settings.configuration import Configuration
 

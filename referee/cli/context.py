@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from engine.api import Game
-    from referee.journal import Journal
+    from referee.journal.journal import Journal
     from referee.settings.configuration import Configuration
 
 INTERRUPTED = 130
@@ -70,7 +70,7 @@ class CommandContext:
 
         A missing journal is created only if ``create`` is true and ``read_only`` false.
         """
-        from referee.journal import Journal
+        from referee.journal.journal import Journal
         from referee.settings.conversions import evidence_limits
 
         settings = self.configuration({"journal.path": path}).settings.journal

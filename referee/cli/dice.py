@@ -140,8 +140,8 @@ def read_tray_roll(camera: Camera, reader: TableReader) -> str:
 
     Raises FrameError if the pictures end before that, and the camera's errors.
     """
-    from referee.judge import JudgeSettings
     from referee.judge.dice import pool_dice
+    from referee.judge.settings import JudgeSettings
 
     floor = JudgeSettings().probability_floor
     seen: deque[Reading] = deque(maxlen=2)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from engine.api import Game
     from referee.commands.values import Announce
     from referee.hints.advice import HintSettings
-    from referee.journal import Journal
+    from referee.journal.journal import Journal
     from referee.settings.settings import Settings
     from vision.readers.table_reader import TableReader
 

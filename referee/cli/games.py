@@ -28,15 +28,16 @@ from referee.cli.root import GAMES
 
 if TYPE_CHECKING:
     from engine.api import Game
-    from referee.journal import Folded, Journal
     from referee.journal.events import Event
+    from referee.journal.fold import Folded
+    from referee.journal.journal import Journal
     from referee.journal.results import Tally
 
 
 def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, Event]]) -> None:
     """Print a game's board, whose turn it is, and what it waits for; raises FoldError."""
     from referee.commands.draw_offers import open_offer_in
-    from referee.journal import fold
+    from referee.journal.fold import fold
 
     folded = fold(game, events)
     names = events[0][1].names
@@ -78,7 +79,7 @@ def _status_sentence(game: Game[Any, Any], folded: Folded[Any]) -> str:
 
 def open_game(journal: Journal) -> str | None:
     """Describe the unfinished game that a new one would replace; ``None`` if there is none."""
-    from referee.journal import fold
+    from referee.journal.fold import fold
     from referee.session.execution import events_of_game
 
     number = journal.latest_game()
@@ -131,7 +132,7 @@ def list_games(context: CommandContext, journal: Path | None = None) -> None:
 
     from engine.errors import EngineError
     from referee.errors import FoldError
-    from referee.journal import fold
+    from referee.journal.fold import fold
     from referee.session.execution import events_of_game
 
     table = Table("", "game", "began", "turns", "how it stands", box=None, pad_edge=False)
@@ -248,8 +249,8 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
     """
     from referee.clocks.fold import ClockFold, set_event
     from referee.errors import CorrectionError
-    from referee.journal import fold
     from referee.journal.events import STATE_CHANGING, STOPPED
+    from referee.journal.fold import fold
     from referee.session.execution import events_of_game
 
     with context.open_journal(journal, read_only=False) as opened:

@@ -110,9 +110,9 @@ def _describe(game: Game[Any, Any], step: Any) -> str:
 def _replay_journal(
     context: CommandContext, console: Console, file: Path | None, game_number: int | None, evidence: Path | None
 ) -> None:
-    from referee.journal import fold
     from referee.journal.events import STOPPED
     from referee.journal.exports import event_lines, write_evidence
+    from referee.journal.fold import fold
     from referee.session.execution import events_of_game
 
     with context.open_journal(file) as journal:

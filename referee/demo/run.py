@@ -47,8 +47,9 @@ from referee.demo.table import (
 )
 from referee.errors import JournalError
 from referee.hints.process import HintProcess
-from referee.journal import BufferedJournal, Journal
+from referee.journal.buffered import BufferedJournal
 from referee.journal.exports import make_record
+from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict
 from referee.rendering.board_picture import beside_camera
 from referee.rendering.board_text import DrawnBoard

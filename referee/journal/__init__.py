@@ -6,6 +6,8 @@ cannot be written, and ``fold`` computes the state. See docs/internals/journal.m
 >>> from datetime import UTC, datetime
 >>> from engine.registry import load
 >>> from referee.journal.events import Event
+>>> from referee.journal.fold import fold
+>>> from referee.journal.journal import Journal
 >>> game = load("deblockle")
 >>> start = game.rules.new()
 >>> after = game.rules.apply(start, game.notation.parse_turn(start, "c1-c2=hoops-a1"))
@@ -20,10 +22,3 @@ cannot be written, and ``fold`` computes the state. See docs/internals/journal.m
 True
 >>> journal.close()
 """
-
-from referee.journal.buffered import BufferedJournal
-from referee.journal.events import EvidenceLimits
-from referee.journal.fold import Folded, fold
-from referee.journal.journal import GameSummary, Journal
-
-__all__ = ["BufferedJournal", "EvidenceLimits", "Folded", "GameSummary", "Journal", "fold"]

@@ -16,9 +16,9 @@ from engine.records import record
 from engine.support.players import describe_announcement, parse_announcement
 from engine.values import Outcome
 from referee.errors import FoldError
-from referee.journal import Journal
 from referee.journal.events import CLOCK, PICTURE_SUFFIXES, STOPPED, Event, EventKind, KeptEvidence
 from referee.journal.fold import Folded, FoldedStep, after_step, agrees, fold, fold_next, read_step
+from referee.journal.journal import Journal
 
 _NOT_IN_A_RECORD = str.maketrans({"{": "(", "}": ")", ";": ","})
 _MORE_WAS_SEEN = "side faces were seen"

@@ -3,6 +3,10 @@
 Pure: time comes from the readings. A player says that a turn is over, and a reader sees what now stands where:
 
 >>> from engine.registry import load
+>>> from referee.judge.belief import Belief
+>>> from referee.judge.explorer import JudgeContext
+>>> from referee.judge.judge import judge
+>>> from referee.judge.settings import Trigger
 >>> from vision.reading import PlaceReading, Reading
 >>> game = load("diaballik")
 >>> def seen(state):
@@ -20,26 +24,3 @@ Pure: time comes from the readings. A player says that a turn is over, and a rea
 >>> belief.states == (after,)
 True
 """
-
-from referee.judge.belief import Belief, override_belief
-from referee.judge.explorer import JudgeContext
-from referee.judge.judge import begin, judge
-from referee.judge.settings import JudgeSettings, Trigger
-from referee.judge.stability import STILLS, StabilityFilter, StabilitySettings, StableView, blocking_hindrance
-from referee.judge.verdict import Ruling
-
-__all__ = [
-    "STILLS",
-    "Belief",
-    "JudgeContext",
-    "JudgeSettings",
-    "Ruling",
-    "StabilityFilter",
-    "StabilitySettings",
-    "StableView",
-    "Trigger",
-    "begin",
-    "blocking_hindrance",
-    "judge",
-    "override_belief",
-]

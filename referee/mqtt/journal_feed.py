@@ -13,9 +13,9 @@ from common.json_files import parse_json
 from engine import registry
 from engine.errors import EngineError
 from referee.errors import FoldError
-from referee.journal import Journal
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import EventDescriber
+from referee.journal.journal import Journal
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.payloads import table_event
 from referee.mqtt.topics import TableEvent

@@ -5,7 +5,7 @@ In this example, the reader returns the true looks. One frame is judged, and the
 >>> from datetime import UTC, datetime
 >>> import numpy as np
 >>> from engine.registry import load
->>> from referee.journal import Journal
+>>> from referee.journal.journal import Journal
 >>> from vision.frame import Frame
 >>> from vision.reading import PlaceReading, Reading
 >>> game = load("diaballik")

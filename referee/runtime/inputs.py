@@ -16,7 +16,8 @@ from serial.tools import list_ports
 from common.phrases import listed
 from engine.api import Game
 from referee.errors import ConfigError
-from referee.journal import BufferedJournal, fold
+from referee.journal.buffered import BufferedJournal
+from referee.journal.fold import fold
 from referee.judge.starts import usual_appearance
 from referee.mqtt.options import MqttOptions
 from referee.runtime.builder import compose_reader

@@ -31,9 +31,11 @@ from referee.commands.typed_lines import KEYS, TypedLines, typed_help
 from referee.errors import ConfigError
 from referee.hints.opponent import Opponent
 from referee.hints.process import HintProcess
-from referee.journal import BufferedJournal, Journal, fold
 from referee.journal.backups import DailyBackups
-from referee.judge import JudgeSettings
+from referee.journal.buffered import BufferedJournal
+from referee.journal.fold import fold
+from referee.journal.journal import Journal
+from referee.judge.settings import JudgeSettings
 from referee.judge.verdict import Verdict
 from referee.rendering.live_screen import LiveScreen, fits_live
 from referee.rendering.overlay import Overlay

@@ -13,7 +13,8 @@ from referee.errors import CorrectionError
 from referee.hints.advice import HintSettings
 from referee.hints.opponent import Intention, Opponent, is_meant, other_turn_verdict
 from referee.hints.requests import ANSWER_QUESTION, CORRECT_SQUARES, END_TURN, HintRequests, HintResponse, HintSource
-from referee.judge import Belief, Ruling
+from referee.judge.belief import Belief
+from referee.judge.verdict import Ruling
 from referee.session.announcer import Announcer
 from referee.session.log import GameLog
 

@@ -13,9 +13,8 @@ from engine.values import Announcement, Breach, Outcome, Place, Player
 from referee.clocks.fold import COMPLETE_S
 from referee.commands.entries import MISREAD, AppliedCorrection
 from referee.commands.values import Correct, NewGame
-from referee.journal import Folded, fold
 from referee.journal.events import CLOCK, REQUEST, STATE_CHANGING, Event, EventKind, JsonValue
-from referee.journal.fold import read_step
+from referee.journal.fold import Folded, fold, read_step
 from referee.judge.verdict import AcceptedRoll, AcceptedStep, Verdict, VerdictKind
 
 SEEN = "camera"

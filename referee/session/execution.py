@@ -26,8 +26,9 @@ from referee.commands.entries import (
 from referee.errors import CorrectionError, JournalMissingError
 from referee.hints.advice import HintSettings
 from referee.hints.requests import CORRECT_SQUARES, HintRequests, ImmediateHints
-from referee.journal import Folded, Journal, fold
 from referee.journal.events import Event
+from referee.journal.fold import Folded, fold
+from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict
 from referee.session import event_records
 from referee.session.ports import RestoreSensorAt, no_sensors

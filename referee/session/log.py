@@ -18,10 +18,11 @@ from referee.commands.draw_offers import offer_after
 from referee.commands.values import Reply
 from referee.errors import FoldError, JournalError
 from referee.hints.opponent import Intention, intention_after
-from referee.journal import BufferedJournal, Folded, fold
+from referee.journal.buffered import BufferedJournal
 from referee.journal.events import REQUEST, STATE_CHANGING, Event, EventKind, Evidence
-from referee.journal.fold import fold_each, recorded_outcome
-from referee.judge import Belief, JudgeContext, override_belief
+from referee.journal.fold import Folded, fold, fold_each, recorded_outcome
+from referee.judge.belief import Belief, override_belief
+from referee.judge.explorer import JudgeContext
 from referee.judge.faults import standing_fault
 from referee.judge.verdict import AcceptedStep, Verdict, VerdictKind
 from referee.session import event_records

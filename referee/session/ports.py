@@ -10,8 +10,8 @@ from engine.values import Appearance, Place
 from hardware.lights.signals import Signal
 from referee.errors import CorrectionError
 from referee.journal.events import Event, Evidence
-from referee.judge import Belief, Ruling
-from referee.judge.verdict import VerdictKind
+from referee.judge.belief import Belief
+from referee.judge.verdict import Ruling, VerdictKind
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import Frame, Image
 from vision.reading import Hindrance, HindranceKind, Reading
@@ -48,7 +48,7 @@ class BeliefListener(Protocol):
 
 
 class Recorder(Protocol):
-    """What the service needs from a journal, provided by ``referee.journal.Journal`` and ``BufferedJournal``."""
+    """What the service needs from a journal, provided by ``Journal`` and ``BufferedJournal``."""
 
     def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
         """Record one event and return its number; durable on return."""

@@ -22,8 +22,12 @@ from referee.commands.queue import Submitted
 from referee.errors import CorrectionError
 from referee.hints.opponent import Opponent
 from referee.hints.requests import HintSource
-from referee.judge import Belief, JudgeContext, Ruling, StableView, Trigger, begin, judge, override_belief
-from referee.judge.verdict import AcceptedStep, Verdict
+from referee.judge.belief import Belief, override_belief
+from referee.judge.explorer import JudgeContext
+from referee.judge.judge import begin, judge
+from referee.judge.settings import Trigger
+from referee.judge.stability import StableView
+from referee.judge.verdict import AcceptedStep, Ruling, Verdict
 from referee.session import event_records as events
 from referee.session.advisers import Advisers
 from referee.session.announcer import Announcer
@@ -363,9 +367,7 @@ class Service(Generic[StateT, TurnT]):
         for announced, request_id in waiting.items():
             with suppress(CorrectionError, EngineError), self._log.recording_request(request_id):
                 self.enter(announced)
-        if self._log.last_event != before:
-            return []
-        if ends_turn:
+        if self._log.last_event != before or ends_turn:
             return []
         trigger = self._view.trigger(set_up=bool(self.belief))
         if trigger is not None:

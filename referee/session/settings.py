@@ -14,7 +14,8 @@ from referee.clocks.control import FlagRule, TimeControl
 from referee.commands.values import NewGame
 from referee.errors import CorrectionError
 from referee.hints.advice import HintSettings
-from referee.judge import STILLS, JudgeSettings, StabilitySettings, Trigger
+from referee.judge.settings import JudgeSettings, Trigger
+from referee.judge.stability import STILLS, StabilitySettings
 from referee.judge.starts import usual_appearance
 
 

@@ -15,7 +15,11 @@ from referee.clocks.fold import flag_event, paused_event, restarted_event, resum
 from referee.commands.values import Announce, PauseClock
 from referee.errors import CorrectionError
 from referee.journal.events import CLOCK
-from referee.judge import Belief, JudgeContext, StableView, Trigger, judge
+from referee.judge.belief import Belief
+from referee.judge.explorer import JudgeContext
+from referee.judge.judge import judge
+from referee.judge.settings import Trigger
+from referee.judge.stability import StableView
 from referee.judge.verdict import AcceptedStep, AcceptedTurn, VerdictKind
 from referee.session.announcer import Announcer
 from referee.session.log import GameLog

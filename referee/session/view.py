@@ -12,21 +12,15 @@ from engine.values import EMPTY, LookName, OptionValue, Place, Player
 from referee.commands.entries import apply_entry, implied_passes
 from referee.commands.values import Announce, EnterRoll, EnterTurn, Entry
 from referee.errors import CorrectionError
-from referee.judge import (
-    Belief,
-    JudgeContext,
-    Ruling,
-    StabilityFilter,
-    StableView,
-    Trigger,
-    blocking_hindrance,
-    judge,
-)
+from referee.judge.belief import Belief
+from referee.judge.explorer import JudgeContext
+from referee.judge.judge import judge
 from referee.judge.rules.rolling import awaits_roll
 from referee.judge.sentences import stalled
-from referee.judge.stability import BLOCKING_KINDS
+from referee.judge.settings import Trigger
+from referee.judge.stability import BLOCKING_KINDS, StabilityFilter, StableView, blocking_hindrance
 from referee.judge.starts import usual_appearance
-from referee.judge.verdict import Verdict, VerdictKind
+from referee.judge.verdict import Ruling, Verdict, VerdictKind
 from referee.session.settings import ServiceSettings, TurnEnd
 from vision.frame import Frame
 from vision.reading import PlaceReading, Reading

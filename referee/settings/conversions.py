@@ -16,7 +16,7 @@ from hardware.pin_map import GpioPinMap
 from referee.clocks.control import FlagRule, TimeControl, read_control
 from referee.hints.advice import HintSettings
 from referee.hints.opponent import OpponentSettings
-from referee.journal import EvidenceLimits
+from referee.journal.events import EvidenceLimits
 from referee.judge.starts import EITHER, STARTS_OPTION
 from referee.settings.sections import (
     AUTO_PORT,

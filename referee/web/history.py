@@ -20,9 +20,10 @@ from engine.api import Game
 from engine.errors import EngineError
 from engine.records import record
 from referee.errors import FoldError, JournalError, JournalMissingError
-from referee.journal import Folded, Journal, fold
 from referee.journal.events import Event
 from referee.journal.exports import event_lines, make_record
+from referee.journal.fold import Folded, fold
+from referee.journal.journal import Journal
 from referee.journal.results import Results, results_in
 from referee.session.event_records import states_before_seen_roll
 from referee.session.execution import events_of_game

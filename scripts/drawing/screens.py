@@ -32,7 +32,7 @@ from referee.commands.typed_lines import KEYS
 from referee.commands.values import EnterRoll, EnterTurn
 from referee.demo.run import run_demo
 from referee.demo.table import DemoOptions
-from referee.journal import Journal
+from referee.journal.journal import Journal
 from referee.rendering.live_screen import Screen, ScreenContent, ScreenLine
 from referee.rendering.report import Report
 from referee.runtime.builder import open_session

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engine.registry import load
-from referee.journal import Journal
+from referee.journal.journal import Journal
 from referee.judge.verdict import VerdictKind
 from referee.session.settings import ServiceSettings
 from simulator.enrolment import charuco_views

@@ -28,8 +28,8 @@ from referee.doctor import (
     examine,
 )
 from referee.errors import BrokerError, ConfigError
-from referee.journal import Journal
 from referee.journal.events import Event, EventKind
+from referee.journal.journal import Journal
 from referee.mqtt.options import MqttOptions
 from referee.settings.configuration import Configuration, load
 from tests.vision.cameras.test_usb_devices import plug_in

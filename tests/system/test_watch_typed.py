@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.registry import load
-from referee.journal import Journal, fold
+from referee.journal.fold import fold
+from referee.journal.journal import Journal
 from simulator.scene.viewpoint import lens
 from simulator.table import standard_setting
 from tests.guard import GUARD_S

@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.parts.picture_films import FilmMoment, PictureSet, Projector, load_set
 from benchmarks.parts.picture_sets import picture_settings
 from engine.registry import load
-from referee.journal import Journal
+from referee.journal.journal import Journal
 from referee.runtime.builder import open_session
 from referee.session.service import Service
 from vision.readers.registry import table_reader

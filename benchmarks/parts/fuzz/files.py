@@ -31,9 +31,10 @@ from firmware_bridge.pin_maps.file import read_pin_map
 from hardware.errors import HardwareError
 from hardware.lights.light_map import LightMap, light_map_as_toml, read_light_map
 from referee.errors import ConfigError, RefereeError
-from referee.journal import Journal, fold
 from referee.journal.backups import restore
 from referee.journal.events import Event, EventKind, Evidence
+from referee.journal.fold import fold
+from referee.journal.journal import Journal
 from referee.sensing.health import SensorRecord, Suspicion, load_health
 from referee.settings.configuration import load as load_settings
 from referee.settings.written import example as example_settings

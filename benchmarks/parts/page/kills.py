@@ -30,7 +30,7 @@ from benchmarks.parts.page.browser import PHONE, chromium
 from engine.registry import load
 from referee.commands.queue import CommandQueue
 from referee.commands.values import Command, EnterTurn, NewGame, TakeBack
-from referee.journal import Journal
+from referee.journal.journal import Journal
 from referee.runtime.builder import open_session
 from referee.session.execution import execute
 from referee.session.loop import carry_out_commands

@@ -23,10 +23,10 @@ from benchmarks.parts.power.world import GAME, SETTINGS, GlimpseReader, World, s
 from common.durable import sync_folder
 from engine.registry import load
 from referee.errors import RefereeError
-from referee.journal import EvidenceLimits, Journal, fold
 from referee.journal.database import connect
-from referee.journal.events import Event, EventKind, Evidence
-from referee.journal.journal import Connect, SyncFolder
+from referee.journal.events import Event, EventKind, Evidence, EvidenceLimits
+from referee.journal.fold import fold
+from referee.journal.journal import Connect, Journal, SyncFolder
 from referee.runtime.builder import open_session
 
 JOURNAL = "journal.sqlite"

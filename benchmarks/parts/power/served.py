@@ -25,7 +25,8 @@ from referee.commands.command_socket import open_command_socket
 from referee.commands.messages import Role
 from referee.commands.queue import CommandQueue
 from referee.errors import RefereeError
-from referee.journal import BufferedJournal, Journal
+from referee.journal.buffered import BufferedJournal
+from referee.journal.journal import Journal
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.server import connect_to_broker
 from referee.runtime.builder import open_session

@@ -28,7 +28,8 @@ from benchmarks.parts.power.mounted import PlainDisk
 from benchmarks.parts.power.served import CLOSE, GAMES, READY, Ended, Remark, TableAddress, serve_table
 from engine.api import Game
 from referee.errors import JournalError, RefereeError
-from referee.journal import Folded, Journal, fold
+from referee.journal.fold import Folded, fold
+from referee.journal.journal import Journal
 
 KILLS_AN_EVENING = 25
 _MOST_ORDERS = 4

@@ -1,7 +1,7 @@
 """An SQLite VFS (by APSW) that records all requests in a ``Disk``.
 
 SQLite's own VFS carries the requests out on real files as well, so locking and shared memory are real.
-``RecordingFiles.connect`` fits the parameter ``connect`` of ``referee.journal.Journal.open``.
+``RecordingFiles.connect`` fits the parameter ``connect`` of ``Journal.open``.
 """
 
 from __future__ import annotations

@@ -24,8 +24,9 @@ from hardware.lights.signals import Signal
 from referee.commands.queue import CommandQueue
 from referee.commands.values import Correct, EnterRoll, Reply
 from referee.demo.table import enrolled_appearance
-from referee.journal import BufferedJournal, Journal
+from referee.journal.buffered import BufferedJournal
 from referee.journal.events import Event
+from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict
 from referee.runtime.builder import compose_reader, open_session
 from referee.session.feed import Subscriber, signal_subscriber

@@ -9,8 +9,8 @@ import pytest
 
 from benchmarks.parts.power.kills import KilledGame, KillError, KillTally, Recorded, Remark, Shown
 from engine.registry import load
-from referee.journal import Journal
 from referee.journal.events import Event, EventKind
+from referee.journal.journal import Journal
 
 NEW_GAME = Event(EventKind.NEW_GAME, {"game": "deblockle", "options": {}})
 

@@ -11,8 +11,8 @@ import numpy as np
 from benchmarks.parts.power.served import GAMES, BelievedReader, referee_until
 from referee.commands.queue import CommandQueue
 from referee.commands.values import EnterTurn, TakeBack
-from referee.journal import Journal
 from referee.journal.events import EventKind
+from referee.journal.journal import Journal
 from referee.runtime.builder import open_session
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings, TurnEnd

@@ -15,8 +15,8 @@ from common.findings import Finding
 from referee.bug_report.bundle import MOST_TEXT_BYTES, gather, zipped
 from referee.bug_report.privacy import LEFT_OUT, Anonymizer, secrets_of, settings_text
 from referee.commands.values import Correct, EnterTurn, NewGame, OfferDraw, TakeBack
-from referee.journal import Journal
 from referee.journal.events import Event, EventKind
+from referee.journal.journal import Journal
 from referee.session.execution import IdleSession, execute
 from referee.settings.configuration import Configuration
 from referee.settings.settings import Settings

@@ -17,7 +17,8 @@ from engine.registry import load
 from referee.commands.command_socket import CommandSocket, ask, socket_path
 from referee.commands.queue import CommandQueue
 from referee.commands.values import Reply
-from referee.journal import Journal, fold
+from referee.journal.fold import fold
+from referee.journal.journal import Journal
 from tests.commands import Run, runner_in
 from tests.engine import toy_harvest
 from tests.guard import GUARD_S

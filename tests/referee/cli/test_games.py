@@ -13,7 +13,7 @@ import pytest
 from engine.records.record import read
 from engine.registry import load
 from referee.clocks.fold import ClockFold, restarted_event, running_event
-from referee.journal import Journal
+from referee.journal.journal import Journal
 from tests.commands import Run, runner_in
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from engine.registry import load
 from referee.cli.context import utc_now
-from referee.journal import Journal
 from referee.journal.events import Event, EventKind, Evidence
+from referee.journal.journal import Journal
 from tests.commands import Run
 
 GAME = load("deblockle")

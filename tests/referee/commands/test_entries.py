@@ -27,10 +27,11 @@ from referee.commands.entries import apply_entry, refusal, start_states
 from referee.commands.values import Announce, AskHint, EnterRoll, EnterTurn, NewGame, Reply, TakeBack
 from referee.errors import CorrectionError, EventError, FoldError
 from referee.hints.advice import HintSettings
-from referee.journal import Journal, database, fold
+from referee.journal import database
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines, make_record
-from referee.journal.fold import read_step
+from referee.journal.fold import fold, read_step
+from referee.journal.journal import Journal
 from referee.session.execution import IdleSession
 from tests.engine import toy_harvest
 from tests.engine.toy_harvest import GAME as HARVEST

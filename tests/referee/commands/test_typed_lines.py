@@ -29,8 +29,8 @@ from referee.commands.values import (
     TakeBack,
 )
 from referee.errors import CorrectionError
-from referee.journal import Journal
 from referee.journal.fold import fold
+from referee.journal.journal import Journal
 from referee.session.execution import IdleSession, events_of_game, execute
 
 DEBLOCKLE: Any = load("deblockle")

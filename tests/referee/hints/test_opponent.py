@@ -25,9 +25,9 @@ from referee.hints.opponent import (
     other_turn_verdict,
 )
 from referee.hints.requests import ImmediateHints
-from referee.journal import Journal
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines
+from referee.journal.journal import Journal
 from referee.judge.verdict import AcceptedTurn, Verdict, VerdictKind
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings

@@ -26,8 +26,9 @@ from referee.commands.values import Announce, AskHint, NewGame, Overrule, Press,
 from referee.hints.advice import RULED_OUT, Advice, Answer, HintSettings, HintStrength, Question
 from referee.hints.process import HintProcess
 from referee.hints.requests import ImmediateHints, hint_event, last_hint_given, recorded_advice
-from referee.journal import Journal, fold
 from referee.journal.events import decode, encode
+from referee.journal.fold import fold
+from referee.journal.journal import Journal
 from referee.session.execution import execute
 from referee.session.loop import LoopPorts, run
 from referee.session.settings import ServiceSettings, TurnEnd

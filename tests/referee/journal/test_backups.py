@@ -22,10 +22,11 @@ from referee.errors import (
     JournalMissingError,
     JournalUnreadableError,
 )
-from referee.journal import Journal, database
+from referee.journal import database
 from referee.journal.backups import FOLDER, DailyBackups, back_up, restore
 from referee.journal.database import connect, log_path
 from referee.journal.events import Event, EventKind
+from referee.journal.journal import Journal
 from tests.referee.journal.samples import NEW_GAME, TURN, picture, ticking_clock
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.errors import EventError, JournalFullError, JournalReadOnlyError
-from referee.journal import BufferedJournal, Journal
+from referee.journal.buffered import BufferedJournal
 from referee.journal.database import connect
 from referee.journal.events import Event, EventKind, Evidence
+from referee.journal.journal import Journal
 
 START = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 NEW_GAME = Event(EventKind.NEW_GAME, {"game": "deblockle"})

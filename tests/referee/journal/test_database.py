@@ -15,9 +15,9 @@ from referee.errors import (
     JournalReadOnlyError,
     JournalUnreadableError,
 )
-from referee.journal import Journal
 from referee.journal.database import WriterLock, journal_faults, lock_path
 from referee.journal.events import Event, EventKind
+from referee.journal.journal import Journal
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 FRAME_BYTES = 24 + 4096

@@ -16,9 +16,9 @@ from engine.values import Announcement, Outcome, Roll
 from referee.commands.entries import start_states
 from referee.commands.values import Announce, EnterRoll, EnterTurn, NewGame
 from referee.errors import FoldError
-from referee.journal import EvidenceLimits, Journal
-from referee.journal.events import STOPPED, Event, EventKind, Evidence, JsonValue
+from referee.journal.events import STOPPED, Event, EventKind, Evidence, EvidenceLimits, JsonValue
 from referee.journal.exports import event_lines, make_record, write_evidence
+from referee.journal.journal import Journal
 from referee.session.event_records import agreed_start_event, end_event, time_is_up
 from referee.session.execution import IdleSession
 from tests.effort import cases

@@ -22,9 +22,10 @@ from referee.errors import (
     JournalReadOnlyError,
     JournalUnreadableError,
 )
-from referee.journal import Journal, events
+from referee.journal import events
 from referee.journal.backups import back_up, restore
 from referee.journal.database import connect, lock_holder, lock_path
+from referee.journal.journal import Journal
 from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from engine.registry import load
 from engine.values import Announcement, Outcome
 from referee.errors import FoldError
-from referee.journal import Journal, fold
 from referee.journal.events import Event, EventKind
-from referee.journal.fold import read_step
+from referee.journal.fold import fold, read_step
+from referee.journal.journal import Journal
 from tests.effort import cases
 from tests.present import present
 

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.errors import EventError, JournalError
-from referee.journal import EvidenceLimits, GameSummary, Journal, database
+from referee.journal import database
 from referee.journal.database import connect, lock_path
-from referee.journal.events import STOPPED, Event, EventKind, JsonValue, encode
+from referee.journal.events import STOPPED, Event, EventKind, EvidenceLimits, JsonValue, encode
+from referee.journal.journal import GameSummary, Journal
 from referee.settings.conversions import evidence_limits
 from referee.settings.sections import JournalSection
 from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock

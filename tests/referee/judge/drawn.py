@@ -12,9 +12,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from referee.judge import JudgeSettings
 from referee.judge.pooled_reading import PooledReading
 from referee.judge.pooling import pool
+from referee.judge.settings import JudgeSettings
 from vision.reading import DieReading, HindranceKind, PlaceReading, Reading, RollReading
 
 SURE = 0.98

@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.values import OptionValue, Place
-from referee.judge import Belief, JudgeContext, JudgeSettings, Ruling, Trigger, begin, judge, override_belief
-from referee.judge.verdict import Verdict
+from referee.judge.belief import Belief, override_belief
+from referee.judge.explorer import JudgeContext
+from referee.judge.judge import begin, judge
+from referee.judge.settings import JudgeSettings, Trigger
+from referee.judge.verdict import Ruling, Verdict
 from vision.reading import Reading
 
 

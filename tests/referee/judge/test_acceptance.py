@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from referee.judge import JudgeContext, Trigger
 from referee.judge.acceptance import (
     PendingTurn,
     Resolved,
@@ -21,7 +20,8 @@ from referee.judge.acceptance import (
 )
 from referee.judge.decision import decide
 from referee.judge.explanations import Explanation, ExplanationKind
-from referee.judge.explorer import changes_between
+from referee.judge.explorer import JudgeContext, changes_between
+from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn, seen_as
 from tests.referee.judge.judged_game import JudgedGame

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Belief, JudgeContext, override_belief
-from referee.judge.belief import Observations, Override
+from referee.judge.belief import Belief, Observations, Override, override_belief
+from referee.judge.explorer import JudgeContext
 from referee.judge.pooled_reading import PooledReading
 from tests.referee.judge.drawn import seen_as
 from vision.reading import PlaceChange

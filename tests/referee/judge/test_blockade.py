@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine.registry import load
-from referee.judge import Trigger
+from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn
 from tests.referee.judge.judged_game import JudgedGame

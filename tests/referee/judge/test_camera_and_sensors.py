@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Trigger
 from referee.judge.pooling import pool
+from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.judged_game import JudgedGame
 from tests.referee.judge.sensor_readings import after, both, felt, known_start

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from referee.judge import JudgeContext
 from referee.judge.decision import Conclusion, Decision, decide
 from referee.judge.explanations import ExplanationKind, find_stopovers
+from referee.judge.explorer import JudgeContext
 from tests.referee.judge.drawn import seen_as
 from vision.reading import PlaceChange
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Trigger
+from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from simulator.rendering.renderer import Renderer
 from simulator.scene.pieces import Ball, DiscPose

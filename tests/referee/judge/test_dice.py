@@ -10,8 +10,9 @@ import pytest
 from engine.registry import load
 from engine.values import Roll
 from referee.hints.requests import refusal_reason
-from referee.judge import StabilityFilter, Trigger
 from referee.judge.sentences import begun
+from referee.judge.settings import Trigger
+from referee.judge.stability import StabilityFilter
 from referee.judge.verdict import VerdictKind
 from tests.present import present
 from tests.referee.judge.blockade_turns import moved_alike, moving_turn

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from engine.games.diaballik.state import DiaballikTurn
-from referee.judge import JudgeContext
 from referee.judge.explanations import (
     Explanation,
     ExplanationKind,
@@ -20,6 +19,7 @@ from referee.judge.explanations import (
     shown_changes,
     within_one_turn,
 )
+from referee.judge.explorer import JudgeContext
 from referee.judge.pooled_reading import PIECE, PooledPlace, PooledReading
 from referee.judge.sequences import beyond_one_turn
 from tests.referee.judge.drawn import seen_as

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from referee.judge import JudgeContext
+from referee.judge.explorer import JudgeContext
 from referee.judge.faults import find_breaches, name_pieces, standing_fault, still_differing
 from referee.judge.pooled_reading import PIECE
 from referee.judge.verdict import Verdict, VerdictKind

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from engine.registry import load
 from engine.values import Roll
-from referee.judge import Trigger
 from referee.judge.candidates import Candidates, find_candidates
 from referee.judge.evidence.earlier_pictures import unchanged_pieces
 from referee.judge.evidence.stacks import count_contradiction, height_contradiction, stack_doubts
 from referee.judge.explanations import Explanation, ExplanationKind, score_touches
 from referee.judge.explorer import JudgeContext
 from referee.judge.pooled_reading import PooledPlace, PooledReading
+from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn
 from tests.referee.judge.judged_game import JudgedGame

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from referee.judge import JudgeSettings, Trigger
+from referee.judge.settings import JudgeSettings, Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.judged_game import JudgedGame
 from tests.referee.service_table import START, known_turn

@@ -12,10 +12,10 @@ import pytest
 
 from engine.registry import load
 from engine.values import Roll
-from referee.judge import StabilityFilter, StabilitySettings, Trigger
 from referee.judge.explorer import MOST_LISTED, JudgeContext
 from referee.judge.sequences import beyond_one_turn
-from referee.judge.settings import JudgeSettings
+from referee.judge.settings import JudgeSettings, Trigger
+from referee.judge.stability import StabilityFilter, StabilitySettings
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn, seen_as
 from tests.referee.judge.judged_game import JudgedGame

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from referee.judge import JudgeSettings, Trigger
+from referee.judge.settings import JudgeSettings, Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn
 from tests.referee.judge.judged_game import JudgedGame

@@ -9,7 +9,7 @@ import pytest
 
 from engine.registry import load
 from engine.values import Roll
-from referee.judge import Trigger
+from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.present import present
 from tests.referee.judge.blockade_turns import moving_turn

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from referee.judge import JudgeContext, JudgeSettings, Trigger
 from referee.judge.decision import Conclusion, Decision
 from referee.judge.evidence.sensors import (
     last_sensor_change_s,
@@ -21,7 +20,9 @@ from referee.judge.evidence.sensors import (
     undone_turns_shown,
 )
 from referee.judge.explanations import Changes, Explanation, ExplanationKind
+from referee.judge.explorer import JudgeContext
 from referee.judge.pooled_reading import PIECE, PooledPlace, PooledReading
+from referee.judge.settings import JudgeSettings, Trigger
 from vision.reading import PlaceChange
 
 BELIEVED = {"a1": "gold", "b1": "teal", "c1": "empty", "d1": "empty"}

@@ -10,7 +10,10 @@ import pytest
 
 from engine.registry import games, load
 from engine.values import EMPTY
-from referee.judge import Belief, JudgeContext, Trigger, judge
+from referee.judge.belief import Belief
+from referee.judge.explorer import JudgeContext
+from referee.judge.judge import judge
+from referee.judge.settings import Trigger
 from referee.judge.verdict import Verdict, VerdictKind
 from tests.effort import cases
 from tests.engine.checks import changed_places, playable

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Trigger
 from referee.judge.belief import Override
 from referee.judge.pooled_reading import PooledPlace, PooledReading
+from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.judged_game import JudgedGame
 from tests.referee.judge.sensor_readings import after, felt, known_start

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.judge import Trigger
+from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.effort import cases
 from tests.referee.judge.judged_game import JudgedGame

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Trigger
+from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.judged_game import JudgedGame
 from tests.referee.judge.sensor_readings import felt

@@ -10,8 +10,9 @@ import pytest
 from engine.registry import load
 from engine.showing import silent_turns
 from engine.values import Roll
-from referee.judge import Belief, Trigger
+from referee.judge.belief import Belief
 from referee.judge.pooled_reading import PooledPlace
+from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from referee.session.settings import ServiceSettings
 from referee.session.view import TableView

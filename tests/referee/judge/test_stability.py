@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from referee.judge import STILLS, StabilityFilter, StabilitySettings, StableView, blocking_hindrance
+from referee.judge.stability import STILLS, StabilityFilter, StabilitySettings, StableView, blocking_hindrance
 from vision.reading import Hindrance, HindranceKind, Reading
 
 HAND = (Hindrance(HindranceKind.HAND, "a hand is over a1", ("a1",)),)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from referee.judge import StabilityFilter, StabilitySettings
+from referee.judge.stability import StabilityFilter, StabilitySettings
 from referee.session.view import StallWatch
 from vision.reading import Reading
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Trigger
+from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.judged_game import JudgedGame
 from vision.reading import Reading

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from referee.judge import JudgeContext, Trigger
-from referee.judge.explorer import changes_between
+from referee.judge.explorer import JudgeContext, changes_between
 from referee.judge.sequences import more_turns_explain
+from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import seen_as
 from tests.referee.judge.judged_game import JudgedGame

@@ -11,16 +11,16 @@ import pytest
 from engine.registry import load
 from engine.showing import Seen, turns_by_trying, turns_showing
 from engine.values import EMPTY, Roll
-from referee.judge import JudgeContext, JudgeSettings, Trigger
 from referee.judge.acceptance import resolve
 from referee.judge.belief import Belief
 from referee.judge.decision import Conclusion
 from referee.judge.explanations import ExplanationKind, worth_weighing
-from referee.judge.explorer import MOST_WEIGHED, changes_between
+from referee.judge.explorer import MOST_WEIGHED, JudgeContext, changes_between
 from referee.judge.pooled_reading import PooledPlace, PooledReading
 from referee.judge.rules.glance import Glance
 from referee.judge.rules.turns import find_two_written_turns
 from referee.judge.sequences import beyond_one_turn, looks_while_writing
+from referee.judge.settings import JudgeSettings, Trigger
 from tests.effort import cases
 
 GAME: Any = load("number-drop")

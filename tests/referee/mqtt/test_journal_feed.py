@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from engine.registry import load
-from referee.journal import Journal
 from referee.journal.backups import back_up, restore
 from referee.journal.events import REQUEST, Event, EventKind
+from referee.journal.journal import Journal
 from referee.mqtt.journal_feed import JournalFeed, cursor_path
 from referee.mqtt.options import MqttOptions
 

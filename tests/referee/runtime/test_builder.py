@@ -11,7 +11,7 @@ from engine.search.budget import CountingClock
 from referee.commands.values import RestoreSensor
 from referee.hints.advice import Question
 from referee.hints.requests import ImmediateHints
-from referee.journal import Journal
+from referee.journal.journal import Journal
 from referee.runtime.builder import compose_reader, open_session
 from referee.runtime.readers import AttentiveReader
 from referee.sensing.readers import FusedReader, SensorReader

@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.registry import load
 from referee.commands.values import EnterRoll
-from referee.journal import Journal
+from referee.journal.journal import Journal
 from referee.judge.verdict import VerdictKind
 from referee.runtime.builder import compose_reader, open_session
 from referee.session.execution import execute

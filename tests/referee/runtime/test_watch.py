@@ -8,7 +8,7 @@ import pytest
 
 from referee.clocks.control import read_control
 from referee.commands.values import NewGame
-from referee.journal import Journal
+from referee.journal.journal import Journal
 from referee.runtime.watch import kept_clock_remark
 from referee.session.event_records import new_game_event
 

@@ -11,7 +11,7 @@ import pytest
 
 from engine.errors import IllegalTurnError
 from referee.commands.values import Announce
-from referee.journal import Journal
+from referee.journal.journal import Journal
 from referee.runtime.builder import open_session
 from referee.session.settings import ServiceSettings
 from simulator.enrolment import set_up_image

@@ -14,7 +14,8 @@ from hardware.lights.signals import Mood, Sound
 from hardware.pin_map import ANNOUNCING_BUTTONS, ButtonRole
 from referee.commands.queue import CommandQueue, Submitted
 from referee.commands.values import Announce, Press, Reply, TakeBack
-from referee.journal import Journal, fold
+from referee.journal.fold import fold
+from referee.journal.journal import Journal
 from referee.judge.verdict import VerdictKind
 from referee.session.announcer import CONFIRM_S
 from referee.session.loop import LoopPorts, run

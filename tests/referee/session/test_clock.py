@@ -15,7 +15,8 @@ from referee.clocks.control import FlagRule, TimeControl, read_control
 from referee.clocks.fold import ClockFold
 from referee.commands.messages import COMMAND_MESSAGES
 from referee.commands.values import Announce, Correct, EnterTurn, NewGame, Overrule, PauseClock, Reply, TakeBack
-from referee.journal import Journal, fold
+from referee.journal.fold import fold
+from referee.journal.journal import Journal
 from referee.judge.verdict import VerdictKind
 from referee.session.settings import ServiceSettings, TurnEnd
 from tests.referee.service_table import FPS, Table, wall_clock

@@ -26,9 +26,10 @@ from referee.commands.values import (
 )
 from referee.hints.opponent import Opponent, OpponentSettings
 from referee.hints.requests import ImmediateHints
-from referee.journal import Journal, fold
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines
+from referee.journal.fold import fold
+from referee.journal.journal import Journal
 from referee.session.event_records import correction_event, misread_event
 from referee.session.execution import IdleSession, events_of_game, execute
 from referee.session.feed import Snapshot

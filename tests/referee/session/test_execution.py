@@ -25,7 +25,8 @@ from referee.commands.values import (
     TakeBack,
 )
 from referee.errors import CorrectionError
-from referee.journal import Journal, fold
+from referee.journal.fold import fold
+from referee.journal.journal import Journal
 from referee.judge.verdict import VerdictKind
 from referee.session.execution import IdleSession
 from referee.session.settings import ServiceSettings, TurnEnd

@@ -11,7 +11,7 @@ from hardware.lights.signals import Mood
 from referee.commands.values import Announce, AskHint, Correct, EnterTurn, NewGame, OfferDraw
 from referee.errors import JournalFullError
 from referee.hints.requests import ImmediateHints
-from referee.journal import BufferedJournal
+from referee.journal.buffered import BufferedJournal
 from referee.judge.verdict import VerdictKind
 from referee.session.settings import ServiceSettings
 from tests.referee.service_table import Table

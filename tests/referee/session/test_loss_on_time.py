@@ -7,8 +7,8 @@ from typing import Any
 
 from referee.clocks.control import FlagRule, read_control
 from referee.commands.values import TakeBack
-from referee.journal import Journal
 from referee.journal.exports import event_lines
+from referee.journal.journal import Journal
 
 
 def lost_on_time(table: Callable[..., Any], start: Any) -> Any:

@@ -10,7 +10,7 @@ import pytest
 
 from hardware.lights.signals import Mood
 from referee.commands.values import EnterTurn
-from referee.journal import Journal
+from referee.journal.journal import Journal
 from referee.judge.verdict import VerdictKind
 from referee.session.settings import ServiceSettings, TurnEnd
 from tests.referee.sensed_table import SensedTable

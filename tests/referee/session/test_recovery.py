@@ -12,8 +12,9 @@ from engine.registry import load
 from hardware.lights.signals import Mood
 from referee.commands.values import Announce, Correct, EnterTurn, NewGame
 from referee.errors import FoldError, JournalFullError
-from referee.journal import BufferedJournal, Journal
+from referee.journal.buffered import BufferedJournal
 from referee.journal.events import Event, Evidence
+from referee.journal.journal import Journal
 from referee.judge.verdict import VerdictKind
 from referee.runtime.builder import open_session
 from referee.session.execution import IdleSession, execute

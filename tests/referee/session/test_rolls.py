@@ -15,7 +15,8 @@ from hardware.lights.signals import Mood
 from referee.commands.queue import Submitted
 from referee.commands.values import AskHint, Correct, EnterRoll, EnterTurn, Reply, TakeBack, ignore_reply
 from referee.hints.requests import ImmediateHints
-from referee.journal import Journal, fold
+from referee.journal.fold import fold
+from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.execution import IdleSession
 from referee.session.settings import ServiceSettings, TurnEnd

@@ -11,7 +11,8 @@ import pytest
 
 from referee.commands.queue import Submitted
 from referee.commands.values import Correct, EnterTurn, Reply
-from referee.journal import Journal, fold
+from referee.journal.fold import fold
+from referee.journal.journal import Journal
 from referee.judge.verdict import VerdictKind
 from referee.session.settings import ServiceSettings, TurnEnd
 from tests.referee.sensed_table import SensedTable

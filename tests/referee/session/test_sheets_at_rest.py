@@ -15,8 +15,9 @@ from referee.clocks.control import FlagRule, TimeControl, read_control
 from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, NewGame, Reply, TakeBack
 from referee.hints.opponent import Opponent, OpponentSettings
 from referee.hints.requests import ImmediateHints
-from referee.journal import Journal, fold
 from referee.journal.events import Event, EventKind
+from referee.journal.fold import fold
+from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings, TurnEnd

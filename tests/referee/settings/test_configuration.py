@@ -12,7 +12,7 @@ from engine import registry
 from firmware_bridge.protocol.link import SILENT_AFTER_S
 from hardware.pin_map import ANNOUNCING_BUTTONS, BUTTON_ROLES, USUAL_BUTTONS
 from referee.errors import ConfigError
-from referee.judge import JudgeSettings
+from referee.judge.settings import JudgeSettings
 from referee.settings.configuration import Configuration, load
 from referee.settings.sections import Button
 from referee.settings.settings import Settings

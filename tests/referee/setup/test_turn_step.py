@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.registry import load
-from referee.judge import Belief
+from referee.judge.belief import Belief
 from referee.setup.steps import steps_of
 from referee.setup.table_setup import TableSetup
 

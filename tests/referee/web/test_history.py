@@ -14,8 +14,8 @@ from engine.records import record
 from engine.registry import load
 from engine.values import Outcome
 from referee.commands.values import Announce, Correct, EnterTurn, NewGame, TakeBack
-from referee.journal import Journal
 from referee.journal.events import STOPPED, Event, EventKind
+from referee.journal.journal import Journal
 from referee.session.event_records import end_event
 from referee.session.execution import IdleSession
 from tests.referee.service_table import wall_clock

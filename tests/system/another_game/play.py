@@ -21,8 +21,8 @@ from hardware.lights.panel import Panel
 from hardware.lights.signals import Signal
 from referee.cli.context import utc_now
 from referee.commands.values import TakeBack
-from referee.journal import Journal
 from referee.journal.events import Event, EventKind
+from referee.journal.journal import Journal
 from referee.rendering.board_picture import beside_camera
 from referee.rendering.board_text import DrawnBoard, board_text
 from referee.runtime.builder import open_session

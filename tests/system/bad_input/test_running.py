@@ -17,8 +17,9 @@ import pytest
 
 from engine.registry import load
 from referee.cli.context import utc_now
-from referee.journal import Journal, fold
 from referee.journal.events import Event
+from referee.journal.fold import fold
+from referee.journal.journal import Journal
 from tests.commands import Run
 from tests.system.bad_input.conftest import Game, Live
 from vision.frame import Image

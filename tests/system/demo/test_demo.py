@@ -21,8 +21,8 @@ from referee.demo.players import thinking_players
 from referee.demo.run import run_demo
 from referee.demo.score import score_game
 from referee.demo.table import DemoOptions
-from referee.journal import Journal
 from referee.journal.events import Event, EventKind
+from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.rendering.film import Film, Pictures
 from simulator.play.actions import ActionKind

@@ -26,8 +26,8 @@ from engine.registry import load
 from referee.commands.command_socket import ask
 from referee.commands.values import EnterTurn
 from referee.hall.database import Database
-from referee.journal import Journal
 from referee.journal.events import Event
+from referee.journal.journal import Journal
 from simulator.play.actions import Slack
 from simulator.play.players import HANDLERS
 from simulator.rendering.renderer import Renderer

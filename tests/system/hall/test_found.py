@@ -18,7 +18,7 @@ from referee.hall.broker import Address, BrokerConnection
 from referee.hall.database import Database
 from referee.hall.hall import Hall
 from referee.hall.rulings import Rulings
-from referee.journal import Journal
+from referee.journal.journal import Journal
 from referee.mqtt.hall_search import HallBroker
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.server import connect_to_broker

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.journal import Journal
 from referee.journal.events import EventKind
+from referee.journal.journal import Journal
 from referee.systemd.files import UNIT
 from simulator.play.game import GameOptions
 from simulator.table import VirtualTable

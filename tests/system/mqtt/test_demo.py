@@ -9,7 +9,7 @@ from rich.console import Console
 
 from referee.demo.run import run_demo
 from referee.demo.table import DemoOptions
-from referee.journal import Journal
+from referee.journal.journal import Journal
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.topics import TableEvent, TableState
 from tests.system.mqtt.conftest import House

@@ -12,9 +12,9 @@ from engine.registry import games, load
 from referee.commands.messages import Role
 from referee.commands.queue import CommandQueue
 from referee.commands.values import EnterTurn, Reply
-from referee.journal import Journal
 from referee.journal.events import EventKind, PlayedKind
 from referee.journal.fold import after_step, read_step
+from referee.journal.journal import Journal
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.server import connect_to_broker
 from referee.mqtt.topics import Answer, TableEvent, TableState

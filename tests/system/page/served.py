@@ -24,7 +24,7 @@ from hardware.pin_map import ButtonRole
 from referee.cli.page import maintenance
 from referee.commands.queue import CommandQueue
 from referee.commands.values import Command, Press, Reply
-from referee.journal import Journal
+from referee.journal.journal import Journal
 from referee.runtime.builder import open_session
 from referee.session.execution import execute
 from referee.session.feed import Snapshot

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from engine.registry import load
 from referee.commands.queue import Submitted
 from referee.commands.values import Press
-from referee.journal import Journal
+from referee.journal.journal import Journal
 from referee.session.execution import execute
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings

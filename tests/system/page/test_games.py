@@ -14,9 +14,9 @@ import pytest
 from engine.api import Game
 from engine.registry import games, load
 from engine.values import EMPTY, OptionValue
-from referee.journal import Journal, fold
 from referee.journal.events import EventKind, PlayedKind
-from referee.journal.fold import after_step, read_step
+from referee.journal.fold import after_step, fold, read_step
+from referee.journal.journal import Journal
 from referee.session.signals import outcome_sentence
 from tests.system.page.served import Killable
 

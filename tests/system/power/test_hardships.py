@@ -23,9 +23,11 @@ from benchmarks.parts.power.world import GAME, SETTINGS, Glimpse, GlimpseReader,
 from engine.registry import load
 from hardware.lights.signals import Mood, Signal
 from referee.errors import JournalBusyError, JournalError, JournalFullError
-from referee.journal import BufferedJournal, Journal, fold
+from referee.journal.buffered import BufferedJournal
 from referee.journal.database import connect
 from referee.journal.events import Event, EventKind
+from referee.journal.fold import fold
+from referee.journal.journal import Journal
 from referee.session.feed import signal_subscriber
 from referee.session.log import RETRY_EVERY_S
 from referee.session.service import Service
@@ -256,7 +258,7 @@ def test_only_one_of_two_services_started_at_once_gets_the_journal(path: Path) -
         "from datetime import UTC, datetime\n"
         "from pathlib import Path\n"
         "from referee.errors import JournalBusyError\n"
-        "from referee.journal import Journal\n"
+        "from referee.journal.journal import Journal\n"
         "sys.stdin.readline()\n"
         "try:\n"
         "    journal = Journal.open(Path(sys.argv[1]), wall_clock=lambda: datetime.now(UTC))\n"

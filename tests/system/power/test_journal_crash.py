@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.journal import Journal
 from referee.journal.database import lock_holder
+from referee.journal.journal import Journal
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -21,8 +21,8 @@ APPENDER = textwrap.dedent(
     import sys
     from datetime import UTC, datetime
     from pathlib import Path
-    from referee.journal.events import Event, Evidence
-    from referee.journal import EvidenceLimits, Journal
+    from referee.journal.events import Event, Evidence, EvidenceLimits
+    from referee.journal.journal import Journal
 
     limits = EvidenceLimits(picture_bytes=4000, total_bytes=200_000)
     journal = Journal.open(Path(sys.argv[1]), wall_clock=lambda: datetime.now(UTC), limits=limits)
@@ -84,8 +84,9 @@ FILLER = textwrap.dedent(
     from datetime import UTC, datetime
     from pathlib import Path
     from referee.errors import JournalFullError
+    from referee.journal.buffered import BufferedJournal
     from referee.journal.events import Event, Evidence
-    from referee.journal import BufferedJournal, Journal
+    from referee.journal.journal import Journal
 
     disk = Path(sys.argv[1])
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)], check=True)

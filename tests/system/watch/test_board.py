@@ -28,7 +28,7 @@ from referee.cli.root import root
 from referee.commands.command_socket import ask
 from referee.commands.values import Correct, EnterTurn, RestoreSensor
 from referee.errors import ConfigError, UnreachableError
-from referee.journal import Journal
+from referee.journal.journal import Journal
 from referee.runtime.watch import WatchOptions, watch
 from referee.sensing.health import HealthFile, SensorHealth, health_file, load_health
 from referee.settings.settings import Settings

@@ -23,8 +23,8 @@ from firmware_bridge.ports.selection import WantedBoard
 from hardware.lights.light_map import LightMap
 from referee.commands.values import Announce, Correct, EnterTurn, NewGame, TakeBack
 from referee.errors import ConfigError, JournalError, PageError
-from referee.journal import Journal
 from referee.journal.events import Event, Evidence
+from referee.journal.journal import Journal
 from referee.runtime.watch import WatchOptions, watch
 from referee.session.execution import IdleSession
 from referee.session.loop import run

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from engine.registry import load
-from referee.judge import Belief, JudgeContext
+from referee.judge.belief import Belief
 from referee.judge.evidence.earlier_pictures import KnownPiece, compare_with_earlier_pictures
+from referee.judge.explorer import JudgeContext
 from referee.judge.pooled_reading import PooledPlace, PooledReading
 from vision.place_picture import PlacePicture
 

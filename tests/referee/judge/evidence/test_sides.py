@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from referee.judge import JudgeContext, Trigger
 from referee.judge.evidence.sides import certain_sides, facing_contradiction, side_contradiction
+from referee.judge.explorer import JudgeContext
 from referee.judge.faults import find_turned_pieces
+from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import seen_as
 from tests.referee.judge.judged_game import JudgedGame
