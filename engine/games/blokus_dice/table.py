@@ -24,6 +24,7 @@ from engine.games.blokus_dice.violations import (
     breach_of_playing,
     breaches_of_drawing,
     drawn_over,
+    named,
     no_strike_left,
     not_joined,
     places_on,
@@ -53,11 +54,20 @@ def set_up(
     """Return the starting state; raises IllegalTurnError with breaches if a sheet isn't empty."""
     in_force = options_from(options)
     looks = read_looks(in_force, appearance)
-    drawn = tuple(place for place, colour in zip(appearance, looks.values(), strict=True) if colour is not None)
-    if drawn:
-        sentence = f"There is something drawn on {', '.join(drawn)}."
-        breach = Breach("sheet-not-clean", sentence, "Wipe every sheet clean before the game.", drawn)
-        raise illegal_start([breach])
+    drawn = [place for place, colour in zip(appearance, looks.values(), strict=True) if colour is not None]
+    sheets = [tuple(place for place in drawn if place.startswith(f"{player}.")) for player in in_force.names]
+    breaches = [
+        Breach(
+            "sheet-not-clean",
+            f"There is something drawn on {named(places)}.",
+            "Wipe every sheet clean before the game.",
+            places,
+        )
+        for places in sheets
+        if places
+    ]
+    if breaches:
+        raise illegal_start(breaches)
     return new_state(in_force)
 
 

@@ -43,7 +43,7 @@ def breaches_of_turn(state: BlokusState, turn: BlokusTurn) -> tuple[Breach, ...]
 
 def breach_of_playing(state: BlokusState, seat: int, places: tuple[Place, ...]) -> Breach | None:
     """Return the breach of drawing when the player may not draw now; ``None`` if the player may."""
-    player, wipe = PLAYERS[seat], f"Wipe {_named(places)} clean."
+    player, wipe = PLAYERS[seat], f"Wipe {named(places)} clean."
     if state.seat is None:
         return Breach("game-over", "The game is over, so nothing is drawn any more.", wipe, places)
     standing = state.sheets[seat].status
@@ -62,14 +62,14 @@ def breach_of_playing(state: BlokusState, seat: int, places: tuple[Place, ...]) 
 def wrong_colour(player: str, drawn: str, hand: str, places: tuple[Place, ...]) -> Breach:
     """Return the breach of drawing in a colour other than the one in hand."""
     sentence = f"{player} holds {hand} in this round, but drew in {drawn} on {_bare(places)}."
-    return Breach("colour-not-in-hand", sentence, f"Wipe {_named(places)} clean, and draw in {hand}.", places)
+    return Breach("colour-not-in-hand", sentence, f"Wipe {named(places)} clean, and draw in {hand}.", places)
 
 
 def drawn_over(state: BlokusState, seat: int, squares: int, beside: int) -> Breach:
     """Return the breach of drawing over filled squares; ``beside`` is the set of other squares drawn with them."""
     places, rest = places_on(state, seat, squares), places_on(state, seat, beside)
-    sentence = f"{_named(places)} {'was' if len(places) == 1 else 'were'} filled already, and {_is(places)} drawn over."
-    wipe = f" Wipe {_named(rest)} clean." if rest else ""
+    sentence = f"{named(places)} {'was' if len(places) == 1 else 'were'} filled already, and {_is(places)} drawn over."
+    wipe = f" Wipe {named(rest)} clean." if rest else ""
     remedy = f"{_as_it_was(state, seat, squares)}{wipe} Draw on empty squares only."
     return Breach("square-taken", sentence, remedy, (*places, *rest))
 
@@ -78,14 +78,14 @@ def wiped(state: BlokusState, seat: int, squares: int) -> Breach:
     """Return the breach of wiping these filled squares."""
     places = places_on(state, seat, squares)
     shows = "shows" if len(places) == 1 else "show"
-    sentence = f"{_named(places)} no longer {shows} what was drawn."
+    sentence = f"{named(places)} no longer {shows} what was drawn."
     return Breach("wiped", sentence, _as_it_was(state, seat, squares), places)
 
 
 def _as_it_was(state: BlokusState, seat: int, squares: int) -> str:
     """Return the remedy that restores these squares: ``Draw p1's a1 and a2 in red again.``"""
     return " ".join(
-        f"Draw {_named(places_on(state, seat, drawn & squares))} in {COLOURS[number]} again."
+        f"Draw {named(places_on(state, seat, drawn & squares))} in {COLOURS[number]} again."
         for number, drawn in enumerate(state.sheets[seat].colours)
         if drawn & squares
     )
@@ -103,19 +103,19 @@ def _breaches_of_squares(state: BlokusState, seat: int, squares: int) -> Iterato
     sheet, filled, player = state.options.sheet, state.sheets[seat], PLAYERS[seat]
     if closed := squares & sheet.closed:
         places = places_on(state, seat, closed)
-        sentence = f"{_named(places)} {'is' if len(places) == 1 else 'are'} closed on this sheet."
+        sentence = f"{named(places)} {'is' if len(places) == 1 else 'are'} closed on this sheet."
         yield Breach("closed-square", sentence, "Draw the shape on open squares.", places)
     if taken := squares & filled.filled:
         places = places_on(state, seat, taken)
-        sentence = f"{_named(places)} {'is' if len(places) == 1 else 'are'} filled already."
+        sentence = f"{named(places)} {'is' if len(places) == 1 else 'are'} filled already."
         yield Breach("square-taken", sentence, "Draw on empty squares only.", places)
     places = places_on(state, seat, squares)
     name = name_on(sheet.grid, squares)
     if len(list(sheet.grid.patches(squares))) != 1:
         yield not_joined(state, seat, squares)
     elif name is None or name not in sheet.number_of:
-        what = f"The {squares.bit_count()} squares on {_named(places)} are"
-        sentence = f"{what if name is None else f'{name} on {_named(places)} is'} no shape of this sheet."
+        what = f"The {squares.bit_count()} squares on {named(places)} are"
+        sentence = f"{what if name is None else f'{name} on {named(places)} is'} no shape of this sheet."
         yield Breach("no-such-shape", sentence, "Draw a shape that stands on the sheet.", places)
     elif filled.used >> sheet.number_of[name] & 1:
         sentence = f"{player} has drawn {_shape(name)} before."
@@ -126,7 +126,7 @@ def not_joined(state: BlokusState, seat: int, squares: int, surplus: int = 0) ->
     """Return the breach of drawing squares that hang apart; ``surplus`` are those to be wiped, if that is clear."""
     places, wrong = places_on(state, seat, squares), places_on(state, seat, surplus or squares)
     sentence = f"The squares that {PLAYERS[seat]} drew are not joined: {_bare(places)}."
-    remedy = f"Wipe {_named(wrong)} clean." if surplus else "Draw the squares of one shape, side by side."
+    remedy = f"Wipe {named(wrong)} clean." if surplus else "Draw the squares of one shape, side by side."
     return Breach("not-one-shape", sentence, remedy, wrong)
 
 
@@ -139,17 +139,17 @@ def _breaches_of_touching(state: BlokusState, seat: int, squares: int) -> Iterat
         if not squares & sheet.corners:
             corners = places_on(state, seat, sheet.corners & ~state.sheets[seat].filled)
             sentence = f"The first {colour} shape of {player} covers no corner square."
-            remedy = f"Draw it so that it covers {_named(corners, 'or') or 'a corner'}."
+            remedy = f"Draw it so that it covers {named(corners, 'or') or 'a corner'}."
             yield Breach("first-in-a-corner", sentence, remedy, (*places, *corners))
         return
     if touching := sheet.grid.adjacent_to(squares) & own:
         beside = places_on(state, seat, touching)
         too = f"{_is(beside)} also {colour}"
-        sentence = f"The {colour} shape on {_named(places)} shares a side with {_named(beside)}, which {too}."
+        sentence = f"The {colour} shape on {named(places)} shares a side with {named(beside)}, which {too}."
         remedy = f"Draw it so that it touches {colour} at corners only."
         yield Breach("touches-side", sentence, remedy, (*places, *beside))
     if not sheet.grid.diagonal_to(squares) & own:
-        sentence = f"The {colour} shape on {_named(places)} touches no other {colour} shape at a corner."
+        sentence = f"The {colour} shape on {named(places)} touches no other {colour} shape at a corner."
         remedy = f"Draw it so that a corner of it touches a corner of a {colour} shape."
         yield Breach("touches-no-corner", sentence, remedy, places)
 
@@ -161,7 +161,7 @@ def _breaches_of_taking(state: BlokusState, seat: int, turn: BlokusTurn, squares
     row = sheet.face_of[sheet.number_of[name]]
     if turn.shape != name:
         forms = "forms" if len(turn.places) == 1 else "form"
-        sentence = f"{_named(turn.places)} {forms} {_shape(name)}, not {_shape(turn.shape)}."
+        sentence = f"{named(turn.places)} {forms} {_shape(name)}, not {_shape(turn.shape)}."
         yield Breach("another-shape", sentence, f"Draw {_shape(turn.shape)}, or type {name}.", turn.places)
         return
     if turn.die not in state.dice:
@@ -212,7 +212,7 @@ def places_on(state: BlokusState, seat: int, squares: int) -> tuple[Place, ...]:
     return tuple(place_of(seat, names[square]) for square in members(squares))
 
 
-def _named(places: tuple[Place, ...], joint: str = "and") -> str:
+def named(places: tuple[Place, ...], joint: str = "and") -> str:
     """Return the names of places on one sheet: ``p1's a1, a2 and b1``; empty if there are none."""
     return f"{places[0].partition('.')[0]}'s {_bare(places, joint)}" if places else ""
 

@@ -65,18 +65,15 @@ def set_up(
     in_force = options_from(options)
     start = flow.new_state(in_force)
     cells = [list(EMPTY_CELLS) for _ in start.sheets]
-    circled = []
+    circled = [0] * len(start.sheets)
     for place, look in appearance.items():
         player, square = read_place(in_force, place)
         mark, is_circled = read_look(place, look)
         cells[player][square] = mark
-        if is_circled:
-            circled.append(place)
+        circled[player] |= is_circled << square
     sheets = tuple(Sheet("".join(each)) for each in cells)
     breaches = [breach for player, sheet in enumerate(sheets) for breach in _breaches_of_start(player, sheet)]
-    if circled:
-        sentence = f"{listed(circled)} {'is' if len(circled) == 1 else 'are'} circled before the first drop."
-        breaches.append(Breach("drop-first", sentence, "Erase the loop.", tuple(circled)))
+    breaches += [_circled_early(PLAYERS[player], loop) for player, loop in enumerate(circled) if loop]
     if breaches:
         raise illegal_start(breaches)
     return replace(start, sheets=sheets)
@@ -97,6 +94,11 @@ def _breaches_of_start(player: int, sheet: Sheet) -> list[Breach]:
         return [Breach("set-up-own-number", sentence, remedy, places)]
     sentence = f"{who} wrote on {GRID.names[squares[0]]}, which is not on the lowest line."
     return [Breach("set-up-lowest-line", sentence, remedy, places)]
+
+
+def _circled_early(who: Player, loop: int) -> Breach:
+    sentence = f"{who} circled {listed(GRID.names_of(loop))} before the first drop."
+    return Breach("drop-first", sentence, f"Erase the loop from {who}'s sheet.", places_on(who, loop))
 
 
 def amend(state: NumberDropState, looks: Mapping[Place, LookName], to_move: Player | None = None) -> NumberDropState:

@@ -239,6 +239,8 @@ def test_a_set_up_needs_empty_sheets():
     with pytest.raises(IllegalTurnError) as raised:
         GAME.table.set_up({"p2.b3": "red"}, {"players": 2})
     assert [(breach.rule, breach.places) for breach in raised.value.breaches] == [("sheet-not-clean", ("p2.b3",))]
+    with pytest.raises(IllegalTurnError, match=r": There is something drawn on p1's a1 and b1\. .* on p2's c1\.$"):
+        GAME.table.set_up({"p1.a1": "red", "p1.b1": "red", "p2.c1": "blue"}, {"players": 2})
     with pytest.raises(UnreadableError, match=r"p3\.a1.* a square from a1 to j10"):
         GAME.table.set_up({"p3.a1": "red"}, {"players": 2})
     with pytest.raises(UnreadableError, match="expected one of empty, red"):

@@ -308,7 +308,7 @@ def test_a_wrong_start_is_described():
     with pytest.raises(IllegalTurnError) as raised:
         GAME.table.set_up({"p1.a1": "digit 1 circled", "p2.a1": "digit 2 circled", "p2.b1": "digit 2"})
     assert str(raised.value).endswith(
-        ": 2 cells of p2's sheet are filled. p1.a1 and p2.a1 are circled before the first drop."
+        ": 2 cells of p2's sheet are filled. p1 circled a1 before the first drop. p2 circled a1 before the first drop."
     )
 
 
