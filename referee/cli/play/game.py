@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 from common.phrases import capitalized, listed
@@ -173,7 +174,7 @@ Where several may play at the same time, name the player first: `p2 TURN`.
 
 
 def refusal(error: EngineError | PlayError, typed: str) -> Iterator[str]:
-    """Explain a refusal: a line for each breach with its remedy, or the message with its column marked."""
+    """Explain a refusal: a line for each breach, then their remedy, or the message with its column marked."""
     message = capitalized(str(error))
     if isinstance(error, UnreadableError) and error.column is not None and 0 < error.column <= len(typed) + 1:
         yield f"  {typed}"
@@ -186,9 +187,9 @@ def refusal(error: EngineError | PlayError, typed: str) -> Iterator[str]:
         yield f"Not possible: {error}"
     elif not breaches:
         yield message if message.endswith((".", "?")) else f"{message}."
-    for breach in breaches:
-        yield f"Not possible: {breach.sentence}"
-        yield f"  {breach.remedy}"
+    for remedy, alike in groupby(breaches, key=lambda breach: breach.remedy):
+        yield from (f"Not possible: {breach.sentence}" for breach in alike)
+        yield f"  {remedy}"
 
 
 def refusal_reasons(game: Game[Any, Any], error: EngineError | PlayError) -> Iterator[str]:

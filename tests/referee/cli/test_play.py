@@ -61,6 +61,15 @@ def test_a_refusal_gives_rule_and_remedy_and_why_explains_it(play):
     assert not list(Path().glob("*.txt")), "nothing was played, so there is nothing to keep"
 
 
+def test_a_remedy_of_two_breaches_is_said_once(play):
+    said = play("number-drop", "--option", "players=2", typed="I4,I3,O4,X5,T5\na2=2\nquit\n").output
+    assert (
+        "Not possible: p1 wrote 2, but begins with a 1.\n"
+        "Not possible: p1 wrote on a2, which is not on the lowest line.\n"
+        "  Erase it, and write a 1 on the lowest line of p1's sheet.\n"
+    ) in said
+
+
 def test_undo_goes_back_to_the_persons_last_turn(play, tmp_path):
     result = play(
         "deblockle", *ONE_EACH, "--player", "teal=random", "--seed", "1",
