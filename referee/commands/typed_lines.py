@@ -43,7 +43,7 @@ _HELP = ("?", "help")
 _QUESTIONS = MappingProxyType({ButtonRole.RESIGN.value: "The player to move gives up."})
 
 
-def typed_help(game: Game[Any, Any], state: Any) -> str:
+def typed_help(game: Game[Any, Any], state: Any, *, has_clock: bool) -> str:
     """Describe what may be typed in a state of a game, in at most three lines so that it fits on the screen."""
     possible = {each.kind for each in game.rules.announcements(state)}
     words = [
@@ -52,7 +52,7 @@ def typed_help(game: Game[Any, Any], state: Any) -> str:
         f"`correct {game.places[0]}={example_look(game)}`",
         *(kind for kind in _ANNOUNCED if kind in possible),
         *(_ANSWERS if DRAW in possible else ()),
-        *(f"clock {word}" for word in _CLOCK),
+        *(f"clock {word}" for word in _CLOCK if has_clock),
     ]
     return f"Enter ends the turn. h: hint. b: take back. Also: {', '.join(words)}. Ctrl-C stops."
 
@@ -99,7 +99,7 @@ def parse_line(game: Game[Any, Any], line: str, by: str) -> Command:
 class TypedLines:
     """Submits the commands that a person types. A resignation must be typed twice in a row to count.
 
-    ``say`` gets that question, the reason for a refusal, and the help text. ``state`` returns how the game stands.
+    ``say`` gets that question, the reason for a refusal, and the text that ``describe_help`` returns.
     """
 
     def __init__(
@@ -107,19 +107,19 @@ class TypedLines:
         game: Game[Any, Any],
         commands: CommandQueue,
         say: Callable[[str], object],
-        state: Callable[[], Any],
+        describe_help: Callable[[], str],
     ) -> None:
         self._game = game
         self._commands = commands
         self._say = say
-        self._state = state
+        self._describe_help = describe_help
         self._asked: Command | None = None
 
     def submit(self, line: str) -> None:
         """Submit the command of one line, or say why there is none."""
         asked, self._asked = self._asked, None
         if line.strip().lower() in _HELP:
-            self._say(typed_help(self._game, self._state()))
+            self._say(self._describe_help())
             return
         try:
             command = parse_line(self._game, line, user_name())

@@ -133,8 +133,8 @@ def watch(options: WatchOptions, console: Console) -> int:
         pictures = _debug_pictures(options, overlay)
         buttons = stack.enter_context(_buttons(chosen.lights, lights, devices, report.remark))
         if options.is_live and sys.stdin.isatty():
-            (start, *_) = start_states(game, settings.options)
-            _listen(game, screen, commands, report, lambda: next(iter(service.belief), start), stack)
+            describe_help = partial(_describe_help, game, settings, snapshots)
+            _listen(game, screen, commands, report, describe_help, stack)
         stack.enter_context(open_command_socket(chosen.journal.path, commands, report.remark))
 
         def on_verdicts(frame: Frame | None, verdicts: list[Verdict]) -> None:
@@ -274,19 +274,26 @@ def _live_screen(
     return stack.enter_context(LiveScreen(game, console, keys=KEYS if sys.stdin.isatty() else "", rings=rings))
 
 
+def _describe_help(game: Game[Any, Any], settings: ServiceSettings, snapshots: SnapshotHub) -> str:
+    """Describe what may be typed now."""
+    shown = None if snapshots.newest is None else snapshots.newest.snapshot
+    state, *_ = (shown and shown.states) or start_states(game, settings.options)
+    return typed_help(game, state, has_clock=shown is not None and shown.clock is not None)
+
+
 def _listen(
     game: Game[Any, Any],
     screen: LiveScreen | None,
     commands: CommandQueue,
     report: Report,
-    state: Callable[[], Any],
+    describe_help: Callable[[], str],
     stack: ExitStack,
 ) -> None:
     """Carry out typed commands."""
     if screen is None:
-        report.remark(typed_help(game, state()))
+        report.remark(describe_help())
     lines = sys.stdin if screen is None else stack.enter_context(unechoed_lines(sys.stdin, screen.show_typed))
-    typed = TypedLines(game, commands, report.remark, state)
+    typed = TypedLines(game, commands, report.remark, describe_help)
 
     def take(line: str) -> None:
         if screen is None or not screen.is_answered(line):

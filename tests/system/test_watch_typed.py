@@ -32,6 +32,7 @@ TYPED = (
     ("undo", "1,3,4,5,T is taken back."),
     ("correct p2.c1 empty p2.e1 digit 2", "p2.c1 is empty, p2.e1 is digit 2"),
     ("trun d1", "'trun d1' is not understood;"),
+    ("?", "draw, resign, accept, refuse. "),
 )
 
 

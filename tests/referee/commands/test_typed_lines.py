@@ -98,7 +98,7 @@ def test_any_line_is_read_or_refused(line: str) -> None:
 @pytest.mark.parametrize("name", games())
 def test_help_names_the_commands_of_the_game(name: str) -> None:
     game = load(name)
-    told = typed_help(game, game.rules.new())
+    told = typed_help(game, game.rules.new(), has_clock=True)
     assert told.endswith("Ctrl-C stops.")
     assert ("roll " in told) == (game.dice is not None)
     example = told.partition("`")[2].partition("`")[0]
@@ -109,23 +109,25 @@ def test_help_names_the_commands_of_the_game(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "options", "announced"),
     [
-        ("blockade", {}, "draw, resign, accept, refuse, clock stop"),
-        ("number-drop", {"players": 3}, "resign, clock stop"),
-        ("blokus-dice", {}, "resign, clock stop"),
+        ("blockade", {}, "draw, resign, accept, refuse"),
+        ("number-drop", {"players": 3}, "resign"),
+        ("blokus-dice", {}, "resign"),
     ],
 )
 def test_help_names_only_what_the_game_lets_its_players_say(name: str, options: dict[str, int], announced: str) -> None:
     game: Any = load(name)
-    assert typed_help(game, game.rules.new(options)).partition("`, ")[2].startswith(announced)
+    with_clock, without = (typed_help(game, game.rules.new(options), has_clock=each) for each in (True, False))
+    assert with_clock.partition("`, ")[2] == f"{announced}, clock stop, clock go. Ctrl-C stops."
+    assert without.partition("`, ")[2] == f"{announced}. Ctrl-C stops."
 
 
 def test_help_names_a_claim_once_the_rules_allow_it() -> None:
     game: Any = load("diaballik")
     state = game.rules.new({"repetition_draw": True})
-    assert "`, draw" in typed_help(game, state)
+    assert "`, draw" in typed_help(game, state, has_clock=False)
     for text in ("a1-a2", "a7-a6", "a2-a1", "a6-a7") * 2:
         state = game.rules.apply(state, game.notation.parse_turn(state, text))
-    assert "`, repetition, draw" in typed_help(game, state)
+    assert "`, repetition, draw" in typed_help(game, state, has_clock=False)
 
 
 def test_typed_commands_are_carried_out_and_only_refusals_are_printed() -> None:
@@ -135,7 +137,7 @@ def test_typed_commands_are_carried_out_and_only_refusals_are_printed() -> None:
     with Journal.in_memory(wall_clock=lambda: datetime(2026, 1, 1, tzinfo=UTC)) as journal:
         session = IdleSession(journal, time.monotonic)
         session.begin(NewGame("blockade", {"starts": "warm"}))
-        typed = TypedLines(game, commands, said.append, game.rules.new)
+        typed = TypedLines(game, commands, said.append, lambda: "Here is help.")
         for line in ("turn a2-a3", "?", "roll 4,1", "turn a2-a3 c4-c3", "what"):
             typed.submit(line)
             for submitted in commands.take():
@@ -144,7 +146,7 @@ def test_typed_commands_are_carried_out_and_only_refusals_are_printed() -> None:
     assert [step.text for step in folded.steps] == ["4,1", "a2-a3 c4-c3"]
     assert [words.split(".")[0] for words in said] == [
         "'a2-a3' is not legal here: Warm hasn't rolled yet",
-        "Enter ends the turn",
+        "Here is help",
         "'what' is not understood; ? says what can be typed",
     ]
 
@@ -152,7 +154,7 @@ def test_typed_commands_are_carried_out_and_only_refusals_are_printed() -> None:
 def test_a_resignation_counts_once_typed_twice() -> None:
     said: list[str] = []
     commands = CommandQueue(time.monotonic)
-    typed = TypedLines(DEBLOCKLE, commands, said.append, DEBLOCKLE.rules.new)
+    typed = TypedLines(DEBLOCKLE, commands, said.append, str)
     taken = []
     for line in ("resign", "h", "resign", "Resign", "draw"):
         typed.submit(line)
