@@ -65,8 +65,9 @@ class Clock:
     """A clock's state at ``since_s``.
 
     ``remaining_s`` is the time each player had left then, ``used_s`` the time used so far in the current turn.
-    ``fallen`` are the players whose fallen flag was announced; they get no more bonus. ``retired`` are those who no
-    longer play: their time stays as it is.
+    ``fallen`` are the players whose fallen flag was announced; they get no more bonus. A flag stays fallen even if an
+    hourglass gives its player time again, because what counts is that the time once ran out. ``retired`` are those who
+    no longer play: their time stays as it is.
     """
 
     control: TimeControl

@@ -292,6 +292,15 @@ def test_an_hourglass_stands_still_while_the_time_of_a_player_without_any_runs(r
     assert going.at(8.0).remaining_s == {"p1": 3.0, "p2": 7.0}
 
 
+def test_a_flag_stays_fallen_when_an_hourglass_gives_its_player_time_again() -> None:
+    control = TimeControl(ClockMode.HOURGLASS, 60.0)
+    fallen = Clock(control, {"p1": 0.0, "p2": 120.0}, 0.0, running=("p1",), fallen=("p1",))
+    later = fallen.switch(5.0, ("p2",), "p1").switch(25.0, ("p1",), "p2")
+    assert later.face(25.0).remaining_s == {"p1": 20.0, "p2": 100.0}
+    assert later.face(25.0).fallen == ("p1",)
+    assert later.out_of_time(50.0) == (), "a flag falls once"
+
+
 @pytest.mark.parametrize(
     ("left_s", "running", "falls_s"),
     [
