@@ -110,6 +110,8 @@ class _Collected:
 
 def screen_of(name: str) -> ScreenContent:
     """Play a few turns of a game through the real service; give the screen's content."""
+    if name not in _PLAYED:
+        raise LookupError(f"add a few turns of {name} to _PLAYED in scripts/drawing/screens.py")
     game: Game[Any, Any] = load(name)
     options = dict(_OPTIONS.get(name, {}))
     start = game.rules.new(options)
