@@ -58,14 +58,10 @@ def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, 
 
 def _status_sentence(game: Game[Any, Any], folded: Folded[Any]) -> str:
     """Say what a game waits for, or how it ended."""
-    from referee.journal.events import STOPPED
+    from referee.journal.results import outcome_sentence
 
-    if folded.outcome is not None and folded.outcome.reason == STOPPED:
-        return f"{capitalized(STOPPED)}."
     if folded.outcome is not None:
-        winner = folded.outcome.winner or listed(folded.outcome.shared_by)
-        won = f"{capitalized(winner)} won: " if winner else ""
-        return f"Over: {won}{folded.outcome.reason}."
+        return outcome_sentence(folded.outcome)
     if not folded.states:
         return "Waiting for the set-up."
     if len(folded.states) > 1:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from common.moments import local_time
-from common.phrases import counted, listed
+from common.phrases import counted
 from engine.support.chance import format_roll
 from referee.cli.context import CommandContext, confirm, output
 from referee.cli.group import ExampleCommand
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from engine.api import Game
 
 _SQLITE_BEGINS_WITH = b"SQLite format 3\x00"
-_GIVEN_UP = "given up"
 
 
 @click.command(cls=ExampleCommand)
@@ -84,7 +83,7 @@ def _replay_record(console: Console, text: str) -> None:
         console.print(f"{number:4}. {_describe(game, step)}".rstrip(), markup=False)
     result = record.result if played.outcome is None else result_of(played.outcome)
     if played.outcome is not None and played.outcome.is_given_up:
-        result = _GIVEN_UP
+        result = "given up"
     scores = {} if game.scores is None else game.scores(played.states[-1])
     totals = ", ".join(f"{player} {total}" for player, total in scores.items())
     points = f" Points: {totals}." if scores else ""
@@ -110,9 +109,9 @@ def _describe(game: Game[Any, Any], step: Any) -> str:
 def _replay_journal(
     context: CommandContext, console: Console, file: Path | None, game_number: int | None, evidence: Path | None
 ) -> None:
-    from referee.journal.events import STOPPED
     from referee.journal.exports import event_lines, write_evidence
     from referee.journal.fold import fold
+    from referee.journal.results import outcome_sentence
     from referee.session.execution import events_of_game
 
     with context.open_journal(file) as journal:
@@ -122,16 +121,9 @@ def _replay_journal(
             when = local_time(line.wall_time, "%Y-%m-%d %H:%M:%S")
             console.print(f"{line.number:5}  {when:19}  {line.kind:10}  {line.sentence}", markup=False)
         folded = fold(game, events)
-        if folded.outcome is not None:
-            winner = folded.outcome.winner or listed(folded.outcome.shared_by)
-            how = "not over" if folded.outcome.reason == STOPPED else "a draw"
-            if folded.outcome.is_given_up:
-                how = _GIVEN_UP
-            state = (f"{winner} won" if winner else how) + f" ({folded.outcome.reason})"
-        else:
-            state = "game in progress"
+        ended = "The game goes on." if folded.outcome is None else outcome_sentence(folded.outcome)
         counts = f"{counted(len(folded.turns), 'turn')}, {counted(len(events), 'event')}"
-        console.print(f"{counts}, all consistent; {state}.", markup=False)
+        console.print(f"{counts}, all consistent. {ended}", markup=False)
         if evidence is not None:
             written, left_out = write_evidence(journal, events, evidence)
             pictures = counted(len(written), "picture")

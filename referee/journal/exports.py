@@ -19,6 +19,7 @@ from referee.errors import FoldError
 from referee.journal.events import CLOCK, PICTURE_SUFFIXES, STOPPED, Event, EventKind, KeptEvidence
 from referee.journal.fold import Folded, FoldedStep, after_step, agrees, fold, fold_next, read_step
 from referee.journal.journal import Journal
+from referee.journal.results import outcome_sentence
 
 _NOT_IN_A_RECORD = str.maketrans({"{": "(", "}": ")", ";": ","})
 _MORE_WAS_SEEN = "side faces were seen"
@@ -209,10 +210,7 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
             why = f" ({data['why']})" if data.get("why") else ""
             return f"corrected by {data['by']}{_corrected_places(game, event, after)}{why}"
         case EventKind.END:
-            outcome = after.outcome or Outcome(None, "")
-            if outcome.reason == STOPPED:
-                return "the game was stopped before its end"
-            return f"{_victory(outcome)}: {outcome.reason}"
+            return outcome_sentence(after.outcome or Outcome(None, ""))
         case (
             EventKind.ILLEGAL
             | EventKind.PUT_RIGHT
@@ -223,14 +221,6 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
             | EventKind.OFFER
         ):
             return str(data.get("sentence") or data.get("text") or "")
-
-
-def _victory(outcome: Outcome) -> str:
-    if outcome.shared_by:
-        return f"{' and '.join(outcome.shared_by)} win together"
-    if outcome.is_given_up:
-        return "given up"
-    return "a draw" if outcome.winner is None else f"{outcome.winner} wins"
 
 
 def _corrected_places(game: Game[Any, Any], event: Event, after: Folded[Any]) -> str:

@@ -1,12 +1,13 @@
-"""Results of several games: by name, games won, drawn and lost, against whom, and points."""
+"""How a game ended, in words; results of several games: games won, drawn and lost, against whom, and points."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
+from common.phrases import capitalized, listed
 from engine import registry
 from engine.api import Game
 from engine.errors import EngineError
@@ -16,6 +17,21 @@ from referee.errors import FoldError
 from referee.journal.events import STOPPED, Event, EventKind
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
+
+
+def outcome_sentence(outcome: Outcome, called: Callable[[Player], str] = str) -> str:
+    """Say how a game ended: ``Teal wins: gold resigned.`` ``called`` returns a player's name."""
+    if outcome.reason == STOPPED:
+        return "The game was stopped before its end."
+    if outcome.shared_by:
+        shared_by = listed(called(player) for player in outcome.shared_by)
+        return f"{capitalized(shared_by)} win together: {outcome.reason.rstrip('.')}."
+    if outcome.is_given_up:
+        return f"The game was given up: {outcome.reason.rstrip('.')}."
+    if outcome.winner is None:
+        return f"A draw: {outcome.reason.rstrip('.')}."
+    winner = called(outcome.winner)
+    return f"{capitalized(winner)} wins: {outcome.reason.rstrip('.')}."
 
 
 @dataclass(frozen=True)

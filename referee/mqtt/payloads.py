@@ -13,11 +13,11 @@ from referee.clocks.clock import ClockFace, clock_text, hourglass_rates
 from referee.clocks.control import ClockMode
 from referee.journal.events import REQUEST, Event
 from referee.journal.journal import utc_text
+from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.topics import ShownClock, ShownOutcome, ShownVerdict, Side, TableEvent, TableState
 from referee.session.feed import Snapshot, next_words, players_of, players_to_move
-from referee.session.signals import outcome_sentence
 
 _FOR_A_PERSON = frozenset({VerdictKind.ILLEGAL, VerdictKind.AMBIGUOUS, VerdictKind.CANNOT_SEE})
 

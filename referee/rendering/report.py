@@ -15,9 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 from common.phrases import counted
+from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.feed import Snapshot
-from referee.session.signals import outcome_sentence
 from vision.frame import Frame, Image
 from vision.images import write_image
 

@@ -12,9 +12,10 @@ from engine.values import Appearance, Outcome, Player
 from hardware.lights.signals import Signal
 from referee.clocks.clock import ClockFace
 from referee.hints.opponent import Intention
+from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict
 from referee.session.ports import Display
-from referee.session.signals import outcome_sentence, waiting_signal
+from referee.session.signals import waiting_signal
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from common.phrases import capitalized, listed
+from common.phrases import capitalized
 from engine.api import Game, SaysWhoIsPassedOver, StateT, TurnT
 from engine.support.players import DRAW, describe_announcement
 from engine.values import EMPTY, Announcement, Appearance, Outcome, Place
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
-from referee.journal.events import STOPPED
+from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict, VerdictKind
 
 _MOODS: Mapping[VerdictKind, tuple[Mood, Sound]] = MappingProxyType(
@@ -160,19 +160,6 @@ def _to_move(player: str | None) -> str:
 def with_outcome(sentence: str, outcome: Outcome) -> str:
     """Add how the game ended to a sentence about its last event, unless that says it already."""
     return sentence if sentence == _AGREED_DRAW else _joined(sentence, outcome_sentence(outcome))
-
-
-def outcome_sentence(outcome: Outcome) -> str:
-    """Say how a game ended: ``Teal wins: gold resigned.``"""
-    if outcome.reason == STOPPED:
-        return "The game was stopped before its end."
-    if outcome.shared_by:
-        return f"{capitalized(listed(outcome.shared_by))} win together: {outcome.reason.rstrip('.')}."
-    if outcome.is_given_up:
-        return f"The game was given up: {outcome.reason.rstrip('.')}."
-    if outcome.winner is None:
-        return f"A draw: {outcome.reason.rstrip('.')}."
-    return f"{capitalized(outcome.winner)} wins: {outcome.reason.rstrip('.')}."
 
 
 def _joined(*sentences: str) -> str:

@@ -10,9 +10,10 @@ from common.phrases import capitalized
 from engine.api import Game
 from hardware.lights.signals import Signal, most_urgent_lights
 from referee.clocks.clock import ClockFace
+from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict
 from referee.session.feed import Snapshot, next_words, players_of, players_to_move
-from referee.session.signals import looking_signal, outcome_sentence
+from referee.session.signals import looking_signal
 from referee.session.table_port import TablePort, VersionedSnapshot
 from referee.web.documents import (
     ClockDocument,

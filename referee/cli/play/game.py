@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from common.phrases import capitalized, listed
+from common.phrases import capitalized
 from engine.api import Game
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.records import record
@@ -16,6 +16,7 @@ from engine.support.players import DRAW, describe_announcement, parse_announceme
 from engine.values import Announcement, Player, Roll
 from referee.cli.play.players import Program, program_name, program_word
 from referee.errors import PlayError
+from referee.journal.results import outcome_sentence
 
 
 @dataclass(frozen=True)
@@ -205,12 +206,6 @@ def ending_sentence(game: Game[Any, Any], state: Any, called: Callable[[Player],
     outcome = game.rules.outcome(state)
     if outcome is None:
         return "The game is not over."
-    if outcome.shared_by:
-        who = f"{capitalized(listed([called(each) for each in outcome.shared_by]))} share the victory"
-    elif outcome.is_given_up:
-        who = "The game was given up"
-    else:
-        who = f"{capitalized(called(outcome.winner))} wins" if outcome.winner else "The game is a draw"
     points_of = {} if game.scores is None else game.scores(state)
     scores = ", ".join(f"{called(player)} {points}" for player, points in points_of.items())
-    return f"{who}: {outcome.reason}." + (f" Points: {scores}." if scores else "")
+    return outcome_sentence(outcome, called) + (f" Points: {scores}." if scores else "")

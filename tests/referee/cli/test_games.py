@@ -70,7 +70,7 @@ def test_a_game_is_stopped_and_resumed(run: Run) -> None:
     assert asked.exit_code == 2
     assert asked.stderr.endswith("to stop it without being asked, add --yes. Try 'referee games end --help'.\n")
     assert "goes on with it" in run("games", "end", "--yes").stdout
-    assert "Stopped before its end." in run("status").stdout
+    assert "The game was stopped before its end." in run("status").stdout
     assert read(run("export").stdout).result == "*"
     assert run("new", "deblockle").stdout.startswith("Game 2 of Deblockle begins")
     assert "goes on as game 3" in run("games", "resume", "1").stdout
@@ -116,7 +116,7 @@ def test_games_that_cannot_be_resumed_are_refused(run: Run) -> None:
     assert "game 1 is the last one" in run("games", "resume", "1").stderr
     assert "the last one is game 1" in run("games", "resume", "7").stderr
     assert run("announce", "resign", "--yes").stdout.startswith("Teal resigns. Gold wins: teal resigned.")
-    assert run("status").stdout.endswith("Over: Gold won: teal resigned.\n")
+    assert run("status").stdout.endswith("Gold wins: teal resigned.\n")
     run("new", "deblockle")
     assert run("games", "resume", "1").stderr == (
         "referee: error: game 1 is over: teal resigned; `referee games new` begins another\n"

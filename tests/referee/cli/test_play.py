@@ -230,7 +230,7 @@ def test_the_same_seed_draws_the_same_dice_even_after_undo(play):
 def test_people_can_answer_in_any_order_and_programs_answer_for_themselves(play, tmp_path):
     said = play("harvest", "--option", "players=3", "--option", "rounds=1", typed="5\np3 keep\np2 leave\nkeep\n").output
     assert [entry.player for entry in kept(tmp_path).entries[1:]] == ["p3", "p2", "p1"]
-    assert "P1 and p3 share the victory: a tie. Points: p1 5, p2 2, p3 5." in said
+    assert "P1 and p3 win together: a tie. Points: p1 5, p2 2, p3 5." in said
     said = play("harvest", "--player", "p2=random", "--no-record", typed="5\np2 keep\n").output
     assert "P2 is played by a program; it plays when its turn comes." in said
 
@@ -295,7 +295,7 @@ def test_resigning_must_be_confirmed_and_a_draw_is_an_offer(play, tmp_path):
     assert "Gold resigns. Teal wins. Are you sure? [y/N]" in said
     assert said.count("Gold offers a draw. Does teal accept? [y/N]") == 2
     assert said.count("The game goes on.") == 2
-    assert "The game is a draw: both agreed on a draw." in said
+    assert "A draw: both agreed on a draw." in said
     said = play("deblockle", "--no-record", typed="claim resign\nn\nclaim draw\nquit\n").output
     assert "Gold resigns. Teal wins. Are you sure? [y/N]" in said
     assert "The game goes on." in said

@@ -110,7 +110,7 @@ def test_a_solo_game_lost_on_time_has_no_result(new_journal: Callable[[], Journa
     record = make_record(game, journal.events())
     assert record.result == UNFINISHED
     assert ("Termination", "p1's time is up") in record.tags
-    assert event_lines(game, journal.events())[-1].sentence == "given up: p1's time is up"
+    assert event_lines(game, journal.events())[-1].sentence == "The game was given up: p1's time is up."
 
 
 def test_a_resigned_game_has_its_result() -> None:
@@ -126,7 +126,7 @@ def test_a_game_that_was_stopped_has_no_result() -> None:
     end = Event(EventKind.END, {"winner": None, "reason": STOPPED})
     events = list(enumerate([NEW_GAME, Event(EventKind.SET_UP, {"state": GAME.notation.format_state(GOLD)}), end], 1))
     assert make_record(GAME, events).result == UNFINISHED
-    assert event_lines(GAME, events)[-1].sentence == "the game was stopped before its end"
+    assert event_lines(GAME, events)[-1].sentence == "The game was stopped before its end."
 
 
 def test_with_an_open_starting_player_the_record_begins_with_the_first_possible_state() -> None:
@@ -178,7 +178,7 @@ def test_every_kind_of_event_is_described() -> None:
     assert sentences["correction"] == "corrected by Ann (the lamp)"
     assert sentences["note"] == "a remark"
     assert sentences["take back"] == f"{turn.data['turn']} is taken back by Ben"
-    assert sentences["end"] == "a draw: agreed"
+    assert sentences["end"] == "A draw: agreed."
 
 
 def test_hints_clocks_corrected_squares_announcements_and_shared_victories_are_described() -> None:
@@ -206,7 +206,7 @@ def test_hints_clocks_corrected_squares_announcements_and_shared_victories_are_d
         ("correction", "corrected by Ann: c1 is gold block, star up"),
         ("announced", "Gold resigns."),
         ("take back", "Gold resigns. Taken back by Ann"),
-        ("end", "gold and teal win together: most points"),
+        ("end", "Gold and teal win together: most points."),
     ]
 
 

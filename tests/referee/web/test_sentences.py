@@ -15,8 +15,9 @@ from engine.errors import EngineError, IllegalTurnError
 from engine.registry import games, load
 from engine.support.players import describe_announcement
 from engine.values import Breach
+from referee.journal.results import outcome_sentence
 from referee.judge import sentences as judge
-from referee.session.signals import outcome_sentence, resumed_signal, waiting_signal
+from referee.session.signals import resumed_signal, waiting_signal
 from referee.web.languages import sentences, sentences_path
 from referee.web.sentences import FILE, NAME, PLACEHOLDER, UNCHANGED, WHERE_KNOWN, Entry, Sentences
 from tests.effort import cases

@@ -120,7 +120,7 @@ def test_judge_service_journal_and_records_referee_it(call: Call, played: tuple[
     assert told["film"][0] == 400
 
     checked = call("-m", "referee", "replay", journal).stdout
-    assert "blue won (a blue disc is on the far row)" in checked
+    assert "Blue wins: a blue disc is on the far row." in checked
     assert "it slid" in checked
     record = call("-m", "referee", "export", "--journal", journal).stdout
     assert record.startswith('[Game "breakthrough"]\n[Result "blue"]\n')

@@ -17,7 +17,7 @@ from engine.values import EMPTY, OptionValue
 from referee.journal.events import EventKind, PlayedKind
 from referee.journal.fold import after_step, fold, read_step
 from referee.journal.journal import Journal
-from referee.session.signals import outcome_sentence
+from referee.journal.results import outcome_sentence
 from tests.system.page.served import Killable
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
