@@ -22,7 +22,7 @@ from referee.session.feed import Snapshot
 from referee.session.pictures import CameraPictures
 from referee.session.table_port import TablePort, VersionedSnapshot
 from referee.web.access import SESSION_S, Access, Role, Session
-from referee.web.devices import DEVICE_CHANGE, DevicesDocument, change_device, devices_document
+from referee.web.device_documents import DEVICE_CHANGE, DevicesDocument, change_device, devices_document
 from referee.web.documents import (
     Document,
     GamesDocument,

@@ -1,7 +1,4 @@
-"""The devices paired with a page, kept in a file beside the journal, and documents that list and change them.
-
-Terminal commands may change the file too.
-"""
+"""The devices paired with a page, kept in a file beside the journal. Terminal commands may change the file too."""
 
 from __future__ import annotations
 
@@ -13,19 +10,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
-from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
+from pydantic import TypeAdapter
 
 from common.durable import write_durably
 from common.json_files import parse_json
 from referee.commands.messages import Role
 from referee.errors import PageError
-from referee.web.documents import Document
 
 MOST_DEVICES = 256
 """More than a household has. Beyond this, the device not seen for the longest time is unpaired."""
@@ -182,74 +174,3 @@ def _lock_folder(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-UNPAIRED = "none"
-
-
-class DeviceDocument(Document):
-    """A paired device; the times are ISO 8601 UTC."""
-
-    id: str
-    name: str
-    role: str
-    paired: str
-    seen: str
-
-
-class DevicesDocument(Document):
-    """The paired devices, oldest pairing first."""
-
-    devices: tuple[DeviceDocument, ...]
-
-
-class DeviceChange(BaseModel):
-    """A device's new role; ``none`` unpairs it."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    id: Annotated[str, Field(max_length=64)]
-    role: Literal["look", "play", "own", "none"]
-
-
-DEVICE_CHANGE: TypeAdapter[DeviceChange] = TypeAdapter(DeviceChange)
-
-
-def devices_document(devices: PairedDevices) -> DevicesDocument:
-    """List the devices; raises HTTPException if the list can't be read."""
-    try:
-        listed = devices.all()
-    except PageError as error:
-        raise HTTPException(503, f"{error}.") from error
-    return DevicesDocument(
-        devices=tuple(
-            DeviceDocument(
-                id=each.id,
-                name=each.name,
-                role=each.role.name.lower(),
-                paired=_iso(each.paired_s),
-                seen=_iso(each.seen_s),
-            )
-            for each in listed
-        )
-    )
-
-
-async def change_device(devices: PairedDevices, fields: object) -> DevicesDocument:
-    """Carry out a DeviceChange; raises HTTPException for invalid fields and for a device that isn't paired."""
-    try:
-        change = DEVICE_CHANGE.validate_python(fields)
-    except ValidationError as error:
-        raise HTTPException(422, "Give a device's id, and its role: look, play, own or none.") from error
-    role = Role.NOBODY if change.role == UNPAIRED else Role[change.role.upper()]
-    try:
-        changed = await run_in_threadpool(devices.change, change.id, role)
-    except PageError as error:
-        raise HTTPException(503, f"{error}.") from error
-    if changed is None:
-        raise HTTPException(404, "That device is not paired, or not any more.")
-    return devices_document(devices)
-
-
-def _iso(time_s: float) -> str:
-    return datetime.fromtimestamp(time_s, UTC).isoformat(timespec="seconds")

@@ -16,7 +16,7 @@ from common.findings import Finding
 from referee.session.table_port import Maintenance, ReportFile
 from referee.web.access import Role
 from referee.web.api import PageServices, body_fields
-from referee.web.devices import change_device, devices_document
+from referee.web.device_documents import change_device, devices_document
 from referee.web.guard import Guarded, form_fields
 from referee.web.views import page
 
