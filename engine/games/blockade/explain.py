@@ -162,7 +162,12 @@ class _Change:
             _fallen_breach((square, *self.landed.get(square, ())), pieces) for square, pieces in self.fallen.items()
         ]
         breaches += [*self._capping_breaches(played), *played.breaches]
-        breaches += [self._gone_breach(square, piece, number) for (square, piece), number in Counter(lost).items()]
+        breaches += [
+            _stack_gone_breach(square)
+            if self._is_whole_stack(square, lost)
+            else self._gone_breach(square, piece, number)
+            for (square, piece), number in Counter(lost).items()
+        ]
         breaches += [_added_breach(square, piece) for square, piece in found]
         return tuple(dict.fromkeys(breaches)) or _unexplained_breaches(self.new, played)
 
@@ -183,12 +188,17 @@ class _Change:
                 found.append((end, piece))
         lost = []
         for start, piece in gone:
-            end_hidden = None if size_of(piece) == LARGE else self._same_on_top(piece, start)
+            is_lost = size_of(piece) == LARGE or self._is_whole_stack(start, gone)
+            end_hidden = None if is_lost else self._same_on_top(piece, start)
             if end_hidden is not None:
                 moves.append((piece, (start, end_hidden)))
             else:
                 lost.append((start, piece))
         return moves, lost, found
+
+    def _is_whole_stack(self, square: int, gone: list[tuple[int, int]]) -> bool:
+        """Return whether every piece of a stack of several is among those gone."""
+        return sum(start == square for start, _ in gone) == len(self.stacks[square]) > 1
 
     def _fallen_with(self, piece: int) -> int | None:
         """Return the square of a fallen tower with such a piece."""
@@ -311,6 +321,12 @@ def _fallen_breach(path: Path, pieces: Stack) -> Breach:
     if landed:
         return black_moved(path)
     return Breach("black-moved", f"The black piece on {place} was taken off.", f"Put it back on {place}.", (place,))
+
+
+def _stack_gone_breach(square: int) -> Breach:
+    place = PLACES[square]
+    sentence = f"The whole stack on {place} is gone."
+    return Breach("large-moved", sentence, f"Put the whole stack back on {place}.", (place,))
 
 
 def _added_breach(square: int, piece: int) -> Breach:

@@ -242,6 +242,19 @@ def test_a_missing_large_is_not_taken_for_one_elsewhere():
     assert (breach.sentence, breach.places) == ("The red large on a2 is gone.", ("a2",))
 
 
+@pytest.mark.parametrize("place", ["c4", "d3", "e5"])
+def test_a_stack_that_is_gone_goes_back_as_a_whole(place):
+    (breach,) = GAME.table.explain(ROLLED, {place: "empty"})
+    assert (breach.rule, breach.places) == ("large-moved", (place,))
+    assert breach.sentence == f"The whole stack on {place} is gone."
+    assert breach.remedy == f"Put the whole stack back on {place}."
+
+
+def test_a_small_that_left_a_stack_that_is_gone_may_stay_where_it_went():
+    (breach,) = GAME.table.explain(ROLLED, {"c4": "empty", "c3": "red small"})
+    assert (breach.sentence, breach.remedy) == ("The red large on c4 is gone.", "Put it back on c4.")
+
+
 def test_a_small_may_be_hidden_as_far_away_as_both_dice_take_it():
     board = oracle.start()
     for place in ("e3", "e2", "d2"):
