@@ -36,9 +36,9 @@ class Conversation:
     """What was asked and what was taken back since a state was last believed.
 
     ``asked_about`` are the changes of the latest question that a second press answers; ``asked_disputes`` the places
-    of the latest question about a camera and sensors that disagree; ``refused`` the changes that were taken back, those
-    of each sheet by themselves; ``unexplained`` those that no turn explained, shown quietly before anybody had ended a
-    turn.
+    of the latest question about a camera and sensors that disagree; ``refused`` the changes that don't count as a turn
+    again, because a person took them back, those of each sheet by themselves; ``unexplained`` those that no turn
+    explained, shown quietly before anybody had ended a turn.
     """
 
     asked_about: Changes | None = None

@@ -104,7 +104,7 @@ class Candidates(Generic[StateT, TurnT]):
     @property
     def lead(self) -> float:
         """The log-odds by which the leading explanation leads the others."""
-        return min((lead for _, lead, _ in self._leads), default=float("inf"))
+        return min((lead for _, lead, _ in self._leads), default=math.inf)
 
     @cached_property
     def _leads(self) -> tuple[tuple[Explanation[StateT, TurnT], float, float], ...]:
@@ -129,7 +129,7 @@ class Candidates(Generic[StateT, TurnT]):
         scored = [(score_touches(self.seen, [turn.places]), turn) for turn in one.first]
         best = -math.inf
         for score, turn in sorted(scored, key=itemgetter(0), reverse=True):
-            # the numbers of pieces can only lower it
+            # The numbers of pieces can only lower it.
             if score <= best:
                 break
             best = max(best, score - count_contradiction(self.context.game, one.state, [turn], alike))

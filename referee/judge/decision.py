@@ -173,7 +173,9 @@ def _set_objects_aside(case: Candidates[StateT, TurnT], objects: set[Place]) -> 
 def _arrivals_like(
     case: Candidates[StateT, TurnT], objects: set[Place], without: Decision[StateT, TurnT]
 ) -> set[Place]:
-    """Return where in sight a piece seems to have arrived that may be an object, and one of the objects that piece."""
+    """Return the visible places where a piece seems to have arrived, but may be an object: one of the ``objects`` may
+    be that piece.
+    """
     alike = {piece_of(case.seen.places[place].best) for place in objects}
     found = set()
     for place, look in without.best.changes:
@@ -305,7 +307,7 @@ def _unseen(case: Candidates[StateT, TurnT]) -> tuple[Place, ...]:
         case.seen.observable_changes(case.base, one.changes) for one in case.found if one.kind is ExplanationKind.TURN
     ]
     played_on = {place for observed in turns if all(at in hidden for at, _ in observed) for place, _ in observed}
-    # hidden pieces may have swapped places with each other
+    # Hidden pieces may have swapped places.
     moved_on = set(hidden) if len({case.base[place] for place in hidden}) > 1 else set()
     return case.context.in_order(played_on or moved_on)
 

@@ -113,12 +113,12 @@ class SeenDice:
         return SeenDice(tuple(die for die in self.dice if die.name in {*names, ""})) if names else self
 
     def with_others(self, before: SeenDice) -> SeenDice:
-        """These dice, and those of the earlier ones that have other names."""
+        """Return these dice, and those of the earlier ones that have other names."""
         names = {die.name for die in self.dice}
         return SeenDice((*self.dice, *(die for die in before.dice if die.name not in names)))
 
     def with_told(self, roll: Roll, names: Sequence[str]) -> SeenDice:
-        """Return these dice and, out of sight, those that a roll told by a person has besides.
+        """Return these dice and, as out of sight, the other dice of a roll that a person told.
 
         ``names`` are those of the roll's dice; empty where dice have none.
         """

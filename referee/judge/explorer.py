@@ -16,8 +16,8 @@ from referee.judge.settings import JudgeSettings
 
 _CACHE_SIZE = 256
 MOST_LISTED = 2_500
-"""In a game that is not slow to list: the most turns looked at, nearest first, and the most that a state may have for
-two turns in a row to be searched from it.
+"""The most turns looked at, nearest first, in a game that is quick to list. From a state with more turns, the judge
+does not look for two turns in a row.
 """
 
 MOST_WEIGHED = 150

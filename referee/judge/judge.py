@@ -65,9 +65,9 @@ def begin(
     """Take the set-up from readings of a resting table.
 
     The ruling is *set up* for a legal start, *illegal* with its breaches for any other, *ambiguous* when a place can't
-    be read, *cannot see* when places are hidden. While the trigger names no faults,
-    *not finished* replaces *illegal* and *ambiguous*, and with ``anywhere`` also *set up*, since more pieces may be on
-    their way. Raises OptionError for a bad option.
+    be read, *cannot see* when places are hidden. While the trigger names no faults, *not finished* replaces *illegal*
+    and *ambiguous*, and with ``anywhere`` also *set up*, since more pieces may be on their way. Raises OptionError for
+    a bad option.
     """
     places = tuple(usual_appearance(context.game, options))
     seen = pool(readings, places, context.game.looks, context.settings.probability_floor)

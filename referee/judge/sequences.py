@@ -97,8 +97,9 @@ def _left_under_hands(
     writers: Collection[Player],
     first: Changes,
 ) -> CouldBe:
-    """Return the looks of hidden places after a first turn on a sheet that shows nothing new: the turn after it has to
-    explain what is in sight.
+    """Return the looks of hidden places after a first turn on a sheet that shows nothing new.
+
+    The turn after it has to explain what is in sight.
     """
     if not context.has_sheets or any(context.sheet_of(place) in writers for place, _ in first):
         return {}
@@ -220,7 +221,7 @@ class _SequenceSearch(Generic[StateT, TurnT]):
             (missing, turns)
             for changes, turns in expansion.by_changes.items()
             if any(place in self.changed for place, _ in changes)
-            # fewer turns would do
+            # Only the last turn may reach the target; if an earlier one does, fewer turns would do.
             and bool(missing := self._missing(expansion, changes)) is bool(left)
         ]
         for _, turns in sorted(ways, key=lambda way: way[0]):
@@ -236,7 +237,7 @@ class _SequenceSearch(Generic[StateT, TurnT]):
     def _could_be(self, state: StateT, left: int) -> CouldBe:
         """Return the looks that are possible after the next turn; after the last one, the target."""
         if not left:
-            # a sensor can't tell looks apart
+            # A sensor can't tell looks apart.
             return {place: (look,) for place, look in self.target.items() if not self.seen.only_sensed(place)}
         base = self.context.game.table.appearance(state)
         return _possible_between_turns(

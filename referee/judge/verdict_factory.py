@@ -108,7 +108,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         return self.not_finished(sentences.not_a_turn_yet(places), places, self.decision.shown, self.decision.margin)
 
     def pending(self, sentence: str, resolved: Resolved[TurnT], shown: Changes | None = None) -> Ruling:
-        """Quietly show a whole turn that has not ended; ``shown`` is what was seen of it, all unless given."""
+        """Quietly show a whole turn that has not ended; ``shown`` is what was seen of it, by default all of it."""
         turns = resolved.turns or resolved.candidates
         changes = self.decision.best.changes if shown is None else shown
         return self.not_finished(sentence, places_named(turns[:1]), changes, self.decision.margin, turns)
@@ -123,9 +123,9 @@ class VerdictFactory(Generic[StateT, TurnT]):
     def undecided(self, trigger: Trigger, breaches: Sequence[Breach] = ()) -> Ruling:
         """Ask about the places that a decision depends on, quietly unless the trigger names faults.
 
-        ``breaches`` are what would be wrong if they are read rightly.
         Where a touch ends a turn, a dispute or an unclear first turn is asked about aloud once the next player has gone
-        on, since three turns would be too many to follow.
+        on, since three turns would be too many to follow. ``breaches`` are what is wrong if the places are read
+        rightly.
         """
         places, shown = self.decision.places, self.decision.shown
         turns = [one for one in (self.decision.best, *self.decision.rivals) if one.kind is ExplanationKind.TURN]

@@ -85,8 +85,8 @@ class CommandDesk:
         """Have a command carried out and return its reply.
 
         ``admit`` is called unless the command is a repetition, and may raise to refuse it. Raises CommandError if the
-        command is invalid, needs another role, is one too many, gets no reply in time, or is an announcement that waits
-        until the table is at rest.
+        command is invalid, needs another role, comes while too many others wait, gets no reply in time, or is an
+        announcement that waits until the table is at rest.
         """
         try:
             message = COMMAND_MESSAGES.validate_python(fields)
@@ -113,7 +113,7 @@ class CommandDesk:
             raise CommandError(CommandFault.UNANSWERED, words) from error
 
     def _forget_if_failed(self, key: tuple[str, str], task: asyncio.Task[ReplyDocument]) -> None:
-        """Forget a command of which nothing has become yet, so that a repetition asks again."""
+        """Forget a command that failed, so that a repetition of it is carried out."""
         if task.cancelled() or task.exception() is not None:
             self._given.pop(key, None)
 

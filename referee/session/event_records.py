@@ -128,7 +128,7 @@ def note_event(sentence: str, time_s: float | None) -> Event:
 
 
 def is_change(event: Event) -> bool:
-    """Whether a command from somebody who has not seen this event is refused: not for the clock's events or remarks."""
+    """Whether a command is refused if its sender has not seen this event: any but the clock's events and remarks."""
     return event.kind != EventKind.CLOCK and not (event.kind == EventKind.NOTE and event.data.keys() <= _OF_A_REMARK)
 
 

@@ -195,7 +195,7 @@ class IdleSession:
         return folded.states or start_states(self._game, folded.options)
 
     def begin(self, command: commands.NewGame) -> str:
-        """Begin a game; raises UnreadableError for the name of a player whom it has not."""
+        """Begin a game; raises UnreadableError for the name of a player that the game doesn't have."""
         game = registry.load(command.game)
         for side in command.players:
             check_player(game.players, side)

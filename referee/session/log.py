@@ -291,13 +291,16 @@ def belief_from(
         states=folded.states,
         states_ignoring_sides=folded.states,
         set_aside=event_records.overruled_places(events),
-        # a faulty set-up is judged anew
+        # A faulty set-up is judged anew.
         fault=standing_fault(event_records.fault_verdict(folded.fault)) if folded.started else None,
     )
 
 
 def _is_left_behind(number: int, recorded: Sequence[tuple[int, Event]], wanted: Game[Any, Any]) -> bool:
-    """Return whether a game is of another kind than is ``wanted``, and over or without turns; else raises FoldError."""
+    """Return whether a game is of another kind than the ``wanted`` one and need not go on: it is over or has no turns.
+
+    Raises FoldError if it is of another kind and must go on.
+    """
     name = str(recorded[0][1].data["game"])
     if name == wanted.name:
         return False

@@ -77,7 +77,7 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
         except NothingNewError:
             continue
         except CameraError as error:
-            # each time: a command may have let the clock run meanwhile, such as a take-back of the end
+            # Each time, since a command may have let the clock run meanwhile, such as a take-back of the end.
             service.lose_sight()
             if trouble is None:
                 trouble = f"{error}. The game is kept as it is and goes on when the camera is back."

@@ -119,7 +119,7 @@ def opponent_signal(places: Iterable[Place], words: str) -> Signal:
 
 
 def corrected_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[Place], words: str) -> Signal:
-    """Return the silent signal for a person's correction; if it ends the game, the signal shows the end."""
+    """Return the signal for a person's correction; if it ends the game, the signal shows the end."""
     outcome = game.rules.outcome(state)
     if outcome is not None:
         return replace(finished_signal(outcome), words=with_outcome(words, outcome))

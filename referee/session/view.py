@@ -393,7 +393,7 @@ def is_news(verdict: Verdict, shown: Verdict | None, *, unsettled: bool) -> bool
     if verdict.kind is VerdictKind.UNCHANGED and shown.kind in _LASTING:
         return False
     if verdict.kind is VerdictKind.CANNOT_SEE:
-        # an object on the table that changes nothing visible puts out no light
+        # An object on the table that changes nothing visible puts out no light.
         same_as_ever = bool(verdict.seen) and verdict.seen == verdict.expected and shown.kind in _LASTING
         return not same_as_ever and shown.kind is not VerdictKind.CANNOT_SEE
     return verdict_key(verdict) != verdict_key(shown)

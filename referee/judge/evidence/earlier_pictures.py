@@ -199,9 +199,9 @@ def _favour_look(one: PooledPlace, look: LookName, log_odds: float) -> PooledPla
 
 
 def _favour_uncovered(one: PooledPlace, below: Sequence[KnownPiece], noise: float) -> Mapping[int, float]:
-    """Return the log-probabilities of the numbers of pieces, higher where the stack looks as when it was so high.
+    """Return the log-probabilities of the numbers of pieces, raised for a number with which the stack looked like this.
 
-    That it looks otherwise tells nothing, since the pieces below may have been brushed against.
+    Looking different tells nothing, since the pieces below may have been brushed against.
     """
     logs = dict(one.heights)
     for earlier in below:

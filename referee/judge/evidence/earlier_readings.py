@@ -56,8 +56,9 @@ def given_earlier_readings(
 def with_later_readings(
     earlier: EarlierReadings, later: EarlierReadings, *, handwritten: bool = False
 ) -> EarlierReadings:
-    """Return ``earlier`` with ``later``; a sign that something was drawn around since keeps its own reading, with a new
-    picture.
+    """Return ``earlier`` with ``later``.
+
+    A sign that something was drawn around since keeps its earlier reading, with a new picture.
     """
     added = {
         place: (earlier[place][0], replace(earlier[place][1], picture=seen.picture))

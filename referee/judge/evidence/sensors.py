@@ -17,7 +17,7 @@ from referee.judge.settings import JudgeSettings, Trigger
 def decide_for_trigger(
     context: JudgeContext[StateT, TurnT], states: Sequence[StateT], visible: PooledReading, trigger: Trigger
 ) -> Decision[StateT, TurnT]:
-    """Choose the best explanation; a declared turn is whole."""
+    """Choose the best explanation. A turn that a player declared over is a whole one."""
     decision, believed = decide(context, states, visible), context.game.table.appearance(states[0])
     if trigger is Trigger.DECLARED:
         decision = rule_out_parts(believed, decision, visible)

@@ -25,7 +25,7 @@ def height_contradiction(
 
 
 def count_contradiction(game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT], seen: PooledReading) -> float:
-    """Return the same as ``height_contradiction``, by the numbers of pieces alone and not by which stacks look touched.
+    """Return what ``height_contradiction`` does by the numbers of pieces alone, whichever stacks look touched.
 
     Raises IllegalTurnError when the state doesn't allow the turns.
     """
@@ -69,7 +69,10 @@ def stack_doubts(
 def _height_leads(
     game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT], seen: PooledReading
 ) -> dict[Place, float]:
-    """Return by how much the likeliest number of pieces leads that after the turns, on places that look so."""
+    """Return by how much the likeliest number of pieces leads the number after the turns.
+
+    Only places that look as they do after the turns are compared.
+    """
     if not isinstance(game.table, StacksPieces):
         return {}
     for turn in turns:

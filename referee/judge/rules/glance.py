@@ -84,7 +84,7 @@ class Glance(Generic[StateT, TurnT]):
         return self.declared and self.belief.conversation.asked_about == changes
 
     def with_belief(self, belief: Belief[StateT, TurnT]) -> Glance[StateT, TurnT]:
-        """Return the same glance with another belief."""
+        """Return the same glance with another belief; the decision stays."""
         return replace(self, belief=belief)
 
 

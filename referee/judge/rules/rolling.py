@@ -67,7 +67,8 @@ def judge_roll(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None
     rules, seen, known = glance.game.dice, glance.seen.dice, glance.belief.dice
     if rules is None or seen is None or known is None or not awaits_roll(glance.context, glance.belief):
         return None
-    if glance.game.to_draw(glance.states[0]):  # people tell what they drew
+    if glance.game.to_draw(glance.states[0]):
+        # People tell what they drew.
         return None
     dice = _dice_of_player_to_move(glance.context, glance.belief, seen)
     if not dice.dice:
@@ -113,12 +114,9 @@ def judge_roll_before_turn_ended(glance: Glance[StateT, TurnT]) -> Judgement[Sta
 
 def has_next_player_rolled(glance: Glance[StateT, TurnT], resolved: Resolved[TurnT]) -> bool:
     """Return whether the next player has rolled, which ends a waiting turn as a touch does."""
-    return any(
-        (answer := judge_roll(glance.with_belief(glance.belief.with_states(after)))) is not None
-        and bool(answer[1].rolls)
-        for turn in (resolved.turns or resolved.candidates)[:1]
-        if (after := apply_turn(glance.game, glance.states, turn))
-    )
+    after = apply_turn(glance.game, glance.states, (resolved.turns or resolved.candidates)[0])
+    answer = judge_roll(glance.with_belief(glance.belief.with_states(after))) if after else None
+    return answer is not None and bool(answer[1].rolls)
 
 
 def _dice_of_player_to_move(

@@ -17,7 +17,6 @@ from referee.judge.belief import Belief, Conversation
 from referee.judge.decision import Conclusion
 from referee.judge.evidence import sensors
 from referee.judge.evidence.earlier_readings import readings_to_keep, with_later_readings
-from referee.judge.evidence.sensors import decide_for_trigger
 from referee.judge.explanations import Changes, ExplanationKind, worth_weighing
 from referee.judge.explorer import MOST_WEIGHED, JudgeContext
 from referee.judge.faults import StandingFault, find_breaches
@@ -150,7 +149,7 @@ def _against_sides_only(glance: Glance[StateT, TurnT]) -> Judgement[StateT, Turn
     belief, context = glance.belief, glance.context
     if belief.states_ignoring_sides == belief.states:
         return None
-    decision = decide_for_trigger(context, belief.states_ignoring_sides, glance.visible, glance.trigger)
+    decision = sensors.decide_for_trigger(context, belief.states_ignoring_sides, glance.visible, glance.trigger)
     if decision.conclusion is not Conclusion.ALLOWED or decision.best.kind is not ExplanationKind.TURN:
         return None
     turns = tuple(one for one in decision.explanations if one.kind is ExplanationKind.TURN)

@@ -10,7 +10,6 @@ from referee.judge import sentences
 from referee.judge.acceptance import PendingTurn, narrow_by_sides
 from referee.judge.decision import Conclusion
 from referee.judge.evidence import sensors
-from referee.judge.evidence.sensors import decide_for_trigger
 from referee.judge.explanations import ExplanationKind
 from referee.judge.faults import find_turned_pieces
 from referee.judge.rules.glance import Glance, Judgement, first_judgement
@@ -113,7 +112,7 @@ def _maybe_by_sensors(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT]
     if not _may_ask(glance) or len(seen.disputed) < 2:
         return None
     sensed = seen.trusting_sensors().without(belief.override.ignored | belief.set_aside)
-    decision = decide_for_trigger(glance.context, glance.states, sensed, glance.trigger)
+    decision = sensors.decide_for_trigger(glance.context, glance.states, sensed, glance.trigger)
     if decision.best.kind is ExplanationKind.NOTHING or decision.conclusion is Conclusion.FORBIDDEN:
         return None
     return belief, glance.verdicts.question_about(tuple(seen.disputed), decision.shown)
