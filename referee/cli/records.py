@@ -121,7 +121,7 @@ def _replay_journal(
             when = local_time(line.wall_time, "%Y-%m-%d %H:%M:%S")
             console.print(f"{line.number:5}  {when:19}  {line.kind:10}  {line.sentence}", markup=False)
         folded = fold(game, events)
-        ended = "The game goes on." if folded.outcome is None else outcome_sentence(folded.outcome)
+        ended = "The game is in progress." if folded.outcome is None else outcome_sentence(folded.outcome)
         counts = f"{counted(len(folded.turns), 'turn')}, {counted(len(events), 'event')}"
         console.print(f"{counts}, all consistent. {ended}", markup=False)
         if evidence is not None:

@@ -80,7 +80,7 @@ def test_a_bad_picture_between_two_turns_is_named_and_the_game_goes_on(
     assert message.format(path=pictures / "1.jpg") in spoken
     assert "accepted" in line_of(lines, "2.jpg")
     told = run("replay", "game.sqlite").stdout
-    assert "1 turn, 3 events, all consistent. The game goes on." in told
+    assert "1 turn, 3 events, all consistent. The game is in progress." in told
 
 
 def test_a_film_is_watched_to_its_end(run: Run, game: Game) -> None:
