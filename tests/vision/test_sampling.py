@@ -49,12 +49,21 @@ def test_each_pixel_of_a_window_maps_to_its_point_in_the_picture(camera: CameraM
     assert found.shape == (160, 200, 2)
     for x, y in ((-59.75, 49.75), (39.75, -29.75), (0.25, 0.25), (-7.25, 31.75)):
         column, row = window.to_pixels(x, y)
-        assert found[round(row), round(column)] == pytest.approx(project(camera, pose, [[x, y, 10.0]])[0], abs=0.06)
+        assert found[round(row), round(column)] == pytest.approx(project(camera, pose, [[x, y, 10.0]])[0], abs=1e-3)
+
+
+def test_points_off_the_plane_are_projected_where_they_are_seen_on_it(camera: CameraModel, pose: Pose) -> None:
+    window = PlaneWindow.over(BOUNDS, 10.0, 2.0)
+    found = plane_map(camera, pose, window, lambda points: points + np.array([3.0, -2.0]))
+    for x, y in ((-59.75, 49.75), (39.75, -29.75), (0.25, 0.25), (-7.25, 31.75)):
+        column, row = window.to_pixels(x, y)
+        seen = project(camera, pose, [[x + 3.0, y - 2.0, 10.0]])[0]
+        assert found[round(row), round(column)] == pytest.approx(seen, abs=0.06)
 
 
 def test_a_plane_grid_maps_millimetres_to_pixels(camera: CameraModel, pose: Pose) -> None:
     grid = PlaneGrid.of(camera, pose, BOUNDS, 10.0)
-    assert grid.nodes[20, 45] == pytest.approx(project(camera, pose, [[-15.0, 30.0, 10.0]])[0], abs=0.11)
+    assert grid.nodes[20, 45] == pytest.approx(project(camera, pose, [[-15.0, 30.0, 10.0]])[0], abs=1e-3)
     x, y = np.array([[-12.5, 3.25]]), np.array([[20.75, -9.5]])
     expected = project(camera, pose, [[-12.5, 20.75, 10.0], [3.25, -9.5, 10.0]])
     assert np.allclose(grid.pixel_map(x, y)[0], expected, atol=0.11)
