@@ -35,10 +35,12 @@ from referee.settings.configuration import Configuration, load
 from tests.vision.cameras.test_usb_devices import plug_in
 from vision.calibration import Calibration, save_calibration
 from vision.geometry import CameraModel
-from vision.readers.blocks.appearance import drawn_appearance, save_appearance
+from vision.readers.blocks.appearance import BlockAppearance, save_appearance
+from vision.readers.blocks.symbols import drawn_mask
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 PLENTY = 10**10
+MASKS = {"star": drawn_mask("star", 60)}
 
 
 def configured(folder: Path, text: str = "") -> Configuration:
@@ -178,7 +180,7 @@ def test_pictures_can_be_the_camera(tmp_path: Path) -> None:
 def table_files(folder: Path) -> None:
     camera = CameraModel(np.diag([900.0, 900.0, 1.0]), np.zeros(5), (1280, 720), 0.1, "cam")
     save_calibration(folder / "camera.json", Calibration(camera, (), 1.0, ()), made_on=date(2026, 5, 1))
-    save_appearance(drawn_appearance(("star",), {"gold": np.zeros(3), "teal": np.ones(3)}), folder / "looks.json")
+    save_appearance(BlockAppearance({"gold": np.zeros(3), "teal": np.ones(3)}, MASKS), folder / "looks.json")
 
 
 TABLE = '[camera]\ncalibration = "camera.json"\n[table]\nlooks = "looks.json"\n'
@@ -194,7 +196,7 @@ def test_valid_files_of_the_table_are_ok(tmp_path: Path) -> None:
     ]
     assert "1280 x 720, 0.10 px" in findings[0].message
     assert "gold, teal; star" in findings[2].message
-    save_appearance(drawn_appearance(("star",), {"gold": np.zeros(3)}), tmp_path / "looks.json")
+    save_appearance(BlockAppearance({"gold": np.zeros(3)}, MASKS), tmp_path / "looks.json")
     (lacking,) = faults(list(check_table(configured(tmp_path, TABLE))))
     assert "does not show what teal pieces look like" in lacking.message
 

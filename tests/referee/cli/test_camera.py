@@ -25,11 +25,13 @@ from vision.frame import Frame, Image
 from vision.images import load_image
 from vision.layout.table import default_layout
 from vision.opencv import aruco_dictionary
-from vision.readers.blocks.appearance import drawn_appearance, load_appearance, save_appearance
+from vision.readers.blocks.appearance import BlockAppearance, load_appearance, save_appearance
 from vision.readers.blocks.enrolment import BLOCK_POSITIONS
+from vision.readers.blocks.symbols import drawn_mask
 
 SMALL = lens((640, 360))
 """A separate camera for calibration, small so that its pictures are rendered quickly."""
+LOOKS = BlockAppearance({"gold": np.zeros(3), "teal": np.ones(3)}, {"star": drawn_mask("star", 60)})
 
 
 @dataclass(frozen=True)
@@ -231,7 +233,7 @@ def test_read_uses_the_settings(run: Run, pictures: Pictures, tmp_path: Path) ->
 
 
 def test_read_reports_a_picture_without_the_table(run: Run, pictures: Pictures, tmp_path: Path) -> None:
-    save_appearance(drawn_appearance(("star",), {"gold": np.zeros(3), "teal": np.ones(3)}), tmp_path / "looks.json")
+    save_appearance(LOOKS, tmp_path / "looks.json")
     cv2.imwrite("table.png", np.full((540, 960, 3), 120, dtype=np.uint8))
     result = run("read", "table.png", "--calibration", pictures.calibration, "--looks", "looks.json", "--json")
     assert result.exit_code == 1
@@ -242,7 +244,7 @@ def test_read_reports_a_picture_without_the_table(run: Run, pictures: Pictures, 
 def test_a_table_that_is_not_located_is_reported_with_the_markers_found(
     run: Run, pictures: Pictures, tmp_path: Path, looks: tuple[str, ...]
 ) -> None:
-    save_appearance(drawn_appearance(("star",), {"gold": np.zeros(3), "teal": np.ones(3)}), tmp_path / "looks.json")
+    save_appearance(LOOKS, tmp_path / "looks.json")
     plain = np.full((540, 960, 3), 120, dtype=np.uint8)
     cv2.imwrite("table.png", plain)
     given = ("read", "table.png", "--calibration", pictures.calibration, *looks, "--debug-image", "seen.png")
@@ -265,7 +267,7 @@ def printed_marker(dictionary: str, marker_id: int, on: Image) -> Image:
 
 @pytest.mark.parametrize("looks", [(), ("--looks", "looks.json")])
 def test_read_refuses_a_black_picture(run: Run, pictures: Pictures, tmp_path: Path, looks: tuple[str, ...]) -> None:
-    save_appearance(drawn_appearance(("star",), {"gold": np.zeros(3), "teal": np.ones(3)}), tmp_path / "looks.json")
+    save_appearance(LOOKS, tmp_path / "looks.json")
     cv2.imwrite("black.png", np.zeros((540, 960, 3), dtype=np.uint8))
     result = run("read", "black.png", "--calibration", pictures.calibration, *looks)
     assert result.exit_code == 5

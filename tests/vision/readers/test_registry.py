@@ -63,7 +63,7 @@ def test_taught_looks_are_those_of_the_boards_kind_of_pieces_alone(camera: Camer
     markers = [replace(layout.markers, centres_mm={one: (0.0, 0.0)}) for one in (11, 12)]
     again = replace(layout.board, name="again", prefix="q.", printed=(), markers=markers[0])
     sheet = GridSurface("sheet", 3, 3, 24.0, pieces=Ink(), markers=markers[1], prefix="p.")
-    taught = drawn_appearance(("star", "cross"), {"red": np.zeros(3)})
+    taught = replace(drawn_appearance(("star", "cross")), colours={"red": np.zeros(3)})
     reader = table_reader(camera, replace(layout, surfaces=(layout.board, again, sheet)), taught)
     looks = {
         place: set(reading.probabilities)

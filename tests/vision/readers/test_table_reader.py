@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import Any
 
 import cv2
@@ -93,7 +94,7 @@ def test_a_side_face_that_looks_like_a_top_is_not_taken_for_a_block() -> None:
 
 
 def test_drawn_symbols_suffice_until_a_set_is_enrolled() -> None:
-    plain = drawn_appearance(photoreal.looks().symbols, photoreal.looks().colours)
+    plain = replace(drawn_appearance(photoreal.looks().symbols), colours=photoreal.looks().colours)
     reading = read("034.jpg", plain)
     for place, seen in reading.places.items():
         assert seen.best[0] == photoreal.expected_look("034.jpg", place)

@@ -70,9 +70,9 @@ class BlockAppearance:
         return tuple(look_name(colour, symbol) for colour in self.colours for symbol in self.masks)
 
 
-def drawn_appearance(symbols: tuple[str, ...], colours: Mapping[str, FloatArray] | None = None) -> BlockAppearance:
-    """Return an appearance with drawn symbols and the given colours, for a set that was not enrolled."""
-    return BlockAppearance(dict(colours or {}), {symbol: drawn_mask(symbol, MASK_SIDE_PX) for symbol in symbols})
+def drawn_appearance(symbols: tuple[str, ...]) -> BlockAppearance:
+    """Return an appearance with drawn symbols and no colours, for a set that was not enrolled."""
+    return BlockAppearance({}, {symbol: drawn_mask(symbol, MASK_SIDE_PX) for symbol in symbols})
 
 
 def appearance_to_json(looks: BlockAppearance) -> dict[str, Any]:

@@ -131,7 +131,7 @@ class CloseFitter:
         down = np.asarray(cv2.transform(np.abs(cv2.Sobel(smooth, cv2.CV_32F, 0, 1)), all_channels), dtype=np.float32)
         middles = (wanted - patches.middles_mm) * [1, -1] + half_mm - 0.5
         middles[:, 1] += 2 * half_mm * np.arange(len(sights))
-        clarity = edge_clarity(across, down, middles, self._face_mm, TURNS_DEG)
+        clarity = edge_clarity(across, down, middles, self._face_mm)
         return relative_clarity(clarity)
 
     @staticmethod

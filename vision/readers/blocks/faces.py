@@ -11,7 +11,7 @@ effect of a change.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import cv2
@@ -77,12 +77,12 @@ class FaceFinder:
             for quarter in distinct_quarter_turns(mask)
         ]
 
-    def templates(self, degrees: float, blur_px: float) -> list[FaceTemplate]:
+    def templates(self, degrees: float) -> list[FaceTemplate]:
         """Return the masks of all symbols and distinct quarter turns, rotated and blurred."""
         templates = []
         for symbol, quarter, mask in self._upright:
             turned = transformed_mask(mask, degrees) if degrees else mask
-            blurred = np.asarray(cv2.GaussianBlur(turned, (0, 0), blur_px), dtype=np.float32)
+            blurred = np.asarray(cv2.GaussianBlur(turned, (0, 0), BLUR_MM * self.px_per_mm), dtype=np.float32)
             rim = self._rim_px
             templates.append(FaceTemplate(symbol, quarter, np.ascontiguousarray(blurred[rim:-rim, rim:-rim])))
         return templates
@@ -129,12 +129,11 @@ def edge_clarity(
     gradient_y: FloatImage,
     middles_px: npt.NDArray[np.float64],
     side_px: float,
-    turns_deg: Sequence[float],
 ) -> npt.NDArray[np.float64]:
-    """Return the gradient across the four edges of squares with centres (n, 2) in a picture, for each rotation; (n,
-    turns).
+    """Return the gradient across the four edges of squares with centres (n, 2) in a picture, for each of
+    ``TURNS_DEG``; (n, turns).
     """
-    points, normals = _turned_edges(side_px, tuple(turns_deg))
+    points, normals = _turned_edges(side_px)
     # added in rows of many numbers, which is several times faster than in pairs
     at = points.reshape(len(points), -1) + np.tile(middles_px.astype(np.float32), points.shape[1])[:, None]
     flat = at.reshape(-1, *points.shape[1:])
@@ -147,7 +146,7 @@ def edge_clarity(
 
 
 @functools.lru_cache(maxsize=4)
-def _turned_edges(side_px: float, turns_deg: tuple[float, ...]) -> tuple[FloatImage, FloatImage]:
+def _turned_edges(side_px: float) -> tuple[FloatImage, FloatImage]:
     """Return points on the four edges of a square around the origin at each rotation, (turns, points, 2), edge by
     edge, and the directions across the edges, (turns, 4, 1, 2).
     """
@@ -158,20 +157,20 @@ def _turned_edges(side_px: float, turns_deg: tuple[float, ...]) -> tuple[FloatIm
         + [np.column_stack([np.full_like(along, edge), along]) for edge in (-half, half)]
     )
     normals = np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]])
-    angles = -np.deg2rad(turns_deg)
+    angles = -np.deg2rad(TURNS_DEG)
     turns = np.stack([[np.cos(angles), np.sin(angles)], [-np.sin(angles), np.cos(angles)]]).transpose(2, 0, 1)
     return (points @ turns).astype(np.float32), (normals @ turns).astype(np.float32)[:, :, None]
 
 
 def rough_centre(
-    finder: FaceFinder, picture: FloatImage, middle_px: tuple[float, float], reach_px: float, blur_px: float
+    finder: FaceFinder, picture: FloatImage, middle_px: tuple[float, float], reach_px: float
 ) -> tuple[float, float]:
     """Return the centre (column, row) of the face near a place that correlates best with an upright mask.
 
     ``picture`` is linear light at the finder's scale; ``reach_px`` is the maximum distance of the face's centre, across
     and down, from ``middle_px``.
     """
-    templates = finder.templates(0.0, blur_px)
+    templates = finder.templates(0.0)
     half = (len(templates[0].mask) - 1) / 2
     views = contrast_views(picture, finder.looks)
     fits = [cv2.matchTemplate(view, template.mask, cv2.TM_CCOEFF_NORMED) for template in templates for view in views]
@@ -186,6 +185,8 @@ TURNS_DEG = tuple(float(degrees) for degrees in range(-45, 45, 3))
 """Rotations of a block at which a square's edges are measured, counter-clockwise."""
 LARGEST_TURN_DEG = 33.0
 """Largest of them, either way, at which symbols are compared. Larger: blocks turned further can be read."""
+BLUR_MM = 0.5
+"""Standard deviation of the masks' blur. Larger: for pictures out of focus."""
 SEARCH_MM = 3.0
 """Distance, across and down, up to which a face's centre is searched for. Larger: slower."""
 FAINTEST_EDGE = 1e-3
@@ -215,9 +216,7 @@ distinguished less reliably. Set by hand on ray-traced pictures under all effect
 """
 
 
-def fit_face(
-    finder: FaceFinder, picture: FloatImage, window: PlaneWindow, middle_mm: tuple[float, float], blur_px: float
-) -> FaceFit:
+def fit_face(finder: FaceFinder, picture: FloatImage, window: PlaneWindow, middle_mm: tuple[float, float]) -> FaceFit:
     """Fit the face whose centre is within a few millimetres of ``middle_mm``.
 
     ``picture`` is linear light sampled through ``window`` at the finder's scale; beyond it its border repeats. The
@@ -242,7 +241,7 @@ def fit_face(
     gradient_x = np.asarray(np.abs(cv2.Sobel(smooth, cv2.CV_32F, 1, 0)).sum(axis=2), dtype=np.float32)
     gradient_y = np.asarray(np.abs(cv2.Sobel(smooth, cv2.CV_32F, 0, 1)).sum(axis=2), dtype=np.float32)
     middle = (column - left, row - top)
-    relative = relative_clarity(edge_clarity(gradient_x, gradient_y, np.array([middle]), side_px, TURNS_DEG))[0]
+    relative = relative_clarity(edge_clarity(gradient_x, gradient_y, np.array([middle]), side_px))[0]
     by_turn = dict(zip(TURNS_DEG, relative, strict=True))
     allowed = [degrees for degrees in TURNS_DEG if abs(degrees) <= LARGEST_TURN_DEG]
     ranked = sorted(allowed, key=lambda degrees: -by_turn[degrees])
@@ -254,7 +253,7 @@ def fit_face(
     scores: dict[str, float] = {}
     for degrees in turns:
         bonus = EDGE_WEIGHT * float(np.log(by_turn[degrees])) - UPRIGHT_WEIGHT * abs(degrees)
-        for template in finder.templates(degrees, blur_px):
+        for template in finder.templates(degrees):
             half = (len(template.mask) - 1) / 2
             first_column, first_row = (round(at - half) - margin for at in middle)
             span = len(template.mask) + 2 * margin

@@ -111,7 +111,7 @@ def side_views(image: Image, blocks_px: FloatArray) -> list[list[SideView]]:
     views: list[list[SideView]] = [[] for _ in blocks_px]
     if not faces:
         return views
-    points = _quad_maps(np.array([quads[face] for face in faces]), SIDE_PX)
+    points = _quad_maps(np.array([quads[face] for face in faces]))
     seen = sample(image, points.reshape(-1, SIDE_PX, 2))
     light = linear_light(seen).reshape(len(faces), SIDE_PX, SIDE_PX, -1)
     rows, columns = image.shape[:2]
@@ -124,12 +124,12 @@ def side_views(image: Image, blocks_px: FloatArray) -> list[list[SideView]]:
     return views
 
 
-def _quad_maps(quads_px: FloatArray, side_px: int) -> PixelMap:
-    """Return the pixel maps, (n, side, side, 2), of squares seen as quads (n, 4, 2): upper left, upper right, lower
+def _quad_maps(quads_px: FloatArray) -> PixelMap:
+    """Return the pixel maps, (n, 36, 36, 2), of squares seen as quads (n, 4, 2): upper left, upper right, lower
     right, lower left. Lens distortion within one face is ignored.
     """
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], dtype=np.float32)
-    steps = (np.arange(side_px) + 0.5) / side_px
+    steps = (np.arange(SIDE_PX) + 0.5) / SIDE_PX
     points = np.dstack(np.meshgrid(steps, steps))
     matrices = [cv2.getPerspectiveTransform(square, quad) for quad in quads_px.astype(np.float32)]
     return np.array([cv2.perspectiveTransform(points, matrix) for matrix in matrices], dtype=np.float32)

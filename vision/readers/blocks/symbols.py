@@ -32,8 +32,8 @@ def _polygon(radii: npt.NDArray[np.float64], first_angle_rad: float) -> npt.NDAr
     return np.column_stack([radii * np.cos(angles), radii * np.sin(angles)])
 
 
-def _bars(length: float, width: float, angle_rad: float) -> list[npt.NDArray[np.float64]]:
-    half_length, half_width = length / 2, width / 2
+def _crossed_bars(length: float, angle_rad: float) -> list[npt.NDArray[np.float64]]:
+    half_length, half_width = length / 2, 0.1
     bar = np.array(
         [
             [-half_length, -half_width],
@@ -57,9 +57,9 @@ def _shapes(symbol: str) -> tuple[list[npt.NDArray[np.float64]], list[tuple[floa
     if symbol == "stop":
         return [_polygon(np.full(8, 0.345), up + np.pi / 8)], []
     if symbol == "cross":
-        return _bars(0.68, 0.2, 0.0), []
+        return _crossed_bars(0.68, 0.0), []
     if symbol == "x":
-        return _bars(0.73, 0.2, np.pi / 4), []
+        return _crossed_bars(0.73, np.pi / 4), []
     if symbol == "slider":
         return [_polygon(np.array([0.355, 0.235, 0.355, 0.235]), up)], []
     if symbol == "hoops":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -30,8 +30,9 @@ GROUND: Light = (0.1, 0.16, 0.22)
 FACES: dict[str, Light] = {"red": (0.08, 0.08, 0.45), "green": (0.1, 0.4, 0.12)}
 INK: Light = (0.75, 0.75, 0.75)
 SYMBOLS = ("star", "stop", "slider", "x", "hoops", "cross")
-LOOKS: BlockAppearance = drawn_appearance(
-    SYMBOLS, {name: log_ratio(np.array(face), np.array(INK)) for name, face in FACES.items()}
+LOOKS: BlockAppearance = replace(
+    drawn_appearance(SYMBOLS),
+    colours={name: log_ratio(np.array(face), np.array(INK)) for name, face in FACES.items()},
 )
 FINE = 4
 """Factor by which faces are drawn larger, then shrunk."""

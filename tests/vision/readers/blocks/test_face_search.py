@@ -80,7 +80,7 @@ def test_close_fits_equal_those_of_sliding_turned_masks(found: tuple[str, PlaneG
     }
     compared = 0
     for sight, fit, colour in zip(clear, fits, colours, strict=True):
-        slow = fit_face(plain[colour], light, window, (sight.x_mm, sight.y_mm), 0.75)
+        slow = fit_face(plain[colour], light, window, (sight.x_mm, sight.y_mm))
         if slow.correlation < 0.8:
             continue
         compared += 1
@@ -104,7 +104,7 @@ def test_rough_sights_are_near_those_of_sliding_masks(
             x, y = LAYOUT.centre_mm(sight.place)
             window = PlaneWindow(x - 40.0, y + 40.0, 80.0, 80.0, HEIGHT_MM, 1.0)
             light = linear_light(sample(image, plane_map(camera, pose, window)))
-            column, row = rough_centre(finder, light, window.to_pixels(x, y), 10.0, 0.7)
+            column, row = rough_centre(finder, light, window.to_pixels(x, y), 10.0)
             seen_mm = window.left_mm + column + 0.5, window.far_mm - row - 0.5
             assert math.dist((sight.x_mm, sight.y_mm), seen_mm) < 2.0
 
