@@ -92,7 +92,7 @@ class SwitchSnapshot:
     time_s: float
     closed: tuple[bool, ...]
     doubtful: tuple[bool, ...]
-    changes: tuple[SwitchChange, ...] = ()
+    changes: tuple[SwitchChange, ...]
 
 
 @dataclass

@@ -141,7 +141,7 @@ def _sheet_texture() -> Image:
     return np.clip(padded.astype(np.float64) * 0.86 + 18, 0, 255).astype(np.uint8)
 
 
-def charuco_views(camera: CameraModel, count: int, seed: int = 0) -> tuple[Image, ...]:
+def charuco_views(camera: CameraModel, count: int, seed: int) -> tuple[Image, ...]:
     """Render ``count`` pictures of a ChArUco sheet by a camera, each from a random pose."""
     texture = _sheet_texture()
     rng = np.random.default_rng([seed, 22])

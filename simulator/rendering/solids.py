@@ -46,7 +46,7 @@ class Body:
     facets: FloatArray
     normals: FloatArray
     colour: Colour
-    gloss: float = 1.0
+    gloss: float
     opacity: float = 1.0
     edges: FloatArray = field(default_factory=lambda: np.zeros((0, 2, 3)))
     edge_mm: float = 0.0

@@ -118,8 +118,8 @@ def search_table(
     camera: CameraModel,
     layout: TableLayout,
     *,
-    previous: Pose | None = None,
-    markers: PictureMarkers | None = None,
+    previous: Pose | None,
+    markers: PictureMarkers | None,
     thorough: bool = True,
 ) -> Steps[TableLocation]:
     """Do what ``locate`` does in steps: the fast methods and the first slow one, then slow ones or parts of them."""

@@ -138,7 +138,7 @@ class SurfaceColours:
         weight = np.maximum(cv2.GaussianBlur(share, (0, 0), sigma), np.float32(1e-3))
         blurred = np.array([cv2.GaussianBlur(values * share, (0, 0), sigma) for values in logs])
         inside = np.asarray(blurred / weight, dtype=np.float32)
-        usual = _fit_surfaces(inside, chosen, squared=(False, False, True))
+        usual = _fit_surfaces(inside, chosen)
         hue: Hue = tuple(median(_at(usual[:2], chosen), axis=1).tolist())
         if known_hue is not None and math.dist(hue, known_hue) > _SETTINGS.other_hue:
             blue_off, red_off = (one[thin] - known for one, known in zip(inside[:2], known_hue, strict=True))
@@ -210,11 +210,11 @@ def _at(values: Sequence[FloatImage] | FloatImage, chosen: BoolImage) -> FloatIm
     return thin.reshape(len(values), -1).take(np.flatnonzero(chosen), axis=1)
 
 
-def _fit_surfaces(values: FloatImage, chosen: BoolImage, squared: Sequence[bool]) -> FloatImage:
-    """Fit a low-order surface each to the chosen ones of every ``fit_every``-th pixel of values (n, rows, columns),
-    ignoring outliers (least trimmed squares); (n, rows, columns).
+def _fit_surfaces(values: FloatImage, chosen: BoolImage) -> FloatImage:
+    """Fit smooth surfaces to two hues and a brightness (3, rows, columns), ignoring outliers (least trimmed squares).
 
-    It has the terms 1, x and y over -0.5 to 0.5, and xx, yy and xy if it is ``squared``.
+    Only the chosen ones of every ``fit_every``-th pixel count. All surfaces have the terms 1, x and y over -0.5 to 0.5;
+    brightness also has xx, yy and xy. Returns their values at every pixel, (3, rows, columns).
     """
     down, across = (np.arange(size, dtype=np.float32) / size - np.float32(0.5) for size in values.shape[1:])
     row, column = (_SETTINGS.fit_every * at for at in np.nonzero(chosen))
@@ -224,7 +224,8 @@ def _fit_surfaces(values: FloatImage, chosen: BoolImage, squared: Sequence[bool]
     products = (inputs[:, None] * inputs).reshape(-1, inputs.shape[1])
     # a small ridge term keeps the normal equations solvable when only a strip of the board is bare; a large one leaves
     # a term out
-    ridge = np.array([np.diag([1e-6] * 3 + [1e-6 if has_squares else 1e9] * 3) for has_squares in squared])
+    planes, curved = np.diag([1e-6] * 3 + [1e9] * 3), np.diag([1e-6] * 6)
+    ridge = np.array([planes, planes, curved])
     errors = np.abs(targets - median(targets, axis=1)[:, None])
     share = 0.6
     for _ in range(_SETTINGS.fit_rounds):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
@@ -137,7 +137,7 @@ class BlockSighting:
     solid: CubeSolid
     colour_distance: Mapping[str, float]
     log_odds: float
-    sides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    sides: Mapping[str, Mapping[str, float]]
 
     @property
     def colour(self) -> str | None:

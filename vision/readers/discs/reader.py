@@ -42,7 +42,7 @@ class DiscSighting:
     log_odds: float
     ball: BallEvidence
     ball_log_odds: float
-    picture: PlacePicture | None = field(default=None, repr=False)
+    picture: PlacePicture | None = field(repr=False)
 
     @property
     def player(self) -> str | None:
