@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.registry import load
 from simulator.play.actions import Arrangement, Carries, Carry, Handler, PlayArea, ViolationKind, pick
 from simulator.scene.pieces import Ball, BallPose, DiscPose, PiecePose, changed
 from vision.layout.pieces import DiscPieces
@@ -101,13 +102,15 @@ class DiscHandler(Handler):
         return Carry(start, end, lying, taken=taken, left=changed(piece, ball=None))
 
     def _beside(self, standing: Arrangement, owner: str) -> tuple[float, float, str]:
-        count = 1 + max(
-            (int(place.rsplit(" ", 1)[1]) for place in standing if place.startswith(f"{owner} tray")), default=0
-        )
+        """Return position and name of the next place beside the board: on the right, seen from its owner's side."""
+        taken = [int(place.rsplit(" ", 1)[1]) for place in standing if place.startswith(f"{owner} tray")]
+        number = 1 + max(taken, default=0)
         board = self.layout.board
         half, step = board.bounds_mm.right_mm, DiscPieces.on(board).diameter_mm + 6.0
-        near = -1 if disc_first(standing, owner) else 1
-        return (-near * (half + 26.0), near * (half - 60.0 - count * step), f"{owner} tray {count}")
+        # a column ends before the markers at the board's corners
+        column, row = divmod(number - 1, int((2 * half - 60.0) / step))
+        side = 1 if owner == load(self.layout.game).players[0] else -1
+        return (side * (half + 26.0 + column * step), side * (60.0 - half + (row + 1) * step), f"{owner} tray {number}")
 
     def owner(self, piece: PiecePose) -> str:
         """Return the owner of a disc or ball; its colour is the player's name."""
@@ -161,13 +164,6 @@ class DiscHandler(Handler):
     def _is_disc(standing: Arrangement, place: str, colour: str) -> bool:
         piece = standing[place]
         return isinstance(piece, DiscPose) and piece.colour == colour
-
-
-def disc_first(standing: Arrangement, owner: str) -> bool:
-    """Whether the owner's discs stand nearer to the first player than the others do."""
-    own = [piece.y_mm for piece in standing.values() if isinstance(piece, DiscPose) and piece.colour == owner]
-    others = [piece.y_mm for piece in standing.values() if isinstance(piece, DiscPose) and piece.colour != owner]
-    return bool(own) and (not others or float(np.mean(own)) < float(np.mean(others)))
 
 
 def _steps(table: PlayArea, starts: Sequence[str]) -> list[tuple[str, str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -9,8 +11,10 @@ import pytest
 
 from engine.registry import load
 from simulator.faults.players import FaultyPlayers
+from simulator.play.actions import Slack
 from simulator.play.diaballik import DiscHandler
 from simulator.play.players import Habits, could_result_from_play
+from vision.layout.pieces import DiscPieces
 from vision.layout.table import default_layout
 
 
@@ -77,3 +81,31 @@ def test_after_a_game_everything_is_swept_off(diaballik: Any) -> None:
     players.perform(players.sweep())
     assert set(players.looks.values()) == {"empty"}
     assert len(players.standing) == 14
+
+
+@pytest.mark.parametrize("rows", [(2, 6), (6, 2)])
+def test_pieces_beside_the_board_never_overlap_wherever_the_others_stand(rows: tuple[int, int]) -> None:
+    layout = default_layout("diaballik")
+    handler = DiscHandler(layout, Slack(), np.random.default_rng(5))
+    looks = {
+        f"{column}{row}": f"{player} piece{' with ball' if column == 'd' else ''}"
+        for player, first in zip(("black", "white"), rows, strict=True)
+        for row in (first, first + 1)
+        for column in "abcdefg"
+    }
+    standing = handler.set_up(looks)
+    for square in (square for square in looks if square.startswith("d")):
+        standing = standing.after(handler.take_ball_off(standing, square))
+    for square in sorted(looks):
+        standing = standing.after(handler.take_off(standing, square))
+    lying = list(standing.values())
+    assert len(lying) == len(looks) + 4
+    apart_mm = [math.dist((one.x_mm, one.y_mm), (other.x_mm, other.y_mm)) for one, other in combinations(lying, 2)]
+    disc_mm = DiscPieces.on(layout.board).diameter_mm
+    assert min(apart_mm) > disc_mm
+    assert {handler.owner(piece): piece.x_mm > layout.board.bounds_mm.right_mm for piece in lying} == {
+        "black": True,
+        "white": False,
+    }
+    markers, clear_mm = layout.markers.centres_mm.values(), (layout.markers.side_mm + disc_mm) / 2
+    assert all(math.dist((one.x_mm, one.y_mm), centre) > clear_mm for one in lying for centre in markers)
