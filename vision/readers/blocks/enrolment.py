@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 
 import cv2
 import numpy as np
@@ -22,6 +21,7 @@ from vision.readers.blocks.appearance import MASK_SIDE_PX, BlockAppearance, draw
 from vision.readers.blocks.faces import FaceFinder, FaceFit, fit_face, rough_centre
 from vision.readers.blocks.reader import MARGIN_MM, BlockReader, BlockSighting
 from vision.readers.blocks.symbols import Mask, transformed_mask
+from vision.readers.distinct_colours import check_distinct
 from vision.readers.positions import PositionText
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 from vision.sampling import PlaneWindow, linear_light, plane_map, sample
@@ -123,7 +123,7 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> BlockAppear
     for symbol, seen in masks.items():
         learned[symbol] = np.asarray(np.median(np.stack(seen), axis=0), dtype=np.float32)
     colours = {colour: np.median(np.stack(seen), axis=0) for colour, seen in ratios.items()}
-    _check_apart(colours)
+    check_distinct(colours, _root_mean_square, SAME_COLOUR_SPREAD)
     return BlockAppearance(colours, learned)
 
 
@@ -177,7 +177,7 @@ def learn_colours(view: SurfaceView, plain: BlockAppearance, start: Mapping[str,
         groups.append((depth, np.median(np.stack([sight.face.ratio for sight in chosen]), axis=0)))
     groups.sort(key=lambda group: group[0])
     colours = {name: ratio for name, (_, ratio) in zip(names, groups, strict=True)}
-    _check_apart(colours)
+    check_distinct(colours, _root_mean_square, SAME_COLOUR_SPREAD)
     return BlockAppearance(colours, masks)
 
 
@@ -200,14 +200,8 @@ def _spread_seeds(ratios: FloatImage, count: int) -> list[FloatImage]:
     return seeds
 
 
-def _check_apart(colours: Mapping[str, FloatArray]) -> None:
-    for first, second in combinations(colours, 2):
-        apart = float(np.sqrt(np.mean((colours[first] - colours[second]) ** 2)))
-        if apart < SAME_COLOUR_SPREAD:
-            raise EnrolmentError(
-                f"{first} and {second} look nearly the same to the camera (they differ by {apart:.2f} log units; "
-                f"{SAME_COLOUR_SPREAD} are needed): use blocks of other colours or better light"
-            )
+def _root_mean_square(values: FloatArray) -> float:
+    return float(np.sqrt(np.mean(values**2)))
 
 
 def _around(light: FloatImage, window: PlaneWindow, surface: Surface, place: str) -> tuple[FloatImage, PlaneWindow]:

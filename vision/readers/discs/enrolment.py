@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from itertools import chain, combinations
+from itertools import chain
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from vision.readers.discs.appearance import DiscAppearance, DiscColours
 from vision.readers.discs.balls import ball_evidence
 from vision.readers.discs.finder import DiscFinder, DiscFit
 from vision.readers.discs.usual_size import scaled_view
+from vision.readers.distinct_colours import check_distinct
 from vision.readers.positions import PositionText
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 
@@ -70,7 +71,8 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> DiscAppeara
         disc = np.median(np.stack(seen), axis=0)
         ball = np.median(np.stack(balls[player]), axis=0) if player in balls else disc
         players[player] = DiscColours(disc, ball)
-    _check_apart(players)
+    discs_only = {player: colours.disc for player, colours in players.items()}
+    check_distinct(discs_only, lambda off: float((np.abs(off) / SAME_COLOUR_LOGS).max()), 1.0)
     return DiscAppearance(players)
 
 
@@ -125,12 +127,3 @@ def _is_turned(view: SurfaceView, start: Collection[str]) -> bool:
     finder = DiscFinder(scaled_view(view))
     fits = finder.find(finder.plane(view.image, turned), turned)
     return all(place in fits and fits[place].contrast >= CLEAR_CONTRAST for place in turned)
-
-
-def _check_apart(players: Mapping[str, DiscColours]) -> None:
-    for player, other in combinations(players, 2):
-        if (np.abs(players[player].disc - players[other].disc) < SAME_COLOUR_LOGS).all():
-            raise EnrolmentError(
-                f"the pieces of {player} and {other} look the same in colour: check the positions, or use a set "
-                "whose colours differ more"
-            )

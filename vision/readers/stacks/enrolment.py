@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from vision.errors import EnrolmentError
 from vision.frame import FloatArray
 from vision.layout.pieces import PyramidPieces
 from vision.layout.surfaces import Surface
+from vision.readers.distinct_colours import check_distinct
 from vision.readers.positions import PositionText
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 from vision.readers.stacks.appearance import NEUTRALS, SIZE_WORDS, PyramidAppearance, Stack, hues_of
@@ -93,7 +93,7 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> PyramidAppe
     if not hues:
         raise EnrolmentError("no stack with a coloured pyramid on top is known; take a picture of the set-up")
     colours = {colour: np.asarray(np.median(np.stack(seen), axis=0)) for colour, seen in hues.items()}
-    _check_apart(colours)
+    check_distinct(colours, lambda off: float(np.linalg.norm(off)), SAME_HUE)
     return PyramidAppearance(colours, set_up)
 
 
@@ -121,20 +121,10 @@ def learn_set_up(view: SurfaceView, plain: PyramidAppearance, _start: Mapping[st
                 "a picture of a known position"
             )
     colours = {colour: np.asarray(np.median(np.stack(hues[colour]), axis=0)) for colour in plain.colours}
-    _check_apart(colours)
+    check_distinct(colours, lambda off: float(np.linalg.norm(off)), SAME_HUE)
     return replace(plain, colours=colours)
 
 
 def _likeness(hue: FloatArray, other: FloatArray) -> float:
     """Return the cosine of the angle at grey between two hues."""
     return float(hue @ other / (np.linalg.norm(hue) * np.linalg.norm(other)))
-
-
-def _check_apart(colours: Mapping[str, FloatArray]) -> None:
-    for first, second in combinations(colours, 2):
-        apart = float(np.linalg.norm(colours[first] - colours[second]))
-        if apart < SAME_HUE:
-            raise EnrolmentError(
-                f"{first} and {second} look nearly the same to the camera (their hues differ by {apart:.2f} log "
-                f"units; {SAME_HUE} are needed): check that they stand as said, use other colours, or improve the light"
-            )
