@@ -122,7 +122,7 @@ class DicePainter:
         box = box_around(outline, MARGIN_PX)
         cover, paint = _layers(box, setting.camera, setting.pose, setting.lighting, die, SAMPLES)
         gain = sensor_gain(setting.sensor) * float(vignette_at(setting.camera, setting.sensor, outline.mean(axis=0)))
-        image = develop(paint / np.maximum(cover, 1e-6) * gain)
+        image = np.rint(develop(paint / np.maximum(cover, 1e-6) * gain) * cover).astype(np.uint8)
         mask = np.rint(cover[..., 0] * 255).astype(np.uint8)
         return with_motion_blur(setting, die.middle_mm, piece.streak_mm, box[0], box[1], image, mask)
 

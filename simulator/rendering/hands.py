@@ -162,7 +162,7 @@ def hand_sprite(setting: Setting, hand: Hand) -> Sprite | None:
     tip_mm, origin = np.asarray(hand.tip_mm, dtype=np.float64), first.astype(np.float64)
     shape = (int(last[1] - first[1]), int(last[0] - first[0]))
     image = np.zeros((*shape, 3), dtype=np.uint8)
-    cover = np.zeros(shape, dtype=np.uint8)
+    cover, painted = np.zeros(shape, dtype=np.uint8), np.zeros(shape, dtype=np.uint8)
     towards_light = _towards_light(setting)
     shades = _shades_of(setting, limbs, outlines)
     for index, outline in enumerate(outlines):
@@ -171,7 +171,11 @@ def hand_sprite(setting: Setting, hand: Hand) -> Sprite | None:
         for (scale, _), value in zip(_SHADES, shades[index], strict=True):
             ring = projected.outline(index, scale) + towards_light * (1.0 - scale) * min(thickness, 60.0) * 0.3
             cv2.fillPoly(image, [fixed_point(ring - origin)], value.tolist(), cv2.LINE_AA, SUBPIXEL_BITS)
-    image = np.asarray(cv2.GaussianBlur(image, (5, 5), 1.3), dtype=np.uint8)
+            cv2.fillPoly(painted, [fixed_point(ring - origin)], 255, cv2.LINE_AA, SUBPIXEL_BITS)
+    # what is not painted has no weight, so that the edge stays as bright
+    blurred, weight = (cv2.GaussianBlur(layer.astype(np.float32), (5, 5), 1.3) for layer in (image, painted))
+    share = cover / np.maximum(weight, 1.0)
+    image = np.rint(blurred * share[..., None]).clip(0, 255).astype(np.uint8)
     distance = float(np.linalg.norm(tip_mm - setting.pose.camera_position_mm))
     if hand.streak_mm != (0.0, 0.0):
         motion = motion_px(setting, tip_mm, hand.streak_mm)

@@ -10,7 +10,7 @@ import numpy as np
 
 from simulator.rendering.optics import UP, decode, develop, irradiance, sensor_gain, vignette_at
 from simulator.rendering.painting import MARGIN_PX, Shadows, Sprite, base_height_mm, shadow_ground_mm
-from simulator.rendering.polygons import SUBPIXEL_BITS, box_around, fixed_point, polygon_mask, supersampled
+from simulator.rendering.polygons import SUBPIXEL_BITS, box_around, fixed_point, supersampled
 from simulator.scene.pieces import Colour, InkPose, PenPose
 from simulator.scene.scene import Setting
 from simulator.scene.sheets import lying_sheets
@@ -74,7 +74,7 @@ class InkPainter:
         colour, opacity = INKS[piece.colour]
         small = cv2.resize(cover, (size[1], size[0]), interpolation=cv2.INTER_AREA).astype(np.float32) * opacity
         value = develop(decode(colour) * self._light(piece.x_mm, piece.y_mm))
-        image = np.broadcast_to(value, (*size, 3)).copy()
+        image = np.rint(small[..., None] / 255 * value).astype(np.uint8)
         return Sprite(left, top, image, np.rint(small).astype(np.uint8), math.inf)
 
     def paint_shadows(self, image: Image, piece: InkPose) -> None:
@@ -125,8 +125,7 @@ class PenPainter:
         for outline, colour in zip(pixels, (INKS[piece.colour][0], _BARREL), strict=True):
             placed = outline - np.array([left, top])
             value = develop(decode(colour) * light)
-            around = cv2.dilate(polygon_mask(cover.shape, placed), np.ones((5, 5), np.uint8))
-            image[around > 0] = value
+            cv2.fillPoly(image, [fixed_point(placed)], value.tolist(), cv2.LINE_AA, SUBPIXEL_BITS)
             cv2.fillPoly(cover, [fixed_point(placed)], 255, cv2.LINE_AA, SUBPIXEL_BITS)
         distance = float(np.linalg.norm(parts[1].mean(axis=0) - setting.pose.camera_position_mm))
         return Sprite(left, top, image, cover, distance)

@@ -23,7 +23,10 @@ MARGIN_PX = 3
 
 @dataclass(frozen=True, eq=False)
 class Sprite:
-    """A small picture to lay over a frame at (left, top), its alpha mask (0 to 255), and the camera's distance."""
+    """A small picture to lay over a frame at (left, top), and the camera's distance.
+
+    ``cover`` is its alpha mask (0 to 255), ``image`` its screen colours times alpha, so that blur mixes in no black.
+    """
 
     left: int
     top: int
@@ -64,9 +67,8 @@ def paste(frame: Image, sprite: Sprite) -> None:
     part = (slice(top - sprite.top, bottom - sprite.top), slice(left - sprite.left, right - sprite.left))
     under = frame[window]
     cover = cv2.merge([sprite.cover[part]] * 3)
-    over = cv2.multiply(sprite.image[part], cover, scale=1 / 255.0)
     kept = cv2.multiply(under, cv2.bitwise_not(cover), scale=1 / 255.0)
-    frame[window] = cv2.add(over, kept)
+    frame[window] = cv2.add(sprite.image[part], kept)
 
 
 def base_height_mm(setting: Setting, piece: PiecePose) -> float:
@@ -137,14 +139,13 @@ def with_motion_blur(
     image: Image,
     cover: Image,
 ) -> Sprite:
-    """Return a sprite of an image and its alpha mask, blurred along the piece's movement during the exposure."""
+    """Return a sprite, blurred along the piece's movement during the exposure; ``image`` is times alpha."""
     distance = float(np.linalg.norm(middle_mm - setting.pose.camera_position_mm))
     if streak_mm != (0.0, 0.0):
         motion = motion_px(setting, middle_mm, streak_mm)
         margin = int(np.ceil(max(abs(motion[0]), abs(motion[1])) / 2)) + 2
         around = ((margin, margin), (margin, margin))
-        image = np.pad(image, (*around, (0, 0)), mode="edge")
-        cover = np.pad(cover, around)
+        image, cover = np.pad(image, (*around, (0, 0))), np.pad(cover, around)
         image, cover = motion_blur(image, motion), motion_blur(cover, motion)
         left, top = left - margin, top - margin
     return Sprite(left, top, image, cover, distance)

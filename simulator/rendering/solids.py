@@ -141,11 +141,10 @@ class _Canvas:
         self._blend(image, mask, body.opacity)
 
     def layers(self) -> tuple[Image, Image]:
-        """Return the picture and its alpha mask (0 to 255), at the camera's resolution."""
+        """Return the picture times alpha and the alpha mask (0 to 255), at the camera's resolution."""
         light = np.asarray(cv2.resize(self._light, self._size, interpolation=cv2.INTER_AREA))
         cover = np.asarray(cv2.resize(self._cover, self._size, interpolation=cv2.INTER_AREA))
-        image = light / np.maximum(cover, 1e-6)[..., None]
-        return np.rint(image).clip(0, 255).astype(np.uint8), np.rint(cover * 255).astype(np.uint8)
+        return np.rint(light).astype(np.uint8), np.rint(cover * 255).astype(np.uint8)
 
     def _pixels(self, points_mm: FloatArray) -> FloatArray:
         pixels = project(self._setting.camera, self._setting.pose, points_mm)
