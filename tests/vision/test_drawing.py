@@ -18,7 +18,7 @@ from vision.locating.location import TableLocation
 from vision.locating.markers import Marker
 from vision.reading import HindranceKind
 from vision.surface.occlusion import Occlusion
-from vision.surface.view import rectified_view
+from vision.surface.view import SurfaceSampler
 
 CAMERA = lens((800, 600))
 POSE = looking_at(620.0, 25.0, -75.0)
@@ -135,7 +135,7 @@ def test_a_table_far_outside_the_picture_and_a_grey_picture_can_be_drawn() -> No
 
 def test_an_occlusion_is_tinted_by_half_and_named() -> None:
     image = np.full((600, 800, 3), 100, dtype=np.uint8)
-    view = rectified_view(image, CAMERA, POSE, BOARD, ())
+    view = SurfaceSampler(CAMERA, POSE, BOARD).view(image, ())
     rows, columns = view.pixel_map.shape[:2]
     mask = np.zeros((rows, columns), dtype=bool)
     mask[rows // 2 - 20 : rows // 2 + 20, columns // 2 - 20 : columns // 2 + 20] = True

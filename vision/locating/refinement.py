@@ -19,7 +19,7 @@ from vision.locating.markers import Marker
 from vision.locating.pose import corner_pairs, refine_pose
 from vision.sampling import sample
 from vision.surface.grid_lines import grid_segments
-from vision.surface.view import rectified_view
+from vision.surface.view import SurfaceSampler
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def _segments(layout: TableLayout) -> Iterator[tuple[FloatArray, FloatArray]]:
 
 def _profiles(image: Image, camera: CameraModel, pose: Pose, layout: TableLayout) -> FloatArray:
     """Return log brightness across each grid line segment, averaged along it; shape (segments, offsets)."""
-    view = rectified_view(image, camera, pose, layout.board, ())
+    view = SurfaceSampler(camera, pose, layout.board).view(image, ())
     shade = np.asarray(np.log(view.light.mean(axis=2) + 0.004), dtype=np.float32)
     rows = []
     for along, across in _segments(layout):

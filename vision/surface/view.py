@@ -28,7 +28,7 @@ _MARGIN_OF_LENS = 1.05
 
 @dataclass(frozen=True, eq=False)
 class RectifiedView:
-    """A surface sampled from above, one pixel per millimetre.
+    """A surface as seen from straight above, one pixel per millimetre.
 
     ``colours`` are the picture's pixels (rows, columns, 3), uint8. ``hidden_by_pieces`` and ``outside`` mark pixels
     hidden by known pieces and pixels outside the picture. ``pixel_map`` maps back to the picture.
@@ -122,10 +122,3 @@ def _seen_by_lens(camera: CameraModel, pose: Pose, x_mm: FloatArray, y_mm: Float
     right, down, ahead = (row[0] * x_mm + row[1] * y_mm + row[2] * z_mm for row in pose.rotation)
     off = np.hypot(right + pose.translation[0], down + pose.translation[1])
     return np.asarray(off <= _MARGIN_OF_LENS * farthest * (ahead + pose.translation[2]))
-
-
-def rectified_view(
-    image: Image, camera: CameraModel, pose: Pose, surface: GridSurface, solids: Sequence[Solid]
-) -> RectifiedView:
-    """Sample one picture's surface, without a margin."""
-    return SurfaceSampler(camera, pose, surface).view(image, solids)

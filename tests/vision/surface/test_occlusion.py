@@ -11,7 +11,7 @@ from vision.locating.location import locate
 from vision.locating.refinement import refine_by_grid
 from vision.surface.occlusion import OcclusionDetector
 from vision.surface.plan import SurfacePlan
-from vision.surface.view import rectified_view
+from vision.surface.view import SurfaceSampler
 
 NAME = "019.jpg"
 
@@ -68,7 +68,8 @@ def test_a_fingertip_over_an_edge_square_is_a_hand() -> None:
 
 def test_an_object_of_the_boards_own_colour_is_found_by_the_lines_it_hides() -> None:
     board = photoreal.picture(NAME)
-    view = rectified_view(board, photoreal.camera(NAME), photoreal.pose(NAME), photoreal.LAYOUT.board, solids(NAME))
+    sampler = SurfaceSampler(photoreal.camera(NAME), photoreal.pose(NAME), photoreal.LAYOUT.board)
+    view = sampler.view(board, solids(NAME))
     pixels = np.round(view.pixel_map[~view.hidden_by_pieces]).astype(int)
     blue, green, red = (int(v) for v in np.median(board[pixels[:, 1], pixels[:, 0]], axis=0))
     arm = [(20.0, -260.0), (95.0, -260.0), (95.0, 20.0), (20.0, 20.0)]
