@@ -90,8 +90,9 @@ class RimEvidence:
         return np.asarray(hit.mean(axis=1) >= 0.5)
 
     def count_missing_at(self, pixels: BoolImage) -> int:
-        """Return the number of missing parts of the rim where a region of coarse pixels touches it, in units of line
-        parts.
+        """Return how much missing rim a region of coarse pixels touches, in units of line parts.
+
+        A line part is about as long as two parts of the rim.
         """
         return int((self._parts_touched_by(pixels) & self.missing).sum()) // 2
 

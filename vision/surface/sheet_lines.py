@@ -54,8 +54,9 @@ class SheetLineSettings:
     of which a part was painted over: up to 80 % of the grid may be hidden.
     """
     least_noise: float = 0.0005
-    """Least noise of the paper, in log units: compression may leave none. A sheet with less, brighter than the next, is
-    overexposed, and only the first of these quantiles counts. Higher: paper over bright sheets goes unnoticed.
+    """Least noise of the paper, in log units: compression may leave none. A sheet with less noise that is brighter than
+    ``bleached_light`` is overexposed, and only the first of ``usual_shares`` counts. Higher: paper over bright sheets
+    goes unnoticed.
     """
     bleached_light: float = 0.8
     """Median linear light (0 to 1) of the darkest channel above which a sheet without noise is overexposed. Lower:
@@ -131,23 +132,23 @@ class SheetLines:
         blank, _ = _across(logs, self._blanks)
         missing, even = np.zeros(contrast.shape, dtype=np.bool_), np.zeros(contrast.shape, dtype=np.bool_)
         for way, between in ((slice(0, 2), blank[:, 0]), (slice(2, 4), blank[:, 1])):
-            none = float(median(between))
-            measured = MAD_TO_SIGMA * float(median(np.abs(between - none)))
+            no_line = float(median(between))
+            measured = MAD_TO_SIGMA * float(median(np.abs(between - no_line)))
             noise = max(measured, _SETTINGS.least_noise)
             lines = contrast[:, way]
             if self._is_filled:
                 # where only one side is coloured, there is a step and no line
-                lines = lines[lines > none - _SETTINGS.step * noise]
+                lines = lines[lines > no_line - _SETTINGS.step * noise]
             is_full = lines.size <= _SETTINGS.least_clear * contrast[:, way].size
             # the few lines that an overexposed sheet shows may be ink
             is_bleached = is_bright and measured < _SETTINGS.least_noise
             shares = _SETTINGS.usual_shares[:1] if is_bleached else _SETTINGS.usual_shares
             likely = [] if is_full else [float(quantile(lines.ravel(), share)) for share in shares]
-            expected = next((one for one in likely if one >= none + _SETTINGS.clear_of_noise * noise), None)
+            expected = next((one for one in likely if one >= no_line + _SETTINGS.clear_of_noise * noise), None)
             if expected is None:
                 return ArmEvidence(np.zeros_like(missing), np.zeros_like(even), are_seen=is_full or is_bleached)
-            even[:, way] = spread[:, way] < _SETTINGS.even * (expected - none)
-            missing[:, way] = even[:, way] & (contrast[:, way] < none + _SETTINGS.gone * (expected - none))
+            even[:, way] = spread[:, way] < _SETTINGS.even * (expected - no_line)
+            missing[:, way] = even[:, way] & (contrast[:, way] < no_line + _SETTINGS.gone * (expected - no_line))
         return ArmEvidence(missing, even)
 
     def mark_covered(self, lines: ArmEvidence, light: FloatImage, without: BoolImage) -> BoolImage:

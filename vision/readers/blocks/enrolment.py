@@ -76,7 +76,7 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> BlockAppear
     Not every symbol of every colour is needed, because the colours share the masks. Symbols of the net that no picture
     shows keep their drawn mask. Raises EnrolmentError naming the block that could not be used.
     """
-    if not pictures or not any(picture.position for picture in pictures):
+    if not any(picture.position for picture in pictures):
         raise EnrolmentError("there is no picture of a known position to learn from; take one and say what it shows")
     symbols = BlockPieces.on(surface).symbols
     shown = {symbol for picture in pictures for _, symbol in picture.position.values()}
@@ -93,7 +93,7 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> BlockAppear
     for picture in pictures:
         light = linear_light(sample(picture.image, plane_map(picture.camera, picture.pose, window)))
         for place, (colour, symbol) in picture.position.items():
-            fit, like = _fit_known(light, window, surface, drawn.masks[symbol], place, symbol)
+            fit, fitted_mask = _fit_known(light, window, surface, drawn.masks[symbol], place, symbol)
             if fit.correlation < SMALLEST_FIT:
                 raise EnrolmentError(
                     f"{picture.name} shows no clear symbol {symbol} on {place} (it fits to {fit.correlation:.2f}; "
@@ -104,15 +104,15 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> BlockAppear
                     other: _fit_known(light, window, surface, drawn.masks[other], place, other)[0].correlation
                     for other in symbols
                 }
-                likest = max(fits, key=lambda other: fits[other])
-                if fits[likest] > fit.correlation + CLEARLY_BETTER_FIT:
+                best_symbol = max(fits, key=lambda other: fits[other])
+                if fits[best_symbol] > fit.correlation + CLEARLY_BETTER_FIT:
                     raise EnrolmentError(
                         f"{picture.name} is said to show the symbol {symbol} on {place}, and it looks like the symbol "
-                        f"{likest}: correct the positions"
+                        f"{best_symbol}: correct the positions"
                     )
             ratios.setdefault(colour, []).append(fit.ratio)
             learned_mask = _learned_mask(light, window, surface, fit)
-            likeness = float(np.corrcoef(learned_mask.ravel(), like.ravel())[0, 1])
+            likeness = float(np.corrcoef(learned_mask.ravel(), fitted_mask.ravel())[0, 1])
             if likeness < LEARNED_LIKE_DRAWN:
                 raise EnrolmentError(
                     f"what {picture.name} shows on {place} does not look like the symbol {symbol} (likeness "
@@ -133,7 +133,7 @@ def learn_colours(view: SurfaceView, plain: BlockAppearance, start: Mapping[str,
     ``start`` has the look of each place at the usual start; a block's colour is the first word of its look. The masks
     are those of ``plain``, scaled to the size seen. Raises EnrolmentError when the blocks don't form that many colours.
     """
-    # The nearest first.
+    # in the order of the squares, the first player's colour is the first
     names = tuple(dict.fromkeys(start[at].split()[0] for at in view.surface.places if start.get(at, EMPTY) != EMPTY))
     best: dict[str, tuple[BlockSighting, float]] = {}
     # no block starts on a printed place, but a printed star looks like a block with dark ink
@@ -163,10 +163,10 @@ def learn_colours(view: SurfaceView, plain: BlockAppearance, start: Mapping[str,
     ratios = np.array([sight.face.ratio for sight in sights], dtype=np.float32)
     criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 50, 1e-4)
     seeds = _spread_seeds(ratios, len(names))
-    groups_at_first = np.array(
+    first_labels = np.array(
         [int(np.argmin([np.linalg.norm(row - seed) for seed in seeds])) for row in ratios], dtype=np.int32
     )
-    _, labels, _ = cv2.kmeans(ratios, len(names), groups_at_first, criteria, 1, cv2.KMEANS_USE_INITIAL_LABELS)
+    _, labels, _ = cv2.kmeans(ratios, len(names), first_labels, criteria, 1, cv2.KMEANS_USE_INITIAL_LABELS)
     groups: list[tuple[float, FloatArray]] = []
     flat = np.asarray(labels).ravel()
     for label in range(len(names)):

@@ -142,7 +142,7 @@ class BlockSighting:
     @property
     def colour(self) -> str | None:
         """The nearest colour, or ``None`` when no colour is known."""
-        return min(self.colour_distance, key=lambda name: self.colour_distance[name], default=None)
+        return _nearest(self.colour_distance)
 
     @property
     def is_clear(self) -> bool:
@@ -233,7 +233,7 @@ class BlockReader:
         sights, colours = [], []
         for sight in self._rough.find(image, grid, self._surface, places, _SETTINGS.rough_fit):
             distances = self._metric.distances(sight.face, sight.ink)
-            colour = min(distances, key=lambda name: distances[name], default=None)
+            colour = _nearest(distances)
             if (
                 colour is None
                 or sight.fit > _SETTINGS.clearly_a_face
@@ -261,7 +261,7 @@ class BlockReader:
     def _make_sighting(self, place: str, fit: FaceFit, solid: CubeSolid, seen: Sequence[SideView]) -> BlockSighting:
         distances = self._metric.distances(fit.face, fit.ink)
         log_odds = _SETTINGS.fit_slope * (fit.correlation - _SETTINGS.fit_middle)
-        colour = min(distances, key=lambda name: distances[name], default=None)
+        colour = _nearest(distances)
         if colour is not None:
             beyond = max(0.0, distances[colour] - _SETTINGS.colour_easy)
             log_odds -= min(_SETTINGS.colour_cost_limit, _SETTINGS.colour_cost * beyond**2)
@@ -284,6 +284,10 @@ class BlockReader:
             if probabilities is not None:
                 sides[view.side] = probabilities
         return BlockSighting(place, fit, solid, distances, log_odds, sides)
+
+
+def _nearest(distances: Mapping[str, float]) -> str | None:
+    return min(distances, key=lambda name: distances[name], default=None)
 
 
 def _printed_star_cost(edges: float, colour_distance: float | None) -> float:

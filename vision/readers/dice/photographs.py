@@ -106,7 +106,7 @@ def _die_in_picture(die: FoundDie, image: Image, scale: float, faces: FaceSet | 
         return DieInPicture((left, top, right, bottom), face, die.is_die * chances[face])
     if die.cocked > 0.5:
         return DieInPicture((left, top, right, bottom), None, die.is_die * die.cocked)
-    # Not given that pips are up, as in ``die.values()``: a die with other faces would look certain.
+    # among all classes, not only the six values as in ``die.values()``: a die with other faces would look certain
     pips = die.probabilities[: len(VALUES)]
     best = int(pips.argmax())
     return DieInPicture((left, top, right, bottom), int(VALUES[best]), float(pips[best]))

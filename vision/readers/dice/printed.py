@@ -86,7 +86,7 @@ def printed_input(squares: Sequence[Image]) -> Floats:
     upper = seen[:, _INSIDE]
     body = median(upper, axis=1)
     away = upper - upper.mean(axis=1, keepdims=True)
-    # A matrix product gives the same, but NumPy on ARM may warn then of overflows that did not happen.
+    # a matrix product gives the same, but on ARM NumPy may then warn of overflows that did not happen
     _, axes = np.linalg.eigh(np.einsum("npi,npj->nij", away, away))
     axis = axes[:, :, -1:]
     along = (away @ axis)[..., 0]

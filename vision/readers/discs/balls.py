@@ -24,8 +24,8 @@ from vision.sampling import median
 INSIDE_TOP_MM = 2.6
 """Rim of the top that is left out. Larger: an inexact centre matters less, and fewer points are left."""
 CLEAR_MM = 0.8
-"""Distance outside a ball's outline beyond which a point shows the bare top. Half of it inside, a point shows the ball.
-Larger: fewer points count as either.
+"""Distance outside a ball's outline from which a point shows the bare top. From half this distance inside, it shows the
+ball. Larger: fewer points count as either.
 """
 DIRECTIONS = 24
 """Number of points of a ball's outline. Higher: slower."""

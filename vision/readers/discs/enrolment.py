@@ -50,7 +50,7 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> DiscAppeara
     A player's balls are assumed to have the disc's colour if no picture shows one clearly. Raises EnrolmentError naming
     the piece that was not detected.
     """
-    if not pictures or not any(picture.position for picture in pictures):
+    if not any(picture.position for picture in pictures):
         raise EnrolmentError("there is no picture of a known position to learn from; take one and say what it shows")
     discs: dict[str, list[FloatArray]] = {}
     balls: dict[str, list[FloatArray]] = {}
