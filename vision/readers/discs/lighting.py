@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
@@ -82,45 +83,58 @@ class ColourClassifier:
         density = self._gloss * np.exp(-self._gloss / _SETTINGS.gloss)
         self._gloss_weights = density / density.sum()
 
-    def distances(self, colours: Sequence[FloatArray], paper: FloatArray, light: float) -> list[dict[str, float]]:
-        """Return the distance of each colour from each player's, with a light returned by ``fit_light``."""
-        if not self._players or not colours:
-            return [{} for _ in colours]
-        apart = _distances(colours, paper, self._shares_in(light)[None])[0]
-        return [dict(zip(self._players, map(float, row), strict=True)) for row in apart]
-
-    def log_likelihoods(
-        self, colours: Sequence[FloatArray], paper: FloatArray, light: float, glossy: float = _SETTINGS.glossy
+    def distances(
+        self, colours: Sequence[FloatArray], paper: FloatArray, light: float, glare: npt.ArrayLike = 0.0
     ) -> list[dict[str, float]]:
-        """Return log-likelihood of each colour for each player, allowing for the white reflection of a lamp.
+        """Return the distance of each colour from each player's, with a light returned by ``fit_light``.
 
-        ``glossy`` is the share of discs that reflect one.
+        ``glare`` is the light that a lamp's reflection adds to each, (n,) or one for all, relative to paper.
         """
         if not self._players or not colours:
             return [{} for _ in colours]
-        matt, shiny = self._densities(colours, paper, light)
+        apart = _distances(colours, paper, self._shares_in(light), np.atleast_1d(glare))
+        return [dict(zip(self._players, map(float, row), strict=True)) for row in apart]
+
+    def log_likelihoods(
+        self,
+        colours: Sequence[FloatArray],
+        paper: FloatArray,
+        light: float,
+        glossy: float = _SETTINGS.glossy,
+        glare: npt.ArrayLike = 0.0,
+    ) -> list[dict[str, float]]:
+        """Return log-likelihood of each colour for each player, allowing for the white reflection of a lamp.
+
+        ``glossy`` is the share of discs that reflect one, in addition to the ``glare`` of ``distances``.
+        """
+        if not self._players or not colours:
+            return [{} for _ in colours]
+        matt, shiny = self._densities(colours, paper, light, glare)
         logs = np.log((1 - glossy) * matt + glossy * shiny)
         return [dict(zip(self._players, map(float, row), strict=True)) for row in logs]
 
-    def glossy_share(self, colours: Sequence[FloatArray], paper: FloatArray, light: float) -> float:
-        """Return the share of discs that reflect a lamp, by these discs of one picture: at least the usual share."""
+    def glossy_share(
+        self, colours: Sequence[FloatArray], paper: FloatArray, light: float, glare: npt.ArrayLike = 0.0
+    ) -> float:
+        """Return the share of discs that reflect a lamp, by these discs of one picture: at least the usual share.
+
+        Reflections that ``glare`` explains don't count.
+        """
         usual, weight = _SETTINGS.glossy, _SETTINGS.glossy_weight
         if not self._players or not colours:
             return usual
-        matt, shiny = (one.sum(axis=1) for one in self._densities(colours, paper, light))
+        matt, shiny = (one.sum(axis=1) for one in self._densities(colours, paper, light, glare))
         reflecting = usual * shiny / ((1 - usual) * matt + usual * shiny)
         return max(usual, float((usual * weight + reflecting.sum()) / (weight + len(colours))))
 
     def _densities(
-        self, colours: Sequence[FloatArray], paper: FloatArray, light: float
+        self, colours: Sequence[FloatArray], paper: FloatArray, light: float, glare: npt.ArrayLike
     ) -> tuple[FloatArray, FloatArray]:
         """Return likelihoods of colours for each player, (colours, players), relative to that of the player's own
         colour: without a lamp's reflection, and with one of unknown strength.
         """
-        own = np.maximum(self._shares_in(light), 0.0)
-        levels = np.concatenate([[0.0], self._gloss])
-        expected = np.minimum(own + levels[:, None, None], 1 / np.maximum(paper, 1e-3)) + DARK_FLOOR
-        off = _deviations(np.asarray(colours), colour_of_shares(expected))
+        levels = np.concatenate([[0.0], self._gloss])[:, None] + np.atleast_1d(glare)
+        off = _deviations(np.asarray(colours), _expected(self._shares_in(light), paper, levels))
         freedom = _SETTINGS.freedom
         student = (1 + (off**2).sum(axis=-1) / freedom) ** (-(freedom + 1) / 2)
         return student[0], np.tensordot(self._gloss_weights, student[1:], axes=1)
@@ -131,31 +145,47 @@ class ColourClassifier:
         """
         if not self._players or not colours:
             return 0.0, 0.0
-        nearest = np.minimum(_distances(colours, paper, self._shares).min(axis=2), _SETTINGS.far)
-        costs = (nearest**2).sum(axis=1) + (self._lights / _SETTINGS.light_spread) ** 2
+        costs = self.misfits(colours, paper, self._lights.tolist(), np.zeros((1, 1)))[:, 0]
         return float(self._lights[int(costs.argmin())]), float(costs.min())
+
+    def misfits(
+        self, colours: Sequence[FloatArray], paper: FloatArray, lights: Sequence[float], glares: FloatArray
+    ) -> FloatArray:
+        """Return the sum of the squared distances of the discs from the players' colours and of the light from what is
+        usual, for each of these lights and glares, (lights, glares).
+
+        ``glares`` (glares, n) is the light that each adds to each disc, relative to paper.
+        """
+        shares = np.stack([self._shares_in(light) for light in lights])[:, None]
+        nearest = np.minimum(_distances(colours, paper, shares, glares).min(axis=-1), _SETTINGS.far)
+        unlike = (nearest**2).sum(axis=-1)
+        return np.asarray(unlike + (np.asarray(lights)[:, None] / _SETTINGS.light_spread) ** 2)
 
     def _shares_in(self, light: float) -> FloatArray:
         """Return linear light of each player's colour under the nearest correction, relative to paper, (players, 3)."""
         return np.asarray(self._shares[int(np.argmin(np.abs(self._lights - light)))], dtype=np.float64)
 
 
-def _distances(colours: Sequence[FloatArray], paper: FloatArray, shares: FloatArray) -> FloatArray:
-    """Return distances of colours from those with shares of paper's light (lights, players, 3), (lights, colours,
-    players); saturated channels are clamped.
+def _distances(colours: Sequence[FloatArray], paper: FloatArray, shares: FloatArray, glares: FloatArray) -> FloatArray:
+    """Return distances of colours from the players' in some lights, (..., n, players); the rest as in ``_expected``."""
+    return np.asarray(np.linalg.norm(_deviations(np.asarray(colours), _expected(shares, paper, glares)), axis=-1))
+
+
+def _expected(shares: FloatArray, paper: FloatArray, glares: FloatArray) -> FloatArray:
+    """Return the players' colours on each of n discs, (..., n, players, 3), saturated channels clamped.
+
+    ``shares`` (..., players, 3) is their light, and ``glares`` (..., n) that added to each disc, relative to paper.
     """
-    expected = np.minimum(np.maximum(shares, 0.0), 1 / np.maximum(paper, 1e-3)) + DARK_FLOOR
-    return np.asarray(np.linalg.norm(_deviations(np.asarray(colours), colour_of_shares(expected)), axis=-1))
+    light = np.maximum(shares, 0.0)[..., None, :, :] + glares[..., None, None]
+    return colour_of_shares(np.minimum(light, 1 / np.maximum(paper, 1e-3)) + DARK_FLOOR)
 
 
 def _deviations(colours: FloatArray, expected: FloatArray) -> FloatArray:
-    """Return deviations, in standard deviations, of colours (n, 3) from (cases, players, 3): (cases, n, players,
-    3).
-    """
+    """Return deviations, in standard deviations, of colours (n, 3) from expected ones (..., n, players, 3)."""
     spreads = np.empty_like(expected)
     spreads[..., :2] = np.hypot(_SETTINGS.hue_spread, _SETTINGS.saturation_spread * expected[..., :2])
     spreads[..., 2] = _SETTINGS.brightness_spread
-    return np.asarray((colours[None, :, None] - expected[:, None]) / spreads[:, None])
+    return np.asarray((colours[:, None] - expected) / spreads)
 
 
 USUAL_PAPER = 0.6

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from vision.frame import BoolImage, Image
+from vision.frame import BoolImage, FloatArray, Image
 from vision.geometry import CameraModel, FrustumSolid, Pose
 from vision.layout.pieces import DiscPieces
 from vision.layout.surfaces import Surface
@@ -117,9 +117,9 @@ class DiscReader:
 
     def _light(self, plane: TopPlane, fits: Mapping[str, DiscFit], kept: Mapping[str, DiscSighting]) -> PictureLight:
         """Return the light of the discs, from those with the most contrast, now or in an earlier frame."""
-        sure = [*fits.values(), *(sighting.fit for sighting in kept.values())]
-        colours = [fit.colour for fit in sure if fit.contrast > _SETTINGS.sure_contrast]
-        return light_of(self._appearance, self._classifier, colours, plane.paper)
+        known = [*fits.values(), *(sighting.fit for sighting in kept.values())]
+        sure = [fit for fit in known if fit.contrast > _SETTINGS.sure_contrast]
+        return light_of(self._appearance, self._classifier, *_colours_and_centres(sure), plane.paper)
 
     def _judge_circles(
         self,
@@ -131,8 +131,7 @@ class DiscReader:
         nearer: BoolImage | None,
     ) -> dict[str, DiscSighting]:
         """Judge each circle; ``known`` are discs judged before, ``nearer`` marks what hides them."""
-        colours = [fit.colour for fit in fits.values()]
-        distances = dict(zip(fits, light.classifier.distances(colours, plane.paper, light.level), strict=True))
+        distances = dict(zip(fits, light.distances(*_colours_and_centres(fits.values())), strict=True))
         likely = {
             place: log_odds
             for place, fit in fits.items()
@@ -140,9 +139,7 @@ class DiscReader:
         }
         evidence = ball_evidence(plane, finder.shape, [fits[place] for place in likely], nearer)
         balls = dict(zip(likely, evidence, strict=True))
-        likelihoods = light.classifier.log_likelihoods(
-            [fits[place].colour for place in likely], plane.paper, light.level, light.glossy
-        )
+        likelihoods = light.log_likelihoods(*_colours_and_centres([fits[place] for place in likely]))
         owners = {place: _likeliest(likelihood) for place, likelihood in zip(likely, likelihoods, strict=True)}
         judged = [(one.place, one.player, one.log_odds > 0, one.ball) for one in known.values()]
         judged += [(place, owners[place], likely[place] > 0, ball) for place, ball in balls.items()]
@@ -155,8 +152,9 @@ class DiscReader:
                 for other, player, is_disc, one in judged
                 if one.is_seen and player == owner and other != place and (is_disc or likely[place] <= 0)
             ]
-            foreign = _foreign_colour_cost(ball, distance, light)
-            ball_log_odds = _weakened(_ball_log_odds(ball, others, owner, light), fit, ball, plane, foreign)
+            foreign = _foreign_colour_cost(ball, distance, light, fit.centre_mm)
+            ball_log_odds = _ball_log_odds(ball, others, owner, light, fit.centre_mm)
+            ball_log_odds = _weakened(ball_log_odds, fit, ball, plane, foreign)
             contrast = fit.contrast if ball_log_odds > 0 else fit.contrast_if_bare
             log_odds = self._log_odds(place, fit, contrast, distance) + _evenness_log_odds(ball, ball_log_odds)
             solid = self._pieces.solid_with(fit.x_mm, fit.y_mm, self._surface.height_mm, ball=ball_log_odds > 0)
@@ -213,6 +211,11 @@ def _likeliest(likelihood: Mapping[str, float]) -> str | None:
     return max(likelihood, key=lambda name: likelihood[name], default=None)
 
 
+def _colours_and_centres(fits: Collection[DiscFit]) -> tuple[list[FloatArray], FloatArray]:
+    """Return the colours (3,) of discs, and their centres, (n, 2)."""
+    return [fit.colour for fit in fits], np.array([fit.centre_mm for fit in fits]).reshape(-1, 2)
+
+
 def _candidates(fits: Mapping[str, DiscFit]) -> dict[str, DiscFit]:
     return {place: fit for place, fit in fits.items() if fit.contrast > _SETTINGS.candidate_contrast}
 
@@ -228,9 +231,11 @@ def _evenness_log_odds(ball: BallEvidence, ball_log_odds: float) -> float:
     return even + _SETTINGS.ball_share * max(0.0, ball_log_odds)
 
 
-def _ball_log_odds(ball: BallEvidence, others: Sequence[float], owner: str | None, light: PictureLight) -> float:
-    """Return odds that it carries a ball, by its unevenness compared with the owner's ``others``, and by colour; the
-    prior if too little of it is seen.
+def _ball_log_odds(
+    ball: BallEvidence, others: Sequence[float], owner: str | None, light: PictureLight, centre_mm: FloatArray
+) -> float:
+    """Return odds that a disc carries a ball, by its unevenness compared with the owner's ``others``, and by colour;
+    the prior if too little of it is seen.
     """
     if not ball.is_seen:
         return _SETTINGS.ball_prior
@@ -241,13 +246,9 @@ def _ball_log_odds(ball: BallEvidence, others: Sequence[float], owner: str | Non
     carried = math.log(ball.unevenness / _SETTINGS.ball_usual) / _SETTINGS.ball_spread
     log_odds = _SETTINGS.ball_prior + 0.5 * (max(0.0, plain) ** 2 - min(0.0, carried) ** 2)
     if owner is not None:
-        colours = light.looks.players[owner]
-        seen = ball.colour - [0.0, 0.0, light.level]
-        own, other = (
-            float(min(12.0, (((seen - colour) / _SETTINGS.ball_colour_spread) ** 2).sum()))
-            for colour in (colours.ball, colours.disc)
-        )
-        log_odds += 0.5 * (other - own)
+        off = (ball.colour - light.colours_at(centre_mm, owner)) / _SETTINGS.ball_colour_spread
+        disc, *as_ball = np.minimum((off**2).sum(axis=1), 12.0).tolist()
+        log_odds += 0.5 * (disc - min(as_ball))
     # not clamped, since the discs of a player are also compared with each other
     return most * math.tanh(log_odds / most)
 
@@ -275,17 +276,17 @@ def _spread_of(others: Sequence[float], usual: float) -> float:
     return min(_SETTINGS.plain_spread, max(_SETTINGS.plain_spread_least, measured))
 
 
-def _foreign_colour_cost(ball: BallEvidence, distance: Mapping[str, float], light: PictureLight) -> float:
+def _foreign_colour_cost(
+    ball: BallEvidence, distance: Mapping[str, float], light: PictureLight, centre_mm: FloatArray
+) -> float:
     """Return the cost, in odds, of a top with large parts of neither the disc's nor the ball's colour, of the player
     whose disc's colour is nearest.
     """
     if not distance or not ball.is_seen:
         return 0.0
     # the likeliest player's colours would refuse a disc that reflects a lamp
-    colours = light.looks.players[min(distance, key=lambda name: distance[name])]
-    known = np.stack([colours.disc, colours.ball])
+    known = light.colours_at(centre_mm, min(distance, key=lambda name: distance[name]))
     spread = np.hypot(_SETTINGS.ball_colour_spread, _SETTINGS.ball_saturation_spread * known * [1, 1, 0])
-    known[:, 2] += light.level
     # by channel, since NumPy is slow along an axis of three
     off = [(seen[:, None] - own) / by for seen, own, by in zip(ball.top.T, known.T, spread.T, strict=True)]
     share = float((sum(one * one for one in off).min(axis=1) > _SETTINGS.foreign**2).mean())

@@ -12,6 +12,7 @@ import numpy as np
 
 from vision.frame import FloatArray
 from vision.readers.discs.appearance import DARK_FLOOR, DiscAppearance, DiscColours, colour_of_shares, shares_of
+from vision.readers.discs.glare import NO_GLARE, Glare, fit_glare
 from vision.readers.discs.lighting import ColourClassifier
 from vision.sampling import TONE_CURVE
 
@@ -36,33 +37,66 @@ _SETTINGS = SaturationSettings()
 @dataclass(frozen=True, eq=False)
 class PictureLight:
     """The piece set as a picture shows it: its colours, what tells them apart, the log of the light on the discs
-    relative to paper, and the share of discs that reflect a lamp.
+    relative to paper, a lamp's reflection on all of them, the share of discs that reflect one by themselves, and the
+    linear light of white paper, (3,).
     """
 
     looks: DiscAppearance
     classifier: ColourClassifier
     level: float
+    glare: Glare
     glossy: float
+    paper: FloatArray
+
+    def distances(self, colours: Sequence[FloatArray], centres_mm: FloatArray) -> list[dict[str, float]]:
+        """Return the distance of each disc's colour from each player's, as ``ColourClassifier.distances`` does."""
+        return self.classifier.distances(colours, self.paper, self.level, self.glare.at(centres_mm))
+
+    def log_likelihoods(self, colours: Sequence[FloatArray], centres_mm: FloatArray) -> list[dict[str, float]]:
+        """Return the log-likelihood of each disc's colour for each player."""
+        glare = self.glare.at(centres_mm)
+        return self.classifier.log_likelihoods(colours, self.paper, self.level, self.glossy, glare)
+
+    def colours_at(self, centre_mm: FloatArray, player: str) -> FloatArray:
+        """Return the colours of a player's disc at a point, and of the ball without and with the lamp's reflection,
+        which may miss it, (2 or 3, 3).
+        """
+        own = self.looks.players[player]
+        disc, ball = np.stack([own.disc, own.ball]) + np.array([0.0, 0.0, self.level])
+        if self.glare is NO_GLARE:
+            return np.stack([disc, ball])
+        return np.stack([self.glare.on(disc, centre_mm, self.paper), ball, self.glare.on(ball, centre_mm, self.paper)])
 
 
 def light_of(
-    looks: DiscAppearance, classifier: ColourClassifier, colours: Sequence[FloatArray], paper: FloatArray
+    looks: DiscAppearance,
+    classifier: ColourClassifier,
+    colours: Sequence[FloatArray],
+    centres_mm: FloatArray,
+    paper: FloatArray,
 ) -> PictureLight:
     """Return the light, and the learned colours at the saturation, that explain the colours (3,) of some discs best.
 
-    ``looks`` and ``classifier`` are the piece set as it was learned, ``paper`` (3,) is the linear light of white paper.
+    ``looks`` and ``classifier`` are the piece set as it was learned, ``centres_mm`` (n, 2) are the discs' centres,
+    ``paper`` (3,) is the linear light of white paper.
     """
     level, cost = classifier.fit_light(colours, paper)
-    best = looks, classifier, level
+    best = looks, classifier, level, NO_GLARE
     for factor in _SETTINGS.factors if cost > _SETTINGS.misfit * len(colours) else ():
         seen = with_saturation(looks, paper, factor)
         classifier = ColourClassifier({player: own.disc for player, own in seen.players.items()})
         level, unlike = classifier.fit_light(colours, paper)
         unlike += (np.log(factor) / _SETTINGS.spread) ** 2
         if unlike < cost:
-            best, cost = (seen, classifier, level), unlike
-    looks, classifier, level = best
-    return PictureLight(looks, classifier, level, classifier.glossy_share(colours, paper, level))
+            best, cost = (seen, classifier, level, NO_GLARE), unlike
+    if cost > _SETTINGS.misfit * len(colours):
+        looks, classifier, *_ = best
+        level, glare, unlike = fit_glare(classifier, colours, centres_mm, paper)
+        if unlike < cost:
+            best = looks, classifier, level, glare
+    looks, classifier, level, glare = best
+    glossy = classifier.glossy_share(colours, paper, level, glare.at(centres_mm))
+    return PictureLight(looks, classifier, level, glare, glossy, paper)
 
 
 def with_saturation(looks: DiscAppearance, paper: FloatArray, factor: float) -> DiscAppearance:

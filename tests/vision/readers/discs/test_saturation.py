@@ -46,7 +46,7 @@ def test_discs_are_read_at_another_saturation(factor: float) -> None:
 def test_one_factor_is_found_for_all_discs(factor: float) -> None:
     shown = with_saturation(LOOKS, PAPER, factor)
     seen = [own.disc for own in shown.players.values()] * 4
-    light = light_of(LOOKS, CLASSIFIER, seen, PAPER)
+    light = light_of(LOOKS, CLASSIFIER, seen, np.zeros((len(seen), 2)), PAPER)
     for name, own in light.looks.players.items():
         assert own.disc == pytest.approx(shown.players[name].disc), name
     nearest = [min(one.values()) for one in light.classifier.distances(seen, PAPER, light.level)]
@@ -57,7 +57,7 @@ def test_one_factor_is_found_for_all_discs(factor: float) -> None:
 def test_learned_colours_and_foreign_colours_give_no_saturation_correction() -> None:
     learned = [own.disc for own in LOOKS.players.values()]
     for seen in (learned * 4, [colour(0.1, 0.6, 0.1)], []):
-        assert light_of(LOOKS, CLASSIFIER, seen, PAPER).looks is LOOKS
+        assert light_of(LOOKS, CLASSIFIER, seen, np.zeros((len(seen), 2)), PAPER).looks is LOOKS
 
 
 def test_saturation_scales_the_distance_from_grey_and_clips() -> None:
