@@ -9,7 +9,7 @@ import numpy as np
 
 from common.places import EMPTY
 from vision.frame import FloatArray
-from vision.readers.protocols import PieceSighting, is_stacked
+from vision.readers.protocols import PieceSighting
 from vision.reading import PlaceReading
 
 LEAST_PROBABILITY = 1e-5
@@ -38,16 +38,15 @@ def occupied_place(
     found = {EMPTY: max(1 - there, LEAST_PROBABILITY)}
     found |= {look: max(there * share, LEAST_PROBABILITY) for look, share in looks.items()}
     total = sum(found.values())
-    solid = piece.solid
-    stack = piece if piece.log_odds > 0 and is_stacked(piece) else None
+    solid, is_there = piece.solid, piece.log_odds > 0
     return PlaceReading(
         {look: probability / total for look, probability in found.items()},
-        sides=piece.sides if piece.log_odds > 0 else {},
+        sides=piece.sides if is_there else {},
         offset_mm=None if solid is None else _offset((solid.x_mm, solid.y_mm), centre_mm),
         turned_deg=None if solid is None else solid.turned_deg,
-        heights={} if stack is None else stack.heights,
-        tops_mm={} if stack is None else {pieces: _offset(top, centre_mm) for pieces, top in stack.tops_mm.items()},
-        picture=getattr(piece, "picture", None),
+        heights=piece.heights if is_there else {},
+        tops_mm={pieces: _offset(top, centre_mm) for pieces, top in piece.tops_mm.items()} if is_there else {},
+        picture=piece.picture,
     )
 
 

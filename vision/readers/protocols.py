@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeGuard, TypeVar
+from types import MappingProxyType
+from typing import Any, Protocol, TypeVar
 
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose, Solid
 from vision.layout.markers import MarkerLayout
 from vision.layout.surfaces import Surface
+from vision.place_picture import PlacePicture
 from vision.reading import RollReading
 from vision.surface.bent_paper import PaperShape
 
@@ -71,31 +73,30 @@ class Sighting(Protocol):
 
 
 class PieceSighting(Sighting, Protocol):
-    """A piece detected on a place. It may also have a ``picture``, which its PlaceReading then gets."""
+    """A piece, or a stack of pieces, detected on a place."""
 
     @property
     def sides(self) -> Mapping[str, Mapping[str, float]]:
         """Probabilities of the symbols on its visible sides, by side; empty for pieces without side symbols."""
 
+    @property
+    def heights(self) -> Mapping[int, float]:
+        """The probability of each number of stacked pieces, given the most probable look; empty if unknown."""
+
+    @property
+    def tops_mm(self) -> Mapping[int, tuple[float, float]]:
+        """Where (x, y) on the surface the top piece stands, by the number of pieces in all; empty if unknown."""
+
+    @property
+    def picture(self) -> PlacePicture | None:
+        """What it looks like, for comparing it with a later look; ``None`` for readers that keep no picture."""
+
     def look_probabilities(self) -> Mapping[str, float]:
         """Return the probability of each look, given that a piece is there; they sum to 1."""
 
 
-class StackedSighting(PieceSighting, Protocol):
-    """A stack of pieces whose number may be known."""
-
-    @property
-    def heights(self) -> Mapping[int, float]:
-        """The probability of each number of pieces, given the most probable look."""
-
-    @property
-    def tops_mm(self) -> Mapping[int, tuple[float, float]]:
-        """The position (x, y) of the top piece on the surface if the stack has this many pieces in all."""
-
-
-def is_stacked(piece: PieceSighting) -> TypeGuard[StackedSighting]:
-    """Return whether a sighting is one of a stack; ``isinstance`` with a protocol takes a hundred times as long."""
-    return hasattr(piece, "heights")
+NOTHING: Mapping[Any, Any] = MappingProxyType({})
+"""For sightings without sides, heights or tops."""
 
 
 SightingT = TypeVar("SightingT", bound=Sighting)

@@ -31,6 +31,9 @@ class Doubtful:
     log_odds: float
     is_clear: bool = False
     sides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    heights: Mapping[int, float] = field(default_factory=dict)
+    tops_mm: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    picture: None = None
 
     def look_probabilities(self) -> Mapping[str, float]:
         return {"block": 1.0}

@@ -50,6 +50,9 @@ class Cross:
     solid: None = None
     is_clear: bool = True
     sides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    heights: Mapping[int, float] = field(default_factory=dict)
+    tops_mm: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    picture: None = None
 
     def look_probabilities(self) -> Mapping[str, float]:
         return {"cross": 1.0}

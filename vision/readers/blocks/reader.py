@@ -10,6 +10,7 @@ import functools
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import cv2
 import numpy as np
@@ -24,7 +25,7 @@ from vision.readers.blocks.face_search import CloseFitter, RoughFinder
 from vision.readers.blocks.faces import ColourMetric, FaceFit
 from vision.readers.blocks.sides import SideReader, SideView, neighbours_in_net, side_probabilities, side_views, support
 from vision.readers.probabilities import softmax
-from vision.readers.protocols import SurfaceView
+from vision.readers.protocols import NOTHING, SurfaceView
 from vision.sampling import PlaneGrid
 
 MARGIN_MM = 38.0
@@ -138,6 +139,10 @@ class BlockSighting:
     colour_distance: Mapping[str, float]
     log_odds: float
     sides: Mapping[str, Mapping[str, float]]
+
+    heights: ClassVar[Mapping[int, float]] = NOTHING
+    tops_mm: ClassVar[Mapping[int, tuple[float, float]]] = NOTHING
+    picture: ClassVar[None] = None
 
     @property
     def colour(self) -> str | None:

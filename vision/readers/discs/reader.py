@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from vision.readers.discs.saturation import PictureLight, light_of
 from vision.readers.discs.settings import DiscSettings
 from vision.readers.discs.usual_size import scaled_surface, scaled_view, unscaled_solid
 from vision.readers.probabilities import softmax
-from vision.readers.protocols import SurfaceView
+from vision.readers.protocols import NOTHING, SurfaceView
 from vision.sampling import median
 
 _SETTINGS = DiscSettings()
@@ -44,6 +45,10 @@ class DiscSighting:
     ball_log_odds: float
     picture: PlacePicture | None = field(repr=False)
 
+    sides: ClassVar[Mapping[str, Mapping[str, float]]] = NOTHING
+    heights: ClassVar[Mapping[int, float]] = NOTHING
+    tops_mm: ClassVar[Mapping[int, tuple[float, float]]] = NOTHING
+
     @property
     def player(self) -> str | None:
         """The most likely player, or ``None`` when no colour is known."""
@@ -53,11 +58,6 @@ class DiscSighting:
     def is_clear(self) -> bool:
         """Whether it is certainly there."""
         return self.log_odds > _SETTINGS.clear_log_odds
-
-    @property
-    def sides(self) -> Mapping[str, Mapping[str, float]]:
-        """Empty: discs have no side symbols."""
-        return {}
 
     def look_probabilities(self) -> dict[str, float]:
         """Return the probability of each player's piece without and with a ball, from colours and shape."""

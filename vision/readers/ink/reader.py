@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -66,6 +67,9 @@ class InkSighting:
     scores: FloatArray | None = None
     loop_log_odds: FloatArray | None = None
 
+    solid: ClassVar[None] = None
+    """Ink is flat."""
+
     @property
     def is_certain(self) -> bool:
         """Whether something is certainly written."""
@@ -75,11 +79,6 @@ class InkSighting:
     def is_clear(self) -> bool:
         """Whether a sign is certainly written: colour in a filled cell may be that of an object beside it."""
         return self.is_certain and self.scores is not None
-
-    @property
-    def solid(self) -> None:
-        """Always ``None``: ink is flat."""
-        return None
 
     def has_same_loop(self, loop_log_odds: FloatArray) -> bool:
         """Return whether these log-odds of a loop and its lines, (5,), are those of the sighting."""

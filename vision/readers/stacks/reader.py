@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from vision.geometry import CameraModel, Pose, PyramidSolid
 from vision.layout.pieces import PYRAMID_SIZES, TIP_SHARE, PyramidPieces
 from vision.layout.surfaces import Surface
 from vision.place_picture import PlacePicture
-from vision.readers.protocols import SurfaceView
+from vision.readers.protocols import NOTHING, SurfaceView
 from vision.readers.stacks.appearance import (
     BLACK,
     CLEAR,
@@ -131,10 +132,7 @@ class StackSighting:
     crop_level: float = 0.0
     """Mean grey level of its place's crop."""
 
-    @property
-    def sides(self) -> Mapping[str, Mapping[str, float]]:
-        """Empty: pyramids have no side symbols."""
-        return {}
+    sides: ClassVar[Mapping[str, Mapping[str, float]]] = NOTHING
 
     @property
     def is_clear(self) -> bool:
