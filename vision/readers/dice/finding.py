@@ -63,19 +63,26 @@ class FindingSettings:
     """Log-odds of leaning below which the slow outline check is skipped: two in three flat dice of rendered trays."""
 
 
-@dataclass(frozen=True, eq=False)
-class FoundDie:
-    """A die in a picture.
-
-    The centre of its upper side and the length of an edge are in pixels; ``heat`` is the finder's probability of that
-    centre. ``probabilities`` by class of ``networks.CLASSES`` sum to 1. ``square`` is the picture around it, with an
-    edge of ``DIE_IN_CROP_PX``. ``leans`` is the probability that it leans, if the camera's position is known.
+@dataclass(frozen=True)
+class Candidate:
+    """What may be a die: the centre of its upper side and the length of an edge, in pixels, and the first network's
+    probability of that centre.
     """
 
     x_px: float
     y_px: float
     side_px: float
     heat: float
+
+
+@dataclass(frozen=True, eq=False)
+class FoundDie(Candidate):
+    """A die in a picture.
+
+    ``probabilities`` by class of ``networks.CLASSES`` sum to 1. ``square`` is the picture around it, with an edge of
+    ``DIE_IN_CROP_PX``. ``leans`` is the probability that it leans, if the camera's position is known.
+    """
+
     probabilities: Floats
     square: Image
     leans: float | None = None
@@ -110,19 +117,8 @@ class FoundDie:
         return median(as_lab(upper).reshape(-1, 3)).astype(np.float64)
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A candidate for a die from the first network: centre and edge in pixels, and its probability."""
-
-    x_px: float
-    y_px: float
-    side_px: float
-    heat: float
-
-
 _SAME_DIE = 0.4
 """Centres closer than this share of an edge are the same die found at two scales."""
-
 
 _MAX_SIZE_ERROR = 1.4
 """Maximum factor by which the finder's edge length may be wrong; the second network corrects it."""
@@ -144,7 +140,7 @@ _IN_FRONT = 0.8
 _MAX_SHIFT = 0.5
 """Maximum error of a square, in edges and in the logarithm of an edge, close to that of the training data."""
 
-PlacedT = TypeVar("PlacedT", Candidate, FoundDie)
+CandidateT = TypeVar("CandidateT", bound=Candidate)
 
 SlantAt = Callable[[float, float], tuple[float, float]]
 """Maps (x, y) of a flattened picture to the shift (across, down), in pixels, of a point one unit lower."""
@@ -243,16 +239,16 @@ def _candidates(image: Image, scale: float, finder: Network, settings: FindingSe
     return found
 
 
-def _without_duplicates(weighted: Sequence[tuple[float, PlacedT]], apart: float) -> list[PlacedT]:
+def _without_duplicates(weighted: Sequence[tuple[float, CandidateT]], apart: float) -> list[CandidateT]:
     """Return the strongest of each group of candidates that are the same die."""
-    kept: list[PlacedT] = []
+    kept: list[CandidateT] = []
     for _, one in sorted(weighted, key=lambda pair: -pair[0]):
         if all(_distance(one, other) > apart * (one.side_px + other.side_px) / 2 for other in kept):
             kept.append(one)
     return kept
 
 
-def _distance(one: Candidate | FoundDie, other: Candidate | FoundDie) -> float:
+def _distance(one: Candidate, other: Candidate) -> float:
     return math.hypot(one.x_px - other.x_px, one.y_px - other.y_px)
 
 

@@ -100,13 +100,14 @@ def _die_in_picture(die: FoundDie, image: Image, scale: float, faces: FaceSet | 
     middle, half = np.array([die.x_px, die.y_px]), die.side_px * BOX_PER_SIDE / 2
     box = np.clip([middle - half, middle + half], 0, image.shape[1::-1]).ravel() / scale
     left, top, right, bottom = (round(float(end), 1) for end in box)
+    value: int | str | None
     if faces is not None:
-        chances = faces.probabilities(die.square)
-        face = max(chances, key=lambda name: chances[name])
-        return DieInPicture((left, top, right, bottom), face, die.is_die * chances[face])
-    if die.cocked > 0.5:
-        return DieInPicture((left, top, right, bottom), None, die.is_die * die.cocked)
-    # among all classes, not only the six values as in ``die.values()``: a die with other faces would look certain
-    pips = die.probabilities[: len(VALUES)]
-    best = int(pips.argmax())
-    return DieInPicture((left, top, right, bottom), int(VALUES[best]), float(pips[best]))
+        value, chance = max(faces.probabilities(die.square).items(), key=lambda pair: pair[1])
+        probability = die.is_die * chance
+    elif die.cocked > 0.5:
+        value, probability = None, die.is_die * die.cocked
+    else:
+        # among all classes, not only the six values as in ``die.values()``: a die with other faces would look certain
+        pips = die.probabilities[: len(VALUES)]
+        value, probability = int(VALUES[pips.argmax()]), float(pips.max())
+    return DieInPicture((left, top, right, bottom), value, probability)

@@ -125,7 +125,7 @@ class DiceReader:
         above = camera_z - self._window.height_mm
         return (camera_x - x) / above, (y - camera_y) / above
 
-    def _position_mm(self, die: Candidate | FoundDie, camera_mm: FloatArray) -> tuple[float, float]:
+    def _position_mm(self, die: Candidate, camera_mm: FloatArray) -> tuple[float, float]:
         """Return a die's position: on the ray of its upper side, at the height given by its size."""
         x, y = self._on_plane(die.x_px, die.y_px)
         camera_x, camera_y, camera_z = camera_mm.tolist()
