@@ -70,12 +70,14 @@ class PlaneWindow:
             (self.far_mm - y_mm) * self.px_per_mm - 0.5,
         )
 
+    def to_mm(self, column: NumberT, row: NumberT) -> tuple[NumberT, NumberT]:
+        """Map columns and rows of the sampled picture to the world's x and y: the inverse of ``to_pixels``."""
+        return self.left_mm + (column + 0.5) / self.px_per_mm, self.far_mm - (row + 0.5) / self.px_per_mm
+
     def pixels_mm(self) -> tuple[FloatArray, FloatArray]:
         """Return the world's x of each column, (columns,), and y of each row, (rows, 1), of the sampled picture."""
         rows, columns = self.shape
-        x_mm = self.left_mm + (np.arange(columns, dtype=np.float64) + 0.5) / self.px_per_mm
-        y_mm = self.far_mm - (np.arange(rows, dtype=np.float64) + 0.5) / self.px_per_mm
-        return np.asarray(x_mm), np.asarray(y_mm[:, None])
+        return self.to_mm(np.arange(columns, dtype=np.float64), np.arange(rows, dtype=np.float64)[:, None])
 
     def pixels_of(self, points_mm: FloatArray) -> FloatArray:
         """Map points (..., 2) of the plane to the columns and rows of the sampled picture, (..., 2)."""
@@ -203,6 +205,13 @@ def median(values: FloatsT, axis: int = 0) -> FloatsT:
     parted = np.partition(values, half if is_odd else (half - 1, half), axis=axis)
     upper = parted.take(half, axis)
     return np.asarray(upper if is_odd else (parted.take(half - 1, axis) + upper) / 2, dtype=values.dtype)
+
+
+def median_where(values: FloatArray, chosen: npt.NDArray[np.bool_]) -> FloatArray:
+    """Return the median of each row's chosen values, (rows,); infinite for a row without any."""
+    ordered = np.sort(np.where(chosen, values, np.inf), axis=1)
+    rows, count = np.arange(len(values)), chosen.sum(axis=1)
+    return np.asarray((ordered[rows, np.maximum(count - 1, 0) // 2] + ordered[rows, count // 2]) / 2)
 
 
 def quantile(values: FloatArray | FloatImage, share: float) -> FloatArray:

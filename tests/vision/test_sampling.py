@@ -16,6 +16,7 @@ from vision.sampling import (
     max_channel,
     mean_channel,
     median,
+    median_where,
     min_channel,
     plane_map,
     quantile,
@@ -41,6 +42,12 @@ def test_a_window_begins_at_its_far_left_corner() -> None:
     assert window.to_pixels(-60.0, 50.0) == (-0.5, -0.5)
     assert window.to_pixels(40.0, -30.0) == (199.5, 159.5)
     assert window.to_pixels(-59.75, 49.75) == (0.0, 0.0)
+
+
+def test_millimetres_of_a_window_are_the_inverse_of_its_pixels() -> None:
+    window = PlaneWindow(-12.0, 30.0, 50.0, 40.0, 5.0, 1.6)
+    assert window.to_mm(0.0, 0.0) == pytest.approx((-12 + 0.5 / 1.6, 30 - 0.5 / 1.6))
+    assert window.to_pixels(*window.to_mm(7.25, 3.5)) == pytest.approx((7.25, 3.5))
 
 
 def test_each_pixel_of_a_window_maps_to_its_point_in_the_picture(camera: CameraModel, pose: Pose) -> None:
@@ -109,6 +116,14 @@ def test_the_median_equals_numpys(count: int, axis: int) -> None:
     values = np.random.default_rng(count).normal(size=(count, count, 3))
     assert np.array_equal(median(values, axis), np.median(values, axis=axis))
     assert median(values.astype(np.float32), axis).dtype == np.float32
+
+
+def test_the_median_of_chosen_values_equals_numpys() -> None:
+    values = np.random.default_rng(4).normal(size=(40, 9))
+    chosen = np.random.default_rng(5).random(values.shape) < np.linspace(0.1, 1, 40)[:, None]
+    chosen[0], chosen[-1] = False, True
+    expected = [np.median(row[own]) if own.any() else np.inf for row, own in zip(values, chosen, strict=True)]
+    assert median_where(values, chosen) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.65, 1.0])

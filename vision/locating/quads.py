@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import FloatArray, FloatImage, Image
-from vision.sampling import TONE_CURVE, median, remapped
+from vision.sampling import TONE_CURVE, median, median_where, remapped
 
 
 @dataclass(frozen=True)
@@ -159,15 +159,7 @@ def _robust_lines(points: FloatArray, clear: npt.NDArray[np.bool_]) -> tuple[Flo
         sine, cosine = np.sin(angle), np.cos(angle)
         lines = np.column_stack([-sine, cosine, sine * x - cosine * y])
         distance = np.abs(down * cosine[:, None] - across * sine[:, None])
-        before, kept = kept, clear & (distance <= np.maximum(0.25, 2.5 * _median_where(distance, clear))[:, None])
+        before, kept = kept, clear & (distance <= np.maximum(0.25, 2.5 * median_where(distance, clear))[:, None])
         if (kept == before).all():
             break
     return lines, fitted
-
-
-def _median_where(values: FloatArray, chosen: npt.NDArray[np.bool_]) -> FloatArray:
-    """Return the median of each row's chosen values; infinite for a row without any."""
-    ordered = np.sort(np.where(chosen, values, np.inf), axis=1)
-    count = chosen.sum(axis=1)
-    rows = np.arange(len(values))
-    return np.asarray((ordered[rows, np.maximum(count - 1, 0) // 2] + ordered[rows, count // 2 % values.shape[1]]) / 2)

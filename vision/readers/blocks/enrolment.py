@@ -229,9 +229,7 @@ def _fit_known(
         scaled = transformed_mask(mask, scale=scale)
         finder = FaceFinder(BlockAppearance({}, {symbol: scaled}), BlockPieces.on(surface).side_mm, ENROL_PX_PER_MM)
         column, row = rough_centre(finder, light, middle, REACH_MM * ENROL_PX_PER_MM)
-        x = window.left_mm + (column + 0.5) / ENROL_PX_PER_MM
-        y = window.far_mm - (row + 0.5) / ENROL_PX_PER_MM
-        fits.append((fit_face(finder, light, window, (x, y)), scaled))
+        fits.append((fit_face(finder, light, window, window.to_mm(column, row)), scaled))
         if fits[-1][0].correlation > GOOD_FIT:
             break
     return max(fits, key=lambda one: one[0].correlation)

@@ -265,8 +265,7 @@ def fit_face(finder: FaceFinder, picture: FloatImage, window: PlaneWindow, middl
     _, fit, degrees, template, found_left, found_top = max(fits, key=lambda one: one[0])
     length = len(template.mask)
     face, ink = face_and_ink(patch[found_top : found_top + length, found_left : found_left + length], template.mask)
-    x_mm = window.left_mm + (left + found_left + length / 2) / scale
-    y_mm = window.far_mm - (top + found_top + length / 2) / scale
+    x_mm, y_mm = window.to_mm(left + found_left + (length - 1) / 2, top + found_top + (length - 1) / 2)
     return FaceFit(template.symbol, template.quarter, x_mm, y_mm, degrees, fit, face, ink, scores, by_turn[degrees])
 
 

@@ -113,21 +113,16 @@ class DiceReader:
         """Return the length of a die's edge, limited to the layout's range."""
         return min(max(edge_mm, self._pieces.smallest_mm), self._pieces.largest_mm)
 
-    def _on_plane(self, x_px: float, y_px: float) -> tuple[float, float]:
-        """Convert pixels of the flattened picture to millimetres in its plane."""
-        scale, window = _SETTINGS.px_per_mm, self._window
-        return window.left_mm + (x_px + 0.5) / scale, window.far_mm - (y_px + 0.5) / scale
-
     def _slant(self, x_px: float, y_px: float, camera_mm: FloatArray) -> tuple[float, float]:
         """Return the slant, as in ``finding.SlantAt``, at a pixel of the flattened picture."""
-        x, y = self._on_plane(x_px, y_px)
+        x, y = self._window.to_mm(x_px, y_px)
         camera_x, camera_y, camera_z = camera_mm.tolist()
         above = camera_z - self._window.height_mm
         return (camera_x - x) / above, (y - camera_y) / above
 
     def _position_mm(self, die: Candidate, camera_mm: FloatArray) -> tuple[float, float]:
         """Return a die's position: on the ray of its upper side, at the height given by its size."""
-        x, y = self._on_plane(die.x_px, die.y_px)
+        x, y = self._window.to_mm(die.x_px, die.y_px)
         camera_x, camera_y, camera_z = camera_mm.tolist()
         away, above = camera_z - self._window.height_mm, camera_z - self._surface.height_mm
         side = die.side_px / _SETTINGS.px_per_mm

@@ -19,7 +19,7 @@ from vision.frame import BoolImage, FloatArray
 from vision.geometry import unit_circle
 from vision.readers.discs.finder import DiscFit, TopPlane
 from vision.readers.discs.shape import Circles, DiscShape, beyond_mm
-from vision.sampling import median
+from vision.sampling import median, median_where
 
 INSIDE_TOP_MM = 2.6
 """Rim of the top that is left out. Larger: an inexact centre matters less, and fewer points are left."""
@@ -172,8 +172,5 @@ def _edges(
     if nearer is not None:
         kept &= ~plane.mask_at(nearer, outer)
     apart = (plane.at(inner) - plane.at(outer)) / (EDGE_FLOORS + noise)[:, None]
-    count = kept.sum(axis=1)
-    ordered = np.sort(np.where(kept, np.sqrt((apart**2).sum(axis=-1)), np.inf), axis=1)
-    rows = np.arange(len(centres))
-    middle = (ordered[rows, np.maximum(count - 1, 0) // 2] + ordered[rows, np.minimum(count // 2, DIRECTIONS - 1)]) / 2
-    return np.where(count >= FEWEST_DIRECTIONS, middle, 0.0)
+    contrast = median_where(np.sqrt((apart**2).sum(axis=-1)), kept)
+    return np.where(kept.sum(axis=1) >= FEWEST_DIRECTIONS, contrast, 0.0)
