@@ -20,9 +20,9 @@ from vision.layout.table import TableLayout
 from vision.locating.board_hints import MarkerSighting
 from vision.locating.edges import Edges
 from vision.locating.lattice import BoardSighting, KnownPoints, clear_boards, fit_to_lines, symmetric_poses
-from vision.locating.markers import FoundBy, Marker, MarkerDetector
-from vision.locating.patterns import find_expected, similarity_at
-from vision.locating.pose import PoseFit, agreement_px, corner_pairs, marker_error_px
+from vision.locating.markers import FoundBy, Marker
+from vision.locating.patterns import MarkerPatterns
+from vision.locating.pose import PoseFit, agrees, corner_pairs, marker_error_px
 from vision.locating.refinement import grid_agrees, refine_by_grid
 from vision.locating.steps import Steps
 from vision.opencv import as_grey
@@ -90,9 +90,7 @@ def _known_corners(layout: TableLayout, markers: Sequence[Marker]) -> KnownPoint
     return KnownPoints(points, pixels, np.repeat(weights, 4))
 
 
-def fit_by_lines(
-    grey: Image, camera: CameraModel, layout: TableLayout, markers: Sequence[Marker], finder: MarkerDetector
-) -> Steps[PoseFit | None]:
+def fit_by_lines(patterns: MarkerPatterns, layout: TableLayout, markers: Sequence[Marker]) -> Steps[PoseFit | None]:
     """Return the pose by the board's lines, turned and moved by whole squares so that most markers are where they were
     seen.
 
@@ -100,7 +98,7 @@ def fit_by_lines(
     or covered to be detected. ``None`` where no board is found, where the orientation stays open, where the lines
     contradict every marker, and where several sheets can't be told apart.
     """
-    surface = layout.surfaces[0]
+    camera, surface = patterns.camera, layout.surfaces[0]
     if not isinstance(surface, GridSurface) or (isinstance(surface.pieces, Ink) and not markers):
         return None
     seen = [
@@ -109,18 +107,18 @@ def fit_by_lines(
         )
         for marker in markers
     ]
-    boards = yield from clear_boards(grey, camera, layout.board, seen)
+    boards = yield from clear_boards(patterns.grey, camera, layout.board, seen)
     yield
     for edges, sighting in boards[: _SETTINGS.boards]:
         poses = _most_agreeing_poses(camera, symmetric_poses(sighting.pose, layout.board), layout, markers)
-        similarities = [_total_similarity(grey, camera, pose, layout, finder) for pose in poses]
+        similarities = [_total_similarity(patterns, pose) for pose in poses]
         order = np.argsort(similarities)[::-1]
         if not poses or (
             len(poses) > 1 and similarities[order[0]] - similarities[order[1]] < _SETTINGS.clearly_likelier
         ):
             continue
         first = order[0]
-        used = _markers_in_place(grey, camera, poses[first], layout, markers, finder)
+        used = _markers_in_place(patterns, poses[first], markers)
         fitted = fit_lines_and_markers(edges, camera, poses[first], layout, used)
         if fitted is not None and fitted.is_clear:
             unused = tuple(one for one in markers if one.marker_id not in {other.marker_id for other in used})
@@ -160,12 +158,9 @@ def _count_agreeing_markers(camera: CameraModel, pose: Pose, layout: TableLayout
     return len({one.marker_id for one, away in zip(markers, away_px.tolist(), strict=True) if away < one.side_px / 2})
 
 
-def _total_similarity(
-    grey: Image, camera: CameraModel, pose: Pose, layout: TableLayout, finder: MarkerDetector
-) -> float:
+def _total_similarity(patterns: MarkerPatterns, pose: Pose) -> float:
     """Return the total similarity of the markers' positions to the markers; small values count little."""
-    ids = layout.markers.centres_mm
-    likeness = [similarity_at(grey, camera, pose, layout.markers, marker_id, finder) for marker_id in ids]
+    likeness = [patterns.similarity(pose, marker_id) for marker_id in patterns.layout.centres_mm]
     return float(np.sum(np.square(np.maximum(likeness, 0.0))))
 
 
@@ -179,26 +174,16 @@ def is_imprecise(fit: PoseFit) -> bool:
     return len(fit.ids) < _SETTINGS.enough_markers and any(marker.found_by not in _SHARP for marker in fit.used)
 
 
-def _markers_in_place(
-    grey: Image,
-    camera: CameraModel,
-    pose: Pose,
-    layout: TableLayout,
-    markers: Sequence[Marker],
-    finder: MarkerDetector,
-) -> tuple[Marker, ...]:
+def _markers_in_place(patterns: MarkerPatterns, pose: Pose, markers: Sequence[Marker]) -> tuple[Marker, ...]:
     """Return the marker of each id that is where a pose puts it."""
+    camera, layout = patterns.camera, patterns.layout
     in_place = []
-    for marker_id in sorted(layout.markers.centres_mm):
+    for marker_id in sorted(layout.centres_mm):
         seen = [marker for marker in markers if marker.marker_id == marker_id]
-        if not any(_agrees(camera, pose, layout, marker) for marker in seen):
-            found = find_expected(grey, camera, pose, layout.markers, marker_id, finder)
+        if not any(agrees(camera, pose, layout, marker) for marker in seen):
+            found = patterns.find(pose, marker_id)
             seen = [] if found is None else [found]
-        agreeing = [marker for marker in seen if _agrees(camera, pose, layout, marker)]
+        agreeing = [marker for marker in seen if agrees(camera, pose, layout, marker)]
         if agreeing:
-            in_place.append(min(agreeing, key=lambda one: marker_error_px(camera, pose, layout.markers, one)))
+            in_place.append(min(agreeing, key=lambda one: marker_error_px(camera, pose, layout, one)))
     return tuple(in_place)
-
-
-def _agrees(camera: CameraModel, pose: Pose, layout: TableLayout, marker: Marker) -> bool:
-    return marker_error_px(camera, pose, layout.markers, marker) <= agreement_px(layout.markers, marker)

@@ -27,13 +27,12 @@ from vision.locating.lattice import BoardSighting, board_near, clear_boards, is_
 from vision.locating.lines_and_markers import fit_by_lines, has_few_sharp_markers, is_imprecise
 from vision.locating.markers import FoundBy, Marker, MarkerDetector, PictureMarkers, ids_text
 from vision.locating.notices import notices_of, seen_text, what_to_do
-from vision.locating.patterns import find_expected, refine_marker
+from vision.locating.patterns import MarkerPatterns
 from vision.locating.pose import (
     PoseFit,
-    agreement_px,
+    agrees,
     fit_from,
     fit_poses,
-    marker_error_px,
     marker_errors_px,
     merge_fits,
     shapes_agree,
@@ -126,13 +125,14 @@ def search_table(
     check_size(image, camera)
     seen_by = markers or PictureMarkers(image)
     grey = seen_by.grey
+    patterns = MarkerPatterns(grey, camera, layout.markers, MarkerDetector(layout.markers.dictionary))
     wanted = frozenset(layout.markers.centres_mm)
     if not wanted:
         return location_from_lines(board_by_lines(grey, camera, layout, previous), layout, previous)
     found: tuple[Marker, ...] = ()
     fits: list[PoseFit] = []
     # two markers that agree determine where the others are: if those were searched for there, they are hidden
-    for step in _detection_steps(seen_by, camera, layout, fits, thorough):
+    for step in _detection_steps(seen_by, patterns, layout, fits, thorough):
         fresh = tuple(marker for marker in step.markers if marker.marker_id in wanted and not _is_known(marker, found))
         if fresh:
             found += fresh
@@ -141,7 +141,7 @@ def search_table(
             break
         if step.slow:
             yield
-    refined = [_remeasure_markers(fit, grey, camera, layout) for fit in fits]
+    refined = [_remeasure_markers(fit, patterns) for fit in fits]
     sound = [fit for fit in refined if shapes_agree(camera, layout.markers, fit)]
     # more than two that contradict each other in every way indicate another camera's calibration
     if _contradicting_fits(sound) and len({marker.marker_id for marker in found}) <= _SETTINGS.few_markers:
@@ -155,7 +155,7 @@ def search_table(
         sound = sure
     elif (not sound or _contradicting_fits(sound) or is_imprecise(sound[0])) and has_few_sharp_markers(found):
         yield
-        by_lines = yield from fit_by_lines(grey, camera, layout, found, MarkerDetector(layout.markers.dictionary))
+        by_lines = yield from fit_by_lines(patterns, layout, found)
         sound = sound if by_lines is None else [by_lines]
     return _choose(sound, found, camera, layout, previous)
 
@@ -227,10 +227,7 @@ def _decide_by_surface(
     held = [
         replace(fit, pose=previous, rivals=())
         for fit in fits
-        if all(
-            marker_error_px(camera, previous, layout.markers, marker) <= agreement_px(layout.markers, marker)
-            for marker in fit.used
-        )
+        if all(agrees(camera, previous, layout.markers, marker) for marker in fit.used)
     ]
     return max(held, key=lambda fit: len(fit.ids), default=None)
 
@@ -266,10 +263,10 @@ class _Detected(NamedTuple):
 
 
 def _detection_steps(
-    seen: PictureMarkers, camera: CameraModel, layout: TableLayout, fits: list[PoseFit], thorough: bool
+    seen: PictureMarkers, patterns: MarkerPatterns, layout: TableLayout, fits: list[PoseFit], thorough: bool
 ) -> Iterator[_Detected]:
     """Yield detections from fast to thorough. The caller fills ``fits`` between the steps."""
-    grey, finder = seen.grey, MarkerDetector(layout.markers.dictionary)
+    finder = patterns.finder
     wanted = frozenset(layout.markers.centres_mm)
     # a sheet's markers are too small to be found at half size
     is_sheet = isinstance(layout.surfaces[0].pieces, Ink)
@@ -280,9 +277,9 @@ def _detection_steps(
     if len({marker.marker_id for marker in found} & wanted) >= _SETTINGS.enough_markers:
         yield _Detected(found)
         if fits and len(fits[0].ids) >= _SETTINGS.enough_markers and not fits[0].unused:
-            yield _Detected(_search_expected(grey, camera, layout, fits[:1], finder), where_expected=True)
+            yield _Detected(_search_expected(patterns, fits[:1]), where_expected=True)
     yield _Detected(seen.find(finder, MarkerDetector.plain))
-    yield _Detected(_search_expected(grey, camera, layout, fits, finder), where_expected=True)
+    yield _Detected(_search_expected(patterns, fits), where_expected=True)
     if not thorough:
         return
     searched_from = [fit.ids for fit in fits]
@@ -291,38 +288,38 @@ def _detection_steps(
     for find in (*finds, partial(seen.outlined, finder, sorted(wanted))):
         yield _Detected(find(), slow=True)
         if [fit.ids for fit in fits] != searched_from:
-            yield _Detected(_search_expected(grey, camera, layout, fits, finder), where_expected=True)
+            yield _Detected(_search_expected(patterns, fits), where_expected=True)
             searched_from = [fit.ids for fit in fits]
 
 
-def _search_expected(
-    grey: Image, camera: CameraModel, layout: TableLayout, fits: Sequence[PoseFit], finder: MarkerDetector
-) -> tuple[Marker, ...]:
+def _search_expected(patterns: MarkerPatterns, fits: Sequence[PoseFit]) -> tuple[Marker, ...]:
+    layout = patterns.layout
     found: list[Marker] = []
     for fit in fits[:2]:
         for pose in (fit.pose, *fit.rivals[:1]):
-            for marker_id in sorted(set(layout.markers.centres_mm) - fit.ids):
-                expected_px = project(camera, pose, layout.markers.corners_mm(marker_id))
+            for marker_id in sorted(set(layout.centres_mm) - fit.ids):
+                expected_px = project(patterns.camera, pose, layout.corners_mm(marker_id))
                 # another pose may have led to it already
                 if _is_known(Marker(marker_id, expected_px), found):
                     continue
-                marker = find_expected(grey, camera, pose, layout.markers, marker_id, finder)
+                marker = patterns.find(pose, marker_id)
                 if marker is not None and not _is_known(marker, found):
                     found.append(marker)
     return tuple(found)
 
 
-def _remeasure_markers(fit: PoseFit, grey: Image, camera: CameraModel, layout: TableLayout) -> PoseFit:
+def _remeasure_markers(fit: PoseFit, patterns: MarkerPatterns) -> PoseFit:
     """Measure the fit's markers again by their whole pattern, where their outlines are not exact enough.
 
     Rival poses that explain the new measurements better come first.
     """
     if is_sharp(fit.error_px, len(fit.used)):
         return fit
-    finder = MarkerDetector(layout.markers.dictionary)
-    used = [refine_marker(grey, camera, fit.pose, layout.markers, marker, finder) for marker in fit.used]
-    poses = (fit.pose, *fit.rivals)
-    better = merge_fits([fit_from(camera, layout.markers, pose, used, unused=fit.unused) for pose in poses])
+    used = [patterns.refined(fit.pose, marker) for marker in fit.used]
+    fits = [
+        fit_from(patterns.camera, patterns.layout, pose, used, unused=fit.unused) for pose in (fit.pose, *fit.rivals)
+    ]
+    better = merge_fits(fits)
     return fit if len(used) > 2 and fit.error_px < better.error_px else better
 
 

@@ -106,6 +106,11 @@ def agreement_px(layout: MarkerLayout, marker: Marker) -> float:
     return max(_SETTINGS.agrees_within_px, _SETTINGS.agrees_within_mm * marker.side_px / layout.side_mm)
 
 
+def agrees(camera: CameraModel, pose: Pose, layout: MarkerLayout, marker: Marker) -> bool:
+    """Return whether a marker is about where a pose puts it."""
+    return marker_error_px(camera, pose, layout, marker) <= agreement_px(layout, marker)
+
+
 def shapes_agree(camera: CameraModel, layout: MarkerLayout, fit: PoseFit) -> bool:
     """Return whether the markers have the size and slant that their pose predicts.
 

@@ -26,7 +26,7 @@ from vision.layout.pieces import Ink
 from vision.layout.table import TableLayout
 from vision.locating.location import TableLocation, check_size, is_sharp, locate, location_from_fit, search_table
 from vision.locating.markers import FoundBy, Marker, MarkerDetector, PictureMarkers, redetect_markers
-from vision.locating.patterns import refine_marker
+from vision.locating.patterns import MarkerPatterns
 from vision.locating.pose import agreement_px, fit_from
 from vision.locating.searches import Pauses, ThoroughSearches
 from vision.sampling import median
@@ -223,10 +223,11 @@ class TableTracker:
         self._pushed = (self._pushed | moved) - set(still)
         for marker_id in self._pushed:
             self._corners.pop(marker_id, None)
-        careful = not is_sharp(before.error_px, len(self._corners))
-        for marker in self._markers_to_match(still, frame.sequence) if careful else still.values():
-            if careful:
-                marker = refine_marker(grey, self._camera, before.pose, self._layout.markers, marker, self._finder)
+        measured = list(still.values())
+        if not is_sharp(before.error_px, len(self._corners)):
+            patterns = MarkerPatterns(grey, self._camera, self._layout.markers, self._finder)
+            measured = [patterns.refined(before.pose, one) for one in self._markers_to_match(still, frame.sequence)]
+        for marker in measured:
             rows = self._corners.setdefault(marker.marker_id, deque(maxlen=_SETTINGS.averaged_frames))
             rows.append(marker.corners_px)
         averaged = [

@@ -24,6 +24,7 @@ from vision.locating.lattice import BoardSighting, clear_boards, symmetric_poses
 from vision.locating.lines_and_markers import fit_by_lines
 from vision.locating.location import locate
 from vision.locating.markers import MarkerDetector
+from vision.locating.patterns import MarkerPatterns
 from vision.locating.steps import Steps, finish
 
 ALL = (0, 1, 2, 3)
@@ -291,7 +292,7 @@ def test_lines_that_fit_a_square_away_follow_the_visible_markers(
     markers = [marker for marker in finder.plain(whole_grey) if marker.marker_id in {0, 2}]
     farther = Pose(pose.rotation, pose.translation + pose.rotation @ (0.0, layout.board.cell_mm, 0.0))
     show_lines(symmetric_poses(farther, layout.board)[quarters])
-    found = present(finish(fit_by_lines(whole_grey, camera, layout, markers, finder)))
+    found = present(finish(fit_by_lines(MarkerPatterns(whole_grey, camera, layout.markers, finder), layout, markers)))
     assert found.ids == set(ALL), "the others are found where they must be"
     assert board_error_mm(camera, layout, found.pose, pose) < 2.5
 
@@ -301,8 +302,10 @@ def test_lines_that_contradict_every_visible_marker_are_rejected(whole_grey, cam
     (marker, *_) = finder.plain(whole_grey)
     elsewhere = replace(marker, corners_px=marker.corners_px + np.array([120.0, 90.0]))
     show_lines()
-    assert finish(fit_by_lines(whole_grey, camera, layout, (), finder)) is not None
-    assert finish(fit_by_lines(whole_grey, camera, layout, (elsewhere,), finder)) is None
+    assert finish(fit_by_lines(MarkerPatterns(whole_grey, camera, layout.markers, finder), layout, ())) is not None
+    assert (
+        finish(fit_by_lines(MarkerPatterns(whole_grey, camera, layout.markers, finder), layout, (elsewhere,))) is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -316,11 +319,12 @@ def test_the_orientation_of_a_board_must_be_clearly_likelier_than_every_other(
     show_lines()
     turned = symmetric_poses(pose, layout.board)
 
-    def similarity(grey, camera, seen_pose, markers, marker_id, finder):
+    def similarity(patterns, seen_pose, marker_id):
         return likeness[int(np.argmin([np.linalg.norm(seen_pose.rotation - one.rotation) for one in turned]))]
 
-    monkeypatch.setattr("vision.locating.lines_and_markers.similarity_at", similarity)
-    found = finish(fit_by_lines(whole_grey, camera, layout, (), MarkerDetector(layout.markers.dictionary)))
+    monkeypatch.setattr(MarkerPatterns, "similarity", similarity)
+    patterns = MarkerPatterns(whole_grey, camera, layout.markers, MarkerDetector(layout.markers.dictionary))
+    found = finish(fit_by_lines(patterns, layout, ()))
     assert (found is not None) == decides
     if found is not None:
         assert found.by_lines

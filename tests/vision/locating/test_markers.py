@@ -13,7 +13,7 @@ from vision.frame import FloatArray
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.table import TableLayout
 from vision.locating.markers import FoundBy, Marker, MarkerDetector, redetect_markers
-from vision.locating.patterns import match_expected, refine_marker
+from vision.locating.patterns import MarkerPatterns
 from vision.locating.quads import grow_quad, quad_area, refine_quad, refine_quads
 from vision.opencv import as_grey
 
@@ -49,7 +49,7 @@ def test_a_marker_too_blurred_to_trace_is_matched_by_its_pattern(render_table, c
     grey = as_grey(render_table(pose, blur_px=3.5))
     finder = MarkerDetector(layout.markers.dictionary)
     assert 1 not in {marker.marker_id for marker in finder.plain(grey)}
-    marker = match_expected(grey, camera, pose, layout.markers, 1, finder)
+    marker = MarkerPatterns(grey, camera, layout.markers, finder).match(pose, 1)
     assert marker is not None
     true = project(camera, pose, layout.markers.corners_mm(1))
     assert np.abs(marker.centre_px - true.mean(axis=0)).max() < 0.3
@@ -58,15 +58,15 @@ def test_a_marker_too_blurred_to_trace_is_matched_by_its_pattern(render_table, c
 def test_a_missing_or_different_marker_is_not_matched(render_table, camera, layout, pose):
     finder = MarkerDetector(layout.markers.dictionary)
     hidden = as_grey(render_table(pose, hidden={1}))
-    assert match_expected(hidden, camera, pose, layout.markers, 1, finder) is None
+    assert MarkerPatterns(hidden, camera, layout.markers, finder).match(pose, 1) is None
     other = as_grey(render_table(pose, hidden={1}, extra=[(2, (175.0, 175.0))]))
-    assert match_expected(other, camera, pose, layout.markers, 1, finder) is None
+    assert MarkerPatterns(other, camera, layout.markers, finder).match(pose, 1) is None
 
 
 def test_a_marker_whose_pattern_does_not_fit_is_not_refined(render_table, camera, layout, pose):
     grey = as_grey(render_table(pose, hidden={1}))
     marker = Marker(1, project(camera, pose, layout.markers.corners_mm(1)))
-    assert refine_marker(grey, camera, pose, layout.markers, marker, MarkerDetector("DICT_4X4_50")) is marker
+    assert MarkerPatterns(grey, camera, layout.markers, MarkerDetector("DICT_4X4_50")).refined(pose, marker) is marker
 
 
 def test_an_unknown_dictionary_is_named():

@@ -14,7 +14,7 @@ from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.table import TableLayout
 from vision.locating.markers import FoundBy, Marker, MarkerDetector, redetect_markers
-from vision.locating.patterns import find_expected, match_expected, rectify, refine_marker, similarity_at
+from vision.locating.patterns import MarkerPatterns
 from vision.locating.refinement import grid_agrees, grid_contrast, refine_by_grid
 from vision.opencv import as_grey
 
@@ -60,11 +60,11 @@ def test_a_marker_is_matched_exactly_within_more_than_half_its_side(
     finder: MarkerDetector,
 ) -> None:
     grey, elsewhere = as_grey(picture), shifted(pose, *off_mm)
-    matched = match_expected(grey, camera, elsewhere, layout.markers, marker_id, finder)
+    matched = MarkerPatterns(grey, camera, layout.markers, finder).match(elsewhere, marker_id)
     assert off_px(matched, true) < 0.25
     assert matched is not None
     assert matched.found_by is FoundBy.MATCHED
-    found = find_expected(grey, camera, elsewhere, layout.markers, marker_id, finder)
+    found = MarkerPatterns(grey, camera, layout.markers, finder).find(elsewhere, marker_id)
     assert off_px(found, true) < 1.0
 
 
@@ -73,13 +73,13 @@ def test_a_marker_beyond_the_search_range_is_not_matched(
 ) -> None:
     grey = as_grey(picture)
     for marker_id in range(4):
-        assert match_expected(grey, camera, shifted(pose, 26.0), layout.markers, marker_id, finder) is None
+        assert MarkerPatterns(grey, camera, layout.markers, finder).match(shifted(pose, 26.0), marker_id) is None
     outside = shifted(pose, 900.0)
-    assert match_expected(grey, camera, outside, layout.markers, 1, finder) is None
-    assert find_expected(grey, camera, outside, layout.markers, 1, finder) is None
-    assert similarity_at(grey, camera, outside, layout.markers, 1, finder) == 0.0
+    assert MarkerPatterns(grey, camera, layout.markers, finder).match(outside, 1) is None
+    assert MarkerPatterns(grey, camera, layout.markers, finder).find(outside, 1) is None
+    assert MarkerPatterns(grey, camera, layout.markers, finder).similarity(outside, 1) == 0.0
     marker = Marker(1, project(camera, pose, layout.markers.corners_mm(1)))
-    assert refine_marker(grey, camera, outside, layout.markers, marker, finder) is marker
+    assert MarkerPatterns(grey, camera, layout.markers, finder).refined(outside, marker) is marker
 
 
 @pytest.mark.parametrize(("blur_px", "within_px"), [(0.7, 0.25), (2.0, 0.6), (3.0, 1.5)])
@@ -96,11 +96,11 @@ def test_a_marker_is_measured_again_by_its_whole_pattern(
     grey = as_grey(render_table(pose, blur_px=blur_px))
     for marker_id, corners in true.items():
         rough = Marker(marker_id, corners + np.array([1.2, -0.9]), FoundBy.OUTLINED)
-        again = refine_marker(grey, camera, pose, layout.markers, rough, finder)
+        again = MarkerPatterns(grey, camera, layout.markers, finder).refined(pose, rough)
         assert off_px(again, true) < within_px
         assert again.found_by is FoundBy.OUTLINED
         far = Marker(marker_id, corners + 0.2 * rough.side_px, FoundBy.OUTLINED)
-        assert refine_marker(grey, camera, pose, layout.markers, far, finder) is far
+        assert MarkerPatterns(grey, camera, layout.markers, finder).refined(pose, far) is far
 
 
 @pytest.mark.parametrize("light", [0.05, 0.3, 1.3])
@@ -115,8 +115,8 @@ def test_a_match_does_not_depend_on_the_light(
 ) -> None:
     grey = as_grey(render_table(pose, light=light, noise=1.0))
     for marker_id in range(4):
-        assert off_px(match_expected(grey, camera, pose, layout.markers, marker_id, finder), true) < 0.5
-        assert similarity_at(grey, camera, pose, layout.markers, marker_id, finder) > 0.95
+        assert off_px(MarkerPatterns(grey, camera, layout.markers, finder).match(pose, marker_id), true) < 0.5
+        assert MarkerPatterns(grey, camera, layout.markers, finder).similarity(pose, marker_id) > 0.95
 
 
 def test_half_a_marker_is_as_similar_as_its_better_half(
@@ -130,9 +130,9 @@ def test_half_a_marker_is_as_similar_as_its_better_half(
             half = [(one + away) / 2 - out * 0.0, one + out, other + out, other + (middle - (one + other) / 2)]
             card = picture.copy()
             cv2.fillConvexPoly(card, np.round(project(camera, pose, half)).astype(np.int32), (90, 120, 60))
-            shown = similarity_at(as_grey(card), camera, pose, layout.markers, marker_id, finder)
+            shown = MarkerPatterns(as_grey(card), camera, layout.markers, finder).similarity(pose, marker_id)
             assert shown > 0.85
-    whole = similarity_at(as_grey(picture), camera, pose, layout.markers, 1, finder)
+    whole = MarkerPatterns(as_grey(picture), camera, layout.markers, finder).similarity(pose, 1)
     assert whole > 0.97
 
 
@@ -140,21 +140,21 @@ def test_a_position_without_its_marker_is_not_similar(
     render_table: RenderTable, camera: CameraModel, layout: TableLayout, pose: Pose, finder: MarkerDetector
 ) -> None:
     hidden = as_grey(render_table(pose, hidden={1}))
-    assert similarity_at(hidden, camera, pose, layout.markers, 1, finder) < 0.4
+    assert MarkerPatterns(hidden, camera, layout.markers, finder).similarity(pose, 1) < 0.4
     other = as_grey(render_table(pose, hidden={1}, extra=[(2, layout.markers.centres_mm[1])]))
-    assert similarity_at(other, camera, pose, layout.markers, 1, finder) < 0.9
-    assert match_expected(other, camera, pose, layout.markers, 1, finder) is None
+    assert MarkerPatterns(other, camera, layout.markers, finder).similarity(pose, 1) < 0.9
+    assert MarkerPatterns(other, camera, layout.markers, finder).match(pose, 1) is None
     quarter = as_grey(
         render_table(Pose(pose.rotation @ np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]]), pose.translation))
     )
-    assert match_expected(quarter, camera, pose, layout.markers, 1, finder) is None
+    assert MarkerPatterns(quarter, camera, layout.markers, finder).match(pose, 1) is None
 
 
 def test_a_patch_shows_its_surroundings_from_straight_above(
-    picture: Image, camera: CameraModel, layout: TableLayout, pose: Pose
+    picture: Image, camera: CameraModel, layout: TableLayout, pose: Pose, finder: MarkerDetector
 ) -> None:
     grey = as_grey(picture)
-    patch = rectify(grey, camera, pose, layout.markers, 2, half_mm=30.0, px_per_mm=2.0)
+    patch = MarkerPatterns(grey, camera, layout.markers, finder).rectified(pose, 2, half_mm=30.0, px_per_mm=2.0)
     assert patch is not None
     assert patch.image.shape == (121, 121)
     half = layout.markers.side_mm / 2
