@@ -11,9 +11,11 @@ Image = npt.NDArray[np.uint8]
 """Height x width x 3, blue-green-red, 8 bits a channel (or height x width for one channel)."""
 
 FloatArray = npt.NDArray[np.float64]
+IndexArray = npt.NDArray[np.intp]
+BoolArray = npt.NDArray[np.bool_]
 FloatImage = npt.NDArray[np.float32]
 """Height x width (x channels)."""
-BoolImage = npt.NDArray[np.bool_]
+BoolImage = BoolArray
 """A mask, height x width."""
 
 

@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import FloatArray, FloatImage, Image
+from vision.frame import BoolArray, FloatArray, FloatImage, Image, IndexArray
 from vision.geometry import CameraModel, Pose, Rectangle, project
 
 PixelMap = npt.NDArray[np.float32]
@@ -207,7 +207,7 @@ def median(values: FloatsT, axis: int = 0) -> FloatsT:
     return np.asarray(upper if is_odd else (parted.take(half - 1, axis) + upper) / 2, dtype=values.dtype)
 
 
-def median_where(values: FloatArray, chosen: npt.NDArray[np.bool_]) -> FloatArray:
+def median_where(values: FloatArray, chosen: BoolArray) -> FloatArray:
     """Return the median of each row's chosen values, (rows,); infinite for a row without any."""
     ordered = np.sort(np.where(chosen, values, np.inf), axis=1)
     rows, count = np.arange(len(values)), chosen.sum(axis=1)
@@ -222,9 +222,7 @@ def quantile(values: FloatArray | FloatImage, share: float) -> FloatArray:
     return np.asarray(parted[..., lower] + rest * (parted[..., upper] - parted[..., lower]), dtype=np.float64)
 
 
-def square_sums(
-    pictures: Sequence[npt.NDArray[Any]], centres: npt.NDArray[np.intp], side: int
-) -> list[npt.NDArray[Any]]:
+def square_sums(pictures: Sequence[npt.NDArray[Any]], centres: IndexArray, side: int) -> list[npt.NDArray[Any]]:
     """Return the sums of each picture, all (rows, columns), in a square around each centre, (n,).
 
     ``centres`` are their rows and columns, (2, n), ``side`` is in pixels. Beyond the border there is nothing.

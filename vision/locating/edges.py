@@ -12,9 +12,8 @@ from dataclasses import dataclass, fields
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
-from vision.frame import FloatArray, Image
+from vision.frame import FloatArray, Image, IndexArray
 from vision.geometry import CameraModel
 from vision.opencv import undistort_points
 
@@ -84,7 +83,7 @@ class Edges:
         planes = np.cross(rays[:, 0], rays[:, 1])
         return cls(ends, rays, _unit(planes), _unit(rays.mean(axis=1)), np.linalg.norm(flat[:, 1] - flat[:, 0], axis=1))
 
-    def chosen(self, which: slice | npt.NDArray[np.intp]) -> Edges:
+    def chosen(self, which: slice | IndexArray) -> Edges:
         """Return the edges of a slice, or those at some indices."""
         return Edges(*(getattr(self, part.name)[which] for part in fields(self)))
 
@@ -155,7 +154,7 @@ def _perpendicular_directions(edges: Edges, direction: FloatArray) -> Iterator[F
     yield from _distinct_directions(directions, edges.chosen(others).votes(directions), _SETTINGS.crossings)
 
 
-def _distinct_directions(directions: FloatArray, votes: npt.NDArray[np.float64], most: int) -> Iterator[FloatArray]:
+def _distinct_directions(directions: FloatArray, votes: FloatArray, most: int) -> Iterator[FloatArray]:
     """Yield the directions with most votes, without near duplicates."""
     kept: list[FloatArray] = []
     for index in np.argsort(-votes):

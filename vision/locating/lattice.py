@@ -15,17 +15,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from vision.frame import BoolImage, FloatArray, Image
+from vision.frame import BoolImage, FloatArray, Image, IndexArray
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.surfaces import GridSurface
 from vision.locating.board_hints import BoardHint, MarkerSighting
 from vision.locating.edges import Edges, candidate_rotations
 from vision.locating.pose import refine_pose
 from vision.locating.steps import Steps
-
-IndexArray = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)

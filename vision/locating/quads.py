@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import FloatArray, FloatImage, Image
+from vision.frame import BoolArray, FloatArray, FloatImage, Image
 from vision.sampling import TONE_CURVE, median, median_where, remapped
 
 
@@ -99,9 +99,7 @@ def refine_quads(grey: Image, quads_px: Sequence[FloatArray]) -> list[FloatArray
     return refined
 
 
-def _edge_lines(
-    grey: Image, starts: FloatArray, ends: FloatArray, quads: FloatArray
-) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+def _edge_lines(grey: Image, starts: FloatArray, ends: FloatArray, quads: FloatArray) -> tuple[FloatArray, BoolArray]:
     """Return unit lines (sides, 3), (a, b, c), on dark-to-light edges between corners, and whether each is clear."""
     along = ends - starts
     lengths = np.hypot(along[:, 0], along[:, 1])
@@ -144,7 +142,7 @@ def _linear_levels() -> FloatImage:
     return undo_tone_curve(np.arange(256)).astype(np.float32)
 
 
-def _robust_lines(points: FloatArray, clear: npt.NDArray[np.bool_]) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+def _robust_lines(points: FloatArray, clear: BoolArray) -> tuple[FloatArray, BoolArray]:
     """Fit lines (n, 3) to rows of points (n, m, 2), ignoring outliers; also returns whether each was fitted."""
     kept = clear
     lines, fitted = np.zeros((len(points), 3)), np.ones(len(points), dtype=np.bool_)

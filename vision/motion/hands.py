@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import BoolImage, FloatArray, Image
+from vision.frame import BoolImage, FloatArray, Image, IndexArray
 from vision.motion.background import BackgroundModel, Difference, FrameFeatures, RestMap, frame_features
 from vision.sampling import SHRINK, shrink
 
@@ -114,7 +114,7 @@ class HandDetection:
     mask: BoolImage
     connected: bool = False
 
-    def share(self, pixels: npt.NDArray[np.intp]) -> float:
+    def share(self, pixels: IndexArray) -> float:
         """Return the share (0 to 1) that the hand hides of pixels from ``HandDetector.pixels_inside``; 0 of none."""
         return float(self.mask.ravel()[pixels].mean()) if len(pixels) else 0.0
 
@@ -207,7 +207,7 @@ class HandDetector:
         connected = bool(parts.border[parts.labels[hand]].any())
         return HandDetection(kind if self._calm or kind is HandState.HAND else HandState.STARTING, hand, connected)
 
-    def pixels_inside(self, outline_px: npt.ArrayLike) -> npt.NDArray[np.intp]:
+    def pixels_inside(self, outline_px: npt.ArrayLike) -> IndexArray:
         """Return flat indices in a detection's mask, (m,), of the pixels in an outline in the picture, shape (n, 2)."""
         return np.flatnonzero(self._fill_outline(np.asarray(outline_px, dtype=np.float64).reshape(-1, 2)))
 
@@ -352,7 +352,7 @@ class _Regions:
         lost = cv2.morphologyEx(difference.lost.astype(np.uint8), cv2.MORPH_OPEN, _disc(1)) > 0
         return cls(np.asarray(labels, dtype=np.uint16), np.asarray(statistics, dtype=np.int32), np.asarray(lost))
 
-    def count(self, where: BoolImage) -> npt.NDArray[np.intp]:
+    def count(self, where: BoolImage) -> IndexArray:
         """Return the number of marked pixels in each region; none are counted for label 0."""
         if len(self.statistics) == 1:
             return np.zeros(1, dtype=np.intp)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import FloatArray, Frame, Image
+from vision.frame import FloatArray, Frame, Image, IndexArray
 from vision.geometry import CameraModel, Pose, outline_px, project
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import Surface, named_places
@@ -24,7 +24,7 @@ class HandMonitor:
         self._camera = camera
         self._surface = surface
         self._finder: HandDetector | None = None
-        self._place_pixels: Mapping[str, npt.NDArray[np.intp]] = {}
+        self._place_pixels: Mapping[str, IndexArray] = {}
         self._corners_px: FloatArray = np.zeros((4, 2))
         self._time_s: float | None = None
 

@@ -15,9 +15,8 @@ from itertools import product
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
-from vision.frame import FloatArray, FloatImage, Image
+from vision.frame import BoolArray, FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
@@ -216,7 +215,7 @@ def _smooth(light: FloatImage) -> FloatImage:
     return np.asarray(cv2.GaussianBlur(light, (0, 0), 0.7) + np.float32(0.02), dtype=np.float32)
 
 
-def _grid_points(surface: GridSurface) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+def _grid_points(surface: GridSurface) -> tuple[FloatArray, BoolArray]:
     """Return points on the grid's lines, off their crossings, (n, 2), and whether each is on an upright line, (n,):
     first those that are.
     """

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
-from vision.frame import BoolImage, FloatArray, FloatImage
+from vision.frame import BoolImage, FloatArray, FloatImage, IndexArray
 from vision.sampling import linear_light, median
 from vision.surface.view import RectifiedView
 
@@ -20,7 +19,7 @@ faster, but outlines are less exact.
 """
 
 
-def coarse_px(coordinates_px: FloatArray) -> npt.NDArray[np.intp]:
+def coarse_px(coordinates_px: FloatArray) -> IndexArray:
     """Return the coarse pixels nearest to coordinates in a view at its full scale, rows or columns (...), (...).
 
     A coarse pixel is the mean of COARSER pixels along each side, so its centre is the middle of theirs.

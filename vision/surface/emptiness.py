@@ -15,9 +15,8 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
-from vision.frame import FloatArray
+from vision.frame import BoolArray, FloatArray, IndexArray
 from vision.layout.surfaces import GridSurface
 from vision.sampling import linear_light_table, median, square_sums
 from vision.surface.occlusion import SurfaceEvidence
@@ -78,7 +77,7 @@ class EmptinessCurves:
         return np.asarray(np.clip(self.constant + np.sum(costs, axis=0), self.least, most), dtype=np.float64)
 
 
-def is_unclear(measures: Mapping[str, FloatArray]) -> npt.NDArray[np.bool_]:
+def is_unclear(measures: Mapping[str, FloatArray]) -> BoolArray:
     """Return whether hardly a line of the board is visible, (places,): then uniformity proves little."""
     return measures["board not clear"] > _SETTINGS.unclear
 
@@ -163,7 +162,7 @@ def _without_margin(view: RectifiedView, surface: GridSurface) -> tuple[slice, s
     return slice(round(top + 0.5), round(bottom + 0.5)), slice(round(left + 0.5), round(right + 0.5))
 
 
-def _centre_pixels(surface: GridSurface, shape: tuple[int, int]) -> npt.NDArray[np.intp]:
+def _centre_pixels(surface: GridSurface, shape: tuple[int, int]) -> IndexArray:
     """Return the row and column of each place's centre in a view of the board alone, (2, places)."""
     x, y = surface.centres_mm.T
     rows, columns = shape

@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import BoolImage, FloatArray, FloatImage
+from vision.frame import BoolArray, BoolImage, FloatArray, FloatImage
 from vision.layout.surfaces import GridSurface
 from vision.sampling import PlaneWindow
 from vision.surface.paper import nearest_turn
@@ -64,7 +64,7 @@ class FilledCells:
     ``arms_mm`` are the middles of the arms of the grid's corners, (corners, 4, 2); see ``SheetLines``.
     """
 
-    def __init__(self, surface: GridSurface, window: PlaneWindow, arms_mm: npt.NDArray[np.float64]) -> None:
+    def __init__(self, surface: GridSurface, window: PlaneWindow, arms_mm: FloatArray) -> None:
         rows, columns = window.shape
         bounds, cell_px = surface.bounds_mm, surface.cell_mm * window.px_per_mm
         left, near = window.to_pixels(bounds.left_mm, bounds.near_mm)
@@ -94,7 +94,7 @@ class FilledCells:
             corners_mm, _DIAGONALS * surface.cell_mm * 0.75, window, self._quarters
         )
 
-    def mark_objects(self, ink: BoolImage, solid: BoolImage, even: npt.NDArray[np.bool_]) -> BoolImage:
+    def mark_objects(self, ink: BoolImage, solid: BoolImage, even: BoolArray) -> BoolImage:
         """Mark objects with the colour of ink.
 
         ``ink`` are all pixels of such a colour, ``solid`` those of regions wider than strokes; ``even`` says for each
@@ -166,13 +166,13 @@ class FilledCells:
         found[ink] = far
         return found
 
-    def _shares(self, pixels: BoolImage) -> npt.NDArray[np.float64]:
+    def _shares(self, pixels: BoolImage) -> FloatArray:
         """Return the marked share of each cell inside its border; the first is what is beside the grid, in cells."""
         return np.asarray(np.bincount(self._cells[pixels & self._inner], minlength=self._count) / self._area)
 
 
 def _indices_and_labels(
-    points_mm: npt.NDArray[np.float64], steps_mm: npt.NDArray[np.float64], window: PlaneWindow, labels: Cells
+    points_mm: FloatArray, steps_mm: FloatArray, window: PlaneWindow, labels: Cells
 ) -> tuple[tuple[Cells, Cells], Cells]:
     """Return rows and columns of points in the view, and the labels at steps from them."""
     at = np.round(window.pixels_of(points_mm)).astype(np.intp)
@@ -180,7 +180,7 @@ def _indices_and_labels(
     return (at[..., 1], at[..., 0]), np.asarray(labels[beside[..., 1], beside[..., 0]])
 
 
-def _shares(pixels: BoolImage, labels: Cells) -> npt.NDArray[np.float64]:
+def _shares(pixels: BoolImage, labels: Cells) -> FloatArray:
     """Return the marked share of the pixels with each label."""
     total = np.bincount(labels.ravel())
     return np.asarray(np.bincount(labels[pixels], minlength=len(total)) / np.maximum(total, 1))

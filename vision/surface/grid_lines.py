@@ -13,12 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import BoolImage, FloatArray, FloatImage
+from vision.frame import BoolArray, BoolImage, FloatArray, FloatImage, IndexArray
 from vision.layout.surfaces import GridSurface
 from vision.sampling import MAD_TO_SIGMA, TONE_CURVE, PlaneWindow, median, quantile, sample
 
 FloatRow = npt.NDArray[np.float32]
-IndexRow = npt.NDArray[np.intp]
 
 OFFSETS_MM = (-5.5, -4.5, -2.4, -1.6, -0.8, 0.0, 0.8, 1.6, 2.4, 4.5, 5.5)
 """Offsets, in mm, at which the light across a line is measured; the outer two on each side are board. Wider: tolerates
@@ -100,16 +99,16 @@ class LineParts:
     """
 
     profiles: npt.NDArray[np.float32]
-    points: npt.NDArray[np.intp]
+    points: IndexArray
     ends: npt.NDArray[np.int32]
-    upright: npt.NDArray[np.bool_]
+    upright: BoolArray
 
     def open(self, not_bare: BoolImage) -> BoolImage:
         """Return whether each point of each part is bare, shape (parts, points)."""
         return np.asarray(~not_bare[self.points[..., 0], self.points[..., 1]])
 
 
-def _parts(segments: npt.NDArray[np.float64], shifts_mm: npt.NDArray[np.float64], window: PlaneWindow) -> LineParts:
+def _parts(segments: FloatArray, shifts_mm: FloatArray, window: PlaneWindow) -> LineParts:
     starts, ways = segments[:, :2], segments[:, 2:] - segments[:, :2]
     across = np.column_stack([-ways[:, 1], ways[:, 0]]) / np.linalg.norm(ways, axis=1, keepdims=True)
     starts = starts + shifts_mm[:, None] * across
@@ -132,18 +131,18 @@ class LineEvidence:
     ``decidable``: a line would be visible above the noise there. ``clearness``: contrast relative to the expected one.
     """
 
-    missing_log_odds: npt.NDArray[np.float64]
-    judged: npt.NDArray[np.bool_]
-    decidable: npt.NDArray[np.bool_]
-    clearness: npt.NDArray[np.float64]
+    missing_log_odds: FloatArray
+    judged: BoolArray
+    decidable: BoolArray
+    clearness: FloatArray
 
     @property
-    def seen(self) -> npt.NDArray[np.bool_]:
+    def seen(self) -> BoolArray:
         """Whether each part is visible, (parts,)."""
         return np.asarray(self.missing_log_odds < _SETTINGS.seen)
 
     @property
-    def missing(self) -> npt.NDArray[np.bool_]:
+    def missing(self) -> BoolArray:
         """Whether each part is missing, (parts,)."""
         return np.asarray(self.missing_log_odds > _SETTINGS.missing)
 
@@ -221,7 +220,7 @@ class GridLines:
 
 def _contrasts(
     grey: FloatImage, parts: LineParts, is_open: BoolImage
-) -> tuple[FloatRow, FloatRow, FloatRow, IndexRow, IndexRow, FloatRow]:
+) -> tuple[FloatRow, FloatRow, FloatRow, IndexArray, IndexArray, FloatRow]:
     """Return by part, (parts,): contrast in levels if dark and if bright, the level beside it, the offsets at which
     it is darkest and brightest, and the difference in level between its sides.
     """
@@ -238,9 +237,7 @@ def _contrasts(
     return beside - middle.min(axis=0), middle.max(axis=0) - beside, beside, darkest, brightest, step
 
 
-def _agree_with_others(
-    place: IndexRow, where: npt.NDArray[np.float64], seen: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.bool_]:
+def _agree_with_others(place: IndexArray, where: FloatArray, seen: BoolArray) -> BoolArray:
     """Return whether each part is found at the offset predicted by the others, (parts,).
 
     ``place`` is the offset at which each was found, ``where`` is 1 and its centre's position on the board, (parts, 3).
@@ -256,7 +253,7 @@ def _agree_with_others(
 
 def _missing_log_odds(
     stands_out: npt.NDArray[np.floating], level: npt.NDArray[np.floating], null: npt.NDArray[np.floating]
-) -> tuple[npt.NDArray[np.float64], float]:
+) -> tuple[FloatArray, float]:
     """Return log-odds that lines are missing (the ratio of two normal likelihoods, without a line and with one as faint
     as it may be there), and the expected contrast for each level of the surroundings.
     """

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
-from vision.frame import BoolImage, FloatArray
+from vision.frame import BoolImage, FloatArray, IndexArray
 from vision.sampling import square_sums
 from vision.surface.colours import COARSER, SurfaceColours, coarse_px
 from vision.surface.grid_lines import LineEvidence
@@ -42,7 +41,7 @@ class PlaceExaminer:
         self._plan = plan
         self._hidden = self._hidden_by_pieces(sampler)
 
-    def _hidden_by_pieces(self, sampler: SurfaceSampler) -> npt.NDArray[np.intp]:
+    def _hidden_by_pieces(self, sampler: SurfaceSampler) -> IndexArray:
         """Return the indices of the coarse pixels hidden by points of a piece on each place, (places, points)."""
         surface = self._plan.surface
         solid, count = surface.solid_at(surface.places[0]), len(surface.places)

@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import BoolImage, FloatArray
+from vision.frame import BoolImage, FloatArray, IndexArray
 from vision.layout.surfaces import GridSurface
 from vision.sampling import PlaneWindow
 from vision.surface.colours import COARSER, coarse_px
@@ -51,11 +51,11 @@ class SurfacePlan:
     lines: GridLines
     rim: SurfaceRim
     around: FloatArray
-    middles: npt.NDArray[np.intp]
+    middles: IndexArray
     never_bare: BoolImage
     beside: BoolImage
     deep: BoolImage
-    nearest: npt.NDArray[np.intp]
+    nearest: IndexArray
 
     @classmethod
     def of(cls, surface: GridSurface) -> SurfacePlan:
@@ -106,7 +106,7 @@ def _printed_centres(surface: GridSurface, window: PlaneWindow) -> BoolImage:
     return np.asarray(printed > 0)
 
 
-def _nearest_part(lines: GridLines, shape: tuple[int, int]) -> npt.NDArray[np.intp]:
+def _nearest_part(lines: GridLines, shape: tuple[int, int]) -> IndexArray:
     """Return the index of the line part nearest to each coarse pixel."""
     away = np.full(shape, 255, dtype=np.uint8)
     for ends in lines.parts.ends // COARSER:

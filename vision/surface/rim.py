@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import BoolImage
+from vision.frame import BoolArray, BoolImage, IndexArray
 from vision.layout.surfaces import GridSurface
 from vision.sampling import PlaneWindow, median
 from vision.surface.colours import COARSER, SurfaceColours, coarse_px
@@ -78,14 +78,14 @@ class RimEvidence:
     holds for a region's rim if it holds for ``RimSettings.crossed_parts`` of its parts.
     """
 
-    missing: npt.NDArray[np.bool_]
-    table_differs: npt.NDArray[np.bool_]
-    inside_differs: npt.NDArray[np.bool_]
-    entered: npt.NDArray[np.bool_]
-    continues: npt.NDArray[np.bool_]
-    inside: npt.NDArray[np.intp]
+    missing: BoolArray
+    table_differs: BoolArray
+    inside_differs: BoolArray
+    entered: BoolArray
+    continues: BoolArray
+    inside: IndexArray
 
-    def _parts_touched_by(self, pixels: BoolImage) -> npt.NDArray[np.bool_]:
+    def _parts_touched_by(self, pixels: BoolImage) -> BoolArray:
         hit = pixels[self.inside[..., 0], self.inside[..., 1]]
         return np.asarray(hit.mean(axis=1) >= 0.5)
 
@@ -119,8 +119,8 @@ class SurfaceRim:
 
     def __init__(self, surface: GridSurface, window: PlaneWindow) -> None:
         half_x, half_y = surface.bounds_mm.right_mm, surface.bounds_mm.far_mm
-        inside: list[npt.NDArray[np.intp]] = []
-        outside: list[npt.NDArray[np.intp]] = []
+        inside: list[IndexArray] = []
+        outside: list[IndexArray] = []
         for out_x, out_y in ((0, 1), (1, 0), (0, -1), (-1, 0)):
             half = half_y if out_x else half_x
             count = round(2 * half / _SETTINGS.part_mm)
@@ -176,7 +176,7 @@ def _difference_from_table(off: npt.NDArray[np.float32]) -> npt.NDArray[np.float
     return np.asarray(np.hypot(off[:, 0], off[:, 1]) + shade, dtype=np.float32)
 
 
-def _narrow_runs(marked: npt.NDArray[np.bool_], off: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
+def _narrow_runs(marked: BoolArray, off: npt.NDArray[np.floating]) -> BoolArray:
     """Return runs of marked parts of a side, (parts,), that are at most as long as an arm is wide, with abrupt ends.
 
     ``off`` is each part's difference from the table, 0 if it isn't judged; the reflection of a lamp fades in and out.
@@ -192,8 +192,8 @@ def _narrow_runs(marked: npt.NDArray[np.bool_], off: npt.NDArray[np.floating]) -
 
 
 def _means(
-    logs: npt.NDArray[np.float32], is_seen: BoolImage, pixels: npt.NDArray[np.intp]
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
+    logs: npt.NDArray[np.float32], is_seen: BoolImage, pixels: IndexArray
+) -> tuple[npt.NDArray[np.float32], BoolArray]:
     """Return the mean colour of each part's pixels, (parts, 3), and whether most of them are visible, (parts,)."""
     values = logs.reshape(-1, 3).take(pixels, axis=0)
     is_open = is_seen.ravel().take(pixels)

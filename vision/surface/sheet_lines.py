@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import BoolImage, FloatImage
+from vision.frame import BoolArray, BoolImage, FloatArray, FloatImage
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
 from vision.sampling import MAD_TO_SIGMA, PixelMap, PlaneWindow, mean_channel, median, quantile, sample
@@ -88,8 +88,8 @@ class ArmEvidence:
     lines are too faint or blurred to judge.
     """
 
-    missing: npt.NDArray[np.bool_]
-    even: npt.NDArray[np.bool_]
+    missing: BoolArray
+    even: BoolArray
     are_seen: bool = True
     """Whether lines show, or ink may lie over most of them."""
 
@@ -170,7 +170,7 @@ class SheetLines:
         return pixels
 
 
-def _profiles(corners_mm: npt.NDArray[np.float64], cell_mm: float, window: PlaneWindow) -> PixelMap:
+def _profiles(corners_mm: FloatArray, cell_mm: float, window: PlaneWindow) -> PixelMap:
     """Return the pixel map across each arm of each corner, (corners, arms, offsets, points, 2)."""
     along = np.linspace(*_ALONG_CELLS, _POINTS)
     maps = []

@@ -12,9 +12,8 @@ from functools import reduce
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
-from vision.frame import BoolImage, FloatArray, FloatImage
+from vision.frame import BoolArray, BoolImage, FloatArray, FloatImage
 from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
@@ -153,9 +152,7 @@ class SheetOcclusionDetector:
         found.sort(key=lambda occlusion: -occlusion.area_mm2)
         return SurfaceEvidence(tuple(found), {}, are_lines_seen=lines.are_seen)
 
-    def _objects_like_ink(
-        self, odd: BoolImage, filled: BoolImage, hue: FloatImage, even: npt.NDArray[np.bool_]
-    ) -> BoolImage:
+    def _objects_like_ink(self, odd: BoolImage, filled: BoolImage, hue: FloatImage, even: BoolArray) -> BoolImage:
         """Return objects with a pen's colour: they lie across lines, or their hue is not that of the sheet's other
         cells.
         """

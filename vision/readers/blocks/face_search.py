@@ -19,7 +19,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import FloatArray, FloatImage, Image
+from vision.frame import FloatArray, FloatImage, Image, IndexArray
 from vision.layout.surfaces import Surface
 from vision.readers.blocks.appearance import BlockAppearance
 from vision.readers.blocks.faces import (
@@ -58,7 +58,7 @@ LEAST_COARSE_FIT = 0.64
 class _Upright:
     """Detections sampled upright: by row its detection, rotation and view; ``light`` is (rows, side, side, 3)."""
 
-    sight: npt.NDArray[np.intp]
+    sight: IndexArray
     degrees: FloatArray
     middles_mm: FloatArray
     light: FloatImage

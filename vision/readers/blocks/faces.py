@@ -127,9 +127,9 @@ def relative_clarity(clarity: FloatArray) -> FloatArray:
 def edge_clarity(
     gradient_x: FloatImage,
     gradient_y: FloatImage,
-    middles_px: npt.NDArray[np.float64],
+    middles_px: FloatArray,
     side_px: float,
-) -> npt.NDArray[np.float64]:
+) -> FloatArray:
     """Return the gradient across the four edges of squares with centres (n, 2) in a picture, for each of
     ``TURNS_DEG``; (n, turns).
     """

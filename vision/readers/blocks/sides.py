@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import FloatArray, FloatImage, Image
+from vision.frame import BoolArray, FloatArray, FloatImage, Image
 from vision.geometry import SIDE_CORNERS, Side
 from vision.readers.blocks.appearance import BlockAppearance, log_ratio
 from vision.readers.blocks.faces import face_and_ink, view_weights
@@ -82,7 +82,7 @@ class SideView:
     points_px: PixelMap
     height_px: float
     width_px: float
-    open: npt.NDArray[np.bool_]
+    open: BoolArray
 
     @property
     def open_share(self) -> float:

@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import FloatImage
+from vision.frame import FloatArray, FloatImage
 
 Mask = npt.NDArray[np.float32]
 
@@ -26,13 +26,13 @@ SUPERSAMPLING = 8
 """Factor by which symbols are drawn larger, then shrunk. Higher: smoother edges, but slower."""
 
 
-def _polygon(radii: npt.NDArray[np.float64], first_angle_rad: float) -> npt.NDArray[np.float64]:
+def _polygon(radii: FloatArray, first_angle_rad: float) -> FloatArray:
     """Return corners at equal angles, clockwise as drawn, in fractions of the face's side from its centre."""
     angles = first_angle_rad + np.arange(len(radii)) * 2 * np.pi / len(radii)
     return np.column_stack([radii * np.cos(angles), radii * np.sin(angles)])
 
 
-def _crossed_bars(length: float, angle_rad: float) -> list[npt.NDArray[np.float64]]:
+def _crossed_bars(length: float, angle_rad: float) -> list[FloatArray]:
     half_length, half_width = length / 2, 0.1
     bar = np.array(
         [
@@ -49,7 +49,7 @@ def _crossed_bars(length: float, angle_rad: float) -> list[npt.NDArray[np.float6
     return turned
 
 
-def _shapes(symbol: str) -> tuple[list[npt.NDArray[np.float64]], list[tuple[float, float, float, float]]]:
+def _shapes(symbol: str) -> tuple[list[FloatArray], list[tuple[float, float, float, float]]]:
     """Return polygons, and rings as (x, y, radius, line width), all in fractions of the face's side."""
     up = -np.pi / 2
     if symbol == "star":

@@ -14,9 +14,8 @@ from functools import cache
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
-from vision.frame import FloatArray, Image
+from vision.frame import FloatArray, Image, IndexArray
 from vision.opencv import as_lab, points_2d
 from vision.readers.dice.networks import Networks, SquareView, crop, square_input
 from vision.sampling import median, quantile
@@ -150,7 +149,7 @@ def _square_around(image: Image, place: Place, slant: Slant) -> Image:
 
 
 @cache
-def _table_and_body() -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def _table_and_body() -> tuple[IndexArray, IndexArray]:
     """Return the pixels of a square around a die, and those in its middle, as indices of the flattened square."""
     away = np.hypot(*(np.indices((SQUARE_PX, SQUARE_PX)) - (SQUARE_PX - 1) / 2)).ravel()
     return np.flatnonzero((away > 23) & (away < 31)), np.flatnonzero(away < 8)
@@ -220,7 +219,7 @@ def _support_distances(turns: FloatArray, slant: Slant) -> FloatArray:
     return np.asarray(((1 - _ROUNDING) * cube + _ROUNDING * np.linalg.norm(in_space, axis=1)) / 2, dtype=np.float64)
 
 
-def _fit_error(reach: npt.NDArray[np.float64], cubes: npt.NDArray[np.float64]) -> float:
+def _fit_error(reach: FloatArray, cubes: FloatArray) -> float:
     """Return the error of the best cube, in edges, with size and position fitted by least squares.
 
     Size and position are independent: in opposite directions, they act alike and oppositely.

@@ -17,7 +17,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import BoolImage, FloatArray, FloatImage, Image
+from vision.frame import BoolImage, FloatArray, FloatImage, Image, IndexArray
 from vision.geometry import unit_circle
 from vision.layout.pieces import DiscPieces
 from vision.opencv import as_colour
@@ -86,7 +86,7 @@ COMPARED_MM = 7.0
 _WAYS = unit_circle(DIRECTIONS)
 
 
-def _steps(most: int, step: int) -> npt.NDArray[np.intp]:
+def _steps(most: int, step: int) -> IndexArray:
     """Return offsets in both directions, in multiples of a step up to a maximum, shape (n, 2)."""
     steps = np.arange(-most, most + 1, step)
     offsets = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
@@ -96,11 +96,10 @@ def _steps(most: int, step: int) -> npt.NDArray[np.intp]:
 _COARSE, _CLOSE, _CLOSEST = _steps(REACH_MM, COARSE_MM), _steps(2, 1), _steps(1, 1)
 """Offsets of the first search, of the second, and of the comparison without a ball, in pixels."""
 
-Numbers = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float32]
 
 
-def _flat_indices(window: PlaneWindow, points_mm: FloatArray) -> Numbers:
+def _flat_indices(window: PlaneWindow, points_mm: FloatArray) -> IndexArray:
     """Return flat indices of the pixels at points (..., 2) of a plane; beyond its border those of the border."""
     rows, columns = window.shape
     column, row = window.to_pixels(points_mm[..., 0], points_mm[..., 1])
@@ -263,13 +262,13 @@ class DiscFinder:
     def _best(
         self,
         plane: TopPlane,
-        chosen: Numbers,
-        offsets: Numbers,
+        chosen: IndexArray,
+        offsets: IndexArray,
         nearer: BoolImage | None,
         *,
         whole: bool = False,
         last: bool = False,
-    ) -> tuple[Numbers, Floats, Floats]:
+    ) -> tuple[IndexArray, Floats, Floats]:
         """Choose the offset with the most contrast for each place, from offsets in pixels (places, n, 2).
 
         Leaves out what a ball would cover, unless ``whole``. ``last`` returns the circle's centre rather than the
@@ -308,9 +307,9 @@ class DiscFinder:
     def _colours_at_offsets(
         self,
         plane: TopPlane,
-        samples: tuple[Numbers, Floats],
-        chosen: Numbers,
-        offsets: Numbers,
+        samples: tuple[IndexArray, Floats],
+        chosen: IndexArray,
+        offsets: IndexArray,
         nearer: BoolImage | None,
         whole: bool,
     ) -> tuple[FloatImage, FloatImage]:
@@ -324,7 +323,7 @@ class DiscFinder:
             weights = np.where(nearer.reshape(-1)[moved], np.float32(0), weights)
         return np.take(plane.channels, moved, axis=1), weights
 
-    def _samples(self) -> tuple[tuple[Numbers, Floats], tuple[Numbers, Floats]]:
+    def _samples(self) -> tuple[tuple[IndexArray, Floats], tuple[IndexArray, Floats]]:
         """Return flat indices of pixels inside and outside each place's circle, (places, n), and which count."""
         middles = self._centres[:, None]
         inside = middles + self._within

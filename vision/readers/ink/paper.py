@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import FloatImage, Image
+from vision.frame import BoolArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose
 from vision.layout.surfaces import GridSurface
 from vision.place_picture import SHRINK, PlacePicture
@@ -157,7 +157,7 @@ def ink_on(flat: Image) -> FloatImage:
     return np.asarray(np.clip(1 - np.where(is_coloured, least, middle), 0, 1), dtype=np.float32)
 
 
-def cells_near_ink(ink: FloatImage) -> npt.NDArray[np.bool_]:
+def cells_near_ink(ink: FloatImage) -> BoolArray:
     """Return which cells of a flat picture's ink have any inside or in the cells around them, (rows, columns)."""
     rows, columns = (side // CELL_PX - round(2 * MARGIN_CELLS) for side in ink.shape)
     margin, line = round(MARGIN_CELLS * CELL_PX), round(LINE_CELLS * CELL_PX)

@@ -22,7 +22,7 @@ from common.durable import write_durably
 from common.json_files import read_json_object
 from common.phrases import counted
 from vision.errors import EnrolmentError
-from vision.frame import FloatArray, FloatImage, Image
+from vision.frame import FloatArray, FloatImage, Image, IndexArray
 from vision.readers.tiles.cells import CELL_PX, DARKEST, TileGrid, flat_cells
 
 UNKNOWN = "?"
@@ -229,7 +229,7 @@ class _Colours:
         sureness = [(light / (light + DARKEST)).min(axis=1) for light in lights]
         return cls(logs[0][:, None] - logs[1][None], np.outer(*sureness))
 
-    def some(self, cells: npt.NDArray[np.intp]) -> _Colours:
+    def some(self, cells: IndexArray) -> _Colours:
         """Return the same for a subset of the seen cells."""
         return _Colours(self.differences[cells], self.sureness[cells])
 
@@ -288,6 +288,6 @@ def _fitted_light(print_off: FloatArray, colours: _Colours, grid: TileGrid) -> F
     return light
 
 
-def _spread(count: int, most: int) -> npt.NDArray[np.intp]:
+def _spread(count: int, most: int) -> IndexArray:
     """Return at most ``most`` of the first ``count`` integers, evenly spaced."""
     return np.unique(np.linspace(0, count - 1, min(most, count)).astype(np.intp))
