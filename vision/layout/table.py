@@ -66,8 +66,6 @@ class TableLayout:
 
     def centre_mm(self, place: str) -> tuple[float, float]:
         """Return the (x, y) of a place's centre in its surface's frame; raises LayoutError for an unknown place."""
-        if len(self.surfaces) == 1:
-            return self.surfaces[0].centre_mm(place)
         return self.surface_of(place).centre_mm(place)
 
     def with_sheets(self, count: int) -> TableLayout:

@@ -60,9 +60,9 @@ _BLOCK = re.compile(r"(\w+)[\s,]+(?:block\s*,?\s*)?(\w+)(?:\s+up)?")
 
 def _block(text: str, surface: Surface) -> tuple[str, str] | None:
     match = _BLOCK.fullmatch(text.lower())
-    symbols = sorted(BlockPieces.on(surface).symbols)
-    if match and symbols and match[2] not in symbols:
-        raise EnrolmentError(f"a block shows one of {', '.join(symbols)}")
+    symbols = BlockPieces.on(surface).symbols
+    if match and match[2] not in symbols:
+        raise EnrolmentError(f"a block shows one of {', '.join(sorted(symbols))}")
     return (match[1], match[2]) if match else None
 
 

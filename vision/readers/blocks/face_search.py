@@ -318,7 +318,7 @@ class RoughFinder:
         ``grid`` is the plane of the tops in the picture.
         """
         count, inner = len(places), self._bank.side_px
-        if count == 0 or len(self._bank) == 0:
+        if count == 0:
             return []
         # the face's centre may be REACH_PX away from the patch's
         side = inner + 2 * REACH_PX

@@ -281,8 +281,7 @@ class BlockReader:
             log_odds -= unsupported * _printed_star_cost(fit.edges, None if colour is None else distances[colour])
         if colour is not None:
             log_odds -= unsupported * _flat_thing_cost(fit.edges, distances[colour])
-        net = self._pieces.net
-        possible = neighbours_in_net(net, fit.symbol) if net else self._appearance.symbols
+        possible = neighbours_in_net(self._pieces.net, fit.symbol)
         sides: dict[str, Mapping[str, float]] = {}
         for view, side_fit in views:
             probabilities = side_probabilities(view, side_fit.fits, possible)

@@ -283,9 +283,10 @@ def side_probabilities(view: SideView, fits: Mapping[str, float], symbols: Seque
 
 
 def neighbours_in_net(net: Mapping[str, str], top: str) -> tuple[str, ...]:
-    """Return the symbols that can be on the sides when ``top`` is up: all but it and its opposite."""
+    """Return the symbols that can be on the sides when ``top`` is up: all but it and its opposite, unless the net has
+    it twice; all of them if the net lacks it.
+    """
     opposite = {"up": "down", "down": "up", "north": "south", "south": "north", "east": "west", "west": "east"}
-    here = next((face for face, symbol in net.items() if symbol == top), None)
-    if here is None:
-        return tuple(dict.fromkeys(net.values()))
-    return tuple(symbol for face, symbol in net.items() if face not in {here, opposite[here]})
+    ups = [face for face, symbol in net.items() if symbol == top]
+    sides = [face for up in ups for face in net if face not in {up, opposite[up]}]
+    return tuple(dict.fromkeys(net[face] for face in sides or net))

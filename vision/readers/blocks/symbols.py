@@ -150,7 +150,7 @@ class TemplateBank:
             for quarter, blur in product(distinct_quarter_turns(mask), blurs_px):
                 upright = np.ascontiguousarray(np.rot90(mask, quarter))
                 small = cv2.resize(upright, (whole, whole), interpolation=cv2.INTER_AREA)
-                blurred = cv2.GaussianBlur(small, (0, 0), blur) if blur > 0 else small
+                blurred = cv2.GaussianBlur(small, (0, 0), blur)
                 drawn.append(blurred[rim : rim + side, rim : rim + side])
                 symbols.append(symbol)
                 quarters.append(quarter)
@@ -158,9 +158,6 @@ class TemplateBank:
         stack = np.asarray(drawn, dtype=np.float32).reshape(len(drawn), side, side)
         rows = unit_rows(stack.reshape(len(drawn), side * side))
         return cls(side, px_per_mm, stack, rows, tuple(symbols), tuple(quarters), tuple(blurs))
-
-    def __len__(self) -> int:
-        return len(self.symbols)
 
     def columns_of(self, symbol: str, blur_px: float) -> list[int]:
         """Return indices of one symbol's templates at one blur."""

@@ -108,3 +108,8 @@ def test_neighbours_leave_out_a_symbol_and_its_opposite() -> None:
     assert set(neighbours_in_net(net, "star")) == {"slider", "x", "hoops", "cross"}
     assert set(neighbours_in_net(net, "x")) == {"star", "stop", "slider", "hoops"}
     assert set(neighbours_in_net(net, "moon")) == set(net.values())
+
+
+def test_a_symbol_on_two_faces_has_the_neighbours_of_both() -> None:
+    net = {"up": "star", "down": "stop", "north": "star", "south": "x", "east": "hoops", "west": "cross"}
+    assert set(neighbours_in_net(net, "star")) == {"star", "x", "hoops", "cross", "stop"}

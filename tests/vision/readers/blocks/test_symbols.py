@@ -22,7 +22,7 @@ def test_every_correlation_is_the_correlation_coefficient(seed: int, contrast: f
     side = BANK.side_px + 4
     patches = (level + contrast * rng.random((3, side, side))).astype(np.float32)
     found = correlations(windows_of(patches, BANK.side_px), BANK.rows)
-    assert found.shape == (3, 5, 5, len(BANK))
+    assert found.shape == (3, 5, 5, len(BANK.rows))
     for _ in range(30):
         patch, down, across, index = (int(rng.integers(size)) for size in found.shape)
         window = patches[patch, down : down + BANK.side_px, across : across + BANK.side_px].astype(np.float64)
