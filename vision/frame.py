@@ -19,14 +19,6 @@ BoolImage = BoolArray
 """A mask, height x width."""
 
 
-def finite_vector(values: object, length: int) -> FloatArray:
-    """Convert values from a file to (length,); raises TypeError, ValueError or OverflowError for anything else."""
-    vector = np.asarray(values, dtype=np.float64).reshape(length)
-    if not np.isfinite(vector).all():
-        raise ValueError(f"got {values} where {length} finite numbers are expected")
-    return vector
-
-
 def is_picture(array: npt.NDArray[np.generic]) -> bool:
     """Return whether an array is an ``Image`` with at least one pixel."""
     is_grey_or_colour = array.ndim == 2 or (array.ndim == 3 and array.shape[2] == 3)

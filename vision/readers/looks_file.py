@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from common.durable import write_durably
 from common.json_files import read_json_object
 from common.phrases import listed
 from vision.errors import EnrolmentError
+from vision.frame import FloatArray
 
 
 def write_looks(path: Path, file_format: str, looks: Mapping[str, Any]) -> None:
@@ -26,3 +29,11 @@ def read_looks(path: Path, *formats: str) -> dict[str, Any]:
         expected = listed([repr(one) for one in formats], "or")
         raise EnrolmentError(f"the looks {path} have format {given!r}; expected {expected}: learn them again")
     return data
+
+
+def finite_vector(values: object, length: int) -> FloatArray:
+    """Convert values from a file to (length,); raises TypeError, ValueError or OverflowError for anything else."""
+    vector = np.asarray(values, dtype=np.float64).reshape(length)
+    if not np.isfinite(vector).all():
+        raise ValueError(f"got {values} where {length} finite numbers are expected")
+    return vector

@@ -15,12 +15,12 @@ from typing import Any
 import cv2
 import numpy as np
 
-from vision.errors import EnrolmentError, FrameError
-from vision.frame import FloatArray, finite_vector
+from vision.errors import EnrolmentError
+from vision.frame import FloatArray
 from vision.images import decode_photo
 from vision.opencv import as_grey
 from vision.readers.blocks.symbols import Mask, drawn_mask
-from vision.readers.looks_file import read_looks, write_looks
+from vision.readers.looks_file import finite_vector, read_looks, write_looks
 
 APPEARANCE_FORMAT = "tabletop-referee looks 1"
 RATIO_FLOOR = 0.04
@@ -79,9 +79,7 @@ def appearance_to_json(looks: BlockAppearance) -> dict[str, Any]:
     """Convert to JSON values: numbers for colours, a PNG in base64 for each mask."""
     masks = {}
     for symbol, mask in looks.masks.items():
-        done, png = cv2.imencode(".png", np.round(mask * 255).clip(0, 255).astype(np.uint8))
-        if not done:
-            raise EnrolmentError(f"the mask of {symbol!r} cannot be written as PNG")
+        png = cv2.imencode(".png", np.round(mask * 255).clip(0, 255).astype(np.uint8))[1]
         masks[symbol] = base64.b64encode(png.tobytes()).decode("ascii")
     return {
         "colours": {name: [round(float(v), 4) for v in ratio] for name, ratio in looks.colours.items()},
@@ -94,7 +92,7 @@ def appearance_from_json(data: Mapping[str, Any]) -> BlockAppearance:
     try:
         colours = {str(name): finite_vector(ratio, 3) for name, ratio in data["colours"].items()}
         masks = {str(symbol): _mask(base64.b64decode(text, validate=True)) for symbol, text in data["masks"].items()}
-    except (KeyError, TypeError, ValueError, OverflowError, AttributeError, FrameError) as wrong:
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as wrong:
         raise EnrolmentError(f"these looks cannot be read ({wrong}): enrol the piece set again") from wrong
     if not masks:
         raise EnrolmentError("these looks have no symbols: enrol the piece set again")
@@ -112,7 +110,7 @@ def load_appearance(path: Path) -> BlockAppearance:
 
 
 def _mask(png: bytes) -> Mask:
-    """Decode a symbol's mask; raises FrameError or ValueError for another picture."""
+    """Decode a symbol's mask; raises ValueError for another picture."""
     grey = as_grey(decode_photo(png, "a mask", most_pixels=MOST_MASK_SIDE_PX**2))
     if grey.shape[0] != grey.shape[1]:
         raise ValueError(f"a mask has {grey.shape[1]} x {grey.shape[0]} pixels where a square is expected")

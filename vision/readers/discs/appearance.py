@@ -14,8 +14,8 @@ import cv2
 import numpy as np
 
 from vision.errors import EnrolmentError
-from vision.frame import FloatArray, FloatImage, finite_vector
-from vision.readers.looks_file import read_looks, write_looks
+from vision.frame import FloatArray, FloatImage
+from vision.readers.looks_file import finite_vector, read_looks, write_looks
 
 APPEARANCE_FORMAT = "tabletop-referee discs 1"
 DARK_FLOOR = 0.012

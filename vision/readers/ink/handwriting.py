@@ -17,7 +17,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.errors import EnrolmentError, FrameError
+from vision.errors import EnrolmentError
 from vision.frame import FloatArray, FloatImage
 from vision.images import decode_photo
 from vision.opencv import as_grey
@@ -115,7 +115,7 @@ class Handwriting:
         try:
             png = base64.b64decode(cells, validate=True)
             picture = as_grey(decode_photo(png, "the handwriting", most_pixels=max(1, len(signs)) * TAUGHT_PX**2))
-        except (ValueError, FrameError):
+        except ValueError:
             raise damaged from None
         if picture.shape != (len(signs) * TAUGHT_PX, TAUGHT_PX):
             raise damaged

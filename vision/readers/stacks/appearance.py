@@ -10,8 +10,8 @@ from types import MappingProxyType
 import numpy as np
 
 from vision.errors import EnrolmentError
-from vision.frame import FloatArray, finite_vector
-from vision.readers.looks_file import read_looks, write_looks
+from vision.frame import FloatArray
+from vision.readers.looks_file import finite_vector, read_looks, write_looks
 from vision.sampling import TONE_CURVE
 
 Stack = tuple[tuple[str, str], ...]
