@@ -133,7 +133,6 @@ class BlockSighting:
     the probabilities of the symbols on each visible side.
     """
 
-    place: str
     face: FaceFit
     solid: CubeSolid
     colour_distance: Mapping[str, float]
@@ -194,11 +193,7 @@ class BlockReader:
     def read(
         self, view: SurfaceView, places: Collection[str], previous: Mapping[str, BlockSighting]
     ) -> dict[str, BlockSighting]:
-        """Detect the blocks, by place, with log-odds above those of a chance match.
-
-        Only ``places`` are examined; the others are copied from ``previous``, the result of an earlier frame with the
-        same pose.
-        """
+        """Detect the blocks, by place, with log-odds above those of a chance match; see ``PieceReader.read``."""
         image, camera, pose = view.image, view.camera, view.pose
         order = self._places_near_to_far(pose)
         looked_at = [place for place in order if place in places]
@@ -220,11 +215,11 @@ class BlockReader:
                 block = kept.get(place)
             if block is None or block.log_odds < _SETTINGS.least_log_odds:
                 continue
-            rival = next((other for other in found.values() if self._overlap(other.solid, block.solid)), None)
+            rival = next((at for at, other in found.items() if self._overlap(other.solid, block.solid)), None)
             if rival is not None:
-                if rival.log_odds >= block.log_odds:
+                if found[rival].log_odds >= block.log_odds:
                     continue
-                del found[rival.place]
+                del found[rival]
             found[place] = block
             if block.log_odds > 0:
                 cv2.fillConvexPoly(nearer, np.round(outlines[place]).astype(np.int32), 1)
@@ -282,12 +277,12 @@ class BlockReader:
         if colour is not None:
             log_odds -= unsupported * _flat_thing_cost(fit.edges, distances[colour])
         possible = neighbours_in_net(self._pieces.net, fit.symbol)
-        sides: dict[str, Mapping[str, float]] = {}
-        for view, side_fit in views:
-            probabilities = side_probabilities(view, side_fit.fits, possible)
-            if probabilities is not None:
-                sides[view.side] = probabilities
-        return BlockSighting(place, fit, solid, distances, log_odds, sides)
+        sides: dict[str, Mapping[str, float]] = {
+            view.side: probabilities
+            for view, side_fit in views
+            if (probabilities := side_probabilities(view, side_fit.fits, possible)) is not None
+        }
+        return BlockSighting(fit, solid, distances, log_odds, sides)
 
 
 def _nearest(distances: Mapping[str, float]) -> str | None:

@@ -35,7 +35,6 @@ class DiscSighting:
     log-odds that it is there and that it carries a ball. ``fit`` and ``ball`` are in mm of the scaled view.
     """
 
-    place: str
     fit: DiscFit
     solid: FrustumSolid
     colour_distance: Mapping[str, float]
@@ -95,10 +94,9 @@ class DiscReader:
     def read(
         self, view: SurfaceView, places: Collection[str], previous: Mapping[str, DiscSighting]
     ) -> dict[str, DiscSighting]:
-        """Detect the discs, by place.
+        """Detect the discs, by place; see ``PieceReader.read``.
 
-        Only ``places`` are examined, and discs so dark that a ball is not noticed as a change; the others are copied
-        from ``previous``, the result of an earlier frame with the same pose.
+        Discs so dark that a ball is not noticed as a change are examined always.
         """
         finder = self._finder_for(view)
         places = {*places, *(place for place, one in previous.items() if one.fit.light < _SETTINGS.faint)}
@@ -141,7 +139,7 @@ class DiscReader:
         balls = dict(zip(likely, evidence, strict=True))
         likelihoods = light.log_likelihoods(*_colours_and_centres([fits[place] for place in likely]))
         owners = {place: _likeliest(likelihood) for place, likelihood in zip(likely, likelihoods, strict=True)}
-        judged = [(one.place, one.player, one.log_odds > 0, one.ball) for one in known.values()]
+        judged = [(place, one.player, one.log_odds > 0, one.ball) for place, one in known.items()]
         judged += [(place, owners[place], likely[place] > 0, ball) for place, ball in balls.items()]
         found = {}
         for (place, ball), likelihood in zip(balls.items(), likelihoods, strict=True):
@@ -159,7 +157,6 @@ class DiscReader:
             log_odds = self._log_odds(place, fit, contrast, distance) + _evenness_log_odds(ball, ball_log_odds)
             solid = self._pieces.solid_with(fit.x_mm, fit.y_mm, self._surface.height_mm, ball=ball_log_odds > 0)
             found[place] = DiscSighting(
-                place,
                 fit,
                 unscaled_solid(solid, self._measured),
                 distance,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
-from vision.geometry import CameraModel, Pose, PyramidSolid
+from vision.geometry import PyramidSolid
 from vision.layout.pieces import PYRAMID_SIZES, TIP_SHARE, PyramidPieces
 from vision.layout.surfaces import Surface
 from vision.place_picture import PlacePicture
@@ -116,7 +117,6 @@ class Top:
 class StackSighting:
     """A stack detected on a place: its most likely top, its solid, and the probability of each look."""
 
-    place: str
     top: Top
     solid: PyramidSolid
     looks: Mapping[str, float]
@@ -163,8 +163,9 @@ class StackReader:
         looks = {look_name(colour, size): (colour, size) for colour in colours for size in PYRAMID_SIZES}
         self._look_colours = np.array([colours.index(looks[look][0]) for look in appearance.looks])
         self._look_sizes = np.array([PYRAMID_SIZES.index(looks[look][1]) for look in appearance.looks])
-        self._crops: tuple[CameraModel, Pose, StackCrops] | None = None
-        self._by_lowest: dict[str | None, FloatArray] = {}
+        # bound methods would keep the reader alive until the garbage collector runs
+        self._crops_for = functools.lru_cache(maxsize=1)(functools.partial(StackCrops, surface=surface))
+        self._scores_on = functools.cache(functools.partial(_scores_on, tuple(colours)))
 
     @property
     def looks(self) -> tuple[str, ...]:
@@ -178,11 +179,7 @@ class StackReader:
     def read(
         self, view: SurfaceView, places: Collection[str], previous: Mapping[str, StackSighting]
     ) -> dict[str, StackSighting]:
-        """Detect the stacks, by place.
-
-        Only ``places`` are examined; the others are copied from ``previous``, the result of an earlier frame with the
-        same pose.
-        """
+        """Detect the stacks, by place; see ``PieceReader.read``."""
         order = [place for place in self._surface.places if place in places]
         if not order:
             return dict(previous)
@@ -212,7 +209,6 @@ class StackReader:
             x_mm, y_mm, tip_mm = tips_mm[number, pieces[number]].tolist()
             top = Top(PYRAMID_SIZES[sizes[number]], int(pieces[number]), x_mm, y_mm, tip_mm, levels[number])
             sighting = StackSighting(
-                place,
                 top,
                 self._solid(top, found.feet_mm[number], float(found.angles_rad[number]) + crops.bearing(place)),
                 dict(zip(self.looks, looks[number], strict=True)),
@@ -231,11 +227,6 @@ class StackReader:
             seen[place] = sighting
         read = seen | kept
         return {place: read[place] for place in self._surface.places if place in read}
-
-    def _crops_for(self, camera: CameraModel, pose: Pose) -> StackCrops:
-        if self._crops is None or self._crops[0] is not camera or self._crops[1] is not pose:
-            self._crops = (camera, pose, StackCrops(camera, pose, self._surface))
-        return self._crops[2]
 
     def _look_probabilities(self, scores: FloatArray) -> FloatArray:
         """Return the probability of each look, (n, looks), from all scores (n, KINDS, colours)."""
@@ -272,32 +263,26 @@ class StackReader:
         by_hue -= by_hue.max(axis=1, keepdims=True)
         return np.stack([hue + self._scores_on(colour) for hue, colour in zip(by_hue, lowest, strict=True)])
 
-    def _scores_on(self, lowest: str | None) -> FloatArray:
-        """Return the part of these scores due to the rules, (KINDS, colours), given the colour of the lowest pyramid,
-        ``None`` if unknown.
-        """
-        if lowest not in self._by_lowest:
-            self._by_lowest[lowest] = self._new_scores_on(lowest)
-        return self._by_lowest[lowest]
 
-    def _new_scores_on(self, lowest: str | None) -> FloatArray:
-        colours = [*self._appearance.colours, *NEUTRALS]
-        possible = possible_tops(lowest)
-        scores = np.full((KINDS, len(colours)), -np.inf)
-        for size in PYRAMID_SIZES:
-            for pieces in possible[size]:
-                bare = size == "L" and pieces == 0
-                kind = scores[kind_of(size, pieces)]
-                for number, colour in enumerate(colours):
-                    if colour == BLACK:
-                        if not bare:
-                            kind[number] = _SETTINGS.black_large if size == "L" else _SETTINGS.black_other
-                            if pieces < CAPPED_FROM or lowest == CLEAR:
-                                kind[number] += _SETTINGS.strange_black
-                    elif bare or (size != "L" and colour != CLEAR):
-                        strange = lowest not in (None, colour) and (lowest != CLEAR or bare)
-                        kind[number] = _SETTINGS.strange_colour if strange else 0.0
-        return scores
+def _scores_on(colours: Sequence[str], lowest: str | None) -> FloatArray:
+    """Return the log-likelihood by the rules of each kind and colour of tops, (KINDS, colours), given the colour of the
+    lowest pyramid, ``None`` if unknown; minus infinity for an impossible one.
+    """
+    scores = np.full((KINDS, len(colours)), -np.inf)
+    for size, counts in possible_tops(lowest).items():
+        for pieces in counts:
+            bare = size == "L" and pieces == 0
+            kind = scores[kind_of(size, pieces)]
+            for number, colour in enumerate(colours):
+                if colour == BLACK:
+                    if not bare:
+                        kind[number] = _SETTINGS.black_large if size == "L" else _SETTINGS.black_other
+                        if pieces < CAPPED_FROM or lowest == CLEAR:
+                            kind[number] += _SETTINGS.strange_black
+                elif bare or (size != "L" and colour != CLEAR):
+                    strange = lowest not in (None, colour) and (lowest != CLEAR or bare)
+                    kind[number] = _SETTINGS.strange_colour if strange else 0.0
+    return scores
 
 
 def _heights(off_mm: FloatArray, sizes: npt.NDArray[np.int64], kinds: FloatArray) -> FloatArray:

@@ -109,15 +109,15 @@ def test_probabilities_follow_from_symbol_fits_and_colour_distances(seen: dict[s
                 assert shares[f"{colour} block, {symbol} up"] == pytest.approx(share * fit)
 
 
-def expected_odds(one: BlockSighting, below: float) -> float:
+def expected_odds(place: str, one: BlockSighting, below: float) -> float:
     """The odds of a block, computed from its face, its place, and the odds by its sides."""
     odds = 26.0 * (one.face.correlation - 0.7) + below
     nearest = min(one.colour_distance.values(), default=None)
     if nearest is not None:
         odds -= min(8.0, 0.8 * max(0.0, nearest - 1.5) ** 2)
-    odds -= 0.8 * max(0.0, math.dist((one.face.x_mm, one.face.y_mm), BOARD.centre_mm(one.place)) - 7.0)
+    odds -= 0.8 * max(0.0, math.dist((one.face.x_mm, one.face.y_mm), BOARD.centre_mm(place)) - 7.0)
     alone = min(1.0, max(0.0, (6.0 - below) / 4.0))
-    if one.place in BOARD.printed and one.face.symbol == "star" and one.face.edges < 2.2:
+    if place in BOARD.printed and one.face.symbol == "star" and one.face.edges < 2.2:
         faint = min(1.0, (2.2 - one.face.edges) / 0.6)
         odd = 1.0 if nearest is None else min(1.0, max(0.0, (nearest - 0.7) / 0.8))
         odds -= alone * 7.0 * max(faint, odd)
@@ -176,7 +176,7 @@ def test_odds_are_computed_from_face_colour_place_and_sides(
     found = seen_in(with_things(picture_of(CROWD, POSE)), looks=looks)
     assert len(found) > 6
     for place, one in found.items():
-        assert one.log_odds == pytest.approx(expected_odds(one, below), abs=1e-6), place
+        assert one.log_odds == pytest.approx(expected_odds(place, one, below), abs=1e-6), place
         assert one.log_odds >= -6.0
         assert one.face.correlation > 0.6
 

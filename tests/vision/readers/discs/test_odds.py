@@ -312,18 +312,18 @@ def expected_odds(seen: dict[str, DiscSighting], place: str, light: float) -> tu
     """The odds of one disc and of its ball, computed from its circle, its top, and the owner's other discs."""
     one = seen[place]
 
-    def by_outline(sighting: DiscSighting, contrast: float) -> float:
-        far = max(0.0, math.dist(sighting.fit.centre_mm, BOARD.centre_mm(sighting.place)) - 7.5)
+    def by_outline(at: str, sighting: DiscSighting, contrast: float) -> float:
+        far = max(0.0, math.dist(sighting.fit.centre_mm, BOARD.centre_mm(at)) - 7.5)
         strange = min(26.0, 0.9 * max(0.0, min(sighting.colour_distance.values(), default=0.0) - 1.5) ** 2)
         return 3.0 * (min(contrast, 6.0) - 2.2) - strange - far
 
     others = [
         other.ball.unevenness
-        for other in seen.values()
+        for at, other in seen.items()
         if other is not one
         and other.ball.is_seen
         and other.player == one.player
-        and (by_outline(other, other.fit.contrast) > 0 or by_outline(one, one.fit.contrast) <= 0)
+        and (by_outline(at, other, other.fit.contrast) > 0 or by_outline(place, one, one.fit.contrast) <= 0)
     ]
     usual = max(0.06, float(np.median([*others, 0.13, 0.13, 0.13])))
     offs = [math.log(max(other, 0.06) / usual) for other in others]
@@ -361,7 +361,7 @@ def expected_odds(seen: dict[str, DiscSighting], place: str, light: float) -> tu
         even = -2.0
     if not one.ball.is_seen:
         even = 0.0
-    there = by_outline(one, one.fit.contrast if ball > 0 else one.fit.contrast_if_bare)
+    there = by_outline(place, one, one.fit.contrast if ball > 0 else one.fit.contrast_if_bare)
     return there + even + 0.6 * max(0.0, ball) - foreign, ball
 
 

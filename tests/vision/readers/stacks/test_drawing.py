@@ -22,11 +22,11 @@ BLACK: Image = np.zeros((CAMERA.size[1], CAMERA.size[0], 3), dtype=np.uint8)
 VIEW = SurfaceView(BLACK, CAMERA, POSE, BOARD)
 TOP = Top("M", 2, 41.0, -39.0, 62.0, np.array([50.0, 60.0, 150.0]))
 SOLID = PyramidSolid(40.0, -40.0, BOARD.height_mm, 56.0, 25.4, 3.2, 5.0)
-SURE = StackSighting("d2", TOP, SOLID, {"red medium": 0.95, "red small": 0.05}, 4.0)
+SURE = StackSighting(TOP, SOLID, {"red medium": 0.95, "red small": 0.05}, 4.0)
 
 
 def drawn(one: StackSighting) -> Image:
-    return draw_stacks(BLACK, VIEW, {one.place: one})
+    return draw_stacks(BLACK, VIEW, {"d2": one})
 
 
 def inked(image: Image, colour: tuple[int, int, int]) -> npt.NDArray[np.bool_]:
