@@ -34,6 +34,7 @@ def left_after_turn(text: str, seconds: float) -> tuple[float, float]:
         ("game 1", 10, (50, 60)),
         ("fischer 1+5", 10, (55, 60)),
         ("fischer 1+5", 2, (63, 60)),
+        ("fischer 1+5", 59.5, (5.5, 60)),
         ("bronstein 1+5", 10, (55, 60)),
         ("bronstein 1+5", 2, (60, 60)),
         ("delay 1+5", 10, (55, 60)),
@@ -89,13 +90,15 @@ def test_an_hourglass_of_three_gives_the_others_equal_shares() -> None:
 def test_a_player_who_plays_on_keeps_the_delay_used_so_far_when_another_finishes() -> None:
     control = TimeControl(ClockMode.DELAY, 60.0, 5.0)
     clock = Clock.full(control, ("p1", "p2"), 0.0).switch(0.0, ("p1", "p2"))
-    assert clock.switch(4.0, ("p2",), "p1").at(6.0).remaining_s == {"p1": 60, "p2": 59}
+    for finished_s in (0.0, 4.0):
+        assert clock.switch(finished_s, ("p2",), "p1").at(6.0).remaining_s == {"p1": 60, "p2": 59}
 
 
-def test_a_face_counts_on_from_a_used_up_delay() -> None:
-    face = started("delay 1+5").face(0.0).after(10.0)
-    assert (face.delay_s["gold"], face.remaining_s["gold"]) == (0, 55)
-    assert face.after(1.0).remaining_s["gold"] == 54
+def test_a_used_up_delay_gives_no_more_time() -> None:
+    clock = started("delay 1+5")
+    for face in (clock.face(10.0), clock.face(0.0).after(10.0)):
+        assert (face.delay_s["gold"], face.remaining_s["gold"]) == (0, 55)
+        assert face.after(1.0).remaining_s["gold"] == 54
 
 
 def test_a_face_counts_down_from_the_moment_it_was_made() -> None:
@@ -305,7 +308,7 @@ def test_a_flag_stays_fallen_when_an_hourglass_gives_its_player_time_again() -> 
     ("left_s", "running", "falls_s"),
     [
         ({"p1": 0.0, "p2": 10.0, "p3": 40.0}, ("p1", "p2"), 10.0),
-        ({"p1": 1.0, "p2": 10.0, "p3": 40.0}, ("p1", "p2"), 11.0),
+        ({"p1": 9.5, "p2": 10.0, "p3": 40.0}, ("p1", "p2"), 19.5),
     ],
 )
 def test_an_hourglass_says_when_a_flag_falls_after_another(

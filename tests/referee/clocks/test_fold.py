@@ -26,7 +26,7 @@ from referee.clocks.fold import (
     set_event,
 )
 from referee.errors import ClockError
-from referee.journal.events import Event, EventKind
+from referee.journal.events import Event, EventKind, JsonValue
 
 BASE_S, BONUS_S = 30.0, 4.0
 SIDES = ("black", "white")
@@ -298,10 +298,31 @@ def test_only_a_game_begun_with_a_clock_is_played_with_one() -> None:
     assert [ClockFold.of(played.game, events).is_agreed for events in games] == [False, True, False]
 
 
-def test_a_journal_with_an_unreadable_clock_is_refused() -> None:
-    fold = ClockFold(load("diaballik"))
-    with pytest.raises(ClockError):
-        fold.take(Event(EventKind.NEW_GAME, {"game": "diaballik", "clock": {"mode": "sun"}}))
+NOT_SECONDS: tuple[JsonValue, ...] = ([30.0], {"black": "half"})
+
+
+@pytest.mark.parametrize(
+    "unreadable",
+    [
+        Event(EventKind.NEW_GAME, {"game": "diaballik", "clock": {"mode": "sun"}}),
+        *(Event(EventKind.CLOCK, {"change": "set", "remaining_s": left}) for left in NOT_SECONDS),
+    ],
+)
+def test_a_journal_with_an_unreadable_clock_is_refused(unreadable: Event) -> None:
+    played = Script(load("diaballik"), ClockMode.GAME)
+    fold = ClockFold.of(played.game, played.events)
+    with pytest.raises(ClockError, match="the journal"):
+        fold.take(unreadable)
+
+
+@pytest.mark.parametrize(("kind", "left_s"), [(EventKind.NOTE, 20.0), (EventKind.END, 25.0)])
+def test_only_the_end_stops_the_clock(kind: EventKind, left_s: float) -> None:
+    played = Script(load("diaballik"), ClockMode.GAME)
+    fold = ClockFold.of(played.game, played.events)
+    fold.take(Event(kind, {"sentence": "Said after five seconds."}, played.now + 5.0))
+    face = fold.face(played.now + 10.0)
+    assert face is not None
+    assert face.remaining_s == {"black": left_s, "white": BASE_S}
 
 
 REMARKS = [
