@@ -18,7 +18,7 @@ from tests.present import present
 from tests.referee.judge.blockade_turns import moved_alike, moving_turn
 from tests.referee.judge.drawn import drawn, roll_drawn
 from tests.referee.judge.judged_game import JudgedGame
-from vision.reading import RollReading
+from vision.reading import DieReading, RollReading
 
 BLOKUS = load("blokus-dice")
 BLOCKADE = load("blockade")
@@ -118,11 +118,19 @@ def test_an_unclear_die_is_asked_about_once_somebody_waits_for_an_answer(blokus:
     assert look(blokus, "6 2 4 1?", Trigger.GLANCE).verdict.kind is VerdictKind.NOT_FINISHED
     asked = look(blokus, "6 2 4 1?").verdict
     assert (asked.kind, asked.candidates) == (VerdictKind.AMBIGUOUS, ("1,2,4,6", "2,2,4,6"))
+    assert asked.margin == 0.0
     assert asked.sentence == (
         "I can't read the dice for certain. They could show 1,2,4,6 or 2,2,4,6. "
         "Please say what was rolled (./run table roll)."
     )
     assert present(BLOKUS.dice).roll_of(blokus.belief[0]) is None
+
+
+def test_dice_that_more_probably_show_no_roll_are_asked_about(blokus: JudgedGame) -> None:
+    odd = DieReading(FAR_MM, 0.0, {"star": 0.6, "1": 0.39, **dict.fromkeys("23456", 0.002)})
+    dice = RollReading("tray", (*roll_drawn("6 2 4").dice, odd))
+    ruling = blokus.consider([replace(one, rolls=(dice,)) for one in drawn(BLOKUS, blokus.belief[0])], Trigger.RESTED)
+    assert (ruling.verdict.kind, ruling.rolls) == (VerdictKind.AMBIGUOUS, ())
 
 
 def test_no_more_than_four_rolls_are_named(blokus: JudgedGame) -> None:

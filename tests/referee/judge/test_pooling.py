@@ -225,7 +225,12 @@ def test_sensor_changes_up_to_the_given_time_are_dropped() -> None:
     changes = tuple(PlaceChange("c3", True, time_s) for time_s in (4.0, 5.0, 6.0))
     seen = replace(pooled(GOLD), changes=changes)
     assert seen.with_changes_since(5.0).changes == changes[2:]
-    assert pool([Reading(0, 0.0, {}, changes=changes)], ["c3"], LOOKS, FLOOR).changes == changes
+
+
+def test_time_and_changes_are_those_of_the_last_reading() -> None:
+    changes = (PlaceChange("c3", True, 4.0),)
+    seen = pool([Reading(6, 0.6, {}), Reading(7, 0.7, {}, changes=changes)], ["c3"], LOOKS, FLOOR)
+    assert (seen.sequence, seen.time_s, seen.changes) == (7, 0.7, changes)
 
 
 @pytest.mark.parametrize(

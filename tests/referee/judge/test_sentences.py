@@ -92,15 +92,6 @@ def test_of_doubtful_places_the_changed_ones_are_named_first(count: int, named: 
     assert said == f"I am not sure what {named}. Please have a look."
 
 
-def test_six_hidden_places_are_named_and_the_others_counted() -> None:
-    places = [f"a{number}" for number in range(1, 9)]
-    assert (
-        sentences.out_of_sight(places[:6])
-        == "I can't see what happened on a1, a2, a3, a4, a5 and a6. Please clear the view."
-    )
-    assert "a5, a6 and 2 more. " in sentences.out_of_sight(places)
-
-
 def test_places_that_sensors_dispute_are_told_apart_from_doubtful_ones() -> None:
     said = sentences.unsure(["a1", "b2"], {}, {"b2"})
     assert said.startswith("The camera and the sensors disagree about b2.")

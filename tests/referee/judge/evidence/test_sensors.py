@@ -35,18 +35,6 @@ def test_a_place_that_is_only_sensed_fits_any_piece(deblockle: Any) -> None:
     assert seen.hidden == {"c5"}
 
 
-@pytest.mark.parametrize(("readings", "is_told"), [(1, False), (2, False), (3, True)])
-def test_a_sensor_that_is_silent_in_most_readings_is_ignored(deblockle: Any, readings: int, is_told: bool) -> None:
-    looks = {"c3": "gold block, x up", "c4": "empty"}
-    seen = pool(
-        [*felt(deblockle, looks)[:readings], *felt(deblockle, looks, mute=["c3"])[readings:]],
-        list(looks),
-        deblockle.looks,
-        1e-5,
-    )
-    assert ("c3" in seen.places, "c3" in seen.hidden) == (is_told, not is_told)
-
-
 def test_a_piece_that_only_a_sensor_misses_may_still_stand_there(deblockle: Any, make_reading: Any) -> None:
     before = deblockle.table.appearance(known_start(deblockle))
     gone = {**before, "c1": "empty"}
