@@ -24,13 +24,29 @@ from referee.commands.values import (
     Reply,
     TakeBack,
 )
-from referee.errors import CorrectionError
+from referee.errors import CorrectionError, JournalMissingError
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
 from referee.judge.verdict import VerdictKind
-from referee.session.execution import IdleSession
+from referee.session.event_records import new_game_event
+from referee.session.execution import IdleSession, events_of_game
 from referee.session.settings import ServiceSettings, TurnEnd
 from tests.referee.service_table import START, Table, kinds_of, known_turn, wall_clock
+
+
+def test_a_game_that_the_journal_lacks_is_named(new_journal: Any) -> None:
+    journal = new_journal()
+    with pytest.raises(JournalMissingError, match="has no game yet"):
+        events_of_game(journal, None)
+    for name in ("diaballik", "deblockle"):
+        journal.append(new_game_event(NewGame(name)))
+    assert [events_of_game(journal, number)[0].name for number in (1, 2, None)] == [
+        "diaballik",
+        "deblockle",
+        "deblockle",
+    ]
+    with pytest.raises(JournalMissingError, match=r"there is no game 7 in .*; the last one is game 2"):
+        events_of_game(journal, 7)
 
 
 def test_a_person_can_take_back_a_turn(on: Any, start: Any) -> None:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from common.phrases import capitalized
+from engine.registry import load
 from engine.search.budget import CountingClock
-from hardware.lights.signals import Mood
+from engine.values import Outcome
+from hardware.lights.signals import Mood, Signal
 from referee.commands.values import Announce, AskHint, Correct, EnterTurn, NewGame, OfferDraw
 from referee.errors import JournalFullError
+from referee.hints.opponent import Intention
 from referee.hints.requests import ImmediateHints
 from referee.journal.buffered import BufferedJournal
 from referee.judge.verdict import VerdictKind
+from referee.session.feed import Snapshot, next_words, players_of, players_to_move
 from referee.session.settings import ServiceSettings
 from tests.referee.service_table import Table
 
@@ -47,6 +53,44 @@ def test_every_change_is_published_once_after_it_is_recorded(table: Any, start: 
     assert [one.verdict is None for one in on.snapshots] == [True, False, True, True], "a word takes it off the show"
 
 
+DIABALLIK: Any = load("diaballik")
+NUMBER_DROP: Any = load("number-drop")
+TILES_TO_DRAW = NUMBER_DROP.to_draw(NUMBER_DROP.rules.new())
+BLOKUS: Any = load("blokus-dice")
+INTENTION = Intention("white", "a1-a2", "Please play a1-a2 for white.")
+
+
+@pytest.mark.parametrize(
+    ("game", "how", "words"),
+    [
+        (DIABALLIK, {}, "The signal."),
+        (DIABALLIK, {"words": "Set up the pieces."}, "Set up the pieces."),
+        (DIABALLIK, {"states": (DIABALLIK.rules.new(),)}, "Black to play."),
+        (DIABALLIK, {"states": (DIABALLIK.rules.new(),), "intention": INTENTION}, INTENTION.words),
+        (
+            DIABALLIK,
+            {"intention": INTENTION, "outcome": Outcome("white", "black resigned")},
+            "White wins: black resigned.",
+        ),
+        (NUMBER_DROP, {"states": (NUMBER_DROP.rules.new(),)}, f"{capitalized(TILES_TO_DRAW)}."),
+        (BLOKUS, {"states": (BLOKUS.rules.new(),)}, "Waiting for the roll."),
+    ],
+)
+def test_what_comes_next_is_said(game: Any, how: dict[str, Any], words: str) -> None:
+    assert next_words(game, Snapshot(1, 1, Signal(Mood.WAITING, words="The signal."), 0.0, **how)) == words
+
+
+def test_the_players_are_those_with_a_score_and_move_between_set_up_and_end() -> None:
+    state = NUMBER_DROP.rules.new()
+    state = NUMBER_DROP.dice.rolled(state, NUMBER_DROP.dice.possible_rolls(state)[0].roll)
+    shown = Snapshot(1, 1, Signal(Mood.WAITING), 0.0, (state,), scores=NUMBER_DROP.scores(state))
+    assert players_of(NUMBER_DROP, shown) == list(NUMBER_DROP.scores(state))
+    assert players_of(DIABALLIK, replace(shown, scores={})) == DIABALLIK.players
+    assert players_to_move(NUMBER_DROP, shown) == NUMBER_DROP.rules.players_to_move(state) != ()
+    for other in (replace(shown, states=()), replace(shown, outcome=Outcome("p1", "p2 resigned"))):
+        assert players_to_move(NUMBER_DROP, other) == ()
+
+
 def test_a_fault_is_published_with_an_unchanged_belief(on: Any, start: Any) -> None:
     on.show({**start, "e5": "empty", "a4": start["e5"]}, 3)
     told = on.snapshots[-1]
@@ -56,21 +100,18 @@ def test_a_fault_is_published_with_an_unchanged_belief(on: Any, start: Any) -> N
     assert told.appearance == start
 
 
-def test_the_beginning_and_the_end_of_the_referees_own_trouble_are_published(on: Any) -> None:
-    on.service.say_trouble("the camera is gone.")
-    assert (on.snapshots[-1].trouble, on.snapshots[-1].signal.mood) == ("The camera is gone.", Mood.TROUBLE)
-    on.service.end_trouble("The camera is back.")
-    assert (on.snapshots[-1].trouble, on.snapshots[-1].signal.mood) == ("", Mood.WAITING)
-
-
 def test_trouble_with_the_camera_is_shown_until_it_ends(on: Any) -> None:
+    def told() -> tuple[str, Mood]:
+        return on.snapshots[-1].trouble, on.snapshots[-1].signal.mood
+
     on.service.say_trouble("the camera is gone.")
+    assert told() == ("The camera is gone.", Mood.TROUBLE)
     turn = on.game.notation.format_turn(on.game.rules.legal_turns(on.service.belief[0])[0])
     for command in (EnterTurn(turn, "Ann"), OfferDraw("Ann", "gold"), Announce("nonsense", "Ann"), AskHint("Ann")):
         on.tell(command)
-        assert (on.snapshots[-1].trouble, on.snapshots[-1].signal.mood) == ("The camera is gone.", Mood.TROUBLE)
+        assert told() == ("The camera is gone.", Mood.TROUBLE)
     on.service.end_trouble("The camera is back.")
-    assert on.snapshots[-1].trouble == ""
+    assert told() == ("", Mood.WAITING)
 
 
 def test_trouble_with_the_disk_is_shown_beside_the_cameras(table_set_up: Any, new_journal: Any) -> None:
