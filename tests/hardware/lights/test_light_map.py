@@ -122,12 +122,6 @@ def test_a_single_light_can_be_written_as_one_number(tmp_path: Path) -> None:
         read_light_map(tmp_path / "picture")
 
 
-def test_an_unknown_place_is_reported_with_the_games_places_in_their_order() -> None:
-    places = [f"a{row}" for row in range(1, 11)]
-    (problem,) = LightMap({"z9": (0,)}, lights=1).problems(known_places=places)
-    assert problem.endswith("it has a1, a2, a3, a4, a5, a6, a7, …, a10")
-
-
 def test_a_light_map_made_with_another_pin_map_is_reported() -> None:
     light_map = LightMap({"a1": (0,)}, lights=1, pin_map_crc=77)
     assert light_map.problems(strip_lights=1, pin_map_crc=77) == ()

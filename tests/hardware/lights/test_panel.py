@@ -95,6 +95,7 @@ def test_a_failing_driver_affects_no_other_and_is_reported_once(make_panel, said
     assert len(bell.shown) == 200
     assert said == [f"Lamp does not work: {error}. The game goes on, and the referee keeps trying."]
     assert (lamp.open, bell.open) == (0, 1)
+    assert panel.working == ("bell",)
 
 
 def test_a_driver_that_works_again_shows_the_current_signal_without_its_sound(make_panel, said: list[str]) -> None:
