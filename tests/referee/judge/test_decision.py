@@ -78,8 +78,10 @@ def test_a_fault_is_only_as_certain_as_its_least_certain_place(context: JudgeCon
 def test_two_doubtful_places_are_set_aside_and_three_are_asked_about(context: JudgeContext[Any, Any]) -> None:
     doubtful = "black piece 66%"
     assert decided(context, {"d3": doubtful, "d4": doubtful}).set_aside == ("d3", "d4")
-    decision = decided(context, {"d3": doubtful, "d4": doubtful, "d5": doubtful})
-    assert (decision.conclusion, decision.places) == (Conclusion.UNDECIDED, ("d3", "d4", "d5"))
+    for look in (doubtful, "black piece 99.6%"):
+        decision = decided(context, {"d3": look, "d4": look, "d5": look})
+        assert (decision.conclusion, decision.places) == (Conclusion.UNDECIDED, ("d3", "d4", "d5"))
+        assert decision.margin == 0.0
 
 
 def test_a_turn_is_allowed_despite_a_doubtful_place_elsewhere(context: JudgeContext[Any, Any]) -> None:

@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 
+from engine.values import EMPTY
 from referee.judge.explorer import JudgeContext, changes_between
+from referee.judge.pooling import pool
 from referee.judge.sequences import more_turns_explain
 from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import seen_as
 from tests.referee.judge.judged_game import JudgedGame
+from tests.referee.judge.sensor_readings import felt
 
 BELIEVED = (
     "gold c1:G.cross/north=hoops d1:G.x/north=slider f2:G.hoops/north=stop a3:G.hoops/north=star "
@@ -178,6 +181,19 @@ def test_three_turns_that_each_change_one_top_are_more_than_two(deblockle: Any, 
     two = frozenset((place, look) for place, look in changes if place != "f2")
     seen = seen_as(deblockle, believed, dict(two))
     assert not more_turns_explain(context, (believed,), two, seen)
+
+
+def test_three_turns_that_only_sensors_know_are_more_than_two(deblockle: Any, believed: Any) -> None:
+    context: JudgeContext[Any, Any] = JudgeContext.of(deblockle)
+    state = played(deblockle, believed, TWO)
+    third = next(turn for turn in deblockle.rules.legal_turns(state) if turn.start == "a3")
+    before, after = (deblockle.table.appearance(one) for one in (believed, deblockle.rules.apply(state, third)))
+    seen = pool(felt(deblockle, after), deblockle.places, deblockle.looks, 1e-5)
+    changes = frozenset(
+        (place, one.best) for place, one in seen.places.items() if (one.best == EMPTY) != (before[place] == EMPTY)
+    )
+    assert len(changes) == 6
+    assert more_turns_explain(context, (believed,), changes, seen)
 
 
 def test_three_turns_of_three_blocks_are_called_more_than_two(deblockle: Any, make_reading: Any, believed: Any) -> None:

@@ -130,10 +130,11 @@ def test_side_faces_are_scored_against_the_orientation_that_fits_best() -> None:
     assert facing_contradiction([], seen) == 0.0
 
 
-def test_unseen_sides_contradict_no_turn(deblockle: Any) -> None:
-    state = deblockle.rules.new()
-    turn = deblockle.rules.legal_turns(state)[0]
-    assert side_contradiction(deblockle, state, (turn,), seen_as(deblockle, state)) == 0.0
+def test_unseen_sides_contradict_no_turn(deblockle: Any, diaballik: Any) -> None:
+    for game in (deblockle, diaballik):
+        state = game.rules.new()
+        turn = game.rules.legal_turns(state)[0]
+        assert side_contradiction(game, state, (turn,), seen_as(game, state)) == 0.0
 
 
 def test_a_block_was_turned_in_place_if_its_top_stays_and_its_sides_are_impossible(deblockle: Any) -> None:
