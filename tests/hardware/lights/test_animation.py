@@ -129,24 +129,30 @@ def test_a_rhythm_is_defined_for_each_pattern() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "time_s", "expected"),
+    ("pattern", "changes_ms"),
     [
-        (Pattern.STEADY, 12.3, 1.0),
-        (Pattern.BLINK, 0.249999, 1.0),
-        (Pattern.BLINK, 0.25, 0.0),
-        (Pattern.BLINK, 0.5, 1.0),
-        (Pattern.DOUBLE_BLINK, 0.2, 0.0),
-        (Pattern.DOUBLE_BLINK, 0.4, 1.0),
-        (Pattern.GLINT, 0.05, 1.0),
-        (Pattern.GLINT, 1.0, 0.0),
-        (Pattern.WINK, 1.0, 1.0),
-        (Pattern.WINK, 1.8, 0.0),
-        (Pattern.PULSE, 0.5, 0.5),
-        (Pattern.PULSE, 1.0, 0.0),
+        (Pattern.STEADY, []),
+        (Pattern.PULSE, [500, 1500, 2500]),
+        (Pattern.BLINK, [250, 500, 750]),
+        (Pattern.DOUBLE_BLINK, [150, 350, 500, 1400, 1550]),
+        (Pattern.TRIPLE_BLINK, [150, 350, 500, 700, 850, 2000, 2150]),
+        (Pattern.GLINT, [100, 2000, 2100]),
+        (Pattern.WINK, [1700, 2000, 3700]),
+        (Pattern.DOUBLE_WINK, [1300, 1500, 1800, 2000, 3300]),
+        (Pattern.LONG_SHORT, [800, 1100, 1250, 2000, 2800]),
     ],
 )
-def test_brightness_at_known_moments(pattern: Pattern, time_s: float, expected: float) -> None:
-    assert brightness(pattern, time_s) == pytest.approx(expected, abs=1e-12)
+def test_a_light_without_dimming_changes_at_these_moments(pattern: Pattern, changes_ms: list[int]) -> None:
+    change_s = next_change_s(pattern, 0.0, smooth=False)
+    for number, expected_ms in enumerate(changes_ms):
+        assert change_s == expected_ms / 1000
+        assert brightness(pattern, change_s, smooth=False) == number % 2
+        change_s = next_change_s(pattern, change_s, smooth=False)
+    assert (change_s is None) == (not changes_ms)
+
+
+def test_a_pulse_fades_out_within_a_second() -> None:
+    assert [brightness(Pattern.PULSE, time_s) for time_s in (0.0, 0.5, 1.0)] == pytest.approx([1.0, 0.5, 0.0])
 
 
 @pytest.mark.parametrize("pattern", Pattern)

@@ -67,6 +67,12 @@ def test_a_light_map_survives_writing_and_reading(each: int, skipped: int, with_
     assert light_map_from_toml(light_map_as_toml(light_map)) == light_map
 
 
+def test_a_file_lists_places_in_the_order_of_the_strip() -> None:
+    light_map = LightMap({"z9": (), "c3": (), "b2": (2, 3), "a1": (4,), "d4": (0,)}, (1,), lights=5)
+    places = light_map_as_toml(light_map).partition("[places]\n")[2].split("\n")
+    assert [line.partition(" = ")[0] for line in places if line] == ["d4", "b2", "a1", "c3", "z9"]
+
+
 def test_unusual_place_names_survive_writing_and_reading() -> None:
     light_map = LightMap({'the "star"': (0,), "": (1,), "räng": ()}, lights=3)
     assert light_map_from_toml(light_map_as_toml(light_map)) == light_map

@@ -93,6 +93,17 @@ def test_the_colour_distance_shows_what_colour_blind_people_confuse() -> None:
     assert distances["deuteranopia"] < LEAST_DISTANCE
 
 
+def test_five_colours_are_those_that_okabe_and_ito_published() -> None:
+    published = {
+        Colour.ORANGE: (230, 159, 0),
+        Colour.GREEN: (0, 158, 115),
+        Colour.BLUE: (0, 114, 178),
+        Colour.VERMILLION: (213, 94, 0),
+        Colour.PURPLE: (204, 121, 167),
+    }
+    assert {colour: colour.value for colour in published} == published
+
+
 def test_a_light_takes_colour_and_pattern_from_its_role() -> None:
     assert Light.for_role("c3", LightRole.FAULT) == Light("c3", Colour.VERMILLION, Pattern.BLINK, LightRole.FAULT)
 

@@ -123,6 +123,7 @@ def test_a_face_counts_down_from_the_moment_it_was_made() -> None:
         ("game 10", TimeControl(ClockMode.GAME, 600)),
         ("game 1440", TimeControl(ClockMode.GAME, 24 * 60 * 60)),
         ("fischer 0.1+6", TimeControl(ClockMode.FISCHER, 6, 6)),
+        ("game 0.01", TimeControl(ClockMode.GAME, 0.6)),
         ("none", None),
     ],
 )
