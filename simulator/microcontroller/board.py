@@ -15,9 +15,7 @@ from firmware_bridge.firmware.core.board import Board
 from firmware_bridge.firmware.core.lights import LightFrame
 from firmware_bridge.firmware.core.pin_map import PinMap
 from firmware_bridge.firmware.core.ticks import TICKS_MASK
-
-POWER, WATCHDOG, SOFTWARE = 0, 1, 2
-"""Causes of a reset, as the protocol numbers them."""
+from firmware_bridge.protocol.messages import ResetCause
 
 _MOST_READ = 1024
 _MOST_INBOX = 4096
@@ -92,9 +90,9 @@ class VirtualBoard(Board):
         self.wanted_lights: LightFrame | None = None
         self.watchdog_fed_s = clock()
         self.lose_power()
-        self.start(POWER)
+        self.start(ResetCause.POWER)
 
-    def start(self, cause: int) -> None:
+    def start(self, cause: ResetCause) -> None:
         """Start again: new boot id, clock near 0, empty buffers."""
         self.boot_id = self._rng.getrandbits(32)
         self.reset_cause = cause

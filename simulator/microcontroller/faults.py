@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import enum
+import heapq
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from operator import itemgetter
 from random import Random
 from typing import Any
 
@@ -140,7 +142,7 @@ class FaultSchedule:
     """
 
     def __init__(self, faults: WireFaults, seed: int, start_s: float = 0.0) -> None:
-        self._streams = [
+        streams = [
             ((start_s + time_s, outage) for time_s, outage in stream)
             for outage, every_s, at_s in (
                 (Outage.SILENCE, faults.silence_every_s, faults.silences_at_s),
@@ -149,23 +151,21 @@ class FaultSchedule:
             )
             for stream in (_at(outage, at_s), _every(outage, every_s, Random(f"{seed} {outage.value}")))
         ]
-        self._heads = [next(stream, None) for stream in self._streams]
+        self._outages = heapq.merge(*streams, key=itemgetter(0))
+        self._next = next(self._outages, None)
 
     @property
     def next_s(self) -> float | None:
         """Time of the next one; ``None`` if there are no more."""
-        return min((head[0] for head in self._heads if head is not None), default=None)
+        return None if self._next is None else self._next[0]
 
     def due(self, now_s: float) -> list[Outage]:
         """Take those up to ``now_s`` that were not taken before, in order of time."""
-        due: list[tuple[float, Outage]] = []
-        for number, stream in enumerate(self._streams):
-            head = self._heads[number]
-            while head is not None and head[0] <= now_s:
-                due.append(head)
-                head = next(stream, None)
-            self._heads[number] = head
-        return [outage for _, outage in sorted(due, key=lambda one: one[0])]
+        due: list[Outage] = []
+        while self._next is not None and self._next[0] <= now_s:
+            due.append(self._next[1])
+            self._next = next(self._outages, None)
+        return due
 
 
 def _at(outage: Outage, at_s: tuple[float, ...]) -> Iterator[tuple[float, Outage]]:

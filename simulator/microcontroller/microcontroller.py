@@ -14,7 +14,8 @@ from typing import Self
 from serial.tools.list_ports_common import ListPortInfo
 
 from common.closeable import Closeable
-from simulator.microcontroller.board import MOST_BOUNCE_S, SOFTWARE, ShownFrame, SoundedTone
+from firmware_bridge.protocol.messages import ResetCause
+from simulator.microcontroller.board import MOST_BOUNCE_S, ShownFrame, SoundedTone
 from simulator.microcontroller.faults import WireFaults
 from simulator.microcontroller.stepped import WATCHDOG_S, SteppedMicrocontroller
 from simulator.microcontroller.terminal import PseudoTerminal
@@ -158,7 +159,7 @@ class VirtualMicrocontroller(Closeable):
         """Plug the cable in again: the board starts, on a port with another name."""
         self._do(lambda stepped: stepped.replug(self._clock()))
 
-    def reset(self, cause: int = SOFTWARE) -> None:
+    def reset(self, cause: ResetCause = ResetCause.SOFTWARE) -> None:
         """Reset the board; its port stays."""
         self._do(lambda stepped: stepped.reset(self._clock(), cause))
 

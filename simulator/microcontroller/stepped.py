@@ -8,14 +8,8 @@ from random import Random
 
 from firmware_bridge.firmware.core.device import Device
 from firmware_bridge.firmware.core.pin_map import read_pin_map
-from simulator.microcontroller.board import (
-    MOST_BOUNCE_S,
-    POWER,
-    SOFTWARE,
-    WATCHDOG,
-    BoardRestartedError,
-    VirtualBoard,
-)
+from firmware_bridge.protocol.messages import ResetCause
+from simulator.microcontroller.board import MOST_BOUNCE_S, BoardRestartedError, VirtualBoard
 from simulator.microcontroller.faults import FaultSchedule, Outage, WireFaults
 from simulator.microcontroller.wire import FaultyWire
 
@@ -72,7 +66,7 @@ class SteppedMicrocontroller:
         self._loop_due_s = start_s
         self._releases: list[tuple[float, int]] = []
         self.boots = 0
-        self._boot(POWER)
+        self._boot(ResetCause.POWER)
 
     @property
     def is_in_interpreter(self) -> bool:
@@ -114,7 +108,7 @@ class SteppedMicrocontroller:
         self.board.move_button(button, True, self._now_s)
         heapq.heappush(self._releases, (self._now_s + held_s, button))
 
-    def reset(self, now_s: float, cause: int = SOFTWARE) -> None:
+    def reset(self, now_s: float, cause: ResetCause = ResetCause.SOFTWARE) -> None:
         """Reset the board; ignored while it has no power."""
         self.advance(now_s)
         if self.is_plugged:
@@ -167,9 +161,9 @@ class SteppedMicrocontroller:
             self.board.receive(piece)
         if not self._hangs:
             if arrived or self._loop_due_s <= now_s:
-                self._loop()
+                self._loop(self.device)
         elif now_s >= self.board.watchdog_fed_s + self._watchdog_s:
-            self._boot(WATCHDOG)
+            self._boot(ResetCause.WATCHDOG)
 
     def _apply_outage(self, outage: Outage) -> None:
         if not self.is_plugged:
@@ -179,7 +173,7 @@ class SteppedMicrocontroller:
                 for wire in (self.to_device, self.to_host):
                     wire.be_silent(self._now_s + self._faults.silence_s)
             case Outage.RESET:
-                self._boot(WATCHDOG)
+                self._boot(ResetCause.WATCHDOG)
             case Outage.UNPLUG:
                 self._unplug()
                 self._replug_at_s = self._now_s + self._faults.unplugged_s
@@ -194,9 +188,9 @@ class SteppedMicrocontroller:
     def _plug_in(self) -> None:
         self.is_plugged = True
         self._replug_at_s = None
-        self._boot(POWER)
+        self._boot(ResetCause.POWER)
 
-    def _boot(self, cause: int) -> None:
+    def _boot(self, cause: ResetCause) -> None:
         self.boots += 1
         self._hangs = False
         self.board.start(cause)
@@ -207,12 +201,12 @@ class SteppedMicrocontroller:
         self.board.wanted_lights = self.device.lights
         self._loop_due_s = self._now_s
 
-    def _loop(self) -> None:
+    def _loop(self, device: Device) -> None:
         """Run the firmware's loop once, and again while data is waiting; sooner when there is work to do."""
         is_busy = self.board.has_input or self._now_s < self.board.moved_s + _BUSY_AFTER_MOVE_S
         for _ in range(_MOST_STEPS):
             try:
-                self._step()
+                device.step()
             except BoardRestartedError as restarted:
                 self._handle_restart(restarted)
                 return
@@ -223,14 +217,10 @@ class SteppedMicrocontroller:
             self.to_host.write(data, self._now_s)
         self._loop_due_s = self._now_s + (BUSY_LOOP_S if is_busy or data else IDLE_LOOP_S)
 
-    def _step(self) -> None:
-        if self.device is not None:
-            self.device.step()
-
     def _handle_restart(self, restarted: BoardRestartedError) -> None:
         self.to_host.write(self.board.sent(), self._now_s)
         if restarted.into_interpreter:
             self.device = None
             self.to_host.write(_PROMPT, self._now_s)
         else:
-            self._boot(SOFTWARE)
+            self._boot(ResetCause.SOFTWARE)
