@@ -212,7 +212,7 @@ def _pieces_of(task: Task) -> int:
 @click.option("--images", default=600, show_default=True, type=click.IntRange(1), help="How many pictures in all.")
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed of the pictures.")
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Where the report goes.")
-@click.option("--hardship", "--factor", "names", multiple=True, help="Only this hardship; repeatable.")
+@click.option("--hardship", "names", multiple=True, help="Only this hardship; repeatable.")
 @click.option(
     "--of",
     "game",

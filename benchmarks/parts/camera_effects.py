@@ -16,6 +16,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from simulator.rendering.optics import compress
 from vision.frame import Image
 from vision.sampling import TONE_CURVE
 
@@ -135,5 +136,4 @@ def with_effect(name: str, image: Image) -> Image:
     effect = EFFECTS[name]
     levels = effect.change(image.astype(np.float32), np.random.default_rng(zlib.crc32(image.tobytes())))
     rounded = np.clip(np.round(levels), 0, 255).astype(np.uint8)
-    _, packed = cv2.imencode(".jpg", rounded, [cv2.IMWRITE_JPEG_QUALITY, effect.jpeg_quality])
-    return np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), dtype=np.uint8)
+    return compress(rounded, effect.jpeg_quality)

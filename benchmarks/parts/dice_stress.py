@@ -11,7 +11,7 @@ import numpy as np
 
 from simulator.rendering.dice import DrawnDie, centre_height_mm, die_rotation
 from simulator.rendering.dice_faces import FACE_VALUES
-from simulator.rendering.optics import motion_blur
+from simulator.rendering.optics import compress, motion_blur
 from simulator.scene.dice_variety import COCKED, TrayPicture, random_look, tray_picture
 from simulator.scene.scene import Lamp, Lighting
 from simulator.scene.viewpoint import lens, looking_at
@@ -170,8 +170,7 @@ def _degraded(rng: np.random.Generator, hardship: Hardship, image: Image) -> Ima
         image = np.asarray(cv2.GaussianBlur(image, (0, 0), blur), dtype=np.uint8)
     grain = rng.standard_normal(image.shape).astype(np.float32) * np.float32(hardship.noise)
     image = np.clip(image + grain, 0, 255).astype(np.uint8)
-    _, packed = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, hardship.quality])
-    return np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), dtype=np.uint8)
+    return compress(image, hardship.quality)
 
 
 def read_stress(made: TrayPicture, networks: Networks) -> list[ReadDie]:

@@ -245,10 +245,12 @@ def print_first_turn(
     share = median(mine / theirs for mine, theirs in zip(first_s, chess_s, strict=True))
     met = share <= FIRST_TURN_SHARE
     table = figures("Every distinct result of a Diaballik turn", "what", "results", "time", "of perft 3", "target", "")
-    table.add_row("python-chess, perft 3 from the start", "8,902", f"{1e3 * median(chess_s):.2f} ms", "1", "", "")
+    table.add_row(
+        "python-chess, perft 3 from the start", f"{CHESS_PERFT:,}", f"{1e3 * median(chess_s):.2f} ms", "1", "", ""
+    )
     table.add_row(
         "the first turn",
-        "290",
+        str(FIRST_RESULTS),
         f"{1e6 * median(first_s):.0f} µs",
         f"1/{1 / share:.0f}",
         f"1/{1 / FIRST_TURN_SHARE:.0f}",

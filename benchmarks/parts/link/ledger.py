@@ -6,7 +6,6 @@ the ends work inside.
 
 from __future__ import annotations
 
-import struct
 import zlib
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -15,11 +14,8 @@ from cobs import cobs
 
 from firmware_bridge.protocol.codec import decode_message
 from firmware_bridge.protocol.messages import FaultReport, LightFrame, Sound, Tone
-from firmware_bridge.protocol.packets import Kind, is_sequenced
+from firmware_bridge.protocol.packets import SEQUENCE_NUMBERS, Kind, Packet, decode_packet, is_sequenced
 
-_HEADER = struct.Struct("<BHHH")
-_NUMBERS = 1 << 16
-_CHECKSUM_BYTES = 4
 _MOST_SHOWN = 20
 
 Incarnation = tuple[int, int]
@@ -98,19 +94,18 @@ class Ledger:
             if not encoded:
                 continue
             count += 1
-            packet = cobs.decode(encoded)
-            kind, session, sequence, acknowledged = _HEADER.unpack_from(packet)
-            if not session:
+            packet = decode_packet(cobs.decode(encoded))
+            if not packet.session:
                 continue
-            back.note_acknowledgement((session, back_boot), acknowledged)
-            if is_sequenced(kind):
-                self._note_sequenced((session, boot), sequence, kind, packet[_HEADER.size : -_CHECKSUM_BYTES])
+            back.note_acknowledgement((packet.session, back_boot), packet.acknowledged)
+            if is_sequenced(packet.kind):
+                self._note_sequenced((packet.session, boot), packet)
         return count
 
     def note_acknowledgement(self, incarnation: Incarnation, expected: int) -> None:
         """Check the receiver's acknowledgement of all packets before ``expected``."""
         given = self.given[incarnation]
-        if (given - expected) % _NUMBERS >= _NUMBERS // 2:
+        if (given - expected) % SEQUENCE_NUMBERS >= SEQUENCE_NUMBERS // 2:
             self.report(f"acknowledged up to {expected}, given {given} (session, boot {incarnation})")
 
     def begin(self, written: Incarnation, given: Incarnation) -> None:
@@ -147,13 +142,13 @@ class Ledger:
         if left:
             self.report(f"{left} messages never came (session, boot {given})")
 
-    def _note_sequenced(self, incarnation: Incarnation, sequence: int, kind: int, payload: bytes) -> None:
-        written = self.written[incarnation]
-        back = (len(written) - sequence) % _NUMBERS
+    def _note_sequenced(self, incarnation: Incarnation, packet: Packet) -> None:
+        written, message = self.written[incarnation], (packet.kind, packet.payload)
+        back = (len(written) - packet.sequence) % SEQUENCE_NUMBERS
         if back == 0:
-            written.append((kind, payload))
-        elif back > len(written) or written[len(written) - back] != (kind, payload):
-            self.report(f"number {sequence} was written with two payloads (session, boot {incarnation})")
+            written.append(message)
+        elif back > len(written) or written[len(written) - back] != message:
+            self.report(f"number {packet.sequence} was written with two payloads (session, boot {incarnation})")
         else:
             self.resent += 1
 

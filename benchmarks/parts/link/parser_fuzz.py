@@ -16,12 +16,13 @@ from typing import Protocol
 from firmware_bridge.firmware.core.packets import PacketHandler
 from firmware_bridge.firmware.core.packets import PacketReader as DeviceReader
 from firmware_bridge.protocol.packets import PacketReader as HostReader
-from firmware_bridge.protocol.packets import encode_frame
+from firmware_bridge.protocol.packets import encode_frame, encode_packet
 
 KINDS = ("random", "miscounted", "changed", "spliced", "whole")
 _PIECE_BYTES = 64 * 1024
 _ZERO_SHARE = 0.05
 _LARGEST_PAYLOAD = 1024
+_CHECKSUM_BYTES = 4
 _USUAL_PAYLOADS = (0, 1, 4, 11, 30, 100, 247)
 
 
@@ -44,14 +45,7 @@ class HostParser:
 
     def feed(self, data: bytes) -> list[bytes]:
         """Parse received bytes; give the accepted packets."""
-        return [
-            bytes([packet.kind])
-            + packet.session.to_bytes(2, "little")
-            + packet.sequence.to_bytes(2, "little")
-            + packet.acknowledged.to_bytes(2, "little")
-            + packet.payload
-            for packet in self._reader.feed(data)
-        ]
+        return [encode_packet(packet)[:-_CHECKSUM_BYTES] for packet in self._reader.feed(data)]
 
     @property
     def compared(self) -> int:

@@ -13,7 +13,7 @@ from benchmarks.parts.link.exchange import wire_faults
 from benchmarks.parts.link.overhead import pin_map
 from firmware_bridge.protocol.delivery import SerialLine
 from firmware_bridge.protocol.link import HostLink
-from firmware_bridge.protocol.messages import ButtonReport, LightFrame
+from firmware_bridge.protocol.messages import ButtonAction, ButtonReport, LightFrame, Message
 from firmware_bridge.protocol.status import LinkState
 from simulator.microcontroller.faults import WireFaults
 from simulator.microcontroller.stepped import SteppedMicrocontroller
@@ -69,9 +69,7 @@ def show_lights(baud: int, lights: int, seconds: float) -> SlowLine:
         if link.state in (LinkState.IDLE, LinkState.LOST):
             result.sessions += 1
             link.begin(now_s, result.sessions)
-        link_due_s = link.next_due_s(now_s)
-        dues = [board.next_due_s, seconds + _DRAIN_S, send_at_s if send_at_s < seconds else seconds + _DRAIN_S]
-        now_s = max(now_s, min([*dues, link_due_s] if link_due_s is not None else dues))
+        now_s = _next_s(link, board, now_s, send_at_s if send_at_s < seconds else seconds + _DRAIN_S)
         if send_at_s <= now_s < seconds:
             result.sent += 1
             newest = bytes((1 + result.sent % 255, 1 + result.sent // 255, 7)) * lights
@@ -83,17 +81,12 @@ def show_lights(baud: int, lights: int, seconds: float) -> SlowLine:
         if (since_s := sent_s.pop(shown, None)) is not None:
             result.shown += 1
             result.took_s.append(board.board.shown[-1].time_s - since_s)
-        for piece in board.take_to_host(now_s):
-            link.receive(piece, now_s)
-        data = link.outgoing(now_s)
-        if data:
-            board.from_host(data, now_s)
+        _exchange(link, board, now_s)
     result.again = link.statistics.counts.resent
     result.is_last_shown = board.board.shown[-1].colours[: 3 * lights] == newest
     return result
 
 
-PRESSED, RELEASED = 1, 3
 _BUTTONS = 3
 _SHORTEST_S, _LONGEST_S = 0.04, 0.15
 _REST_S = 0.05
@@ -128,25 +121,34 @@ def press_buttons(seed: int, count: int, share: float) -> Pressed:
         if link.state in (LinkState.IDLE, LinkState.LOST):
             result.sessions += 1
             link.begin(now_s, result.sessions)
-        link_due_s = link.next_due_s(now_s)
-        dues = [board.next_due_s, press_at_s if len(touched_s) < count else until_s]
-        now_s = max(now_s, min([*dues, link_due_s] if link_due_s is not None else dues))
+        now_s = _next_s(link, board, now_s, press_at_s if len(touched_s) < count else until_s)
         if now_s >= press_at_s and len(touched_s) < count:
             button, held_s = rng.randrange(_BUTTONS), rng.uniform(_SHORTEST_S, _LONGEST_S)
             board.press(button, now_s, held_s)
             touched_s.append(now_s)
-            result.pressed += [(button, PRESSED), (button, RELEASED)]
+            result.pressed += [(button, ButtonAction.PRESSED), (button, ButtonAction.RELEASED)]
             press_at_s = now_s + held_s + _REST_S + rng.uniform(0.0, _LONGEST_S)
             if len(touched_s) == count:
                 until_s = now_s + _PRESS_DRAIN_S
         board.advance(now_s)
-        for piece in board.take_to_host(now_s):
-            for message in link.receive(piece, now_s):
-                if isinstance(message, ButtonReport):
-                    if message.what == PRESSED and len(result.reported) // 2 < len(touched_s):
-                        result.took_s.append(now_s - touched_s[len(result.reported) // 2])
-                    result.reported.append((message.button, message.what))
-        data = link.outgoing(now_s)
-        if data:
-            board.from_host(data, now_s)
+        for message in _exchange(link, board, now_s):
+            if isinstance(message, ButtonReport):
+                if message.what == ButtonAction.PRESSED and len(result.reported) // 2 < len(touched_s):
+                    result.took_s.append(now_s - touched_s[len(result.reported) // 2])
+                result.reported.append((message.button, message.what))
     return result
+
+
+def _next_s(link: HostLink, board: SteppedMicrocontroller, now_s: float, due_s: float) -> float:
+    """Return when the link or the board has something to do next, at the latest ``due_s``."""
+    link_due_s = link.next_due_s(now_s)
+    return max(now_s, min(board.next_due_s, due_s, due_s if link_due_s is None else link_due_s))
+
+
+def _exchange(link: HostLink, board: SteppedMicrocontroller, now_s: float) -> list[Message]:
+    """Carry bytes both ways; return the messages that arrive at the host."""
+    messages = [message for piece in board.take_to_host(now_s) for message in link.receive(piece, now_s)]
+    data = link.outgoing(now_s)
+    if data:
+        board.from_host(data, now_s)
+    return messages

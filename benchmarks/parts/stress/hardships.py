@@ -210,7 +210,7 @@ def hardships(seed: int, game: str = "deblockle") -> dict[str, Hardship]:
         Hardship("tilt", _levels(_tilted, "degrees", {f"{deg}°": float(deg) for deg in (0, 15, 30, 38, 45)})),
         Hardship("rotation", _levels(_from_side, "degrees", {f"{deg}°": float(deg) for deg in range(-180, 180, 45)})),
         Hardship("table", {name: partial(_with_surface, surface=s, colour=c) for name, (s, c) in _SURFACES.items()}),
-        Hardship("board", _levels(_board, "colour", dict(_BOARDS))),
+        Hardship("board", _levels(_board, "colour", _BOARDS)),
         Hardship("piece colours", {"any two": partial(_with_piece_set, first=seed * 1000)}),
         Hardship("glare", _levels(_with_glare, "gloss", {f"gloss {gloss}": gloss for gloss in (0.2, 0.5, 1.0)})),
         Hardship(
@@ -259,7 +259,7 @@ def hardships(seed: int, game: str = "deblockle") -> dict[str, Hardship]:
         ),
         Hardship(
             "hands",
-            {f"{skin}": partial(_with_hand, skin=skin) for skin in ARM_SKINS}
+            {skin: partial(_with_hand, skin=skin) for skin in ARM_SKINS}
             | {sleeve: partial(_with_hand, sleeve=sleeve) for sleeve in ARM_SLEEVES}
             | {"beside": _hand_beside},
         ),

@@ -21,7 +21,7 @@ from benchmarks.parts.stress.score import PictureScore, score
 from common.places import EMPTY
 from simulator.rendering.foreign_objects import paint_foreign_object
 from simulator.rendering.hands import HandOcclusion, hand_sprite, paint_hand_shadow
-from simulator.rendering.optics import motion_blur, shade_table
+from simulator.rendering.optics import compress, motion_blur, shade_table
 from simulator.rendering.painting import paste
 from simulator.scene.scene import ForeignObject, Lighting, Sensor, Setting
 from vision.errors import EnrolmentError
@@ -129,8 +129,7 @@ def noisy(picture: LabelledPicture, rng: np.random.Generator, levels: float) -> 
 
 def compressed(picture: LabelledPicture, _rng: np.random.Generator, quality: int) -> LabelledPicture:
     """JPEG of that quality, and back."""
-    _, packed = cv2.imencode(".jpg", picture.image, [cv2.IMWRITE_JPEG_QUALITY, quality])
-    return replace(picture, image=np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), dtype=np.uint8))
+    return replace(picture, image=compress(picture.image, quality))
 
 
 def without_markers(picture: LabelledPicture, rng: np.random.Generator, missing: int, half: int = 0) -> LabelledPicture:
