@@ -27,47 +27,46 @@ _ELSEWHERE = "is the right port named in the settings?"
 class _Signature:
     """A device's output as a regular expression of ASCII bytes, its name, and advice."""
 
-    pattern: re.Pattern[bytes]
+    pattern: bytes
     what: str
-    advice: str
+    advice: str = _ELSEWHERE
     could_be_ours: bool = False
 
-
-def _signature(pattern: bytes, what: str, advice: str = _ELSEWHERE, *, could_be_ours: bool = False) -> _Signature:
-    return _Signature(re.compile(pattern, re.MULTILINE), what, advice, could_be_ours)
+    def is_in(self, text: bytes) -> bool:
+        return re.search(self.pattern, text, re.MULTILINE) is not None
 
 
 # in this order: a 3D printer's board may print anything, and CircuitPython mentions MicroPython's prompt
 _SIGNATURES = (
-    _signature(rb"\bMarlin\b|^echo:|^ok T:|^ok\b.*\bB:|^Error:.*(checksum|Line Number)", "a 3D printer (Marlin)"),
-    _signature(rb"^Grbl \d|^\[MSG:", "a milling machine (Grbl)"),
-    _signature(rb"\bWLED\b|\"vid\":\d|^\{\"state\":", WLED, 'choose `drivers = ["wled-serial"]` for lights on WLED'),
-    _signature(rb"^\$(G[ABLNPQ]|P[A-Z]{2})[A-Z]{2,3},", "a GPS receiver (NMEA)"),
-    _signature(
+    _Signature(rb"\bMarlin\b|^echo:|^ok T:|^ok\b.*\bB:|^Error:.*(checksum|Line Number)", "a 3D printer (Marlin)"),
+    _Signature(rb"^Grbl \d|^\[MSG:", "a milling machine (Grbl)"),
+    _Signature(rb"\bWLED\b|\"vid\":\d|^\{\"state\":", WLED, 'choose `drivers = ["wled-serial"]` for lights on WLED'),
+    _Signature(rb"^\$(G[ABLNPQ]|P[A-Z]{2})[A-Z]{2,3},", "a GPS receiver (NMEA)"),
+    _Signature(
         rb"CircuitPython",
         "CircuitPython, which the referee's firmware doesn't run on",
         f"put MicroPython on the board; then {_INSTALL}",
         could_be_ours=True,
     ),
-    _signature(
+    _Signature(
         rb"MicroPython v\d|MPY: soft reboot|raw REPL; CTRL-B|^>>> ",
         "MicroPython at its prompt, without the referee's firmware running",
         _INSTALL,
         could_be_ours=True,
     ),
-    _signature(
+    _Signature(
         rb"waiting for download|DOWNLOAD\(",
         "an Espressif chip that waits for its firmware",
         "press its reset button; if that doesn't help, put MicroPython on it",
         could_be_ours=True,
     ),
-    _signature(
+    _Signature(
         rb"^ESP-ROM:|^rst:0x|^ets [A-Z]",
         "an Espressif chip with other firmware, or one that starts again and again",
         "put MicroPython on it, then the referee's firmware with `./run hardware firmware install`",
         could_be_ours=True,
     ),
-    _signature(rb"\blogin: ?$", "a computer's console (it asks to log in)"),
+    _Signature(rb"\blogin: ?$", "a computer's console (it asks to log in)"),
 )
 
 _PRINTABLE = frozenset(range(0x20, 0x7F)) | {0x09, 0x0A, 0x0D}
@@ -76,13 +75,13 @@ _PRINTABLE = frozenset(range(0x20, 0x7F)) | {0x09, 0x0A, 0x0D}
 def is_known_device(heard: bytes) -> bool:
     """Return whether the output identifies the device."""
     text = _lines(heard)
-    return any(signature.pattern.search(text) for signature in _SIGNATURES)
+    return any(signature.is_in(text) for signature in _SIGNATURES)
 
 
 def certain_foreign_device(heard: bytes) -> str | None:
     """Return the name of the device if the output proves that it can't be the referee's board; else ``None``."""
     text = _lines(heard)
-    certain = (one.what for one in _SIGNATURES if not one.could_be_ours and one.pattern.search(text))
+    certain = (one.what for one in _SIGNATURES if not one.could_be_ours and one.is_in(text))
     return next(certain, None)
 
 
@@ -90,7 +89,7 @@ def foreign_device_error(port: str, heard: bytes, baud: int) -> WrongDeviceError
     """Make the error that names the device on ``port`` by its output ``heard``, which contained no valid packet."""
     text = _lines(heard)
     for signature in _SIGNATURES:
-        if signature.pattern.search(text):
+        if signature.is_in(text):
             kind = NoFirmwareError if signature.could_be_ours else WrongDeviceError
             return kind(f"{port} is {signature.what}; {signature.advice}")
     if not heard:

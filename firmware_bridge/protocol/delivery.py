@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Container
 from dataclasses import dataclass
 
 from firmware_bridge.protocol.packets import SEQUENCE_NUMBERS
@@ -67,10 +67,9 @@ class SendWindow:
         """Since when packets are outstanding without any acknowledgement; ``None`` while nothing is outstanding."""
         return self._moved_on_s if self._outstanding else None
 
-    def outstanding_of(self, kinds: Iterable[int]) -> int:
+    def outstanding_of(self, kinds: Container[int]) -> int:
         """Number of outstanding packets of these kinds."""
-        wanted = frozenset(kinds)
-        return sum(sent.kind in wanted for sent in self._outstanding)
+        return sum(sent.kind in kinds for sent in self._outstanding)
 
     def send(self, kind: int, payload: bytes, now_s: float) -> SentPacket:
         """Number a packet and keep it until it is acknowledged; there must be room."""

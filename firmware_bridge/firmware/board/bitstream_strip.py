@@ -3,11 +3,8 @@
 import machine
 import neopixel
 
+from ..core.lights import PAUSE_US
 from .clock import ticks_diff, ticks_us
-
-PAUSE_US = 300
-"""How long the line must be low before the lights show a frame: at least 50 us in the WS2812B's data sheet, 280 in that
-of the WS2812B-V5."""
 
 
 class BitstreamStrip:

@@ -4,6 +4,7 @@
 from machine import Pin
 from rp2 import DMA, PIO, StateMachine, asm_pio
 
+from ..core.lights import PAUSE_US
 from .clock import ticks_diff, ticks_us
 from .fastest_loops import pack_words
 
@@ -11,9 +12,6 @@ from .fastest_loops import pack_words
 # requires 400 and 800 ns, each within 150 ns; that of the WS2812B-V5 220 to 380 and 580 to 1000 ns.
 _TICKS_HZ = 8_000_000
 LIGHT_US = 30
-PAUSE_US = 300
-"""How long the line must be low before the lights show a frame: at least 50 us in the WS2812B's data sheet, 280 in that
-of the V5."""
 
 _STATE_MACHINE = 0
 _TARGET = 0x50200010  # PIO0_BASE and the offset of TXF0, in the data sheets of the RP2040 and the RP2350 alike

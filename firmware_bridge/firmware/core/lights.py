@@ -10,6 +10,10 @@ from .ticks import elapsed_ms
 FULL_CHANNEL_MA = 20
 IDLE_MA = 1
 
+PAUSE_US = 300
+"""How long a strip's line must be low before the lights show a frame: at least 50 us in the WS2812B's data sheet, 280
+in that of the WS2812B-V5."""
+
 PULSE_EVERY = 8
 """While waiting for a host, every eighth light pulses."""
 
