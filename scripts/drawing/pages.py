@@ -8,9 +8,6 @@ system's Chromium (apt install chromium).
 
 from __future__ import annotations
 
-import argparse
-import os
-import shutil
 import sys
 import tempfile
 import time
@@ -21,13 +18,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import click
 import cv2
 import numpy as np
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.parts.page.browser import chromium
 from engine.registry import load
 from referee.commands.queue import CommandQueue
 from referee.session.table_port import SnapshotHub, TablePort
@@ -80,10 +79,15 @@ def shown_at(browser: Browser, address: str, size: tuple[int, int], scheme: str,
     page = context.new_page()
     page.goto(address)
     page.wait_for_selector("html[data-live]", state="attached")
-    png = np.frombuffer(page.screenshot(), dtype=np.uint8)
+    picture = screenshot(page)
     context.close()
-    picture: Image = np.asarray(cv2.imdecode(png, cv2.IMREAD_COLOR), dtype=np.uint8)
     return picture
+
+
+def screenshot(page: Page) -> Image:
+    """Give what a page shows."""
+    png = np.frombuffer(page.screenshot(), dtype=np.uint8)
+    return np.asarray(cv2.imdecode(png, cv2.IMREAD_COLOR), dtype=np.uint8)
 
 
 def steps_of_set_up(browser: Browser) -> list[Image]:
@@ -117,30 +121,20 @@ def draw_icon(browser: Browser, side: int) -> Path:
     page = browser.new_page(viewport={"width": side, "height": side})
     page.set_content(f"<style>body {{ margin: 0 }} svg {{ display: block }}</style>{drawing}")
     path = _STATIC / f"icon-{side}.png"
-    png = np.frombuffer(page.screenshot(), dtype=np.uint8)
-    icon: Image = np.asarray(cv2.imdecode(png, cv2.IMREAD_COLOR), dtype=np.uint8)
-    cv2.imwrite(str(path), icon, [cv2.IMWRITE_PNG_COMPRESSION, 9])
+    cv2.imwrite(str(path), screenshot(page), [cv2.IMWRITE_PNG_COMPRESSION, 9])
     page.close()
     return path
 
 
-def main() -> None:
+@click.command(help=__doc__)
+@click.argument("folder", type=click.Path(path_type=Path), default=ROOT / "docs" / "pictures")
+def main(folder: Path) -> None:
     """Write the pictures into the given folder, by default docs/pictures."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "docs" / "pictures")
-    folder = parser.parse_args().folder
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        raise SystemExit("there is no Chromium; apt install chromium")
-    with sync_playwright() as playwright:
-        # Chromium has no sandbox for root.
-        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
+    with chromium() as browser:
         table = picture_of(browser, "deblockle", _WIDE, "light", "en-GB")
         phones = [picture_of(browser, name, _PHONE, scheme, locale) for name, scheme, locale in _PHONES]
         set_up = steps_of_set_up(browser)
         print(*(draw_icon(browser, side) for side in (192, 512)), sep="\n")
-        browser.close()
     gap: Image = np.full((_PHONE[1], _GAP_PX, 3), 255, dtype=np.uint8)
 
     def beside(shown: list[Image]) -> Image:

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
@@ -36,6 +36,7 @@ from benchmarks.parts.stress.photoreal import developed
 from benchmarks.parts.stress.scenes import case_of
 from benchmarks.stress import Task, learn, picture_of, tasks
 from common.places import EMPTY
+from scripts.training.samples import SampleArrays
 from vision.frame import FloatArray, Image
 from vision.geometry import Pose
 from vision.layout.table import default_layout
@@ -96,7 +97,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class Samples(SampleArrays):
     """Places, (n,): the number of the picture, its hardship, whether the place is bare, how much it counts, and its
     measures, (n, measures).
     """
@@ -106,15 +107,6 @@ class Samples:
     bare: Flags
     weight: Floats
     measures: Floats
-
-    @classmethod
-    def joined(cls, parts: Sequence[Samples]) -> Samples:
-        """Concatenate samples."""
-        return cls(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(cls)))
-
-    def where(self, chosen: Flags) -> Samples:
-        """Select samples."""
-        return Samples(*(getattr(self, one.name)[chosen] for one in fields(self)))
 
 
 def a_little_off(pose: Pose, rng: np.random.Generator) -> Pose:
@@ -293,39 +285,22 @@ def report(samples: Samples, odds: Floats) -> None:
 @click.option("--pictures", type=click.IntRange(8), default=200, show_default=True, help="How many pictures to draw.")
 @click.option("--seed", type=click.IntRange(0), default=501, show_default=True, help="Seed of the pictures.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
-@click.option(
-    "--samples",
-    "kept",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="File to save the samples in, or to load them from if it exists.",
-)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), default=CURVES, show_default=True)
-def main(pictures: int, seed: int, jobs: int, kept: Path | None, out: Path) -> None:
+def main(pictures: int, seed: int, jobs: int, out: Path) -> None:
     """Draw pictures, fit the curves, and write them to OUT."""
-    if kept is not None and kept.exists():
-        with np.load(kept) as file:
-            chosen = [file["names"].tolist().index(name) for name in MEASURES]
-            samples = Samples(
-                file["picture"], file["hardship"], file["bare"], file["weight"], file["measures"][:, chosen]
-            )
-    else:
-        samples = drawn(pictures, seed, jobs)
-        if kept is not None:
-            np.savez(
-                kept, names=np.array(MEASURES), **{one.name: getattr(samples, one.name) for one in fields(samples)}
-            )
+    samples = drawn(pictures, seed, jobs)
     knots = [knots_of(values, samples.bare) for values in samples.measures.T]
     given = np.hstack([ramps(values, own) for values, own in zip(samples.measures.T, knots, strict=True)])
     odds = np.zeros(len(samples.bare))
     odd = samples.picture % 2 == 1
     for left_out in (odd, ~odd):
-        rest = samples.where(~left_out)
+        rest = samples.part(~left_out)
         constant, *falls = fitted(given[~left_out], rest.bare, rest.weight)
         odds[left_out] = constant - given[left_out] @ np.array(falls)
     most = surest(odds, samples.bare, samples.weight)
     unclear = is_unclear(dict(zip(MEASURES, samples.measures.T, strict=True)))
     # such places are indistinguishable, so all that are called empty are equally sure
-    called = samples.where(unclear & (odds > 0))
+    called = samples.part(unclear & (odds > 0))
     most_unclear = float(np.log((called.weight @ called.bare + 1) / (called.weight @ ~called.bare + 1)))
     least = -surest(-odds, ~samples.bare, samples.weight)
     report(samples, np.clip(odds, least, np.where(unclear, most_unclear, most)))

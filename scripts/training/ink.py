@@ -31,6 +31,7 @@ from torch import nn
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from scripts.training.samples import SampleArrays
 from scripts.training.support import (
     FOLDER,
     Batches,
@@ -66,7 +67,7 @@ Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class Samples(SampleArrays):
     """Ink of sheets (n, height, width), 255 for full ink; sign indices (n, rows, columns); and whether each cell is in
     a loop, and which of its sides the loop runs along (n, 5, rows, columns).
     """
@@ -86,15 +87,6 @@ def samples_of(sheets: Iterable[WrittenSheet]) -> Samples:
         signs.append(sheet.signs)
         loops.append(np.stack([sheet.loops > 0, *(other != sheet.loops for other in beside)]).astype(np.uint8))
     return Samples(np.stack(inks), np.stack(signs), np.stack(loops))
-
-
-def joined(parts: Sequence[Samples]) -> Samples:
-    """Concatenate samples."""
-    return Samples(
-        np.concatenate([part.inks for part in parts]),
-        np.concatenate([part.signs for part in parts]),
-        np.concatenate([part.loops for part in parts]),
-    )
 
 
 def unpadded(inputs: int, outputs: int, size: int, stride: int) -> nn.Sequential:
@@ -246,7 +238,7 @@ def made_samples(seed: int, numbers: range, scans: Scans, console: Console) -> S
     parts = [numbers[start : start + SHEETS_A_PART] for start in range(0, len(numbers), SHEETS_A_PART)]
     with ProcessPoolExecutor() as pool:
         made = pool.map(partial(_made_part, seed=seed, scans=dict(scans)), parts)
-        return joined(list(track(made, total=len(parts), description="Making sheets", console=console)))
+        return Samples.joined(list(track(made, total=len(parts), description="Making sheets", console=console)))
 
 
 @click.command()

@@ -23,6 +23,7 @@ from rich.progress import track
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from scripts.training.samples import SampleArrays
 from simulator.scene.written_sheets import written_sheet
 from vision.frame import FloatArray
 from vision.readers.ink.loops import LoopSettings, decode_loops, lines_between
@@ -44,16 +45,12 @@ CERTAIN = 3.0
 
 
 @dataclass(frozen=True, eq=False)
-class Sheets:
+class Sheets(SampleArrays):
     """The network's log-odds of cells (n, rows, columns) and of lines (n, rows, columns, 4), and the true cells."""
 
     cells: FloatArray
     lines: FloatArray
     enclosed: npt.NDArray[np.bool_]
-
-    def part(self, first: int) -> Sheets:
-        """Every other sheet from that one on."""
-        return Sheets(self.cells[first::2], self.lines[first::2], self.enclosed[first::2])
 
 
 def made_sheets(count: int) -> Sheets:
@@ -120,10 +117,11 @@ def print_quality(name: str, settings: LoopSettings, sheets: Sheets) -> None:
 def main(sheets: int) -> None:
     """Fit the settings and print them."""
     made = made_sheets(sheets)
-    found = fitted(NEUTRAL, made.part(0))
+    fitted_on, tested_on = made.part(slice(0, None, 2)), made.part(slice(1, None, 2))
+    found = fitted(NEUTRAL, fitted_on)
     print({name: float(f"{getattr(found, name):.2g}") for name in (*WEIGHTS, *SHARES)})
-    print_quality("fitted", found, made.part(1))
-    print_quality("shipped", LoopSettings(), made.part(1))
+    print_quality("fitted", found, tested_on)
+    print_quality("shipped", LoopSettings(), tested_on)
 
 
 if __name__ == "__main__":

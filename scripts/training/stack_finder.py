@@ -24,6 +24,7 @@ from torch import nn
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from scripts.training.samples import SampleArrays
 from scripts.training.stacks import ASIDE, made_pictures, recoloured
 from scripts.training.support import (
     Batches,
@@ -71,7 +72,7 @@ Places = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Stacks:
+class Stacks(SampleArrays):
     """Crops (n, rows, columns, 3), and in these the tips and feet (n, 2), the ends (n, 2, 2) of the axes above the feet
     between which tips may be, and the angles (n,).
     """
@@ -81,11 +82,6 @@ class Stacks:
     feet_px: Places
     axes_px: Places
     angles_rad: Places
-
-    def part(self, chosen: npt.NDArray[np.int64]) -> Stacks:
-        """Select stacks."""
-        values = (self.tips_px, self.feet_px, self.axes_px, self.angles_rad)
-        return Stacks(self.crops[chosen], *(one[chosen] for one in values))
 
 
 def stacks_of(pictures: Iterable[StacksPicture], board: GridSurface) -> Stacks:

@@ -29,6 +29,7 @@ from torch import nn
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from scripts.training.samples import SampleArrays
 from scripts.training.support import (
     Batches,
     blend,
@@ -91,17 +92,13 @@ Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class Samples(SampleArrays):
     """Sides of stacks (n, sides, rows, columns, 3), their views (n, 2), turns (n,) and kinds (n,)."""
 
     sides: npt.NDArray[np.uint8]
     views: npt.NDArray[np.float64]
     angles_rad: npt.NDArray[np.float64]
     kinds: npt.NDArray[np.int64]
-
-    def part(self, chosen: npt.NDArray[np.int64]) -> Samples:
-        """Select samples."""
-        return Samples(self.sides[chosen], self.views[chosen], self.angles_rad[chosen], self.kinds[chosen])
 
 
 def samples_of(picture: StacksPicture, board: GridSurface, rng: np.random.Generator) -> Samples:
@@ -158,16 +155,6 @@ def proposals_of(picture: StacksPicture, board: GridSurface) -> Samples:
     names, angles_rad = [places[one] for one in number.tolist()], found.angles_rad[number]
     sides = flatten_sides(crops, pictures[number], names, tips_mm[number, spot], angles_rad)
     return Samples(sides, crops.views(names), angles_rad, np.array(kinds, dtype=np.int64))
-
-
-def joined(parts: Sequence[Samples]) -> Samples:
-    """Concatenate samples."""
-    return Samples(
-        np.concatenate([part.sides for part in parts]),
-        np.concatenate([part.views for part in parts]),
-        np.concatenate([part.angles_rad for part in parts]),
-        np.concatenate([part.kinds for part in parts]),
-    )
 
 
 class StackNetwork(nn.Module):  # type: ignore[misc]
@@ -273,7 +260,7 @@ def made_samples(seed: int, numbers: Sequence[int], console: Console) -> Samples
     parts = []
     for picture in made_pictures(seed, numbers, console):
         parts += [samples_of(picture, board, rng), proposals_of(picture, board)]
-    return joined(parts)
+    return Samples.joined(parts)
 
 
 @click.command()
