@@ -111,12 +111,11 @@ class Disturbances:
         if one.ended_s is None or one.ended_s > time_s:
             self._all[number] = replace(one, ended_s=max(time_s, one.began_s))
 
-    def remove_things(self, time_s: float) -> bool:
-        """Remove all foreign objects; returns whether there were any."""
-        found = [number for number, one in enumerate(self._all) if one.things and one.holds_at(time_s)]
-        for number in found:
-            self.end(number, time_s)
-        return bool(found)
+    def remove_things(self, time_s: float) -> None:
+        """Remove all foreign objects."""
+        for number, one in enumerate(self._all):
+            if one.things and one.holds_at(time_s):
+                self.end(number, time_s)
 
     def at(self, time_s: float) -> list[Disturbance]:
         """Return the active ones."""
