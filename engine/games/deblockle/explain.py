@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from common.phrases import listed
 from engine.errors import ContradictionError
 from engine.games.deblockle.board import PLACES, SQUARE_OF, other
 from engine.games.deblockle.changes import Added, Change, Moved, Removed, changes_between
@@ -132,7 +133,7 @@ def _move_key(move: Moved) -> tuple[int, int, str]:
 
 
 def _two_blocks(before: DeblockleState, changes: list[Moved | Removed]) -> Breach:
-    described = " and ".join(_describe_move(change) for change in changes)
+    described = listed(map(_describe_move, changes))
     moves = [change for change in changes if isinstance(change, Moved)]
     left = [change.square for change in changes if isinstance(change, Removed)]
     ends = [square for move in moves for square in (move.start, move.end)]
@@ -179,7 +180,7 @@ def _opponent_moved(before: DeblockleState, move: Moved, playable: PlayableTurns
     sentence = f"It is {before.to_move}'s turn, and the {move.owner} block was moved from {start} to {end}."
     found = [Breach("moved-opponent-block", sentence, remedy, places)]
     if move.landed_on:
-        found = [*breaches_of_move(before, move, {}), *found]
+        found = [*breaches_of_move(before, move, {})[:1], *found]
     if certainly_blocked(before, move.owner):
         owner = move.owner.capitalize()
         sentence = f"{owner} is Deblockle'd and has no turn the rules allow, so {before.to_move} plays on."

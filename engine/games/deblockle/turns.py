@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from engine.errors import IllegalTurnError
+from common.phrases import capitalized
 from engine.games.deblockle.board import GOAL, PLACES, PLAYERS, RAYS, SQUARE_OF, STARS, adjacent_to, diagonal_to, other
 from engine.games.deblockle.state import Block, DeblockleOptions, DeblockleState, DeblockleTurn
 from engine.support import repetition
@@ -271,18 +271,17 @@ def announcements(state: DeblockleState) -> tuple[Announcement, ...]:
 
 def apply_announcement(state: DeblockleState, announcement: Announcement) -> DeblockleState:
     """Return the final state after an announcement; raises IllegalTurnError, with the breaches if a rule forbids it."""
-    if state.to_move is None:
-        check_announcement(announcement, ())
-    refusal = reason_against(state, announcement)
-    claimed = announcement.kind == REPETITION
-    if refusal is None and claimed and announcement.player != state.to_move:
-        refusal = f"{state.to_move} is to move, so the claim is not {announcement.player}'s to make"
-    if refusal is not None:
-        sentence = f"{refusal[0].upper()}{refusal[1:]}."
-        breaches = (Breach("repetition-claim", sentence, "Play on."),) if claimed else ()
-        if not claimed and announcement not in common_announcements(PLAYERS):
-            raise IllegalTurnError(refusal)
-        raise IllegalTurnError(f"{format_announcement(announcement)} is not allowed here: {sentence}", breaches)
+
+    def breaches() -> list[Breach]:
+        if announcement.kind != REPETITION or announcement.player not in PLAYERS:
+            return []
+        refusal = (
+            reason_against(state, announcement)
+            or f"{state.to_move} is to move, so the claim is not {announcement.player}'s to make"
+        )
+        return [Breach("repetition-claim", f"{capitalized(refusal)}.", "Play on.")]
+
+    check_announcement(announcement, announcements(state), breaches)
     return replace(state, announced=announcement, to_move=None)
 
 

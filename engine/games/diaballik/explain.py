@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import permutations
 from typing import NamedTuple
 
 from common.phrases import listed
@@ -36,6 +37,7 @@ from engine.games.diaballik.violations import (
     breach_of,
     pass_line_breach,
     take_balls_off,
+    too_far,
     whose_turn,
 )
 from engine.support.breaches import PieceBreaches, pair_squares
@@ -122,8 +124,16 @@ def _first_breach(turn: TurnInProgress, done: tuple[Action, ...]) -> Breach:
 
 
 def _too_many_moves(turn: TurnInProgress, result: Side) -> Breach:
-    places = GRID.names_of(turn.pieces ^ result.pieces)
-    sentence = f"Two moves are not enough for this change: {listed(places)} changed."
+    gone, came = list(members(turn.pieces & ~result.pieces)), list(members(result.pieces & ~turn.pieces))
+    steps = min(sum(sum(GRID.apart(*move)) for move in zip(gone, ends, strict=True)) for ends in permutations(came))
+    places, starts = GRID.names_of(turn.pieces ^ result.pieces), listed(PLACES[start] for start in gone)
+    if steps > MOST_MOVES and len(gone) == 1:
+        return too_far(gone[0], came[0])
+    sentence = (
+        f"The pieces from {starts} moved {steps} steps in all; a turn has {MOST_MOVES} moves of one square."
+        if steps > MOST_MOVES
+        else f"Two moves are not enough for this change: {listed(places)} changed."
+    )
     return Breach("too-many-moves", sentence, TAKE_BACK, places)
 
 

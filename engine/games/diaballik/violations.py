@@ -113,12 +113,18 @@ def _move_breach(now: TurnInProgress, action: Action, places: tuple[str, ...]) -
             return Breach("square-taken", sentence, TAKE_BACK, (start, over, end))
         if (rows, columns) == (1, 1):
             return Breach("moved-diagonally", f"{start} to {end} is a diagonal step.", TAKE_BACK, places)
-        sentence = f"{start} to {end} is {rows + columns} steps; a turn has {MOST_MOVES} moves of one square."
-        return Breach("too-many-moves", sentence, TAKE_BACK, places)
+        return too_far(action.start, action.end)
     if not now.moves_left:
         sentence = f"Moving {start} to {end} is one move too many; a turn has {MOST_MOVES}."
         return Breach("too-many-moves", sentence, TAKE_BACK, places)
     return None
+
+
+def too_far(start: int, end: int) -> Breach:
+    """Return the breach of moving one piece farther than a turn allows."""
+    places, steps = (PLACES[start], PLACES[end]), sum(GRID.apart(start, end))
+    sentence = f"{places[0]} to {places[1]} is {steps} steps; a turn has {MOST_MOVES} moves of one square."
+    return Breach("too-many-moves", sentence, TAKE_BACK, places)
 
 
 def _pass_breach(now: TurnInProgress, action: Action, places: tuple[str, ...]) -> Breach | None:
@@ -140,7 +146,7 @@ def pass_line_breach(now: TurnInProgress, start: int, end: int) -> Breach | None
     """Return the breach of a pass that isn't straight or is blocked, or ``None``; ignores whether a pass is left."""
     places = (PLACES[start], PLACES[end])
     if not seen_from(start, 0) >> end & 1:
-        sentence = f"{places[0]} and {places[1]} are not on the same row, column or diagonal."
+        sentence = f"The ball can't be passed from {places[0]} to {places[1]}: they share no row, column or diagonal."
         return Breach("pass-not-straight", sentence, TAKE_BACK, places)
     between = between_squares(start, end)
     barred = between & now.foes

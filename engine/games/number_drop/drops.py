@@ -6,6 +6,7 @@ dropped where part of it would lie outside the sheet.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import combinations_with_replacement, permutations
@@ -84,14 +85,9 @@ def assignments(faces: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def fits_dice(digits: str, faces: Sequence[str]) -> bool:
-    """Return whether these digits use every number die once, with stars as any digit."""
-    left = list(digits)
-    for face in faces:
-        if face != STAR:
-            if face not in left:
-                return False
-            left.remove(face)
-    return len(digits) == len(faces)
+    """Return whether these digits can be some or all of the number dice, each used once, with stars as any digit."""
+    beyond = Counter(digits) - Counter(face for face in faces if face != STAR)
+    return set(digits) <= set(DIGITS) and beyond.total() <= faces.count(STAR)
 
 
 def any_digits(faces: tuple[str, ...], rng: Random) -> str:

@@ -5,10 +5,9 @@ If several players may play, the first tap selects one: a square of theirs, or a
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 
-from engine.games.number_drop.components import DIGITS, STAR
+from engine.games.number_drop.components import DIGITS
 from engine.games.number_drop.drops import Cells, fits_dice, landings, turned_shapes
 from engine.games.number_drop.flow import letter_for
 from engine.games.number_drop.notation import NONE, SLIDE
@@ -70,25 +69,19 @@ def _drop(state: NumberDropState, player: int, taps: Steps) -> Tapped[NumberDrop
     shapes = turned_shapes(state.options.components, state.roll[-1])
     falls = [_places(name, cells) for cells in landings(state.sheets[player].heights, shapes)]
     squares, digits = taps[::2], taps[1::2]
-    if not _may_write("".join(digits), dice) or len(set(squares)) < len(squares):
+    if not fits_dice("".join(digits), dice) or len(set(squares)) < len(squares):
         return Tapped()
     chosen = frozenset(squares)
     whole, following = chosen in falls, _following(falls, chosen)
     if len(squares) > len(digits):
-        left = [digit for digit in DIGITS if _may_write("".join((*digits, digit)), dice)]
+        left = [digit for digit in DIGITS if fits_dice("".join((*digits, digit)), dice)]
         return Tapped(choices={digit: digit for digit in left} if whole or following else {})
     if not whole:
         return Tapped(_sorted(name, following))
     marks = {square.partition(".")[2]: digit for square, digit in zip(squares, digits, strict=True)}
     cells = in_order(marks)
     turn = Drop(name, cells, "".join(marks[cell] for cell in cells))
-    return Tapped(turn=turn if fits_dice(turn.digits, dice) else None)
-
-
-def _may_write(digits: str, dice: tuple[str, ...]) -> bool:
-    """Return whether these digits can be some of the dice, with stars as any digit."""
-    beyond = Counter(digits) - Counter(face for face in dice if face != STAR)
-    return set(digits) <= set(DIGITS) and beyond.total() <= dice.count(STAR)
+    return Tapped(turn=turn if len(turn.digits) == len(dice) else None)
 
 
 def _combination(state: NumberDropState, player: int, taps: Steps) -> Tapped[NumberDropTurn]:

@@ -9,7 +9,7 @@ from itertools import combinations
 
 from common.phrases import counted, listed
 from engine.games.number_drop import flow
-from engine.games.number_drop.components import DIGITS, SHAPES, STAR
+from engine.games.number_drop.components import SHAPES, STAR
 from engine.games.number_drop.drops import fits_dice, landings, turned_shapes
 from engine.games.number_drop.sheet import (
     BONUS_BOX,
@@ -187,12 +187,6 @@ def _tile(state: NumberDropState) -> str:
     return "" if state.slot is None else f"tile {LETTERS[state.slot]} ({state.tiles[state.slot]})"
 
 
-def _rolled_shape(state: NumberDropState) -> str:
-    """Return the shape that the shape die shows in words: ``the shape T``, or one of all five for its star."""
-    name = state.roll[-1]
-    return f"one of the shapes {listed(SHAPES)}" if name == STAR else f"the shape {name}"
-
-
 def _breaches_of_slide(state: NumberDropState, turn: Slide) -> tuple[Breach, ...]:
     loose = flow.slidable(state)
     if turn.letter in LETTERS and LETTERS.index(turn.letter) in loose:
@@ -286,7 +280,7 @@ def _marks_of_drop(state: NumberDropState, turn: WritingTurn, marks: str) -> lis
     if len(marks) != len(faces):
         sentence = f"{turn.player} wrote {counted(len(marks), 'digit')}; there are four number dice."
         return [_breach("four-digits", sentence, remedy, turn)]
-    if not (set(marks) <= set(DIGITS) and fits_dice(marks, faces)):
+    if not fits_dice(marks, faces):
         sentence = f"{turn.player} wrote {', '.join(marks)}, but the dice show {', '.join(faces)}."
         wrong, lacking = ("".join((Counter(a) - Counter(b)).elements()) for a, b in ((marks, faces), (faces, marks)))
         if STAR not in faces and len(wrong) == 1 and marks.count(wrong) == 1:
@@ -311,9 +305,11 @@ def _breaches_of_shape(
         if state.phase is Phase.PENALTY:
             sentence = f"What {turn.player} wrote doesn't have the shape of {_tile(state)}."
             return (_breach("penalty-shape", sentence, "Drop the tile's shape, turned or flipped as you like.", turn),)
-        rolled = _rolled_shape(state)
-        sentence = f"What {turn.player} wrote doesn't have {rolled}."
-        return (_breach("shape-as-rolled", sentence, f"Form {rolled}, turned or flipped.", turn),)
+        if state.roll[-1] == STAR:
+            sentence = f"What {turn.player} wrote has none of the shapes {listed(SHAPES)}."
+            return (_breach("shape-as-rolled", sentence, "Form one of these shapes, turned or flipped.", turn),)
+        sentence = f"What {turn.player} wrote doesn't have the shape {state.roll[-1]}."
+        return (_breach("shape-as-rolled", sentence, f"Form the shape {state.roll[-1]}, turned or flipped.", turn),)
     row = min(map(GRID.row_of, squares))
     reached = {
         min(map(GRID.row_of, landed))
@@ -353,14 +349,19 @@ def _breaches_of_combination(state: NumberDropState, player: int, turn: Combinat
         sentence = f"{listed(names)} {'belongs' if len(names) == 1 else 'belong'} to another loop already."
         found.append(_breach("digit-used", sentence, again, turn))
     if not SMALLEST <= len(digits) <= BONUS_SIZE:
-        sentence = f"The loop of {turn.player} goes round {counted(len(digits), 'digit')}."
+        number = counted(len(digits), "digit")
+        sentence = f"The loop of {turn.player} goes round {number}; a combination has {SMALLEST} to {BONUS_SIZE}."
         return (*found, _breach("combination-size", sentence, again, turn))
     kind = kind_of_digits(digits)
     if kind is None:
         sentence = f"The digits {', '.join(digits)} are neither equal nor consecutive."
         return (*found, _breach("combination-kind", sentence, again, turn))
     if not hangs_together(sheet.cells, squares):
-        sentence = "These digits don't touch by their sides" + (" in their order." if kind == CONSECUTIVE else ".")
+        sentence = (
+            f"The digits {', '.join(sorted(digits))} are not joined side by side in this order."
+            if kind == CONSECUTIVE
+            else f"The digits {', '.join(digits)} are not joined side by side."
+        )
         return (*found, _breach("combination-side-by-side", sentence, again, turn))
     box = box_of(kind, len(digits))
     if sheet.loops[box]:

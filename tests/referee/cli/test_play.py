@@ -114,7 +114,7 @@ def test_a_draw_is_agreed_by_people_and_not_by_programs(play, tmp_path):
 def test_impossible_claims_and_announcements_are_refused(play):
     said = play("deblockle", typed="claim\nclaim wall\nresign pink\ngold:repetition\nroll 4,1\nturns\n").output
     assert "Nothing can be claimed now." in said
-    assert "Not possible: 'gold:wall' is not an announcement of this game" in said
+    assert "Not possible: gold:wall can't be announced now; expected one of all:draw, " in said
     assert "There is no player 'pink'; there are gold, teal." in said
     assert said.count("Not possible: ") == 2
     assert "It is not time to roll" in said

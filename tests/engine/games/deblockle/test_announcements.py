@@ -97,7 +97,7 @@ def test_only_the_player_to_move_may_claim():
 
 def test_unknown_announcements_are_refused():
     for announcement in (Announcement("resign"), Announcement("draw", "gold"), Announcement("block", "gold")):
-        with pytest.raises(IllegalTurnError, match="not an announcement of this game") as raised:
+        with pytest.raises(IllegalTurnError, match="can't be announced now; expected one of all:draw") as raised:
             GAME.rules.announce(GAME.rules.new(), announcement)
         assert raised.value.breaches == ()
 

@@ -109,11 +109,15 @@ def test_a_player_out_of_turn_is_told_whose_turn_it_is():
 
 
 TOLD = [
-    (START, "a1- a6:b", "Two moves are not enough for this change: a1 and a6 changed.", "", ("a1", "a6")),
-    (AHEAD, "a4- a1:b", "Two moves are not enough for this change: a1 and a4 changed.", "", ("a1", "a4")),
+    (START, "a1- a6:b", "a1 to a6 is 5 steps; a turn has 2 moves of one square.", "", ("a1", "a6")),
+    (START, "a1- a2:b b1- b2:b c1- c2:b",
+     "The pieces from a1, b1 and c1 moved 3 steps in all; a turn has 2 moves of one square.", "",
+     ("a1", "b1", "c1", "a2", "b2", "c2")),
+    (AHEAD, "a4- a1:b", "a4 to a1 is 3 steps; a turn has 2 moves of one square.", "", ("a4", "a1")),
     (CROWDED, "a1- a3:b", "From a1 to a3 a piece went over the one on a2.", "", ("a1", "a2", "a3")),
     (START, "a1- b2:b c1- c2:b", "a1 to b2 is a diagonal step.", "", ("a1", "b2")),
-    (APART, "a1:b b2:b a5:b g3:B", "a1 and g3 are not on the same row, column or diagonal.", "", ("a1", "g3")),
+    (APART, "a1:b b2:b a5:b g3:B", "The ball can't be passed from a1 to g3: they share no row, column or diagonal.", "",
+     ("a1", "g3")),
     (MIDDLE, "c1:b c4:B", "The pass from c1 to c4 goes over the white piece on c3.", "", ("c1", "c3", "c4")),
     (f"{START} pass_over_own=false", "d1:b a1:B", "The pass from d1 to a1 goes over black's own piece on b1.", "",
      ("d1", "b1", "c1", "a1")),
@@ -167,7 +171,7 @@ def test_two_faults_are_both_reported():
     taken = GAME.table.explain(state, changed(state, "a7:b a1-"))
     assert [breach.sentence for breach in taken] == [
         "The black piece from a1 went to a7, where a white piece stood.",
-        "Two moves are not enough for this change: a1 and a7 changed.",
+        "a1 to a7 is 6 steps; a turn has 2 moves of one square.",
     ]
     assert taken[0].remedy == "Put the black piece back on a1 and the white one on a7."
     pushed = GAME.table.explain(state, changed(state, "a7:b a1- a6:w"))

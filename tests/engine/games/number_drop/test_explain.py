@@ -345,8 +345,8 @@ ANY_SHAPE = "one of the shapes I, O, T, L and S"
         (
             DROP.replace("1,3,4,5,T", "1,3,4,5,*"),
             "p1: b1=1,c1=3,d1=4,f1=5",
-            f"What p1 wrote doesn't have {ANY_SHAPE}.",
-            f"Form {ANY_SHAPE}, turned or flipped.",
+            "What p1 wrote has none of the shapes I, O, T, L and S.",
+            "Form one of these shapes, turned or flipped.",
         ),
         (SETUP, "p1: d1=X", "p1 wrote X, but begins with a 1.", "Erase it, and write a 1 on the lowest line"),
         (COMBINE, "loop:a1+b1+c1", "a1, b1 and c1 belong to another loop already.", "Erase this loop."),

@@ -59,9 +59,9 @@ TURNS = [
     ("combination-of-digits", "p1 drew a loop round an X or an open cell.", DRAW_ANOTHER),
     ("combination-of-digits", "p1 drew a loop round an X or an open cell.", DRAW_ANOTHER),
     ("digit-used", "a1, b1 and c1 belong to another loop already.", DRAW_ANOTHER),
-    ("combination-size", "The loop of p1 goes round 2 digits.", DRAW_ANOTHER),
+    ("combination-size", "The loop of p1 goes round 2 digits; a combination has 3 to 8.", DRAW_ANOTHER),
     ("combination-kind", "The digits 4, 5, 7 are neither equal nor consecutive.", DRAW_ANOTHER),
-    ("combination-side-by-side", "These digits don't touch by their sides.", DRAW_ANOTHER),
+    ("combination-side-by-side", "The digits 5, 5, 5 are not joined side by side.", DRAW_ANOTHER),
     ("box-filled", "p1 has already scored 3 identical digits.", DRAW_ANOTHER),
     ("letter-needs-both", "This combination doesn't fill both boxes of the letter B.", LEAVE_THE_LETTER),
     ("letter-needs-both", "This combination doesn't fill both boxes of the letter B.", LEAVE_THE_LETTER),
@@ -87,8 +87,9 @@ CHANGES = [
      "Erase the loop from p1's sheet."),
     ("resigned", "p2 has resigned, and the sheet is set aside.", "Erase it from p2's sheet."),
     ("game-over", "The game is over, but p2 plays on.", "Erase the loop from p2's sheet."),
-    ("combination-size", "The loop of p2 goes round 1 digit.", "Erase the loop from p2's sheet."),
-    ("combination-size", "The loop of p1 goes round 2 digits.", DRAW_ANOTHER),
+    ("combination-size", "The loop of p2 goes round 1 digit; a combination has 3 to 8.",
+     "Erase the loop from p2's sheet."),
+    ("combination-size", "The loop of p1 goes round 2 digits; a combination has 3 to 8.", DRAW_ANOTHER),
 ]  # fmt: skip
 
 
