@@ -9,7 +9,8 @@ from engine.games.number_drop.components import STAR
 from engine.games.number_drop.drops import landings, turned_shapes
 from engine.games.number_drop.sheet import LETTERS, SLOT_OF_BOX, Sheet, earns_letter, has_combination
 from engine.games.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropOptions, NumberDropState, Phase
-from engine.support.grid import members, union
+from engine.support.grid import members, set_of, union
+from engine.support.polyomino import Shape
 from engine.values import Outcome
 
 
@@ -58,10 +59,14 @@ def struck_slot(state: NumberDropState) -> int | None:
 def _begin_penalty(state: NumberDropState, slot: int) -> NumberDropState:
     shapes = turned_shapes(state.options.components, state.tiles[slot])
     struck = [player for player in members(everyone(state)) if not state.sheets[player].letters >> slot & 1]
-    able = sum(1 << player for player in struck if landings(state.sheets[player].heights, shapes))
-    stuck = able.bit_count() < len(struck)
-    begun = replace(state, phase=Phase.PENALTY, slot=slot, playing=able, last_turn=state.last_turn or stuck)
-    return begun if able else _end_penalty(begun)
+    begun = _let_write(replace(state, phase=Phase.PENALTY, slot=slot), struck, shapes)
+    return begun if begun.playing else _end_penalty(begun)
+
+
+def _let_write(state: NumberDropState, players: list[int], shapes: tuple[Shape, ...]) -> NumberDropState:
+    """Let these players write one of these shapes; if it fits nowhere on a sheet, this turn is the last."""
+    able = [player for player in players if landings(state.sheets[player].heights, shapes)]
+    return replace(state, playing=set_of(able), last_turn=state.last_turn or len(able) < len(players))
 
 
 def _end_penalty(state: NumberDropState) -> NumberDropState:
@@ -72,13 +77,10 @@ def _end_penalty(state: NumberDropState) -> NumberDropState:
 
 
 def begin_drop(state: NumberDropState) -> NumberDropState:
-    """Let every player whose sheet has room drop the rolled shape; if any sheet has none, this turn is the last."""
+    """Let every player whose sheet has room drop the rolled shape."""
     shapes = turned_shapes(state.options.components, state.roll[-1])
-    players = list(members(everyone(state)))
-    able = sum(1 << player for player in players if landings(state.sheets[player].heights, shapes))
-    stuck = able.bit_count() < len(players)
-    begun = replace(state, phase=Phase.DROP, playing=able, last_turn=state.last_turn or stuck)
-    return begun if able else end_turn(begun)
+    begun = _let_write(replace(state, phase=Phase.DROP), list(members(everyone(state))), shapes)
+    return begun if begun.playing else end_turn(begun)
 
 
 def write_marks(state: NumberDropState, player: int, marks: dict[int, str]) -> NumberDropState:
@@ -153,9 +155,8 @@ def is_last_turn(state: NumberDropState) -> bool:
 
 def next_player(state: NumberDropState, way: int = 1) -> int:
     """Return the next player in the game on the left of the first player, or with ``way`` -1 on the right."""
-    count = state.options.players
-    around = ((state.first + way * step) % count for step in range(1, count + 1))
-    return next(player for player in around if not state.gone >> player & 1)
+    others = [player for player in state.in_order() if player != state.first] or [state.first]
+    return others[0] if way == 1 else others[-1]
 
 
 def reached_the_line(state: NumberDropState) -> tuple[int, ...]:

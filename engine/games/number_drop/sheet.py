@@ -293,7 +293,7 @@ def _split(
 
 def _may_add_up(digits: Sequence[int], loops: Sequence[int]) -> bool:
     """Return whether each patch of squares, and all of them, are as many as some open boxes have together."""
-    runs = _open_sizes(loops)[1]
+    runs = open_sizes(loops)[1]
     squares = union(digits)
     for part in (squares, *GRID.patches(squares)):
         has_runs = bool(runs) and next(_consecutive([each & part for each in digits], runs), None) is not None
@@ -309,14 +309,14 @@ def _may_add_up(digits: Sequence[int], loops: Sequence[int]) -> bool:
 def _found_with_lowest(digits: Sequence[int], loops: Sequence[int]) -> list[tuple[int, int]]:
     """Return those of `found_in` that contain the lowest square; quick even for a large patch of one digit."""
     lowest, own = min((each & -each, each) for each in digits if each)
-    same, runs = _open_sizes(loops)
+    same, runs = open_sizes(loops)
     found = [(box_of(IDENTICAL, loop.bit_count()), loop) for loop in _sets_from(lowest, own, same)]
     rising = _consecutive(digits, runs) if runs else ()
     found += [(box_of(CONSECUTIVE, loop.bit_count()), loop) for loop in rising if loop & lowest]
     return sorted(found)
 
 
-def _open_sizes(loops: Sequence[int]) -> tuple[set[int], set[int]]:
+def open_sizes(loops: Sequence[int]) -> tuple[set[int], set[int]]:
     """Return the sizes of identical and of consecutive digits that fill an open box."""
     bonus = set() if loops[BONUS_BOX] else {BONUS_SIZE}
     same, runs = ({BOXES[box][1] for box in boxes if not loops[box]} for boxes in (SAME_BOXES, RUN_BOXES))
@@ -324,7 +324,7 @@ def _open_sizes(loops: Sequence[int]) -> tuple[set[int], set[int]]:
 
 
 def _fillable(digits: list[int], loops: Sequence[int]) -> Iterator[tuple[int, int]]:
-    same, runs = _open_sizes(loops)
+    same, runs = open_sizes(loops)
     if same:
         for loop in _identical(digits, same):
             yield box_of(IDENTICAL, loop.bit_count()), loop

@@ -13,8 +13,6 @@ from engine.games.number_drop import flow
 from engine.games.number_drop.advice.evaluation import CROSSED, LOOPED, WEIGHTS, Boards, Values, board_of, values
 from engine.games.number_drop.advice.slides import chances_of, left_from, tiles_of
 from engine.games.number_drop.sheet import (
-    BONUS_BOX,
-    BONUS_SIZE,
     BOXES,
     FULL_COLUMN_POINTS,
     GRID,
@@ -24,6 +22,7 @@ from engine.games.number_drop.sheet import (
     SMALLEST,
     Sheet,
     combinations,
+    open_sizes,
 )
 from engine.games.number_drop.state import (
     Combination,
@@ -35,14 +34,13 @@ from engine.games.number_drop.state import (
     Slide,
 )
 from engine.games.number_drop.turns import marks_by_square, play_turn
-from engine.support.grid import members
+from engine.support.grid import members, set_of
 
 _CELLS_A_TURN = 5.0
 """The approximate height in cells that a turn takes, to estimate how many turns are left."""
 _MOST_FOUND = 1000
 _MOST_COMBINATIONS = 60
 """If there are more combinations after a drop, only a sample of them is evaluated."""
-_BONUS_BIT = 1 << BONUS_SIZE - SMALLEST
 
 
 @dataclass(frozen=True)
@@ -55,13 +53,13 @@ class Valuation:
 
     def of(self, boards: Boards, sheets: Sequence[Sheet]) -> Values:
         """Return the value of each board, with the boxes and letters of its sheet."""
-        opens = np.array([open_sizes(sheet) for sheet in sheets], dtype=np.int64)
+        opens = np.array([open_bits(sheet) for sheet in sheets], dtype=np.int64)
         secured = np.array([secured_points(sheet) for sheet in sheets], dtype=np.float32)
         return self._values(boards, opens[:, 0], opens[:, 1], self.turns_left) + secured
 
     def with_boxes_of(self, boards: Boards, sheet: Sheet, *, turns_less: int) -> Values:
         """Return the value of boards with the boxes and letters of one sheet, this many turns later."""
-        same, runs = open_sizes(sheet)
+        same, runs = open_bits(sheet)
         left = max(0.0, self.turns_left - turns_less)
         return (
             self._values(boards, np.full(len(boards), same), np.full(len(boards), runs), left)
@@ -86,13 +84,10 @@ def valuation_of(state: NumberDropState, player: int) -> Valuation:
     return Valuation(left, options.solo, options.x_counts_above_line)
 
 
-def open_sizes(sheet: Sheet) -> tuple[int, int]:
+def open_bits(sheet: Sheet) -> tuple[int, int]:
     """Return the open sizes of equal digits and of runs, each as a set with a bit per size from 3 to 8."""
-    bonus = 0 if sheet.loops[BONUS_BOX] else _BONUS_BIT
-    same, runs = (
-        sum(1 << size for size, box in enumerate(boxes) if not sheet.loops[box]) for boxes in (SAME_BOXES, RUN_BOXES)
-    )
-    return same | bonus, runs | bonus
+    same, runs = (set_of(size - SMALLEST for size in sizes) for sizes in open_sizes(sheet.loops))
+    return same, runs
 
 
 def secured_points(sheet: Sheet) -> float:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engine.api import Hint
 from engine.errors import IllegalTurnError
 from engine.games.number_drop.advice import hints
-from engine.games.number_drop.advice.candidates import Candidate, open_sizes
+from engine.games.number_drop.advice.candidates import Candidate, open_bits
 from engine.games.number_drop.advice.evaluation import board_of, values
 from engine.games.number_drop.advice.hints import reason_of
 from engine.games.number_drop.advice.slides import chances_of, left_from, tiles_of
@@ -214,7 +214,7 @@ def test_no_turn_is_left_once_all_tiles_are_down():
 def test_a_sheet_has_the_same_value_alone_and_among_others():
     sheets = [position(seed, {"players": 1}, most_steps=50)[1].sheets[0] for seed in range(30)]
     boards = np.stack([board_of(sheet) for sheet in sheets])
-    opens = np.array([open_sizes(sheet) for sheet in sheets])
+    opens = np.array([open_bits(sheet) for sheet in sheets])
     together = values(boards, opens[:, 0], opens[:, 1], 6.0, solo=True, x_counts=True)
     for number in range(30):
         alone = values(
@@ -231,7 +231,7 @@ def test_a_sheet_has_the_same_value_alone_and_among_others():
 def test_the_promise_of_a_sheet_grows_with_digits_that_belong_together():
     def promise(text):
         sheet = GAME.notation.parse_state(text).sheets[0]
-        same, runs = (np.array([each]) for each in open_sizes(sheet))
+        same, runs = (np.array([each]) for each in open_bits(sheet))
         return float(values(board_of(sheet)[None], same, runs, 8.0, solo=True, x_counts=True)[0])
 
     assert promise("1115...") > promise("1151...")
