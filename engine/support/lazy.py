@@ -67,21 +67,6 @@ def _items_reached(index: int | slice) -> int | None:
     return last + is_backwards
 
 
-class LazyList(LazySequence[ItemT_co]):
-    """``length`` items, each made by ``make`` from its index."""
-
-    __slots__ = ("_length", "_make")
-
-    def __init__(self, length: int, make: Callable[[int], ItemT_co]) -> None:
-        self._length, self._make = length, make
-
-    def __len__(self) -> int:
-        return self._length
-
-    def _item(self, index: int) -> ItemT_co:
-        return self._make(index)
-
-
 class FromIterator(LazySequence[ItemT_co], Generic[SourceT, ItemT_co]):
     """``make`` applied to an iterator's values, which are drawn on demand and kept.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from common.phrases import counted
 from engine.errors import UnreadableError
 from engine.games.blokus_dice.sheet import Sheet, names_by_shape
@@ -18,7 +20,7 @@ def name_on(grid: Grid, squares: int) -> str | None:
     return names_by_shape().get(free(cells))
 
 
-def read_shapes_drawn(sheet: Sheet, player: str, colours: tuple[int, int, int, int]) -> int:
+def read_shapes_drawn(sheet: Sheet, player: str, colours: Sequence[int]) -> int:
     """Return the set of numbers of the shapes drawn, which the squares determine: equal colours never share a side.
 
     Raises UnreadableError for impossible squares: a piece that is no shape of the sheet, a shape drawn twice, a colour

@@ -81,8 +81,7 @@ def count_from(state: BlokusState, roll: Roll | None, colour: str | None) -> Blo
         if name not in COLOURS:
             raise IllegalTurnError(f"got the colour {colour!r}; expected one of {', '.join(COLOURS)}")
         steps = state.markers.index(COLOURS.index(name)) - state.seat
-        red, blue, yellow, green = (state.markers[(place + steps) % 4] for place in range(4))
-        state = replace(state, markers=(red, blue, yellow, green))
+        state = replace(state, markers=(*state.markers[steps:], *state.markers[:steps]))
     if roll is not None:
         return _on_the_table(state, roll, len(state.dice) or len(state.active()))
     if not state.dice:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib import resources
@@ -271,33 +271,22 @@ def house_sheet() -> Sheet:
     return read_sheet_file(house_file())[1]
 
 
-@dataclass(frozen=True)
-class Fault:
-    """One fault in a sheet file: the line (0 if the key is missing), the key, and what was expected."""
-
-    line: int
-    key: str
-    message: str
-
-    def __str__(self) -> str:
-        return f"{f'line {self.line}, ' if self.line else ''}{self.key}: {self.message}"
-
-
 def read_sheet_file(text: str) -> tuple[str, Sheet]:
     """Read a sheet file (TOML, as in ``house.toml``), and return its title and the sheet.
 
     Raises UnreadableError with one line of text per fault: its line, its key, what was got and what was expected.
     """
-    faults: list[Fault] = []
     try:
         data = parse_toml(text)
     except tomllib.TOMLDecodeError as error:
-        line = re.search(r"at line (\d+)", str(error))
-        faults.append(Fault(int(line[1]) if line else text.count("\n") + 1, "the file", f"is not valid TOML: {error}"))
-        raise UnreadableError(_all_of(faults)) from error
+        found = re.search(r"at line (\d+)", str(error))
+        line = int(found[1]) if found else text.count("\n") + 1
+        raise UnreadableError(f"line {line}, the file: is not valid TOML: {error}") from error
+    faults: list[tuple[int, str]] = []
 
     def report(key: str, message: str) -> None:
-        faults.append(Fault(_line_of(text, key), key, message))
+        line = _line_of(text, key)
+        faults.append((line, f"line {line}, {key}: {message}" if line else f"{key}: {message}"))
 
     rows = data.get("rows", {})
     if not isinstance(rows, dict):
@@ -324,12 +313,8 @@ def read_sheet_file(text: str) -> tuple[str, Sheet]:
         report,
     )
     if sheet is None or faults:
-        raise UnreadableError(_all_of(faults))
+        raise UnreadableError("\n".join(said for _, said in sorted(faults, key=lambda fault: fault[0])))
     return title, sheet
-
-
-def _all_of(faults: Sequence[Fault]) -> str:
-    return "\n".join(map(str, sorted(faults, key=lambda fault: fault.line)))
 
 
 def _line_of(text: str, key: str) -> int:

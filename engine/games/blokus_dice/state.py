@@ -76,7 +76,7 @@ class PlayerStatus(enum.StrEnum):
 class FilledSheet:
     """One player's sheet: each colour's squares and the used shapes, as sets, and the number of used strikes."""
 
-    colours: tuple[int, int, int, int] = (0, 0, 0, 0)
+    colours: tuple[int, ...] = (0, 0, 0, 0)
     used: int = 0
     strikes: int = 0
     status: PlayerStatus = PlayerStatus.PLAYING
@@ -96,8 +96,7 @@ class FilledSheet:
         """Return the sheet after a shape is drawn and crossed off."""
         colours = list(self.colours)
         colours[colour] |= squares
-        red, blue, yellow, green = colours
-        return FilledSheet((red, blue, yellow, green), self.used | 1 << shape, self.strikes + strike, self.status)
+        return FilledSheet(tuple(colours), self.used | 1 << shape, self.strikes + strike, self.status)
 
     def with_status(self, status: PlayerStatus) -> FilledSheet:
         """Return the sheet with another player status."""
@@ -136,7 +135,7 @@ class BlokusState:
 
     options: BlokusOptions
     sheets: tuple[FilledSheet, ...]
-    markers: tuple[int, int, int, int] = (0, 1, 2, 3)
+    markers: tuple[int, ...] = (0, 1, 2, 3)
     starter: int = 0
     seat: int | None = 0
     dice: tuple[int, ...] = ()
@@ -207,15 +206,14 @@ def read_looks(options: BlokusOptions, looks: Mapping[Place, LookName]) -> dict[
     return read
 
 
-def pass_markers(state: BlokusState) -> tuple[int, int, int, int]:
+def pass_markers(state: BlokusState) -> tuple[int, ...]:
     """Return the markers around the ring after all players, including those who are out, pass theirs to the left.
 
     With fixed standby places, the last player's marker goes to the first standby place, and the last standby marker
     goes to the first player. Otherwise the standby places follow the starter: the marker of the starter's right-hand
     neighbour goes to standby, and the starter takes the last standby marker.
     """
-    red, blue, yellow, green = (state.markers[place] for place in places_passed_from(state.options, state.starter))
-    return red, blue, yellow, green
+    return tuple(state.markers[place] for place in places_passed_from(state.options, state.starter))
 
 
 @cache

@@ -138,7 +138,7 @@ class _Reader:
             raise self._said.bad(word, f"one of {', '.join(self._options.names)}")
         return PLAYERS.index(word.text)
 
-    def _markers(self) -> tuple[int, int, int, int]:
+    def _markers(self) -> tuple[int, ...]:
         word = self._named.get("markers")
         if word is None:
             return (0, 1, 2, 3)
@@ -146,8 +146,7 @@ class _Reader:
         found = [_LETTERS.find(name[:1]) for name in names if name and COLOURS[_LETTERS.find(name[0])].startswith(name)]
         if len(names) != len(found) or sorted(found) != [0, 1, 2, 3]:
             raise self._said.bad(word, f"each of {', '.join(COLOURS)} once, separated by commas")
-        red, blue, yellow, green = found
-        return red, blue, yellow, green
+        return tuple(found)
 
     def _dice(self) -> tuple[int, ...]:
         word = self._named.get("dice")
@@ -173,7 +172,7 @@ class _Reader:
             raise UnreadableError(f"the state {self._text!r} is impossible: {error}", word.column) from error
         return FilledSheet(colours, used, int(match[2] or 0), PlayerStatus(match[3] or PlayerStatus.PLAYING))
 
-    def _squares(self, word: Word) -> tuple[int, int, int, int]:
+    def _squares(self, word: Word) -> tuple[int, ...]:
         sheet = self._options.sheet
         colours = [0, 0, 0, 0]
         rows = [] if word.text == _NOTHING else word.text.split("/")
@@ -194,5 +193,4 @@ class _Reader:
                         raise self._said.bad(Word(written, column), f"{sheet.grid.names[square]} empty: it is closed")
                     colours[_LETTERS.index(mark)] |= 1 << square
             column += len(written) + 1
-        red, blue, yellow, green = colours
-        return red, blue, yellow, green
+        return tuple(colours)

@@ -32,8 +32,7 @@ from engine.games.blokus_dice.violations import (
     wrong_colour,
 )
 from engine.support.breaches import illegal_start
-from engine.support.grid import members, union
-from engine.support.lazy import LazyList
+from engine.support.grid import union
 from engine.support.players import check_player, mover_after_correction
 from engine.values import Appearance, Breach, LookName, OptionValue, Place, Player, Unfinished
 
@@ -88,11 +87,11 @@ def amend(state: BlokusState, looks: Mapping[Place, LookName], to_move: Player |
         colours = changed.setdefault(seat, list(state.sheets[seat].colours))
         for each in range(len(colours)):
             colours[each] = colours[each] & ~(1 << square) | (colour == each) << square
-    for seat, (red, blue, yellow, green) in changed.items():
-        used = read_shapes_drawn(options.sheet, PLAYERS[seat], (red, blue, yellow, green))
+    for seat, colours in changed.items():
+        used = read_shapes_drawn(options.sheet, PLAYERS[seat], colours)
         filled = state.sheets[seat]
         strikes = min(filled.strikes, used.bit_count())
-        state = state.with_sheet(seat, replace(filled, colours=(red, blue, yellow, green), used=used, strikes=strikes))
+        state = state.with_sheet(seat, replace(filled, colours=tuple(colours), used=used, strikes=strikes))
     if to_move is not None:
         seat = PLAYERS.index(to_move)
         state = state.with_sheet(seat, state.sheets[seat].with_status(PlayerStatus.PLAYING))
@@ -184,10 +183,8 @@ def unfinished(state: BlokusState) -> Sequence[Unfinished]:
         return []
     seat = state.seat
     begun = union(way for choice in choices(state) for way in choice.placements if way.bit_count() > 1)
-    squares, colour = list(members(begun)), COLOURS[colour_in_hand(state, seat)]
-
-    def make(index: int) -> Unfinished:
-        (place,) = places_on(state, seat, 1 << squares[index])
-        return Unfinished({place: colour}, f"Fill the other squares of the shape on {place}.")
-
-    return LazyList(len(squares), make)
+    colour = COLOURS[colour_in_hand(state, seat)]
+    return [
+        Unfinished({place: colour}, f"Fill the other squares of the shape on {place}.")
+        for place in places_on(state, seat, begun)
+    ]

@@ -154,7 +154,7 @@ class _Reading:
             roll=self._roll(options, phase),
             playing=self._set_of_players("to", options),
             combining=self._set_of_players("then", options),
-            crossed_off=self._set_of_letters("crossed_off"),
+            crossed_off=self._crossed_off(),
             notches=self._notches(options),
             slot=self._slot(phase),
             star_slid=self._yes("star_slid"),
@@ -248,12 +248,12 @@ class _Reading:
     def _read_letters(value: str) -> int:
         return sum(1 << LETTERS.index(letter) for letter in set(value.upper()))
 
-    def _set_of_letters(self, name: str) -> int:
-        word = self.named.get(name)
+    def _crossed_off(self) -> int:
+        word = self.named.get("crossed_off")
         if word is None:
             return 0
-        if not word.text or not set(word.text) <= set(LETTERS.lower()):
-            raise self._fault(name, f"letters out of {LETTERS}")
+        if not set(word.text) <= set(LETTERS.lower()):
+            raise self._fault("crossed_off", f"letters out of {LETTERS}")
         return self._read_letters(word.text)
 
     def _set_of_players(self, name: str, options: NumberDropOptions) -> int:

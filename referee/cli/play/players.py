@@ -13,7 +13,7 @@ import click
 
 from engine.api import Clock, Game, Hint
 from engine.support.chance import drawn
-from engine.support.lazy import LazyList
+from engine.support.lazy import FromIterator
 from engine.values import Player, Roll, Strength
 
 PERSON = "person"
@@ -103,7 +103,7 @@ def turns_of(game: Game[Any, Any], state: Any, player: Player) -> Sequence[Any]:
     place = {name: number for number, name in enumerate(playing)}
     number = place[player]
     first, after = (bisect_left(turns, at, key=lambda turn: place[turn.player]) for at in (number, number + 1))
-    return LazyList(after - first, lambda index: turns[first + index])
+    return FromIterator(iter(range(first, after)), turns.__getitem__)
 
 
 def read_players(

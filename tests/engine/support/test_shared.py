@@ -20,7 +20,7 @@ from engine.support.breaches import (
 )
 from engine.support.chance import Ending, tally
 from engine.support.grid import Grid
-from engine.support.lazy import Concatenated, FromIterator, LazyList
+from engine.support.lazy import Concatenated, FromIterator
 from engine.support.notation import unreadable, words
 from engine.support.players import (
     DRAW,
@@ -139,7 +139,7 @@ def test_a_lazy_sequence_makes_only_the_requested_items():
         made.append(index)
         return index * index
 
-    squares = LazyList(1000, square)
+    squares = FromIterator(iter(range(1000)), square)
     joined = Concatenated([squares, (), ["end"]])
     assert (len(joined), joined[3], joined[-1], joined[999:]) == (1001, 9, "end", (998001, "end"))
     assert made == [3, 999]

@@ -58,8 +58,7 @@ class _MutableSheet:
 
     def sheet(self) -> FilledSheet:
         """Return the sheet as a value of the rules."""
-        red, blue, yellow, green = self.colours
-        return FilledSheet((red, blue, yellow, green), self.every & ~self.unused, self.strikes, self.status)
+        return FilledSheet(tuple(self.colours), self.every & ~self.unused, self.strikes, self.status)
 
 
 def play_random_games(state: BlokusState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
