@@ -44,7 +44,6 @@ MOST_BYTES = 64 * 1024
 READ_TIMEOUT_S = 2.0
 ANSWER_TIMEOUT_S = 15.0
 _LONGEST_ADDRESS = 100
-_OWNER_ONLY_UMASK = 0o177
 
 
 def socket_path(journal: Path) -> Path:
@@ -66,11 +65,9 @@ class CommandSocket(Closeable):
         try:
             self._path.unlink(missing_ok=True)
             with _address(self._path) as address:
-                mask = os.umask(_OWNER_ONLY_UMASK)
-                try:
-                    self._socket.bind(address)
-                finally:
-                    os.umask(mask)
+                self._socket.bind(address)
+            # Nobody can connect before ``listen``. A umask would hold for the files of other threads too.
+            self._path.chmod(0o600)
             self._socket.listen()
         except OSError as error:
             self._socket.close()

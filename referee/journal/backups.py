@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import shutil
 import sqlite3
@@ -243,7 +244,7 @@ class DailyBackups:
         try:
             folder.mkdir(exist_ok=True)
             back_up(self._journal, target)
-            days = folder.glob(f"{self._journal.stem}-????-??-??{self._journal.suffix}")
+            days = folder.glob(f"{glob.escape(self._journal.stem)}-????-??-??{glob.escape(self._journal.suffix)}")
             # Today's copy stays even if the clock was ahead when the others were made.
             others = sorted(day for day in days if day != target)
             for old in others[: max(0, len(others) - self._keep + 1)]:

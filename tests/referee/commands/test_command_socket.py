@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import stat
 import threading
@@ -79,6 +80,13 @@ def test_only_the_same_user_may_connect(tmp_path: Path) -> None:
         assert stat.S_ISSOCK(mode)
         assert stat.S_IMODE(mode) == 0o600
     assert list(tmp_path.iterdir()) == [], "no file is left behind"
+
+
+def test_files_that_other_threads_make_meanwhile_keep_their_rights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "umask", lambda _: pytest.fail("the umask holds for the whole process"))
+    CommandSocket(tmp_path / "journal.sqlite", queue()).close()
 
 
 def test_the_socket_of_a_killed_referee_is_replaced(tmp_path: Path) -> None:

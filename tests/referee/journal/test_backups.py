@@ -279,7 +279,9 @@ def test_a_journal_that_cannot_be_copied_is_named(path: Path, tmp_path: Path) ->
         restore(path, path, NOW)
 
 
-def test_the_backups_of_the_newest_days_are_kept(path: Path) -> None:
+@pytest.mark.parametrize("name", ["journal", "games [club]"])
+def test_the_backups_of_the_newest_days_are_kept(tmp_path: Path, name: str) -> None:
+    path = tmp_path / f"{name}.sqlite"
     opened(path).close()
     day = date(2026, 2, 27)
     said: list[str] = []
@@ -289,7 +291,7 @@ def test_the_backups_of_the_newest_days_are_kept(path: Path) -> None:
         copies.back_up_today()
         day += timedelta(days=1)
     left = sorted(each.name for each in path.with_name(FOLDER).iterdir())
-    assert left == ["journal-2026-03-01.sqlite", "journal-2026-03-02.sqlite"]
+    assert left == [f"{name}-2026-03-01.sqlite", f"{name}-2026-03-02.sqlite"]
     assert said == []
 
 
