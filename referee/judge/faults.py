@@ -28,14 +28,6 @@ class StandingFault:
     verdict: Verdict
 
 
-def standing_fault(fault: Verdict | None) -> StandingFault | None:
-    """Return the standing fault of an illegal verdict, if it is one."""
-    if fault is None:
-        return None
-    changes = frozenset((place, look) for place, look in fault.seen.items() if fault.expected.get(place) != look)
-    return StandingFault(changes, fault)
-
-
 def find_breaches(
     context: JudgeContext[StateT, TurnT], states: Sequence[StateT], changes: Changes, seen: PooledReading
 ) -> tuple[Breach, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
@@ -37,7 +37,6 @@ _AS_BEFORE = frozenset({VerdictKind.UNCHANGED, VerdictKind.PUT_RIGHT})
 _LASTING = frozenset({Mood.QUESTION, Mood.FAULT, Mood.FINISHED})
 """The moods that stay lit while the table can't be judged."""
 _WAITING_FOR_SET_UP = "Waiting for the set-up."
-_DROPPED = "What was announced before no longer counts, since the game went on meanwhile."
 
 CONFIRM_S = 5.0
 """How long, in seconds, a second press can confirm a button's question."""
@@ -84,11 +83,6 @@ class Announcer(Generic[StateT, TurnT]):
     def shown(self) -> Verdict | None:
         """The verdict currently shown."""
         return self._on_show.verdict
-
-    def say_dropped(self, waiting: Collection[Announce]) -> None:
-        """Say that announcements which waited until the table is at rest no longer count."""
-        if waiting:
-            self.say(_DROPPED)
 
     def remark(self, sentence: str) -> None:
         """Say something that isn't a verdict, and record it in the journal."""

@@ -8,13 +8,14 @@ from typing import Any
 
 from common.phrases import capitalized
 from engine.api import Game, StateT
-from engine.support.players import EVERYONE, describe_announcement
-from engine.values import Announcement, Breach, Outcome, Place, Player
+from engine.support.players import describe_announcement, parse_announcement
+from engine.values import Breach, Outcome, Place, Player
 from referee.clocks.fold import COMPLETE_S
 from referee.commands.entries import MISREAD, AppliedCorrection
 from referee.commands.values import Correct, NewGame
 from referee.journal.events import CLOCK, REQUEST, STATE_CHANGING, Event, EventKind, JsonValue
 from referee.journal.fold import Folded, fold, read_step
+from referee.judge.faults import StandingFault
 from referee.judge.verdict import AcceptedRoll, AcceptedStep, Verdict, VerdictKind
 
 SEEN = "camera"
@@ -43,16 +44,10 @@ def new_game_event(command: NewGame) -> Event:
     return Event(EventKind.NEW_GAME, data)
 
 
-def agreed_start_event(game: Game[Any, Any], states: Sequence[Any], by: str) -> Event:
-    """Make the event for a start position that a person vouched for."""
-    return Event(
-        EventKind.SET_UP, {"state": _one_or_all([game.notation.format_state(state) for state in states]), "by": by}
-    )
-
-
-def set_up_event(states: Sequence[str], verdict: Verdict) -> Event:
-    """Make the event for an accepted set-up; ``states`` are in the game's notation."""
-    return Event(EventKind.SET_UP, {"state": _one_or_all(states)}, verdict.time_s)
+def set_up_event(game: Game[StateT, Any], states: Sequence[StateT], time_s: float | None, by: str = "") -> Event:
+    """Make the event for an accepted set-up; ``by`` is the person who vouched for it where no camera saw it."""
+    state = _one_or_all([game.notation.format_state(each) for each in states])
+    return Event(EventKind.SET_UP, {"state": state, "by": by} if by else {"state": state}, time_s)
 
 
 def step_event(step: AcceptedStep, verdict: Verdict, complete_s: float | None) -> Event:
@@ -228,29 +223,27 @@ def take_back_sentence(game: Game[StateT, Any], folded: Folded[StateT]) -> str:
         return f"{game.notation.describe(turn)} That is taken back."
     if step.kind != EventKind.ANNOUNCED:
         return f"{step.text} is taken back."
-    player, _, kind = step.text.partition(":")
+    announcement = parse_announcement(step.text, game.players)
     if step.by == CLOCK:
-        return f"{capitalized(player)}'s loss on time is taken back."
-    announcement = Announcement(kind, None if player == EVERYONE else player)
+        return f"{capitalized(str(announcement.player))}'s loss on time is taken back."
     return f"{describe_announcement(announcement)} That is taken back."
 
 
-def fault_verdict(event: Event | None) -> Verdict | None:
-    """Restore the verdict of an ``illegal`` event, so that a restarted referee knows what must still be put right."""
-    if event is None:
-        return None
+def standing_fault(event: Event) -> StandingFault:
+    """Return the fault of an ``illegal`` event, so that a restarted referee knows what must still be put right."""
     sentence, remedy = str(event.data.get("sentence", "")), str(event.data.get("remedy", ""))
-    places = event.texts("places")
-    return Verdict(
+    places, expected, seen = event.texts("places"), _looks(event.data.get("expected")), _looks(event.data.get("seen"))
+    verdict = Verdict(
         VerdictKind.ILLEGAL,
         sentence,
         event.frame_time_s or 0.0,
         0,
         breaches=tuple(Breach(rule, sentence, remedy, places) for rule in event.texts("rules")),
         places=places,
-        expected=_looks(event.data.get("expected")),
-        seen=_looks(event.data.get("seen")),
+        expected=expected,
+        seen=seen,
     )
+    return StandingFault(frozenset(seen.items() - expected.items()), verdict)
 
 
 def _verdict_data(verdict: Verdict) -> dict[str, JsonValue]:

@@ -243,7 +243,7 @@ class IdleSession:
         if before:
             self._journal.append(event_records.take_back_event(command.by, None))
         if not folded.started:
-            self._journal.append(event_records.agreed_start_event(self._game, states, command.by))
+            self._journal.append(event_records.set_up_event(self._game, states, None, command.by))
         self._record(done.event, done.outcome)
         return _reply_to(done)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any, Generic
 
 import cv2
@@ -23,10 +22,9 @@ from referee.journal.events import REQUEST, STATE_CHANGING, Event, EventKind, Ev
 from referee.journal.fold import Folded, fold, fold_each, recorded_outcome
 from referee.judge.belief import Belief, override_belief
 from referee.judge.explorer import JudgeContext
-from referee.judge.faults import standing_fault
 from referee.judge.verdict import AcceptedStep, Verdict, VerdictKind
 from referee.session import event_records
-from referee.session.ports import Cropper, Recorder
+from referee.session.ports import Reader, Recorder
 from referee.session.view import verdict_key
 from vision.errors import VisionError
 from vision.frame import Frame, Image
@@ -38,11 +36,11 @@ RETRY_EVERY_S = 5.0
 class GameLog(Generic[StateT, TurnT]):
     """Records the events of the journal's latest game; raises JournalError if they can't be written."""
 
-    def __init__(self, game: Game[StateT, TurnT], journal: Recorder, cropper: Cropper) -> None:
+    def __init__(self, game: Game[StateT, TurnT], journal: Recorder, reader: Reader) -> None:
         self._game = game
         self._journal = journal
-        self._cropper = cropper
-        self._crops = CropKeeper(game.places)
+        self._reader = reader
+        self._crops = CropKeeper(game.places, reader)
         self._recorded: tuple[object, ...] | None = None
         self._behind_since_s: float | None = None
         self.request_id = ""
@@ -169,7 +167,7 @@ class GameLog(Generic[StateT, TurnT]):
         self.names = event.names
         self.without_hints = event.data.get("hints") == "none"
         self.turns = ()
-        self._crops = CropKeeper(self._game.places)
+        self._crops = CropKeeper(self._game.places, self._reader)
 
     def _refold(self) -> Folded[StateT]:
         folded = self.folded()
@@ -193,19 +191,17 @@ class GameLog(Generic[StateT, TurnT]):
         steps: Sequence[AcceptedStep],
         states: Sequence[StateT],
         frame: Frame | None,
-        complete_s: Mapping[AcceptedStep, float] = MappingProxyType({}),
+        complete_s: Mapping[AcceptedStep, float],
     ) -> int | None:
         """Record a verdict with pictures of its places from ``frame``; ``states`` are those after its steps.
 
         ``complete_s`` are the times at which accepted turns were complete on the table, in a game with a clock. Returns
         the number of the event that holds the pictures, ``None`` for a verdict that is only shown.
         """
-        evidence = self._crops.evidence(verdict.places, self._cropper, frame)
+        evidence = self._crops.evidence(verdict.places, frame)
         number = None
         if verdict.kind is VerdictKind.SET_UP:
-            self.append(
-                event_records.set_up_event([self._game.notation.format_state(state) for state in states], verdict)
-            )
+            self.append(event_records.set_up_event(self._game, states, verdict.time_s))
         for step in steps:
             number = self.append(event_records.step_event(step, verdict, complete_s.get(step)), evidence)
         event = event_records.verdict_event(verdict)
@@ -213,7 +209,7 @@ class GameLog(Generic[StateT, TurnT]):
             number = self.append(event, evidence)
             self._recorded = verdict_key(verdict)
         if steps or verdict.kind in {VerdictKind.SET_UP, VerdictKind.PUT_RIGHT}:
-            self._crops.keep(self._cropper, frame)
+            self._crops.keep(frame)
         outcome = self._game.rules.outcome(states[0]) if steps else None
         if outcome is not None:
             self.append(event_records.end_event(outcome, verdict.time_s))
@@ -231,35 +227,32 @@ MOST_PLACES = 6
 class CropKeeper:
     """Remembers what every place looked like when the table was last agreed on."""
 
-    def __init__(self, places: Sequence[Place]) -> None:
+    def __init__(self, places: Sequence[Place], reader: Reader) -> None:
         self._places = tuple(places)
+        self._reader = reader
         self._before: dict[Place, Image] = {}
 
-    def keep(self, cropper: Cropper, frame: Frame | None) -> None:
+    def keep(self, frame: Frame | None) -> None:
         """Remember how the places look in this frame."""
         if frame is not None:
-            self._before = {
-                place: image for place in self._places if (image := _crop(cropper, frame, place)) is not None
-            }
+            self._before = {place: image for place in self._places if (image := self._crop(frame, place)) is not None}
 
-    def evidence(self, places: Sequence[Place], cropper: Cropper, frame: Frame | None) -> tuple[Evidence, ...]:
+    def evidence(self, places: Sequence[Place], frame: Frame | None) -> tuple[Evidence, ...]:
         """Return PNG pictures of the places: ``before-c3`` when the table was last agreed on, ``after-c3`` now."""
         found: list[Evidence] = []
         for place in places[:MOST_PLACES]:
-            before = self._before.get(place)
-            after = None if frame is None else _crop(cropper, frame, place)
-            for name, image in ((f"before-{place}", before), (f"after-{place}", after)):
+            after = None if frame is None else self._crop(frame, place)
+            for name, image in ((f"before-{place}", self._before.get(place)), (f"after-{place}", after)):
                 if image is not None:
                     found.append(Evidence(name, "image/png", _png(image)))
         return tuple(found)
 
-
-def _crop(cropper: Cropper, frame: Frame, place: Place) -> Image | None:
-    try:
-        return cropper.crop(frame, place)
-    except VisionError:
-        # A verdict is recorded even if its picture can't be cut out.
-        return None
+    def _crop(self, frame: Frame, place: Place) -> Image | None:
+        try:
+            return self._reader.crop(frame, place)
+        except VisionError:
+            # A verdict is recorded even if its picture can't be cut out.
+            return None
 
 
 def _png(image: Image) -> bytes:
@@ -286,13 +279,14 @@ def belief_from(
             override.texts("places"),
             undone=event_records.undone_states(before) if override.kind == EventKind.TAKE_BACK else (),
         )
+    # A faulty set-up is judged anew.
+    fault = folded.fault if folded.started else None
     return replace(
         belief,
         states=folded.states,
         states_ignoring_sides=folded.states,
         set_aside=event_records.overruled_places(events),
-        # A faulty set-up is judged anew.
-        fault=standing_fault(event_records.fault_verdict(folded.fault)) if folded.started else None,
+        fault=None if fault is None else event_records.standing_fault(fault),
     )
 
 

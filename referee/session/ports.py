@@ -17,18 +17,14 @@ from vision.frame import Frame, Image
 from vision.reading import Hindrance, HindranceKind, Reading
 
 
-class Cropper(Protocol):
-    """Cuts one place out of a frame."""
-
-    def crop(self, frame: Frame, place: str) -> Image:
-        """Return a small rectified picture of a place; raises a VisionError if the table isn't located."""
-
-
-class Reader(Cropper, Protocol):
+class Reader(Protocol):
     """Turns frames into Readings, and cuts out pictures of places."""
 
     def read(self, frame: Frame) -> Reading:
         """Read a frame; raises FrameError or NotLocatedError for an unusable one."""
+
+    def crop(self, frame: Frame, place: str) -> Image:
+        """Return a small rectified picture of a place; raises a VisionError if the table isn't located."""
 
 
 @runtime_checkable

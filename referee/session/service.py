@@ -43,6 +43,7 @@ from vision.frame import Frame
 from vision.reading import Hindrance, HindranceKind, Reading
 
 _JUDGED_LATER = "Noted. It is decided once the table is at rest."
+_DROPPED = "What was announced before no longer counts, since the game went on meanwhile."
 
 
 class Service(Generic[StateT, TurnT]):
@@ -361,7 +362,7 @@ class Service(Generic[StateT, TurnT]):
         if stable is None:
             if verdicts := self._judge_sheets():
                 return verdicts
-            unclear = self._view.unclear()
+            unclear = self._view.unclear.add(reading)
             return [] if unclear is None else self._publish_ruling(Ruling((unclear,)), asked=False)
         before, waiting, self._announced = self._log.last_event, self._announced, {}
         for announced, request_id in waiting.items():
@@ -387,7 +388,7 @@ class Service(Generic[StateT, TurnT]):
                 complete_s = self._time.complete_s(ruling.steps, sheet, Trigger.RESTED)
                 verdicts += self._publish_ruling(ruling, asked=False, complete_s=complete_s)
         if verdicts:
-            self._view.judged_in_part()
+            self._view.unclear.clear()
         return verdicts
 
     def _decide(self, stable: StableView, trigger: Trigger) -> list[Verdict]:
@@ -448,7 +449,8 @@ class Service(Generic[StateT, TurnT]):
         """
         self._belief = override_belief(self._context, self._belief, states, places, unchanged=unchanged, undone=undone)
         self._view.press_waits = False
-        self._announcer.say_dropped(self._announced)
+        if self._announced:
+            self._announcer.say(_DROPPED)
         self._announced = {}
         self._show_override(signal)
 

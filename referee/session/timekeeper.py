@@ -184,7 +184,7 @@ class Timekeeper(Generic[StateT, TurnT]):
         hindrances = () if view.reading is None else view.reading.hindrances
         is_hand = any(hindrance.kind is HindranceKind.HAND for hindrance in hindrances)
         # A fault stays shown while the table can't be seen.
-        is_unseen = shown is VerdictKind.CANNOT_SEE or view.is_unclear
+        is_unseen = shown is VerdictKind.CANNOT_SEE or view.unclear.is_long
         return frozenset({PauseReason.UNSEEN}) if is_unseen and not is_hand else frozenset()
 
     def _has_fallen(self, player: Player, belief: Belief[StateT, TurnT], view: TableView[StateT, TurnT]) -> bool:

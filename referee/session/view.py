@@ -34,12 +34,13 @@ class TableView(Generic[StateT, TurnT]):
         self._settings = settings
         self._filter = StabilityFilter(settings.stability)
         self._sheets = SheetsAtRest(settings)
-        self._unclear = UnclearWatch(0.0 if settings.stills else settings.patience_s)
         self._stall = StallWatch(settings.stall_s, settings.stability.sure_probability)
         self._judged: tuple[float, Trigger] | None = None
         self._judged_in_sight: frozenset[Place] = frozenset()
         self.press_waits = False
         """Whether somebody ended the turn: the table is judged now if it is at rest, else as soon as it is."""
+        self.unclear = UnclearWatch(0.0 if settings.stills else settings.patience_s)
+        """How long the table could not be judged."""
         self.question = OpenQuestion(settings.stability.sure_probability)
         """The last question to the players."""
         self.frame: Frame | None = None
@@ -59,7 +60,7 @@ class TableView(Generic[StateT, TurnT]):
         self.stable = self._filter.add(reading)
         if self.stable is not None:
             self.latest = self.stable
-            self._unclear.clear()
+            self.unclear.clear()
         return self.stable
 
     def sheets_at_rest(self, states: Sequence[StateT]) -> tuple[StableView, ...]:
@@ -69,19 +70,6 @@ class TableView(Generic[StateT, TurnT]):
         if self.reading is None or not is_played or not isinstance(game.table, WritesTogether):
             return ()
         return self._sheets.add(self.reading, game.rules.players_to_move(states[0]))
-
-    def unclear(self) -> Verdict | None:
-        """Return a verdict on what blocks the view, after a while; for stills, immediately."""
-        return None if self.reading is None else self._unclear.add(self.reading)
-
-    @property
-    def is_unclear(self) -> bool:
-        """Whether something has blocked the view for long."""
-        return self._unclear.is_long
-
-    def judged_in_part(self) -> None:
-        """Note that something could be judged although the table isn't at rest."""
-        self._unclear.clear()
 
     def stall_question(self, belief: Belief[StateT, TurnT]) -> Verdict | None:
         """Return the question about places that have been unreadable for long; each is asked about once.
@@ -269,7 +257,7 @@ class UnclearWatch:
         """Whether the table has been unclear for longer than that."""
 
     def clear(self) -> None:
-        """Note that the table could be judged."""
+        """Note that the table, or a sheet, could be judged."""
         self._since_s, self.is_long = None, False
 
     def add(self, reading: Reading) -> Verdict | None:

@@ -19,7 +19,7 @@ from referee.errors import FoldError
 from referee.journal.events import STOPPED, Event, EventKind, Evidence, EvidenceLimits, JsonValue
 from referee.journal.exports import event_lines, make_record, write_evidence
 from referee.journal.journal import Journal
-from referee.session.event_records import agreed_start_event, end_event, time_is_up
+from referee.session.event_records import end_event, set_up_event, time_is_up
 from referee.session.execution import IdleSession
 from tests.effort import cases
 
@@ -90,7 +90,7 @@ def test_a_roll_before_it_is_known_who_starts_is_recorded_for_whoever_plays(new_
     starts = start_states(game, {"starts": "either"})
     session = IdleSession(journal, lambda: 0.0)
     session.begin(NewGame("blockade", {"starts": "either"}))
-    journal.append(agreed_start_event(game, starts, "Ann"))
+    journal.append(set_up_event(game, starts, None, "Ann"))
     session.enter(EnterRoll("4,1", "Ann"))
     rolled = game.dice_for("4,1").rolled(starts[1], Roll(("4", "1")))
     turn = game.rules.legal_turns(rolled)[0]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from referee.judge.explorer import JudgeContext
-from referee.judge.faults import find_breaches, name_pieces, standing_fault, still_differing
+from referee.judge.faults import find_breaches, name_pieces, still_differing
 from referee.judge.pooled_reading import PIECE
-from referee.judge.verdict import Verdict, VerdictKind
 from tests.referee.judge.drawn import seen_as
 
 _ELSEWHERE = ("a5", "b5", "c5", "d5", "e5")
@@ -50,13 +49,3 @@ def test_at_most_24_assignments_are_tried_for_pieces_known_only_by_sensors() -> 
     assert len(named) == 24
     assert all(sorted(tried[place] for place in _ELSEWHERE) == sorted(lifted) for tried in named)
     assert len({tuple(tried[place] for place in _ELSEWHERE) for tried in named}) == 24
-
-
-def test_a_standing_fault_is_about_the_places_that_look_wrong() -> None:
-    said = Verdict(
-        VerdictKind.ILLEGAL, "", 0.0, 0, expected={"a1": "x", "b1": "y"}, seen={"a1": "x", "b1": "z", "c1": "w"}
-    )
-    fault = standing_fault(said)
-    assert fault is not None
-    assert (fault.changes, fault.verdict) == ({("b1", "z"), ("c1", "w")}, said)
-    assert standing_fault(None) is None

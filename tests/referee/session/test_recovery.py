@@ -15,8 +15,9 @@ from referee.errors import FoldError, JournalFullError
 from referee.journal.buffered import BufferedJournal
 from referee.journal.events import Event, Evidence
 from referee.journal.journal import Journal
-from referee.judge.verdict import VerdictKind
+from referee.judge.verdict import Verdict, VerdictKind
 from referee.runtime.builder import open_session
+from referee.session.event_records import standing_fault, verdict_event
 from referee.session.execution import IdleSession, execute
 from referee.session.settings import ServiceSettings, TurnEnd
 from tests.referee.service_table import START, Table, kinds_of, wall_clock
@@ -92,6 +93,16 @@ def test_a_restart_continues_where_the_journal_ends(table: Any, table_set_up: An
         _, later = again.play(player="teal")
         assert VerdictKind.ACCEPTED in kinds_of(again.show(later, 2))
         assert again.kinds().count("new game") == 1
+
+
+def test_a_fault_in_the_journal_is_about_the_places_that_look_wrong() -> None:
+    verdict = Verdict(
+        VerdictKind.ILLEGAL, "", 0.0, 0, expected={"a1": "x", "b1": "y"}, seen={"a1": "x", "b1": "z", "c1": "w"}
+    )
+    event = verdict_event(verdict)
+    assert event is not None
+    fault = standing_fault(event)
+    assert (fault.changes, fault.verdict) == ({("b1", "z"), ("c1", "w")}, verdict)
 
 
 def test_a_faulty_set_up_is_judged_anew_after_a_restart(table: Any, start: Any, tmp_path: Path) -> None:
