@@ -20,7 +20,6 @@ from referee.journal.events import STATE_CHANGING, Event, EventKind, JsonValue
 COMPLETE_S = "complete_s"
 """The key in a ``turn`` event for the time at which the turn was first complete on the table."""
 
-
 _SWITCHING = STATE_CHANGING | {EventKind.END}
 """The events that may change whose time runs."""
 
@@ -160,48 +159,41 @@ class ClockFold:
                 pass
 
 
-def paused_event(why: PauseReason, by: str, time_s: float | None) -> Event:
+def paused_event(why: PauseReason, by: str, time_s: float) -> Event:
     """Make the event that pauses the clock."""
     said = f"{by} stops the clock." if why is PauseReason.PERSON else f"The clock is paused: {why.words}."
-    return _event(ClockChange.PAUSED, said, time_s, why)
+    return _event(ClockChange.PAUSED, time_s, why=why.value, sentence=said)
 
 
-def resumed_event(why: PauseReason, time_s: float | None) -> Event:
+def resumed_event(why: PauseReason, time_s: float) -> Event:
     """Make the event that ends one reason for a pause."""
-    return _event(ClockChange.WENT_ON, "The clock runs again.", time_s, why)
+    return _event(ClockChange.WENT_ON, time_s, why=why.value, sentence="The clock runs again.")
 
 
 def restarted_event(time_s: float) -> Event:
     """Make the event for the first frame after a restart."""
-    return Event(EventKind.CLOCK, {"change": ClockChange.RESTARTED.value}, time_s)
+    return _event(ClockChange.RESTARTED, time_s)
 
 
 def running_event(time_s: float) -> Event:
     """Make the event that records a running clock; a restart loses only the time after it."""
-    return Event(EventKind.CLOCK, {"change": ClockChange.RAN.value}, time_s)
+    return _event(ClockChange.RAN, time_s)
 
 
 def flag_event(player: Player, time_s: float) -> Event:
     """Make the event for a player whose time is up."""
-    data: dict[str, JsonValue] = {
-        "change": ClockChange.FLAG_FELL.value,
-        "player": player,
-        "sentence": f"{capitalized(player)}'s time is up: the flag has fallen.",
-    }
-    return Event(EventKind.CLOCK, data, time_s)
+    said = f"{capitalized(player)}'s time is up: the flag has fallen."
+    return _event(ClockChange.FLAG_FELL, time_s, player=player, sentence=said)
 
 
 def set_event(clock: Clock) -> Event:
     """Make the event that sets the times by hand, such as those of an earlier game that is resumed."""
-    data: dict[str, JsonValue] = {
-        "change": ClockChange.SET.value,
-        "remaining_s": {player: round(left_s, 3) for player, left_s in clock.remaining_s.items()},
-    }
-    return Event(EventKind.CLOCK, data)
+    left: dict[str, JsonValue] = {player: round(left_s, 3) for player, left_s in clock.remaining_s.items()}
+    return _event(ClockChange.SET, None, remaining_s=left)
 
 
-def _event(change: ClockChange, sentence: str, time_s: float | None, why: PauseReason) -> Event:
-    return Event(EventKind.CLOCK, {"change": change.value, "why": why.value, "sentence": sentence}, time_s)
+def _event(change: ClockChange, time_s: float | None, **data: JsonValue) -> Event:
+    return Event(EventKind.CLOCK, {"change": change.value, **data}, time_s)
 
 
 def _texts(value: JsonValue) -> list[str]:

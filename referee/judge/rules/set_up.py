@@ -27,7 +27,7 @@ _MOST_ASSUMED = 0.25
 """The share of squares that may be read differently from the only possible start."""
 
 _ANOTHER_GAME = 0.5
-"""From this share of missing or different start pieces, it may be another game or set."""
+"""Above this share of missing or different start pieces, it may be another game or set."""
 
 _MOST_UNSENSED = 0.25
 """The share of squares that may lack a sensor when a set-up is accepted by sensors alone."""
@@ -51,19 +51,20 @@ class SetUpResult(Generic[StateT]):
 class _Start(Generic[StateT, TurnT]):
     """What a table shows before the set-up is accepted.
 
-    ``shown`` is what it shows, with the game's usual start where a sensor is missing (``unsensed``); ``usual`` is that
-    start, empty unless sensors alone are used; ``unclear`` are the places that can't be read; ``appearance`` is the
+    ``usual`` is the usual start of the game with these ``options``; ``shown`` is what the table shows, with the usual
+    start where a sensor is missing (``unsensed``); ``unclear`` are the places that can't be read; ``appearance`` is the
     table with every piece named: the legal start that ``states`` hold, or the nearest one with the ``fault`` that
     prevents it. After ``turned`` quarter turns the table would be a start. ``assumed`` are the places whose reading
     was replaced by the only possible start.
     """
 
     context: JudgeContext[StateT, TurnT]
+    options: Mapping[str, OptionValue] | None
     seen: PooledReading
     anywhere: bool
     trigger: Trigger
+    usual: Appearance
     shown: Mapping[Place, LookName]
-    usual: Appearance = field(default_factory=dict)
     unsensed: tuple[Place, ...] = ()
     unclear: tuple[Place, ...] = ()
     appearance: Mapping[Place, LookName] = field(default_factory=dict)
@@ -82,15 +83,15 @@ class _Start(Generic[StateT, TurnT]):
         return tuple(place for place, look in self.shown.items() if look == PIECE)
 
     @property
-    def pieces_at_start(self) -> int:
-        """The number of squares that the game's usual start occupies."""
-        return sum(look != EMPTY for look in self.game.table.appearance(self.game.rules.new()).values())
+    def squares_with_pieces(self) -> frozenset[Place]:
+        """The squares that the game's usual start occupies."""
+        return frozenset(place for place, look in self.usual.items() if look != EMPTY)
 
     @property
     def is_another_game(self) -> bool:
-        """Whether so much is wrong that another game, or another set of pieces, may stand there."""
-        wrong = {place for breach in self.fault.breaches for place in breach.places} if self.fault else set()
-        return 0 < _ANOTHER_GAME * self.pieces_at_start < len(wrong)
+        """Whether so much of the usual start is wrong that another game, or another set of pieces, may stand there."""
+        wrong = set() if self.fault is None else self.squares_with_pieces & {*places_named(self.fault.breaches)}
+        return len(wrong) > _ANOTHER_GAME * len(self.squares_with_pieces)
 
     @property
     def question(self) -> VerdictKind:
@@ -150,26 +151,27 @@ def _start(
     trigger: Trigger,
     confirmed: frozenset[Place],
 ) -> _Start[StateT, TurnT]:
-    game, settings = context.game, context.settings
+    game, settings, usual = context.game, context.settings, usual_appearance(context.game, options)
     shown = {place: seen.places[place].best for place in game.places if place in seen.places}
-    usual = usual_appearance(game, options) if PIECE in shown.values() else {}
-    unsensed = _places_without_sensor(game, seen) if usual and not anywhere else ()
+    start = _Start(context, options, seen, anywhere, trigger, usual, shown)
+    by_sensors = bool(start.sensed)
+    unsensed = _places_without_sensor(game, seen) if by_sensors and not anywhere else ()
     if unsensed:
         shown = {place: usual[place] if place in unsensed else shown[place] for place in usual}
+        start = replace(start, shown=shown, unsensed=unsensed)
     elif seen.hidden:
-        return _Start(context, seen, anywhere, trigger, shown, usual_appearance(game, options))
+        return start
     disputed = seen.disputed.keys() - confirmed
     sure = {place: settings.margin if place in disputed else settings.set_up for place in seen.places}
     unclear = context.in_order({place for place, least in sure.items() if seen.places[place].certainty < least})
     assumed: Mapping[Place, LookName] = {}
-    if not usual and not anywhere:
-        missing = _maybe_missing(context, seen, options, shown)
-        assumed = _assume_usual_start(context, seen, options, shown, unclear, missing - set(unclear))
+    if not by_sensors and not anywhere:
+        missing = _maybe_missing(start)
+        assumed = _assume_usual_start(start, unclear, missing - set(unclear))
         unclear = context.in_order({*unclear, *missing} - assumed.keys())
-    table = {**shown, **assumed}
-    start = _Start(context, seen, anywhere, trigger, shown, usual, unsensed, unclear)
+    start = replace(start, unclear=unclear)
     faults: list[tuple[IllegalTurnError, Mapping[Place, LookName]]] = []
-    for appearance in _possible_appearances(usual, table, game.looks):
+    for appearance in _possible_appearances(usual, {**shown, **assumed}, game.looks):
         try:
             states = set_up_states(game, appearance, options, anywhere=anywhere)
         except IllegalTurnError as error:
@@ -177,19 +179,14 @@ def _start(
         else:
             return replace(start, appearance=appearance, states=states, assumed=context.in_order(assumed))
     nearest, appearance = min(faults, key=lambda fault: len(fault[0].breaches))
-    turned = 0 if anywhere else _quarter_turns_off(context, appearance, seen, options)
+    turned = 0 if anywhere else _quarter_turns_off(start, appearance)
     return replace(start, appearance=appearance, fault=nearest, turned=turned)
 
 
-def _maybe_missing(
-    context: JudgeContext[StateT, TurnT],
-    seen: PooledReading,
-    options: Mapping[str, OptionValue] | None,
-    shown: Mapping[Place, LookName],
-) -> set[Place]:
+def _maybe_missing(start: _Start[StateT, TurnT]) -> set[Place]:
     """Return the places that look empty, though not for certain, and have a piece in the game's usual start."""
-    usual, within = usual_appearance(context.game, options), context.settings.own_start
-    empty = (place for place, look in shown.items() if look == EMPTY and usual[place] != EMPTY)
+    seen, usual, within = start.seen, start.usual, start.context.settings.own_start
+    empty = (place for place, look in start.shown.items() if look == EMPTY and usual[place] != EMPTY)
     return {
         place
         for place in empty
@@ -198,19 +195,13 @@ def _maybe_missing(
 
 
 def _assume_usual_start(
-    context: JudgeContext[StateT, TurnT],
-    seen: PooledReading,
-    options: Mapping[str, OptionValue] | None,
-    shown: Mapping[Place, LookName],
-    unclear: Sequence[Place],
-    missing: Collection[Place],
+    start: _Start[StateT, TurnT], unclear: Sequence[Place], missing: Collection[Place]
 ) -> Mapping[Place, LookName]:
     """Return what the game's usual start has on doubtful places; nothing where another start is as close.
 
     The pieces that may be ``missing`` are not assumed.
     """
-    game, within = context.game, context.settings.own_start
-    usual = usual_appearance(game, options)
+    shown, usual, seen, within = start.shown, start.usual, start.seen, start.context.settings.own_start
     doubtful = [
         place
         for place, look in shown.items()
@@ -222,37 +213,27 @@ def _assume_usual_start(
         return {}
     for place in doubtful:
         one = seen.places[place]
-        near = [look for look in game.looks if look != usual[place] and one.lead(one.best, look) < within]
-        if any(_states_of(context, {**usual, place: look}, options) for look in near):
+        near = [look for look in start.game.looks if look != usual[place] and one.lead(one.best, look) < within]
+        if any(_is_start(start, {**usual, place: look}) for look in near):
             return {}
     return {place: usual[place] for place in doubtful}
 
 
-def _states_of(
-    context: JudgeContext[StateT, TurnT],
-    appearance: Mapping[Place, LookName],
-    options: Mapping[str, OptionValue] | None,
-) -> tuple[StateT, ...]:
-    """Return the states of a legal start; none where it is not one."""
+def _is_start(start: _Start[StateT, TurnT], appearance: Mapping[Place, LookName]) -> bool:
+    """Return whether a table that looks so is a legal start."""
     try:
-        return set_up_states(context.game, appearance, options, anywhere=False)
+        return bool(set_up_states(start.game, appearance, start.options, anywhere=False))
     except IllegalTurnError:
-        return ()
+        return False
 
 
-def _quarter_turns_off(
-    context: JudgeContext[StateT, TurnT],
-    appearance: Mapping[Place, LookName],
-    seen: PooledReading,
-    options: Mapping[str, OptionValue] | None,
-) -> int:
+def _quarter_turns_off(start: _Start[StateT, TurnT], appearance: Mapping[Place, LookName]) -> int:
     """Return the quarter turns that would make the table a start; 0 where none does. A few places may be doubtful."""
-    game, within = context.game, context.settings.own_start
+    game, usual, within = start.game, start.usual, start.context.settings.own_start
     side = math.isqrt(len(game.places))
     grid = Grid(side, side)
     if game.places != grid.names:
         return 0
-    usual = usual_appearance(game, options)
     source = {place: place for place in game.places}
     for quarters in range(1, 4):
         source = {
@@ -262,10 +243,10 @@ def _quarter_turns_off(
         turned = {place: appearance[source[place]] for place in game.places}
         astray = [place for place in game.places if turned[place] != usual[place]]
         doubtful = [
-            (one := seen.places.get(source[place])) is None or one.lead(turned[place], usual[place]) < within
+            (one := start.seen.places.get(source[place])) is None or one.lead(turned[place], usual[place]) < within
             for place in astray
         ]
-        if (all(doubtful) and len(astray) <= _MOST_ASSUMED * len(usual)) or _states_of(context, turned, options):
+        if (all(doubtful) and len(astray) <= _MOST_ASSUMED * len(usual)) or _is_start(start, turned):
             return quarters
     return 0
 
@@ -297,7 +278,7 @@ def _hidden(start: _Start[StateT, TurnT]) -> Verdict | None:
         return None
     hidden = start.context.in_order(start.seen.hidden)
     sentence = sentences.unclear_set_up(hidden) if start.shown else sentences.nothing_to_see()
-    taken = {place for place, look in start.usual.items() if look != EMPTY}
+    taken = start.squares_with_pieces
     if len(taken & set(hidden)) > _MOST_UNREADABLE * max(len(taken), len(hidden)):
         sentence = sentences.unknown_set(hidden)
     return start.verdict(VerdictKind.CANNOT_SEE, sentence, hidden)
@@ -306,8 +287,10 @@ def _hidden(start: _Start[StateT, TurnT]) -> Verdict | None:
 def _one_sensor_differs(start: _Start[StateT, TurnT]) -> Verdict | None:
     """Ask where the start is the usual one except for a single place that only a sensor knows."""
     usual, shown = start.usual, start.shown
+    if start.fault is None or not start.sensed:
+        return None
     odd = [place for place in usual if (usual[place] == EMPTY) != (shown[place] == EMPTY)]
-    if start.fault is None or len(odd) != 1 or not start.seen.only_sensed(odd[0]):
+    if len(odd) != 1 or not start.seen.only_sensed(odd[0]):
         return None
     place, look = odd[0], shown[odd[0]]
     sentence = sentences.one_sensor_against_start(place, taken=look != EMPTY)
@@ -326,7 +309,7 @@ def _no_legal_start(start: _Start[StateT, TurnT]) -> Verdict | None:
     if start.turned:
         sentence = sentences.turned_set_up(start.turned)
     elif is_another:
-        sentence = sentences.another_game(start.game.title, start.pieces_at_start)
+        sentence = sentences.another_game(start.game.title, len(start.squares_with_pieces))
     shown = {place: start.appearance[place] for place in wrong if place in start.appearance}
     if not start.trigger.names_faults:
         return start.verdict(VerdictKind.NOT_FINISHED, sentence, wrong, shown)

@@ -131,6 +131,21 @@ def test_another_game_is_suspected_if_more_than_half_of_the_start_is_wrong(
     assert not (is_another and verdict.breaches)
 
 
+def test_pieces_beside_their_squares_are_named_unless_most_are(diaballik: Any) -> None:
+    state = diaballik.rules.new()
+    taken = [place for place, look in diaballik.table.appearance(state).items() if look == "black piece"]
+    looks = {**dict.fromkeys(taken, "empty"), **{f"{place[0]}2": "black piece" for place in taken}}
+    verdict = JudgedGame(diaballik).begin(drawn(diaballik, state, looks)).verdict
+    assert len(verdict.breaches) == len(taken) == 6
+    assert "does not look like the start" not in verdict.sentence
+
+
+def test_the_start_of_the_chosen_options_counts(deblockle: Any) -> None:
+    small = {"blocks_gold": 1, "blocks_teal": 1}
+    verdict = JudgedGame(deblockle).begin(drawn(deblockle, deblockle.rules.new()), small).verdict
+    assert "most of its 2 squares with pieces show something else" in verdict.sentence
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
