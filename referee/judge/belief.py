@@ -131,11 +131,6 @@ class Observations:
         dice = seen.dice or self.dice
         return replace(self, looked=seen.places, disputed=seen.disputed, looked_s=seen.time_s, dice=dice)
 
-    def doubting_sensors(self, sensed: Mapping[Place, bool], believed: Appearance) -> Observations:
-        """Ignore sensors that contradict the believed table until their value changes."""
-        wrong = {place: says for place, says in sensed.items() if says != (believed[place] != EMPTY)}
-        return replace(self, doubted={**self.doubted, **wrong})
-
 
 @dataclass(frozen=True)
 class Belief(Generic[StateT, TurnT]):
@@ -193,7 +188,8 @@ class Belief(Generic[StateT, TurnT]):
 
     def doubting_sensors(self, sensed: Mapping[Place, bool], believed: Appearance) -> Belief[StateT, TurnT]:
         """Ignore sensors that contradict the believed table until their value changes."""
-        return replace(self, observations=self.observations.doubting_sensors(sensed, believed))
+        wrong = {place: says for place, says in sensed.items() if says != (believed[place] != EMPTY)}
+        return replace(self, observations=replace(self.observations, doubted={**self.observations.doubted, **wrong}))
 
     def with_pieces_of(
         self, context: JudgeContext[StateT, TurnT], seen: Mapping[Place, PooledPlace], *, settled: bool = True

@@ -74,12 +74,12 @@ class VerdictFactory(Generic[StateT, TurnT]):
         places = self.places_of(shown)
         return self._ask(sentences.differs_from_correction(places), places, shown)
 
-    def illegal(self, breaches: Sequence[Breach], changes: Changes, margin: float) -> Verdict:
+    def illegal(self, breaches: Sequence[Breach], changes: Changes, margin: float) -> Ruling:
         """Name a fault."""
         only_sensed = any(look == PIECE for _, look in changes)
         sentence = sentences.fault_sensed(breaches) if only_sensed else sentences.fault(breaches)
         places = tuple(dict.fromkeys([*places_named(breaches), *self.places_of(changes)]))
-        return self._verdict(VerdictKind.ILLEGAL, sentence, places, dict(changes), margin, breaches=breaches)
+        return self.ruling(VerdictKind.ILLEGAL, sentence, places, dict(changes), margin, breaches=breaches)
 
     def accepted(self, turns: Sequence[TurnT], moved: Advance[StateT], expected: Appearance, margin: float) -> Verdict:
         """Say what was played; ``expected`` is the appearance before."""
@@ -198,25 +198,13 @@ class VerdictFactory(Generic[StateT, TurnT]):
         shown: Mapping[Place, str] | None = None,
         margin: float = 0.0,
         candidates: Sequence[TurnT] = (),
-    ) -> Ruling:
-        """Return a ruling of one verdict."""
-        return Ruling((self._verdict(kind, sentence, places, shown, margin, candidates),))
-
-    def _verdict(
-        self,
-        kind: VerdictKind,
-        sentence: str,
-        places: tuple[Place, ...] = (),
-        shown: Mapping[Place, str] | None = None,
-        margin: float = 0.0,
-        candidates: Sequence[TurnT] = (),
         breaches: Sequence[Breach] = (),
-    ) -> Verdict:
-        """Return a verdict with what was expected and seen at the places it depends on; ``shown`` is what differs."""
+    ) -> Ruling:
+        """Return a ruling of one verdict: with what was expected and seen at its places; ``shown`` is what differs."""
         looks = dict(shown or {})
         written = dict.fromkeys((self.game.notation.format_turn(turn), turn.player) for turn in candidates)
         believed = self.game.table.appearance(self.belief[0])
-        return Verdict(
+        verdict = Verdict(
             kind,
             sentence,
             self.seen.time_s,
@@ -229,6 +217,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
             seen={**{place: believed[place] for place in places if place in believed}, **looks},
             margin=margin,
         )
+        return Ruling((verdict,))
 
     def _ask(
         self, sentence: str, places: tuple[Place, ...], changes: Changes, candidates: Sequence[TurnT] = ()

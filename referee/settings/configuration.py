@@ -29,7 +29,7 @@ from referee.settings.conversions import is_address, pins, sensor_pins, sheet_pa
 from referee.settings.network_sections import MqttSection
 from referee.settings.settings import SECTIONS, Settings
 from referee.settings.sources import (
-    SECTION_SEPARATOR,
+    DEFAULT,
     Source,
     absolute_source,
     find_file,
@@ -54,12 +54,12 @@ class Configuration:
         """Yield (``section.key``, value as TOML, source) for every setting, in the order of the sections."""
         for section, kind in SECTIONS.items():
             for key in kind.model_fields:
-                name = f"{section}{SECTION_SEPARATOR}{key}"
+                name = f"{section}.{key}"
                 yield name, as_toml(getattr(getattr(self.settings, section), key)), self._source(name)
 
     def _source(self, name: str) -> Source:
-        inside = [source for path, source in self.sources.items() if path.startswith(name + SECTION_SEPARATOR)]
-        return self.sources.get(name) or (inside[0] if inside else _DEFAULT)
+        inside = (source for path, source in self.sources.items() if path.startswith(f"{name}."))
+        return self.sources.get(name) or next(inside, DEFAULT)
 
 
 def load(
@@ -87,9 +87,9 @@ def load(
     ]
     overrides += [(name, value, Source("flag", _flag_of(name))) for name, value in (flags or {}).items()]
     for name, value, source in overrides:
-        section, _, key = name.partition(SECTION_SEPARATOR)
+        section, _, key = name.partition(".")
         values.setdefault(section, {})
-        replaced = name + SECTION_SEPARATOR
+        replaced = f"{name}."
         if isinstance(values[section], dict):
             before = values[section].get(key, Settings().game.name)
             if name == "game.name" and str(value).strip().lower() != str(before).strip().lower():
@@ -142,7 +142,7 @@ _FLAGS = {
 
 
 def _flag_of(name: str) -> str:
-    return _FLAGS.get(name) or "--" + name.partition(SECTION_SEPARATOR)[2].replace("_", "-")
+    return _FLAGS.get(name) or "--" + name.partition(".")[2].replace("_", "-")
 
 
 def _split_list(section: str, key: str, text: str) -> object:
@@ -150,8 +150,6 @@ def _split_list(section: str, key: str, text: str) -> object:
         return [part.strip() for part in text.split(",") if part.strip()]
     return text
 
-
-_DEFAULT = Source("default")
 
 _ALTERNATIVES = {"bool", "int", "str", "[key]"}
 """What pydantic appends to the name of a setting with several possible types, or to a wrong key."""
@@ -182,20 +180,20 @@ def explain_faults(
 ) -> Iterator[str]:
     """Yield one line per wrong setting: its source if it has one, what was got, what is allowed, the nearest name."""
     for location, faults in _faults_by_setting(error):
-        found = source_of(SECTION_SEPARATOR.join(location), sources)
-        source = file if found == _DEFAULT else found
+        found = source_of(".".join(location), sources)
+        source = file if found == DEFAULT else found
         yield ("" if source is None else f"{source}: ") + _explain_fault(location, faults)
 
 
 def _explain_fault(location: list[str], faults: list[ErrorDetails]) -> str:
     fault = faults[0]
-    name = SECTION_SEPARATOR.join(location)
+    name = ".".join(location)
     got = as_toml(fault["input"])
     if fault["type"] == "extra_forbidden":
         key = location[-1]
         if sections := [f"[{section}]" for section, kind in SECTIONS.items() if key in kind.model_fields]:
             return f"there is no setting {name}; {key} belongs under {listed(sections, 'or')}"
-        allowed = _sibling_names(location)
+        allowed = list(SECTIONS if len(location) == 1 else SECTIONS[location[0]].model_fields)
         return f"there is no setting {name}{did_you_mean(location[-1], allowed)}; known: {', '.join(allowed)}"
     expected = fault.get("ctx", {}).get("expected")
     if expected is not None:
@@ -220,10 +218,6 @@ def _describe_allowed(location: list[str], fault: ErrorDetails) -> str:
     if allowed == words or not allowed or allowed.startswith("text such as "):
         return allowed or words
     return f"{words}, {allowed}".removeprefix(", ")
-
-
-def _sibling_names(location: list[str]) -> list[str]:
-    return list(SECTIONS if len(location) == 1 else SECTIONS[location[0]].model_fields)
 
 
 def _choices(annotation: Any) -> Iterator[object]:

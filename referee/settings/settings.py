@@ -25,9 +25,7 @@ from referee.settings.sections import (
     TableSection,
     TurnSection,
 )
-from referee.settings.sources import SECTION_SEPARATOR, expanded, user_folder
-
-_JOURNAL_PATH = f"journal{SECTION_SEPARATOR}path"
+from referee.settings.sources import expanded, user_folder
 
 
 class Settings(Section):
@@ -52,7 +50,7 @@ class Settings(Section):
         """Return the settings with other ``values``, by ``section.key``. They aren't validated."""
         sections: dict[str, Section] = {}
         for name, value in values.items():
-            section, _, key = name.partition(SECTION_SEPARATOR)
+            section, _, key = name.partition(".")
             before: Section = sections.get(section) or getattr(self, section)
             sections[section] = before.model_copy(update={key: value})
         return self.model_copy(update=sections)
@@ -69,14 +67,14 @@ class Settings(Section):
                 placed[name] = bases.get(name, folder) / expanded(path)
             except ConfigError as error:
                 raise ConfigError(f"{name}: {error}") from error
-        if _JOURNAL_PATH not in bases:
-            placed[_JOURNAL_PATH] = user_folder(environment, "XDG_DATA_HOME", ".local/share") / JOURNAL_FILE
+        if "journal.path" not in bases:
+            placed["journal.path"] = user_folder(environment, "XDG_DATA_HOME", ".local/share") / JOURNAL_FILE
         return self.changed(placed)
 
     def paths(self) -> dict[str, Path]:
         """Return the files and folders that are named, by setting."""
         return {
-            f"{section}{SECTION_SEPARATOR}{key}": value
+            f"{section}.{key}": value
             for section in type(self).model_fields
             for key, value in getattr(self, section)
             if isinstance(value, Path)

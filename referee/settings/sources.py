@@ -19,7 +19,6 @@ FILE_NAME = "referee.toml"
 FOLDER_NAME = "tabletop-referee"
 FILE_VARIABLE = "REFEREE_CONFIG"
 VARIABLE_PREFIX = "REFEREE_"
-SECTION_SEPARATOR = "."
 
 PASSWORD_VARIABLE = f"{VARIABLE_PREFIX}MQTT_PASSWORD"
 """The broker's password: no setting, so that it stands in no file of settings and no report."""
@@ -43,13 +42,16 @@ class Source:
         return f"${self.detail}" if self.kind == "environment" else self.detail or self.kind
 
 
+DEFAULT = Source("default")
+
+
 def source_of(name: str, sources: Mapping[str, Source]) -> Source:
     """Return the source of a setting, or else of the nearest enclosing section or table; ``default`` without any."""
     while name or name in sources:
         if name in sources:
             return sources[name]
-        name = name.rpartition(SECTION_SEPARATOR)[0]
-    return Source("default")
+        name = name.rpartition(".")[0]
+    return DEFAULT
 
 
 def user_folder(environment: Mapping[str, str], variable: str, fallback: str) -> Path:
@@ -138,7 +140,7 @@ def lines_of_keys(text: str) -> dict[str, int]:
         for name in names:
             found.setdefault(name, line)
         if is_header:
-            prefix = names[-1] + SECTION_SEPARATOR
+            prefix = f"{names[-1]}."
     return found
 
 
@@ -166,7 +168,7 @@ def _names(values: Mapping[str, Any], prefix: str) -> Iterator[str]:
     for key, value in values.items():
         yield prefix + key
         if isinstance(value, dict):
-            yield from _names(value, prefix + key + SECTION_SEPARATOR)
+            yield from _names(value, f"{prefix}{key}.")
 
 
 def read_environment(
@@ -177,7 +179,7 @@ def read_environment(
     Raises ConfigError for a variable with this prefix that names no setting.
     """
     known = {
-        f"{VARIABLE_PREFIX}{section}_{key}".upper(): f"{section}{SECTION_SEPARATOR}{key}"
+        f"{VARIABLE_PREFIX}{section}_{key}".upper(): f"{section}.{key}"
         for section, keys in sections.items()
         for key in keys
     }

@@ -111,8 +111,8 @@ def name_fault(
     if not _may_name(glance, changes):
         places = places_named(breaches) or glance.verdicts.places_of(changes)
         return glance.belief, glance.verdicts.not_finished(sentences.not_a_turn_yet(places), places, changes, margin)
-    verdict = glance.verdicts.illegal(breaches, changes, margin)
-    return replace(glance.belief, fault=StandingFault(changes, verdict)), Ruling((verdict,))
+    ruling = glance.verdicts.illegal(breaches, changes, margin)
+    return replace(glance.belief, fault=StandingFault(changes, ruling.verdict)), ruling
 
 
 def _may_name(glance: Glance[StateT, TurnT], changes: Changes) -> bool:

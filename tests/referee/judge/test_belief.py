@@ -22,12 +22,14 @@ def sensed(**says: bool) -> PooledReading:
 
 
 def test_a_sensor_that_contradicts_the_belief_is_doubted_until_its_value_changes() -> None:
-    observations = Observations().doubting_sensors({"a1": False, "b1": True, "c1": False}, BELIEVED)
-    assert observations.doubted == {"a1": False, "b1": True}
-    later = observations.after_sensing(sensed(a1=True, c1=False))
+    belief: Belief[Any, Any] = Belief()
+    doubting = belief.doubting_sensors({"a1": False, "b1": True, "c1": False}, BELIEVED)
+    assert doubting.observations.doubted == {"a1": False, "b1": True}
+    later = doubting.observations.after_sensing(sensed(a1=True, c1=False))
     assert later.doubted == {"b1": True}
     assert later.sensed == {"a1": True, "c1": False}
-    assert later.doubting_sensors({"a1": False}, BELIEVED).doubted == {"a1": False, "b1": True}
+    again = replace(doubting, observations=later).doubting_sensors({"a1": False}, BELIEVED)
+    assert again.observations.doubted == {"a1": False, "b1": True}
 
 
 def test_a_place_is_no_longer_ignored_once_its_sensor_reports_a_change() -> None:
