@@ -41,12 +41,12 @@ from referee.judge.judge import judge
 from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from referee.sensing.readers import FusedReader, SensorReader
-from referee.sensing.values import PlaceChange, SensorSnapshot
+from referee.sensing.values import SensorSnapshot
 from referee.session.ports import Reader
 from referee.wiring.plan import Inputs
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
-from vision.reading import HindranceKind, PlaceReading, Reading
+from vision.reading import HindranceKind, PlaceChange, PlaceReading, Reading
 
 _LOOKS_A_TURN = 4
 _REST_S = 3.0

@@ -133,7 +133,7 @@ def _announcement(game: Game[Any, Any], state: Any, entry: Announce) -> Announce
             return Announcement(kind, player)
     if len(named) == 1:
         return named[0]
-    if not possible and kind not in {each.kind for each in game.rules.announcements(state)}:
+    if not possible:
         # Let the rules raise the error that says why this can't be announced now.
         game.rules.announce(state, Announcement(kind, None if kind == DRAW else entry.player or state.to_move))
     said = [format_announcement(each) for each in game.rules.announcements(state)]

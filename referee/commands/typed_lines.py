@@ -9,7 +9,7 @@ from typing import Any
 
 from common.user import user_name
 from engine.api import Game
-from engine.support.players import DRAW
+from engine.support.players import DRAW, RESIGN
 from hardware.pin_map import ANNOUNCING_BUTTONS, ButtonRole
 from referee.commands.entries import example_look, read_squares
 from referee.commands.queue import CommandQueue
@@ -40,7 +40,6 @@ _SAYS_MORE = "? says what can be typed."
 _ANSWERS = MappingProxyType({"accept": True, "refuse": False})
 _CLOCK = MappingProxyType({"stop": False, "go": True})
 _HELP = ("?", "help")
-_QUESTIONS = MappingProxyType({ButtonRole.RESIGN.value: "The player to move gives up."})
 
 
 def typed_help(game: Game[Any, Any], state: Any, *, has_clock: bool) -> str:
@@ -126,10 +125,9 @@ class TypedLines:
         except CorrectionError as error:
             self._say(str(error))
             return
-        question = _QUESTIONS.get(command.text) if isinstance(command, Announce) else None
-        if question is not None and command != asked:
+        if isinstance(command, Announce) and command.text == RESIGN and command != asked:
             self._asked = command
-            self._say(f"{question} Type {line.strip()} again to confirm.")
+            self._say(f"The player to move gives up. Type {line.strip()} again to confirm.")
             return
         # The session itself shows the result of these commands.
         is_said = isinstance(command, Press | TakeBack | AskHint | Announce)

@@ -11,8 +11,6 @@ from referee.errors import EventError, JournalError
 from referee.journal.events import Event, EventKind, Evidence, encode
 from referee.journal.journal import Journal
 
-Say = Callable[[str], None]
-
 
 class BufferedJournal(Closeable):
     """Wraps a Journal so that no accepted event is lost while the process runs.
@@ -22,7 +20,7 @@ class BufferedJournal(Closeable):
     when it ends. Kept events are written first and in order, at every ``append`` and ``retry``.
     """
 
-    def __init__(self, journal: Journal, say: Say) -> None:
+    def __init__(self, journal: Journal, say: Callable[[str], None]) -> None:
         """Wrap an open, writable journal; ``say`` is called with sentences for a person."""
         self.journal = journal
         self._say = say

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -252,7 +252,8 @@ def _picture_reader(
         return table_reader(camera, layout, known)
     keep = _looks_saver(options, game, reader_kind(layout).save, say) if known is None else None
     start = usual_appearance(game, table_options(game, options.settings.game.options))
-    expected = _expected_looks(options, game, states, start)
+    usual = {} if options.settings.table.anywhere else start
+    expected = game.table.appearance(states[0]) if states else usual
     return LearningReader(camera, layout, start, keep, known=known, expected=expected)
 
 
@@ -264,15 +265,6 @@ def _states_under_way(options: WatchOptions, game: Game[Any, Any], journal: Buff
         return ()
     folded = fold(game, events)
     return folded.states if folded.outcome is None else ()
-
-
-def _expected_looks(
-    options: WatchOptions, game: Game[Any, Any], states: Sequence[Any], start: Mapping[str, str]
-) -> Mapping[str, str]:
-    """Return the expected appearance: of the game in progress, or of the start unless players may choose it."""
-    if states:
-        return game.table.appearance(states[0])
-    return {} if options.settings.table.anywhere else start
 
 
 def _looks_saver(

@@ -23,7 +23,8 @@ from common.json_files import parse_json
 from common.phrases import listed, shortened
 from engine.values import Place
 from referee.errors import ConfigError, CorrectionError
-from referee.sensing.values import PlaceChange, SensorSettings
+from referee.sensing.values import SensorSettings
+from vision.reading import PlaceChange
 
 
 class SensorFault(enum.StrEnum):

@@ -11,11 +11,11 @@ import numpy as np
 from engine.values import EMPTY, Appearance, LookName, Place
 from referee.judge.stability import blocking_hindrance
 from referee.sensing.health import SensorHealth
-from referee.sensing.values import PlaceChange, SensorSnapshot, SensorSource
+from referee.sensing.values import SensorSnapshot, SensorSource
 from referee.session.ports import Reader, read_or_hindered
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
-from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
+from vision.reading import Hindrance, HindranceKind, PlaceChange, PlaceReading, Reading
 
 _MOST_CHANGES = 512
 _MOVING_S = 10.0

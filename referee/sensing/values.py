@@ -11,8 +11,6 @@ from engine.api import Game, StateT, TurnT
 from engine.values import EMPTY, Place
 from vision.reading import PlaceChange
 
-__all__ = ["PlaceChange", "SensorSettings", "SensorSnapshot", "SensorSource"]
-
 
 @dataclass(frozen=True)
 class SensorSnapshot:

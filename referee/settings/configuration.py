@@ -39,8 +39,6 @@ from referee.settings.sources import (
 )
 from referee.settings.written import allowed_text
 
-__all__ = ["Configuration", "Settings", "load"]
-
 
 @dataclass(frozen=True)
 class Configuration:

@@ -15,7 +15,8 @@ from firmware_bridge.connection.events import SensorsReported
 from hardware.switch_states import SwitchSnapshot
 from hardware.switches import GpioSwitches
 from referee.errors import ConfigError
-from referee.sensing.values import PlaceChange, SensorSnapshot
+from referee.sensing.values import SensorSnapshot
+from vision.reading import PlaceChange
 
 MOST_SWITCHES = 1024
 

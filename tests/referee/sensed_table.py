@@ -11,14 +11,14 @@ import numpy as np
 from referee.judge.verdict import Verdict
 from referee.sensing.health import SensorHealth
 from referee.sensing.readers import FusedReader, SensorReader
-from referee.sensing.values import PlaceChange, SensorSnapshot
+from referee.sensing.values import SensorSnapshot
 from referee.session.feed import signal_subscriber
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
 from tests.referee.service_table import Lamp
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
-from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
+from vision.reading import Hindrance, HindranceKind, PlaceChange, PlaceReading, Reading
 
 FPS = 10.0
 

@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from referee.sensing.values import PlaceChange, SensorSnapshot
+from referee.sensing.values import SensorSnapshot
 from simulator.faults.table import FaultyTable
 from simulator.play.actions import Arrangement
 from simulator.play.deblockle import block_faces
@@ -27,7 +27,16 @@ from vision.errors import CameraError, EndOfFramesError, FrameError, NotLocatedE
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CubeSolid, Pose, Side, hull_px, outline_px, project
 from vision.layout.pieces import BlockPieces, DicePieces
-from vision.reading import DieReading, Hindrance, HindranceKind, PlaceReading, Reading, RollReading, uniform_reading
+from vision.reading import (
+    DieReading,
+    Hindrance,
+    HindranceKind,
+    PlaceChange,
+    PlaceReading,
+    Reading,
+    RollReading,
+    uniform_reading,
+)
 
 _SURE = 0.995
 PLAIN_HEIGHT_PX = 16.0

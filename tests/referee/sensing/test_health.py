@@ -20,8 +20,9 @@ from referee.sensing.health import (
     put_back,
     sensors_out,
 )
-from referee.sensing.values import PlaceChange, SensorSettings
+from referee.sensing.values import SensorSettings
 from referee.wiring.devices import OpenedDevices
+from vision.reading import PlaceChange
 
 PLACES = tuple(f"{column}{row}" for column in "abcd" for row in range(1, 5))
 
