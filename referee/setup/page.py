@@ -266,19 +266,16 @@ class SetUpPage:
     def back(self, step: str) -> None:
         """Go back to the previous step; from the first one, to the choice of a game."""
         with self._lock:
-            now, run = self._if_current(step), self._run
-            if run is None or self._dialogue is not None or (now is None and step):
+            now, run = self._prepared_step(), self._run
+            if run is None or self._dialogue is not None or step != ("" if now is None else now.name):
                 return
-            if now is None:
-                now = run.steps[-1]
-                run.kept.done.remove(now.name)
-            elif not run.kept.done:
+            if not run.kept.done:
                 self._run = None
             else:
                 try:
                     run.back(now)
                 except OSError as error:
-                    self._shown.findings = (fault_of(now, error),)
+                    self._shown.findings = (fault_of(now or run.steps[-1], error),)
                     return
             self._shown = _CurrentStep()
 

@@ -122,11 +122,12 @@ class SetUpRun:
         kept.keep(self.table.values)
         self.kept = kept
 
-    def back(self, step: Step) -> None:
-        """Go back to the previous needed step, if there is one; raises OSError if that can't be saved."""
-        before = [each for each in self.steps[: self.number(step) - 1] if not each.unneeded(self.table)]
+    def back(self, step: Step | None) -> None:
+        """Go back to the needed step before this one, or before the end; raises OSError if that can't be saved."""
+        earlier = self.steps if step is None else self.steps[: self.steps.index(step)]
+        before = [each for each in earlier if not each.unneeded(self.table)]
         if before:
-            again = {each.name for each in self.steps[self.number(before[-1]) - 1 :]}
+            again = {each.name for each in self.steps[self.steps.index(before[-1]) :]}
             self._keep([name for name in self.kept.done if name not in again])
 
     def ending(self, environment: Mapping[str, str], folder: Path) -> Ending:

@@ -206,6 +206,10 @@ def test_the_end_is_shown_and_going_back_is_possible(tmp_path: Path, camera: str
     assert len(view.instructions) == 1
     page.back("")
     assert not page.is_over
+    assert page_in(tmp_path, Progress.load(tmp_path, None)).view().name == page.view().name
+    # Another phone still shows the end.
+    page.back("")
+    assert not page.is_over
 
 
 def test_the_end_gives_the_command_for_a_table_in_another_folder(tmp_path: Path, camera: str) -> None:
