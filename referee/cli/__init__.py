@@ -33,9 +33,10 @@ def _run() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # We report cameras and pictures that can't be opened ourselves, and say what to do.
     os.environ.setdefault("OPENCV_LOG_LEVEL", "FATAL")
-    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
-        # File names that are not valid text are printed as they are.
-        sys.stdout.reconfigure(errors="surrogateescape")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # File names that are not valid text are printed as they are; signs that a terminal lacks, as question marks.
+        is_unicode = sys.stdout.encoding.lower().startswith("utf")
+        sys.stdout.reconfigure(errors="surrogateescape" if is_unicode else "replace")
     context = CommandContext(program=shlex.quote(os.environ.get(VARIABLE) or "referee"))
     sys.excepthook = partial(report_fault, context)
     # `run` starts Python with Ctrl-C blocked; unblock it now.

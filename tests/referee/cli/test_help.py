@@ -76,6 +76,18 @@ def test_a_file_name_that_is_not_utf8_is_printed_as_it_is(tmp_path: Path) -> Non
     assert b" is in f\xfcr.pdf. Print at 100 %" in done.stdout
 
 
+def test_a_terminal_without_unicode_shows_question_marks(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "referee", "tools", "sheet", "show"],
+        capture_output=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "latin-1"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"?" in done.stdout
+
+
 def test_warnings_of_libraries_are_not_shown_with_an_error(tmp_path: Path) -> None:
     out = str(tmp_path / "camera.json")
     command = [sys.executable, "-m", "referee", "hardware", "calibrate", "63", "--out", out]
