@@ -151,8 +151,8 @@ class Report:
     def _when(self, frame: Frame | None, verdict: Verdict) -> str:
         if self._stills and frame is not None:
             return Path(frame.source).name
-        seconds = max(0.0, verdict.time_s - (self._began_s or 0.0))
-        return f"{int(seconds // 60):3d}:{seconds % 60:04.1f}"
+        minutes, seconds = divmod(round(max(0.0, verdict.time_s - (self._began_s or 0.0)), 1), 60)
+        return f"{int(minutes):3d}:{seconds:04.1f}"
 
 
 class DebugPictures:

@@ -150,7 +150,7 @@ class Installation:
 def _format_paths(paths: Sequence[Path], *, optional: bool = False) -> str:
     """List paths to mount; a colon in a path is escaped. The service starts without ``optional`` ones."""
     mark = "-" if optional else ""
-    return " ".join(quote(f"{mark}{path}").replace(":", "\\:") for path in paths)
+    return " ".join(_quote(f"{mark}{path}").replace(":", "\\:") for path in paths)
 
 
 def escape(text: str) -> str:
@@ -159,6 +159,10 @@ def escape(text: str) -> str:
 
 
 def quote(text: str) -> str:
-    """Quote a word of a command line (systemd.service(5), "Command lines")."""
-    inner = escape(text).replace("\\", "\\\\").replace('"', '\\"').replace("$", "$$").replace("\n", "\\n")
+    """Quote a word of a command line, where systemd also expands variables (systemd.service(5), "Command lines")."""
+    return _quote(text).replace("$", "$$")
+
+
+def _quote(text: str) -> str:
+    inner = escape(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{inner}"'

@@ -91,7 +91,7 @@ def _next_steps(files: Mapping[str, Path], used: str, environment: Mapping[str, 
     if str(folder) not in environment.get("PATH", "").split(os.pathsep):
         steps.append(f'{folder} is not on your PATH yet. Add it: export PATH="{folder}:$PATH"')
     if used == "zsh":
-        steps.append(f"In ~/.zshrc, before compinit: fpath+=({files['zsh'].parent})")
+        steps.append(f"In ~/.zshrc, before compinit: fpath+=({shlex.quote(str(files['zsh'].parent))})")
     return [*steps, f"Open a new terminal, then: {NAME} demo"]
 
 

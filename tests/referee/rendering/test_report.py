@@ -52,3 +52,11 @@ def test_turns_count_whether_they_were_seen_or_entered() -> None:
     report.receive(replace(snapshot_of(game, turns=1), game_number=2))
     report.close()
     assert report.lines[-1] == "3 turns accepted, 0 faults named; the game goes on."
+
+
+def test_a_time_just_before_the_full_minute_is_rounded_to_it() -> None:
+    report = Report(PrintedLines(Console(file=io.StringIO())))
+    verdict = Verdict(VerdictKind.ACCEPTED, "Gold played c1-c2.", 119.97, 10)
+    report.receive(snapshot_of(load("deblockle"), verdict=verdict, words=verdict.sentence))
+    report.report_verdicts(None)
+    assert report.lines[-1].split()[0] == "2:00.0"

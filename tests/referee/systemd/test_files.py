@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 
@@ -91,6 +92,12 @@ def test_a_user_unit_needs_no_rights_of_root() -> None:
     for name in ("User", "SupplementaryGroups", "BindPaths", "CapabilityBoundingSet", "DevicePolicy"):
         assert setting(unit, name) == []
     assert setting(unit, "WantedBy") == ["default.target"]
+
+
+def test_only_commands_expand_variables() -> None:
+    unit = replace(installation(), arguments=("a$b",), writable=(Path("/srv/a$b"),)).unit()
+    assert setting(unit, "ExecStart")[0].endswith('"a$$b"')
+    assert setting(unit, "BindPaths") == ['"/srv/a$b"']
 
 
 def read_back(word: str) -> str:

@@ -65,3 +65,10 @@ def test_link_installs_completion_for_each_shell_and_unlink_removes_it(
     assert ("In ~/.zshrc" in said.output) == (shell == "zsh")
     assert run("link", "--remove").output.count("Removed: ") == 2
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_the_line_for_zsh_quotes_a_folder_with_spaces(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "my home"))
+    assert f"fpath+=('{tmp_path}/my home/.zfunc')" in run("link", "--shell", "zsh").output
