@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import ssl
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import aiomqtt
 from paho.mqtt.packettypes import PacketTypes
 
-from common.backoff import doubled_wait_s
+from common.backoff import Backoff
 from referee.errors import HallStoreError
 from referee.hall.hall import MOST_PICTURE_BYTES, Hall, Incoming, Outgoing
 from referee.hall.message_queue import MOST_WAITING_BYTES, MessageQueue
@@ -52,8 +53,9 @@ def end_if_cancelled() -> None:
 class BrokerConnection:
     """Keeps the connection: ``run`` it in an event loop of its own, until it is cancelled.
 
-    ``client_id`` identifies the session that the broker keeps. ``say`` reports when the broker is lost and found, and
-    when messages that wait for the database take ``most_waiting_bytes``.
+    ``client_id`` identifies the session that the broker keeps. ``say`` reports when the broker is lost and found (once
+    for a connection that breaks again and again), and when messages that wait for the database take
+    ``most_waiting_bytes``.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class BrokerConnection:
         self._most_waiting_bytes = most_waiting_bytes
         self._queue = self._new_queue(0)
         self._has_lost_messages = False
+        self._backoff = Backoff(_FIRST_WAIT_S, _LONGEST_WAIT_S)
         self.is_connected = False
 
     def send_now(self) -> None:
@@ -85,30 +88,34 @@ class BrokerConnection:
         """Connect, and reconnect whenever the connection is lost."""
         self._loop, self._wake = asyncio.get_running_loop(), asyncio.Event()
         self._loop.set_exception_handler(_without_lost_connections)
-        failures = 0
+        is_lost = True
         while True:
             try:
                 async with self._client() as client:
                     for topic in self._hall.topics:
                         await client.subscribe(topic, qos=1)
                     end_if_cancelled()
-                    failures = 0
+                    self._backoff = self._backoff.worked(time.monotonic())
                     # The broker sends new subscribers every table's state, which shows what is missing.
                     self._has_lost_messages = False
                     self.is_connected = True
-                    self._say(f"Connected to the broker {self._address.host}.")
+                    if is_lost:
+                        self._say(f"Connected to the broker {self._address.host}.")
+                    is_lost = False
                     await self._serve(client)
             # A host such as "a..b" can't be encoded.
             except* (aiomqtt.MqttError, OSError, UnicodeError) as errors:
-                if not failures:
-                    said = errors.exceptions[0]
-                    self._say(f"The broker {self._address.host} can't be reached ({said}); trying again.")
+                if self._backoff.is_news(time.monotonic()):
+                    is_lost = True
+                    reason = errors.exceptions[0]
+                    self._say(f"The broker {self._address.host} can't be reached ({reason}); trying again.")
             finally:
                 self.is_connected = False
                 self._hall.note_disconnected()
             end_if_cancelled()
-            failures += 1
-            await asyncio.sleep(doubled_wait_s(_FIRST_WAIT_S, _LONGEST_WAIT_S, failures))
+            now_s = time.monotonic()
+            self._backoff = self._backoff.failed(now_s)
+            await asyncio.sleep((self._backoff.retry_at_s or now_s) - now_s)
 
     def _client(self) -> aiomqtt.Client:
         address = self._address

@@ -77,6 +77,33 @@ class LostAtTheEnd:
         raise StopAsyncIteration
 
 
+class BrokenAtOnce(LostAtTheEnd):
+    """A connection that breaks as soon as it listens."""
+
+    async def __anext__(self) -> aiomqtt.Message:
+        raise aiomqtt.MqttError("lost")
+
+
+def test_a_connection_that_breaks_again_and_again_is_reported_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("referee.hall.broker._FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr(BrokerConnection, "_client", lambda _: BrokenAtOnce())
+    said: list[str] = []
+
+    async def wait() -> None:
+        hall, losses = hall_on(str(tmp_path / "hall.db")), asyncio.Queue[None]()
+        monkeypatch.setattr(hall, "note_disconnected", lambda: losses.put_nowait(None))
+        running = asyncio.create_task(BrokerConnection(hall, Address("here"), "hall", said.append).run())
+        async with asyncio.timeout(GUARD_S):
+            for _ in range(6):
+                await losses.get()
+        await ended(running)
+
+    asyncio.run(wait())
+    assert [words.split()[0] for words in said] == ["Connected", "The", "Connected"]
+
+
 def test_losing_the_broker_while_the_connection_ends_does_not_delay_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
