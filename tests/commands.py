@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -34,17 +33,14 @@ COMMANDS = dict(every_command())
 def runner_in(folder: Path, monkeypatch: pytest.MonkeyPatch, *command: str) -> Run:
     """Give what runs ``referee`` (or a ``command`` of it) with arguments, at home and at work in ``folder``.
 
-    Settings of this machine play no part, and what goes to the two outputs is told apart.
+    Settings of this machine play no part.
     """
     for variable in list(os.environ):
         if variable.startswith(("REFEREE_", "XDG_")):
             monkeypatch.delenv(variable)
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.chdir(folder)
-    # click 8.1 mixes both outputs unless told not to; from 8.2 on it never does and can't be told.
-    mixes = "mix_stderr" in inspect.signature(CliRunner).parameters
-    apart: dict[str, Any] = {"mix_stderr": False} if mixes else {}
-    runner = CliRunner(**apart)
+    runner = CliRunner()
 
     def run(*arguments: object, **more: Any) -> Result:
         return runner.invoke(root, [*command, *map(str, arguments)], prog_name="referee", **more)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from engine.errors import EngineError
-from referee.cli.context import progress_output, say
+from referee.cli.context import output, progress_output, say
 from referee.cli.group import ExampleCommand, ExampleGroup
 from referee.cli.options import GAME, READABLE_FILE, WRITABLE_FILE, WholeNumber, parse_options, rule_option
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from engine.values import OptionValue, Roll
 
 
-_COLUMNS = 100
+_MOST_COLUMNS = 100
 
 
 @click.command(cls=ExampleCommand)
@@ -43,7 +43,8 @@ def rules_command(game_name: str, options: tuple[str, ...], by_id: bool) -> None
     game = registry.load(game_name)
     given = parse_options(game, options)
     named = (f"{rule.id}: {rule.sentence}" for rule in game.rules.catalogue.values())
-    wrapped = (textwrap.fill(line, _COLUMNS, subsequent_indent="    ", break_on_hyphens=False) for line in named)
+    width = _width()
+    wrapped = (textwrap.fill(line, width, subsequent_indent="    ", break_on_hyphens=False) for line in named)
     for line in wrapped if by_id else rule_lines(game, given):
         click.echo(line)
 
@@ -52,15 +53,21 @@ def rule_lines(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> Iterat
     """Yield the lines of a game's short rules; raises OptionError for an invalid option."""
     from engine.options import read_options
 
+    width = _width()
     yield f"{game.title}\n"
     for paragraph in game.notation.summary(given).split("\n\n"):
-        yield textwrap.fill(paragraph, _COLUMNS) + "\n"
+        yield textwrap.fill(paragraph, width) + "\n"
     yield "Options, as given or at their defaults:"
     values = read_options(game.options, given)
     for option in game.options:
         choices = f" ({', '.join(map(_format_value, option.choices))})" if option.choices else ""
         line = f"{option.name}={_format_value(values[option.name])}  {option.help}{choices}"
-        yield textwrap.fill(line, _COLUMNS, initial_indent="  ", subsequent_indent="    ")
+        yield textwrap.fill(line, width, initial_indent="  ", subsequent_indent="    ")
+
+
+def _width() -> int:
+    """Return how many columns a line of text may have."""
+    return min(_MOST_COLUMNS, output().width)
 
 
 def _format_value(value: OptionValue) -> str:

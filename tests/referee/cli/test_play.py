@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 from engine import registry
 from engine.records.record import PlayedTurn, Record, RolledDice, read, replay, write
@@ -18,6 +19,7 @@ from referee.cli.play import turn_lists
 from referee.cli.play.game import HELP, GameSoFar
 from referee.cli.play.players import PlaySettings
 from referee.cli.play.session import PlaySession
+from referee.cli.rules import rule_lines
 from tests.effort import cases
 from tests.engine import toy_harvest
 from tests.engine.whole_games import COSTLY, CountingClock, any_roll, any_turn, is_light, roll_of
@@ -374,6 +376,12 @@ def test_the_rules_name_every_rule_by_its_id(play, game):
     said = " ".join(play(game, "--by-id", command="rules").output.split())
     for rule in registry.load(game).rules.catalogue.values():
         assert f"{rule.id}: {rule.sentence}" in said
+
+
+def test_the_rules_fit_a_narrow_terminal(monkeypatch):
+    monkeypatch.setattr("referee.cli.rules.output", lambda: Console(width=40))
+    lines = "\n".join(rule_lines(registry.load("deblockle"), {})).split("\n")
+    assert 30 < max(map(len, lines)) <= 40
 
 
 def test_the_rules_are_shown_with_a_given_option(play):
