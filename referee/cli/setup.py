@@ -156,9 +156,9 @@ def _on_page(
 
     from referee.setup.page import SetUpEnvironment, SetUpPage
     from referee.setup.shared_camera import SharedCamera
+    from referee.setup.web import create_set_up
     from referee.web.access import Role
     from referee.web.server import open_site
-    from referee.web.setting_up.views import create_set_up
 
     asked = present_settings(environment, folder).camera
     with closing(SharedCamera(asked, patience_s=_PAGE_PATIENCE_S)) as shared_camera:

@@ -16,8 +16,8 @@ from common.durable import write_durably
 from common.findings import Finding
 from common.phrases import Phrase
 from referee.errors import ConfigError
+from referee.setup.step_view import AnswerForm, Field, Inspection
 from referee.setup.table_setup import PICTURES_FOLDER, Outcome, Step, TableSetup
-from referee.web.setting_up.port import AnswerForm, Field, Inspection
 from vision.calibration import (
     BoardCorners,
     Calibration,

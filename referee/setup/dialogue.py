@@ -10,7 +10,7 @@ from typing import TextIO, cast
 
 from rich.console import Console
 
-from referee.web.setting_up.port import Dialogue
+from referee.setup.step_view import Dialogue
 
 _MOST_LINES = 200
 _WIDTH = 200

@@ -19,9 +19,9 @@ from common.phrases import Phrase
 from referee.errors import ConfigError
 from referee.rendering.overlay import Overlay
 from referee.settings.table_layout import with_rules
+from referee.setup.picture_checks import draw_markers, table_findings
+from referee.setup.step_view import AnswerForm, Field, FieldKind, Inspection, Point
 from referee.setup.table_setup import Outcome, Step, TableSetup
-from referee.setup.views import draw_markers, table_findings
-from referee.web.setting_up.port import AnswerForm, Field, FieldKind, Inspection, Point
 from vision.errors import LayoutError, VisionError
 from vision.frame import FloatArray, Frame
 from vision.geometry import CameraModel, Pose, back_project, project

@@ -13,15 +13,14 @@ from common.findings import Finding
 from common.phrases import Phrase
 from engine import registry
 from engine.api import Game
-from referee.errors import ConfigError
 from referee.settings.sources import FILE_NAME
 from referee.setup.calibrating import BoardPictures, check_size
 from referee.setup.dialogue import PageDialogue
 from referee.setup.progress import Progress, SetUpRun
 from referee.setup.shared_camera import SharedCamera
+from referee.setup.step_view import AnswerForm, Field, FieldKind, Inspection, StepState, StepView
 from referee.setup.steps import FAULTS, check_step, fault_of, steps_of
 from referee.setup.table_setup import MakeMap, Outcome, Step, TableSetup
-from referee.web.setting_up.port import AnswerForm, Field, FieldKind, Inspection, StepState, StepView
 from vision.frame import Frame
 from vision.images import decode_photo, write_image
 
@@ -63,10 +62,13 @@ class _CurrentStep:
 
 
 class SetUpPage:
-    """Sets up a table from the page; ``SetUpPort`` describes the methods.
+    """Sets up a table from the page. Any thread may call the methods; they may block.
 
     ``kept`` is the progress of an earlier run; without it, the game is chosen on the page. ``camera`` is the
     initial camera. With ``is_new``, the chosen game begins with the first step.
+
+    Each method that changes something takes the step shown on the page. It does nothing if the set-up has moved to
+    another step meanwhile, for example because another phone answered.
     """
 
     def __init__(
@@ -84,7 +86,7 @@ class SetUpPage:
 
     @property
     def title(self) -> str:
-        """The game's title."""
+        """The game's title; empty until a game is chosen."""
         run = self._run
         return "" if run is None else run.table.game.title
 
@@ -133,14 +135,14 @@ class SetUpPage:
             )
 
     def state(self) -> str:
-        """Return a token that changes with the step and its questions."""
+        """Return a token that changes with the step and its questions, but not with what a check of an answer found."""
         with self._lock:
             step, dialogue = self._prepared_step(), self._dialogue
             said = "" if dialogue is None else str(dialogue.shown())
             return f"{self.title}/{'' if step is None else step.name}/{said}"
 
     def inspect(self, *, again: bool) -> Inspection:
-        """Look at the table as the step does."""
+        """Look at the table as the step does; without ``again``, the last result may be reused."""
         with self._lock:
             step, run = self._prepared_step(), self._run
             if not again and self._shown.frame is not None:
@@ -170,7 +172,7 @@ class SetUpPage:
         return Inspection((*self._shown.findings, *inspection.findings), inspection.picture)
 
     def file(self, name: str) -> bytes | None:
-        """Return one of the step's files."""
+        """Return the content of one of the step's files, ``None`` if it has no file of that name."""
         with self._lock:
             step, run = self._prepared_step(), self._run
             if run is None or step is None or name not in step.files(run.table):
@@ -178,7 +180,7 @@ class SetUpPage:
             return (run.table.folder / name).read_bytes()
 
     def answer(self, step: str, text: str) -> None:
-        """Answer the step."""
+        """Answer the step; the view then shows what was found."""
         with self._lock:
             if step == _GAME and self._run is None:
                 self._choose(text)
@@ -192,11 +194,11 @@ class SetUpPage:
         """Use another camera from now on."""
         with self._lock:
             if self._if_current(step) is not None and source.strip():
-                self._table.values["camera.source"] = source.strip()
+                self._running.table.values["camera.source"] = source.strip()
                 self._shown.findings = ()
 
     def take(self, step: str, *, by_itself: bool) -> None:
-        """Take a picture for the step."""
+        """Take a picture. With ``by_itself``, take it only if the step needs it and nothing moves."""
         with self._lock:
             now, run = self._if_current(step), self._run
             if run is None or now is None or now.collect is None:
@@ -215,7 +217,7 @@ class SetUpPage:
                 self._collect(now, taken, by_itself=by_itself)
 
     def take_photo(self, step: str, content: bytes) -> None:
-        """Take an uploaded photo."""
+        """Take an uploaded photo, either for the collection of pictures or as the picture to check."""
         with self._lock:
             now = self._if_current(step)
             if now is None or not now.takes_photo:
@@ -223,8 +225,9 @@ class SetUpPage:
             try:
                 image = decode_photo(content, "the photo", most_pixels=MOST_PIXELS)
                 if now.collect is None:
-                    check_size(image, self._table.camera.size)
-                    write_image(self._table.folder / _PHOTO_FILE, image)
+                    table = self._running.table
+                    check_size(image, table.camera.size)
+                    write_image(table.folder / _PHOTO_FILE, image)
             except FAULTS as error:
                 self._shown.findings = (fault_of(now, error),)
                 return
@@ -239,7 +242,7 @@ class SetUpPage:
             now = self._if_current(step)
             if now is not None and now.collect is not None:
                 try:
-                    BoardPictures.discard(self._table)
+                    BoardPictures.discard(self._running.table)
                 except FAULTS as error:
                     self._shown.findings = (fault_of(now, error),)
                 else:
@@ -254,10 +257,10 @@ class SetUpPage:
     def skip(self, step: str) -> None:
         """Skip the step."""
         with self._lock:
-            now, run = self._if_current(step), self._run
-            if now is not None and run is not None and self._dialogue is None:
+            now = self._if_current(step)
+            if now is not None and self._dialogue is None:
                 try:
-                    run.skip(now)
+                    self._running.skip(now)
                 except OSError as error:
                     self._shown.findings = (fault_of(now, error),)
                 else:
@@ -280,10 +283,10 @@ class SetUpPage:
             self._shown = _CurrentStep()
 
     @property
-    def _table(self) -> TableSetup:
-        if self._run is None:
-            raise ConfigError(Phrase("choose a game first"))
-        return self._run.table
+    def _running(self) -> SetUpRun:
+        """The run, once a game is chosen."""
+        assert self._run is not None
+        return self._run
 
     def _new_run(self, kept: Progress) -> SetUpRun:
         game: Game[Any, Any] = registry.load(kept.game)
@@ -324,9 +327,7 @@ class SetUpPage:
         return step if step is not None and step.name == name else None
 
     def _check(self, step: Step, text: str) -> None:
-        run = self._run
-        assert run is not None
-        outcome = run.answer(step, text)
+        outcome = self._running.answer(step, text)
         self._shown = _CurrentStep(self._shown.step, self._shown.instructions, outcome.findings)
         for finding in outcome.findings if outcome.is_done else ():
             self._environment.say(f"  {finding.subject}: {finding.message}")
@@ -334,14 +335,13 @@ class SetUpPage:
     def _collect(self, step: Step, frame: Frame, *, by_itself: bool) -> None:
         assert step.collect is not None
         try:
-            found = step.collect(self._table, frame, by_itself)
+            found = step.collect(self._running.table, frame, by_itself)
         except FAULTS as error:
             found = fault_of(step, error)
         self._shown.findings, self._shown.frame = (found,), None
 
     def _start_dialogue(self, step: Step) -> None:
-        run, dialogue = self._run, PageDialogue()
-        assert run is not None
+        run, dialogue = self._running, PageDialogue()
         run.table.make_light_map, run.table.make_sensor_map = self._environment.makers(dialogue)
 
         def work() -> None:
@@ -392,8 +392,7 @@ class SetUpPage:
         return StepView(_GAME, Phrase("The game"), instructions, tuple(forms), self._shown.findings)
 
     def _titles(self) -> tuple[tuple[str, StepState], ...]:
-        run = self._run
-        assert run is not None
+        run = self._running
         now = run.step
         return tuple(
             (

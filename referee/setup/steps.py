@@ -33,10 +33,10 @@ from referee.session.ports import Reader
 from referee.settings.sources import absolute_source
 from referee.setup.calibrating import BOARD, CALIBRATION_STEP
 from referee.setup.measuring import TABLE_STEP, watch_table
+from referee.setup.picture_checks import draw_markers, marker_findings, picture_findings
+from referee.setup.step_view import AnswerForm, Field, FieldKind, Inspection
 from referee.setup.table_setup import Outcome, Step, TableSetup
-from referee.setup.views import draw_markers, marker_findings, picture_findings
 from referee.setup.wiring_steps import WIRING_STEPS
-from referee.web.setting_up.port import AnswerForm, Field, FieldKind, Inspection
 from vision.errors import VisionError
 from vision.frame import Frame
 from vision.images import load_image

@@ -18,7 +18,7 @@ from referee.settings.conversions import with_sheet_file
 from referee.settings.settings import Settings
 from referee.settings.sources import absolute_source, expanded
 from referee.settings.table_layout import layout_for_camera, with_rules
-from referee.web.setting_up.port import AnswerForm, Inspection
+from referee.setup.step_view import AnswerForm, Inspection
 from vision.calibration import load_calibration
 from vision.frame import Frame
 from vision.geometry import CameraModel

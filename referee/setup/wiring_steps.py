@@ -16,8 +16,8 @@ from common.toml_text import parse_toml
 from referee.errors import ConfigError
 from referee.settings.configuration import device_problems, explain_faults
 from referee.settings.settings import Settings
+from referee.setup.step_view import AnswerForm, Field, FieldKind
 from referee.setup.table_setup import MakeMap, Outcome, Step, TableSetup
-from referee.web.setting_up.port import AnswerForm, Field, FieldKind
 from referee.wiring.plan import STRIP_DRIVERS, Making, SwitchSource, plan_and_problems
 
 LIGHT_MAP_FILE = "lights.toml"

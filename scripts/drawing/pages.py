@@ -34,10 +34,10 @@ from referee.setup.page import SetUpEnvironment, SetUpPage
 from referee.setup.progress import Progress
 from referee.setup.shared_camera import SharedCamera
 from referee.setup.steps import steps_of
+from referee.setup.web import create_set_up
 from referee.web.access import Role
 from referee.web.options import PageOptions
 from referee.web.server import open_page, open_site
-from referee.web.setting_up.views import create_set_up
 from scripts.drawing.screens import screen_of
 from simulator.enrolment import charuco_views
 from simulator.rendering.renderer import Renderer

@@ -17,11 +17,11 @@ from referee.setup.page import SetUpEnvironment, SetUpPage
 from referee.setup.progress import Progress
 from referee.setup.shared_camera import SharedCamera
 from referee.setup.table_setup import PICTURES_FOLDER
+from referee.setup.web import create_set_up
 from referee.web.access import Role
 from referee.web.languages import translations
 from referee.web.options import PageOptions
 from referee.web.server import open_site
-from referee.web.setting_up.views import create_set_up
 from simulator.enrolment import charuco_views
 from tests.system.page.test_barriers import AXE
 from tests.system.setup.test_setup import Pictures, pictures_of

@@ -14,39 +14,38 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from common.phrases import Phrase
 from referee.session.pictures import as_jpeg
+from referee.setup.page import SetUpPage
 from referee.web import views
 from referee.web.access import Access, Role
 from referee.web.api import pairing
 from referee.web.guard import CSRF_HEADER, Guarded, form_fields, form_with_file
 from referee.web.languages import language_of, sentences, templates, translations
 from referee.web.server import create_guarded_app
-from referee.web.setting_up.port import SetUpPort
 
 MOST_PHOTO_BYTES = 16 * 1024 * 1024
 _MOST_CHARACTERS = 2000
 _PHOTO = "/photo"
 
 
-def create_set_up(port: SetUpPort, access: Access) -> Starlette:
+def create_set_up(set_up: SetUpPage, access: Access) -> Starlette:
     """Build the application for setting up a table; only the owner may use it."""
-    pages = SetUpPages(port, access)
-    return create_guarded_app(pages.routes(), access, {_PHOTO: MOST_PHOTO_BYTES})
+    return create_guarded_app(_Pages(set_up, access).routes(), access, {_PHOTO: MOST_PHOTO_BYTES})
 
 
-class SetUpPages:
+class _Pages:
     """The pages of a table that is being set up."""
 
-    def __init__(self, port: SetUpPort, access: Access) -> None:
-        self._port = port
+    def __init__(self, set_up: SetUpPage, access: Access) -> None:
+        self._set_up = set_up
         self._access = access
         self._actions: Mapping[str, Callable[[str, Mapping[str, list[str]]], None]] = {
-            "answer": lambda step, fields: port.answer(step, answer_of(fields)),
-            "look": lambda step, fields: port.look_at(step, answer_of(fields)),
-            "take": lambda step, fields: port.take(step, by_itself="by_itself" in fields),
-            "start over": lambda step, _: port.start_over(step),
-            "say": lambda step, fields: port.say(step, fields.get("text", [""])[-1], fields.get("number", [""])[-1]),
-            "skip": lambda step, _: port.skip(step),
-            "back": lambda step, _: port.back(step),
+            "answer": lambda step, fields: set_up.answer(step, answer_of(fields)),
+            "look": lambda step, fields: set_up.look_at(step, answer_of(fields)),
+            "take": lambda step, fields: set_up.take(step, by_itself="by_itself" in fields),
+            "start over": lambda step, _: set_up.start_over(step),
+            "say": lambda step, fields: set_up.say(step, fields.get("text", [""])[-1], fields.get("number", [""])[-1]),
+            "skip": lambda step, _: set_up.skip(step),
+            "back": lambda step, _: set_up.back(step),
         }
 
     def routes(self) -> Sequence[Guarded]:
@@ -63,29 +62,29 @@ class SetUpPages:
         )
 
     async def _step(self, request: Request) -> Response:
-        step = await run_in_threadpool(self._port.view)
-        state = await run_in_threadpool(self._port.state)
-        inspection = await run_in_threadpool(self._port.inspect, again=False) if step.shows_picture else None
+        step = await run_in_threadpool(self._set_up.view)
+        state = await run_in_threadpool(self._set_up.state)
+        inspection = await run_in_threadpool(self._set_up.inspect, again=False) if step.shows_picture else None
         return self._render(request, "set_up/step", {"step": step, "inspection": inspection, "state": _token(state)})
 
     async def _seen(self, request: Request) -> Response:
         """Return the newest picture's findings as HTML list items."""
-        inspection = await run_in_threadpool(self._port.inspect, again=False)
-        state = await run_in_threadpool(self._port.state)
+        inspection = await run_in_threadpool(self._set_up.inspect, again=False)
+        state = await run_in_threadpool(self._set_up.state)
         language = language_of(request)
         items = templates(language).get_template("set_up/seen.html")
         body = items.render(findings=inspection.findings, tell=_translator(language))
         return HTMLResponse(body, headers={"X-State": _token(state)})
 
     async def _picture(self, _: Request) -> Response:
-        inspection = await run_in_threadpool(self._port.inspect, again=True)
+        inspection = await run_in_threadpool(self._set_up.inspect, again=True)
         if inspection.picture is None:
             raise HTTPException(404, "There is no picture.")
         return Response(await run_in_threadpool(as_jpeg, inspection.picture), media_type="image/jpeg")
 
     async def _file(self, request: Request) -> Response:
         name = request.path_params["name"]
-        content = await run_in_threadpool(self._port.file, name)
+        content = await run_in_threadpool(self._set_up.file, name)
         if content is None:
             raise HTTPException(404, "This step has no such file.")
         headers = {"Content-Disposition": f'inline; filename="{name}"'}
@@ -106,14 +105,14 @@ class SetUpPages:
         if not content:
             raise HTTPException(422, "No photo came. Choose one, then send it again.")
         self._access.count_command(request.state.session)
-        await run_in_threadpool(self._port.take_photo, fields.get("step", [""])[-1], content)
+        await run_in_threadpool(self._set_up.take_photo, fields.get("step", [""])[-1], content)
         return RedirectResponse("/", 303)
 
     async def _pair(self, request: Request) -> Response:
         return self._render(request, "set_up/pair", {})
 
     def _render(self, request: Request, view: str, words: Mapping[str, Any]) -> Response:
-        game = {"title": self._port.title or views.TITLE}
+        game = {"title": self._set_up.title or views.TITLE}
         return views.page(request, view, {"game": game, "tell": _translator(language_of(request)), **words})
 
 

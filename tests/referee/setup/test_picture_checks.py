@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from common.findings import Severity
-from referee.setup.views import (
+from referee.setup.picture_checks import (
     draw_markers,
     edge_width_px,
     marker_findings,

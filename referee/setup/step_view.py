@@ -1,10 +1,9 @@
-"""The page's interface to a set-up: the current step, the ways to answer it, and the newest picture."""
+"""What the page shows of a set-up: the current step, the ways to answer it, and the newest picture."""
 
 from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import Protocol
 
 from common.findings import Finding
 from vision.frame import Image
@@ -105,51 +104,3 @@ class Inspection:
 
     findings: tuple[Finding, ...] = ()
     picture: Image | None = None
-
-
-class SetUpPort(Protocol):
-    """A table that is being set up. Any thread may call the methods; they may block.
-
-    Each method that changes something takes the step shown on the page. It does nothing if the set-up has moved to
-    another step meanwhile, for example because another phone answered.
-    """
-
-    @property
-    def title(self) -> str:
-        """The game's title; empty until a game is chosen."""
-
-    def view(self) -> StepView:
-        """Return the current step."""
-
-    def state(self) -> str:
-        """Return a token that changes with the step and its questions, but not with what a check of an answer found."""
-
-    def inspect(self, *, again: bool) -> Inspection:
-        """Look at the table as the step does; without ``again``, the last result may be reused."""
-
-    def file(self, name: str) -> bytes | None:
-        """Return the content of one of the step's files, ``None`` if it has no file of that name."""
-
-    def answer(self, step: str, text: str) -> None:
-        """Answer the step; the view then shows what was found."""
-
-    def look_at(self, step: str, source: str) -> None:
-        """Use another camera from now on."""
-
-    def take(self, step: str, *, by_itself: bool) -> None:
-        """Take a picture. With ``by_itself``, take it only if the step needs it and nothing moves."""
-
-    def take_photo(self, step: str, content: bytes) -> None:
-        """Take an uploaded photo, either for the collection of pictures or as the picture to check."""
-
-    def start_over(self, step: str) -> None:
-        """Discard the collected pictures."""
-
-    def say(self, step: str, words: str, number: str) -> None:
-        """Answer the current dialogue's question of this number."""
-
-    def skip(self, step: str) -> None:
-        """Skip the step."""
-
-    def back(self, step: str) -> None:
-        """Go back to the previous step."""

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
+from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from common.findings import Finding
 from common.phrases import Phrase
 from referee.cli.setup import page_key
 from referee.settings.configuration import load as load_settings
+from referee.setup.page import SetUpPage
+from referee.setup.step_view import AnswerForm, Field, Inspection, StepState, StepView
+from referee.setup.web import MOST_PHOTO_BYTES, create_set_up
 from referee.web.access import Access, Role, load_or_make_key
 from referee.web.devices import PairedDevices, devices_path
 from referee.web.languages import translations
 from referee.web.server import key_path
-from referee.web.setting_up.port import AnswerForm, Field, Inspection, StepState, StepView
-from referee.web.setting_up.views import MOST_PHOTO_BYTES, create_set_up
 from tests.referee.web.page_table import CODES, HOST, HOUSE, access_of, paired, port_of
 from tests.referee.web.page_table import client_of as page_client_of
 
@@ -77,10 +80,14 @@ class RecordingSetUp:
         self.actions.append(("back", step))
 
 
+def app_of(port: RecordingSetUp, access: Access) -> Starlette:
+    return create_set_up(cast("SetUpPage", port), access)
+
+
 def client_of(port: RecordingSetUp, access: Access | None = None) -> TestClient:
     chosen = access or access_of()
     address = HOST if chosen.policy.is_open else "http://127.0.0.1:8000"
-    return TestClient(create_set_up(port, chosen), base_url=address, follow_redirects=False)
+    return TestClient(app_of(port, chosen), base_url=address, follow_redirects=False)
 
 
 def csrf_in(client: TestClient) -> str:
@@ -165,7 +172,7 @@ def test_only_the_owner_has_access(role: Role) -> None:
     client = client_of(port, access)
     csrf = paired(client, role) if role else ""
     wanted = 403 if role else 401
-    for route in create_set_up(port, access).routes:
+    for route in app_of(port, access).routes:
         path = str(getattr(route, "path", "")).replace("{name}", "board.pdf")
         if path in {"/pair", "/api/pair", "/static"}:
             continue
