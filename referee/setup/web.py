@@ -19,7 +19,7 @@ from referee.web import views
 from referee.web.access import Access, Role
 from referee.web.api import pairing
 from referee.web.guard import CSRF_HEADER, Guarded, form_fields, form_with_file
-from referee.web.languages import language_of, sentences, templates, translations
+from referee.web.languages import Site, language_of, sentences, templates, translations
 from referee.web.server import create_guarded_app
 
 MOST_PHOTO_BYTES = 16 * 1024 * 1024
@@ -29,7 +29,9 @@ _PHOTO = "/photo"
 
 def create_set_up(set_up: SetUpPage, access: Access) -> Starlette:
     """Build the application for setting up a table; only the owner may use it."""
-    return create_guarded_app(_Pages(set_up, access).routes(), access, {_PHOTO: MOST_PHOTO_BYTES})
+    return create_guarded_app(
+        _Pages(set_up, access).routes(), access, {_PHOTO: MOST_PHOTO_BYTES}, Site("set_up/base.html")
+    )
 
 
 class _Pages:
@@ -109,7 +111,7 @@ class _Pages:
         return RedirectResponse("/", 303)
 
     async def _pair(self, request: Request) -> Response:
-        return self._render(request, "set_up/pair", {})
+        return self._render(request, "pair", {"lesser": ()})
 
     def _render(self, request: Request, view: str, words: Mapping[str, Any]) -> Response:
         game = {"title": self._set_up.title or views.TITLE}

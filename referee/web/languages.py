@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gettext
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
@@ -82,3 +83,11 @@ def templates(language: str) -> Environment:
     environment.filters["local_time"] = partial(local_time, form=_TIME_FORMS[language])
     environment.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]
     return environment
+
+
+@dataclass(frozen=True)
+class Site:
+    """What the pages of one application share: the template around each, and each language's templates."""
+
+    frame: str = "base.html"
+    templates: Callable[[str], Environment] = templates

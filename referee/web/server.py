@@ -35,7 +35,7 @@ from referee.web.api import Api, PageServices
 from referee.web.devices import PairedDevices, devices_path
 from referee.web.documents import RefusalDocument
 from referee.web.guard import NO_UPLOADS, Guard, add_security_headers
-from referee.web.languages import language_of, sentences
+from referee.web.languages import Site, language_of, sentences
 from referee.web.options import PageOptions
 from referee.web.owner_views import OwnerPages
 
@@ -64,7 +64,7 @@ def create_app(port: TablePort, access: Access) -> Starlette:
 
 
 def create_guarded_app(
-    routes: Sequence[BaseRoute], access: Access, uploads: Mapping[str, int] = NO_UPLOADS
+    routes: Sequence[BaseRoute], access: Access, uploads: Mapping[str, int] = NO_UPLOADS, site: Site | None = None
 ) -> Starlette:
     """Build an application from these routes and the page's static files; for ``uploads``, see ``Guard``."""
     app = Starlette(
@@ -74,6 +74,7 @@ def create_guarded_app(
     )
     # Only clients that guess URLs need redirects between paths with and without a trailing slash.
     app.router.redirect_slashes = False
+    app.state.site = site or Site()
     return app
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-from jinja2 import Environment
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import URL
 from starlette.exceptions import HTTPException
@@ -27,7 +26,7 @@ from referee.web.documents import TableDocument
 from referee.web.drawing.boards import RINGS
 from referee.web.entering import turns_document
 from referee.web.guard import CSRF_FIELD, Guarded, form_fields, number_in
-from referee.web.languages import COOKIE, LANGUAGES, language_of, page_options, sentences, templates, translations
+from referee.web.languages import COOKIE, LANGUAGES, Site, language_of, page_options, sentences, translations
 
 _STATIC = Path(__file__).with_name("static")
 _SAID = "said"
@@ -203,14 +202,8 @@ def refusal(request: Request, error: HTTPException) -> Response:
     return page(request, "words", {"game": {"title": TITLE}, **words}, error.status_code)
 
 
-def page(
-    request: Request,
-    view: str,
-    words: Mapping[str, Any],
-    status: int = 200,
-    templates_in: Callable[[str], Environment] = templates,
-) -> Response:
-    """Render a page in the client's language. ``?language=de`` chooses the language for this device."""
+def page(request: Request, view: str, words: Mapping[str, Any], status: int = 200) -> Response:
+    """Render a page of the application in the client's language. ``?language=de`` chooses it for this device."""
     chosen = request.query_params.get(COOKIE, "")
     if chosen in LANGUAGES:
         response: Response = RedirectResponse(_local(request.url.remove_query_params(COOKIE)), 303)
@@ -218,10 +211,12 @@ def page(
         return response
     language = language_of(request)
     session: Session = getattr(request.state, "session", NOBODY)
+    site: Site = request.app.state.site
     body = (
-        templates_in(language)
+        site.templates(language)
         .get_template(f"{view}.html")
         .render(
+            frame=site.frame,
             view=view,
             here=request.url.path,
             language=language,

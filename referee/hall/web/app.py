@@ -29,7 +29,7 @@ from referee.web import server, views
 from referee.web.access import Access, Role, Session
 from referee.web.api import pairing
 from referee.web.guard import Guarded
-from referee.web.languages import language_of, sentences, templates, translations
+from referee.web.languages import Site, language_of, sentences, templates, translations
 
 _HERE = Path(__file__).parent
 
@@ -61,7 +61,7 @@ def create_hall(services: HallServices) -> Starlette:
         Guarded("/api/pair", pairing(services.access), Role.NOBODY, methods=["POST"], by_code=True),
         Mount("/hall", StaticFiles(directory=_HERE / "static"), name="hall"),
     )
-    app = server.create_guarded_app(routes, services.access)
+    app = server.create_guarded_app(routes, services.access, site=Site("hall_base.html", hall_templates))
     app.add_exception_handler(HallStoreError, _handle_store_failure)
     return app
 
@@ -88,7 +88,7 @@ async def _pair(request: Request) -> Response:
 def render_page(request: Request, view: str, words: Mapping[str, Any]) -> Response:
     """Return a page of the hall in the client's language."""
     gettext = translations(language_of(request)).gettext
-    return views.page(request, view, {"game": {"title": gettext("Hall")}, **words}, templates_in=hall_templates)
+    return views.page(request, view, {"game": {"title": gettext("Hall")}, **words})
 
 
 @cache

@@ -134,6 +134,13 @@ def test_only_the_steps_pictures_and_files_are_served() -> None:
     assert client.get("/files/referee.toml").status_code == 404
 
 
+@pytest.mark.parametrize("path", ["/pair", "/nowhere"])
+def test_pairing_and_refusals_have_no_links_and_script_of_a_running_table(path: str) -> None:
+    page = client_of(RecordingSetUp()).get(path, headers={"accept": "text/html"}).text
+    assert "<nav" not in page
+    assert '<script type="module" src="/static/set_up.js">' in page
+
+
 def test_an_incomplete_form_is_refused_with_the_reason() -> None:
     port = RecordingSetUp()
     client = client_of(port)

@@ -51,6 +51,15 @@ def test_pages_are_complete_without_inline_scripts_or_styles(visit: Visit) -> No
         assert not re.search(r"<script(?![^>]*\bsrc=)|\son\w+=|\sstyle=|<style", text), path
 
 
+@pytest.mark.parametrize("path", ["/pair", "/tables/nowhere"])
+def test_pairing_and_refusals_have_the_halls_links_and_script(visit: Visit, path: str) -> None:
+    page = visit.client.get(path, headers=HTML).text
+    links = re.findall(r'<a href="(/\w*)"', page)
+    assert "/tournaments" in links
+    assert {link: visit.client.get(link, headers=HTML).status_code for link in links} == dict.fromkeys(links, 200)
+    assert re.findall(r'<script type="module" src="([^"]+)"', page) == ["/hall/hall.js"]
+
+
 def test_tables_that_need_an_arbiter_come_first(visit: Visit) -> None:
     text = visit.page("/")
     assert re.findall(r'id="table-([\w-]+)"', text) == ["table-2", "table-1", "table-9"]
