@@ -49,9 +49,9 @@ from benchmarks.parts.soak.inputs import PerfectReader
 from engine.api import Game
 from engine.registry import load
 from referee.commands.queue import CommandQueue
+from referee.demo.table import Pace
 from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict
-from referee.rendering.report import Pace
 from referee.runtime.builder import compose_reader, open_session
 from referee.session.feed import Snapshot
 from referee.session.loop import LoopPorts, run
@@ -172,7 +172,7 @@ def _play(
     plan = plan_of(seed, _TURNS, (1280, 720), perfect_reader=True)
     options = FaultyOptions(game.name, plan.options, plan.turns, Habits(), "button", ())
     table = FaultyTable(seed, options, setting=plan.setting, fps=FRAMES_PER_SECOND, truth=TruthLog(), pictures=False)
-    camera, pace = _TimedCamera(table), Pace(time.sleep, time.monotonic)
+    camera, pace = _TimedCamera(table), Pace()
 
     def on_verdicts(frame: Frame | None, verdicts: list[Verdict]) -> None:
         del verdicts

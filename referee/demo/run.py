@@ -40,6 +40,7 @@ from referee.demo.table import (
     FRAMES_PER_SECOND,
     ClockedCamera,
     DemoOptions,
+    Pace,
     VirtualClock,
     demo_rules,
     demo_table,
@@ -56,7 +57,7 @@ from referee.rendering.board_text import DrawnBoard
 from referee.rendering.film import Pictures
 from referee.rendering.live_screen import LiveScreen, fits_live
 from referee.rendering.overlay import Overlay
-from referee.rendering.report import Pace, PrintedLines, Report
+from referee.rendering.report import PrintedLines, Report
 from referee.runtime.builder import compose_reader, open_session
 from referee.runtime.publishing import publish
 from referee.runtime.sources import InterruptibleSource, Interrupts
@@ -228,7 +229,7 @@ class _FrameSubscribers:
         self.verdicts: list[Verdict] = []
         self._demo, self._inputs, self._service, self._report = demo, inputs, service, report
         self._pictures = Pictures(options.video, options.still, FRAMES_PER_SECOND)
-        self._pace = Pace(None if options.fast else time.sleep, time.monotonic)
+        self._pace = None if options.fast else Pace()
         tells_set_up = options.inputs == Inputs.SENSORS
         # in games with stacks (and dice) the tops alone don't identify every turn
         self._answers = tells_set_up or demo.game.dice is not None
@@ -242,7 +243,8 @@ class _FrameSubscribers:
             self._person.answer(verdicts)
         if frame is not None:
             self._pictures.add(lambda: self._draw(frame), verdicts)
-            self._pace.keep(frame.time_s)
+            if self._pace is not None:
+                self._pace.keep(frame.time_s)
 
     def close(self) -> None:
         """Finish the film."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -32,9 +33,6 @@ from vision.locating.location import locate
 from vision.readers.protocols import Appearance, EnrolmentPicture
 from vision.readers.registry import is_readable, reader_kind, table_reader
 from vision.readers.table_reader import TableReader
-
-LinkFaults = WireFaults
-"""Faults of the microcontroller's wire."""
 
 FRAMES_PER_SECOND = 15.0
 GAMES = tuple(game for game in HANDLERS if is_readable(default_layout(game)))
@@ -69,7 +67,7 @@ class DemoOptions:
     journal: Path | None = None
     lights: str = "terminal"
     inputs: Inputs = Inputs.CAMERA
-    link_faults: LinkFaults | None = None
+    link_faults: WireFaults | None = None
     hints: HintSettings = field(default_factory=HintSettings)
     clock: TimeControl | None = None
     opponent: OpponentSettings | None = None
@@ -130,6 +128,19 @@ class VirtualClock:
     def wall_clock(self) -> datetime:
         """Return a date and time on a fixed day."""
         return _VIRTUAL_DAY + timedelta(seconds=round(self.time_s, 3))
+
+
+class Pace:
+    """Keeps virtual time from running ahead of real time."""
+
+    def __init__(self) -> None:
+        self._began_s: float | None = None
+
+    def keep(self, time_s: float) -> None:
+        """Wait until real time has reached this virtual time."""
+        if self._began_s is None:
+            self._began_s = time.monotonic() - time_s
+        time.sleep(max(0.0, self._began_s + time_s - time.monotonic()))
 
 
 @dataclass

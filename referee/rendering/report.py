@@ -166,22 +166,3 @@ class DebugPictures:
         """Write one frame."""
         drawn = self._overlay(frame)
         write_image(self._folder / f"{frame.sequence:06d}.jpg", frame.image if drawn is None else drawn)
-
-
-@dataclass
-class Pace:
-    """Keeps virtual time from running ahead of real time; without ``wait`` it runs as fast as possible."""
-
-    wait: Callable[[float], object] | None
-    clock: Callable[[], float]
-    began_s: float | None = None
-
-    def keep(self, time_s: float) -> None:
-        """Wait until real time has reached this time."""
-        if self.wait is None:
-            return
-        if self.began_s is None:
-            self.began_s = self.clock() - time_s
-        ahead_s = time_s - (self.clock() - self.began_s)
-        if ahead_s > 0:
-            self.wait(ahead_s)
