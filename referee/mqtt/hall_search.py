@@ -1,7 +1,7 @@
 """Finds the broker of a table's hall by multicast DNS, if the settings name a hall.
 
 A hall announces its broker as a service of the type ``SERVICE_TYPE``, under the hall's name. Anybody in the network can
-announce one, so the result is as little trusted as an address that anybody could have given.
+announce one, so the broker that is found may be anybody's.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class TableSetup:
 
     @property
     def chosen_options(self) -> Mapping[str, OptionValue]:
-        """The rule options as the settings have them: a sheet's file is named."""
+        """The rule options as in the settings, where a sheet is given by its file's name."""
         chosen: Mapping[str, OptionValue] = self.values.get("game.options", {})
         return chosen
 

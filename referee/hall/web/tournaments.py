@@ -28,7 +28,7 @@ from referee.web.languages import language_of, translations
 
 _MOST_NAME = 80
 _MOST_RULINGS = 20
-"""How many of a table's newest rulings are searched for what it was told to begin."""
+"""How many of a table's newest rulings are searched for the order to begin a game."""
 _RATING_REVERSED = re.compile(r"\s*(?P<rating>\d{1,4})(?P<gap>\s*)(?P<separator>[;,]?)")
 """The end of a line with a rating, read backwards: forwards, a long run of tabs would take quadratic time."""
 _ResultT = TypeVar("_ResultT")

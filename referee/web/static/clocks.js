@@ -21,10 +21,10 @@ export function left(clock, player, elapsed) {
   if (clock.paused) return now;
   const used = (each) => Math.max(0, elapsed - (clock.delay_s[each] ?? 0));
   const losing = clock.running.filter((each) => clock.remaining_s[each] > 0);
-  // Who alone loses time can't give more than there is.
+  // A player who loses time alone can't lose more than is left.
   const most = losing.length === 1 ? clock.remaining_s[losing[0]] : Infinity;
   const lost = (each) => Math.min(most, used(each));
-  // Whose time runs without any left neither gives nor gains.
+  // On an hourglass, a player whose time is used up neither loses nor gains.
   const empty = clock.mode === "hourglass" ? clock.running.filter((each) => !losing.includes(each)) : [];
   const others = Object.keys(clock.remaining_s).length - 1 - empty.length;
   if (empty.includes(player) || (empty.length && others < 1)) return now;

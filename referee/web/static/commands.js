@@ -34,7 +34,7 @@ export function sendCommands() {
     said.hidden = !words;
   };
   let answeredAt = 0;
-  // A reply holds until an event that is newer than it.
+  // A reply stays until an event after it.
   onTable((table, before) => before && table.event_number > Math.max(before.event_number, answeredAt) && say(""));
   document.addEventListener("submit", async (event) => {
     const form = event.target;
@@ -56,7 +56,7 @@ export function sendCommands() {
       form.dispatchEvent(new CustomEvent("done", { bubbles: true }));
     } catch (error) {
       if (!(error instanceof TypeError || error instanceof SyntaxError)) throw error;
-      // The network is away: the form itself says so, by the browser or our offline page.
+      // Without a network, a plain submission shows the browser's error or our offline page.
       form.submit();
     } finally {
       request.remove();

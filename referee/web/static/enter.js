@@ -32,7 +32,7 @@ export function offerTurns() {
   typed.addEventListener("input", offer);
   onTable((table, before) => {
     draw(board, table.board);
-    // What the page came with holds until the first change.
+    // The page already has the turns of the first document.
     if (before !== null) offer();
   });
 }

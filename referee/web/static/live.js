@@ -67,7 +67,7 @@ export function follow() {
     if (answer === null) lose();
     else if (answer.status !== 401) open();
     else {
-      // A device that was unpaired is told how to be paired again.
+      // This device was unpaired; the pairing page says what to do.
       keep("table", null);
       location.assign("/pair");
     }

@@ -9,7 +9,7 @@ const live = document.getElementById("live");
 const seen = document.getElementById("seen");
 const byItself = document.getElementById("by-itself");
 
-// A reload would break off a form that is on its way.
+// A reload would cancel a form that is being sent.
 let leaving = false;
 addEventListener("submit", () => {
   leaving = true;

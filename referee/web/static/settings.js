@@ -1,7 +1,7 @@
 // What people choose on this device: voice, sounds, quiet hours, colours.
 import { keep, recall } from "./kept.js";
 
-// What the owner has set holds until this device chooses: quiet hours.
+// The owner's quiet hours hold until others are chosen on this device.
 const house = document.documentElement.dataset;
 let settings = recall("settings") ?? {};
 

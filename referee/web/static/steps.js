@@ -20,7 +20,7 @@ export function stepThrough() {
       if (answer.ok) showPosition(await answer.json(), number, keep);
       else stop();
     } catch (error) {
-      // The network is away; the banner says so.
+      // Without a network; the banner says so.
       if (!(error instanceof TypeError)) throw error;
       stop();
     } finally {

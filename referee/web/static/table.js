@@ -52,7 +52,7 @@ function showVerdict({ verdict, event_number: seen }, next) {
   const part = (name) => card.querySelector(`[data-part="${name}"]`);
   card.dataset.kind = verdict.kind;
   say(part("kind"), word(verdict.kind));
-  // What stands in large letters above is not said again.
+  // The heading already shows the remedy.
   say(part("sentence"), verdict.remedy === next ? verdict.sentence.replace(verdict.remedy, "").trim() : verdict.sentence);
   say(part("rule"), verdict.rule);
   const isNew = verdict.remedy !== next && !verdict.sentence.includes(verdict.remedy);
@@ -109,7 +109,7 @@ function showPlayers(players) {
   );
 }
 
-// On a phone one sheet fills the screen: the first to be seen is that of who plays.
+// On a phone one sheet fills the screen; begin with that of the player to move.
 function swipeToPlayer(board) {
   const sheet = board.querySelector(".sheet.to-move");
   if (sheet) board.scrollLeft += sheet.getBoundingClientRect().left - board.getBoundingClientRect().left;

@@ -76,13 +76,13 @@ export function playByTapping() {
   };
   const ask = async (taps, isRestart = false) => {
     const number = ++asked;
-    // The turn on offer is not yet the one that was tapped.
+    // Until the answer comes, the turn on offer is that of the tap before.
     part("play").hidden = true;
     const answer = await fetch(`/api/tapped?taps=${encodeURIComponent(taps.join())}`).catch(() => null);
     const now = answer?.ok ? await answer.json().catch(() => null) : null;
-    // The banner says that the network is away.
+    // Without a network; the banner says so.
     if (now === null) return show();
-    // An answer that another tap has overtaken counts no more.
+    // Ignore an answer if there was another tap meanwhile.
     if (number !== asked) return;
     answers = isRestart ? [now] : [...answers, now];
     show();
@@ -114,7 +114,7 @@ export function playByTapping() {
   panel.addEventListener("done", leave);
   document.addEventListener("keydown", ({ key }) => key === "Escape" && answers.length && leave());
   onTable((table) => {
-    // What was tapped on another table begins again.
+    // The table has changed, so tapping starts over.
     if (answers.length && answers.at(-1).event_number !== table.event_number) ask([], true);
     show();
   });

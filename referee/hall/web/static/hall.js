@@ -13,7 +13,7 @@ function place(markup) {
   note(card);
 }
 
-// A clock runs on from what was left when it was shown.
+// Notes when each clock was shown; it runs on from there.
 function note(within) {
   for (const clock of within.querySelectorAll("[data-rate]")) clock.shownAt = performance.now();
 }
@@ -29,7 +29,7 @@ function tick() {
   }
 }
 
-// Who goes through the tables by keys stays where they are, though the card is another one now.
+// Keeps the keyboard focus on a table although its card is replaced.
 function withFocus(change) {
   const card = document.activeElement?.closest("#tables > li");
   change();
