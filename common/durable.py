@@ -18,7 +18,11 @@ def write_durably(path: Path, data: str | bytes, *, private: bool = False) -> No
     content = data.encode() if isinstance(data, str) else data
     if path.exists() and not path.is_file():
         # A pipe or a terminal can't be replaced, and a pipe's link in /proc leads to no path.
-        path.write_bytes(content)
+        try:
+            path.write_bytes(content)
+        except OSError as error:
+            error.filename = str(path)
+            raise
         return
     target = path.resolve()
     draft = target.with_name(f".{target.name}.draft")

@@ -112,6 +112,11 @@ def test_links_and_pipes_are_written_to_and_not_replaced(tmp_path: Path) -> None
     assert not Path("/dev/null").is_file()
 
 
+def test_an_error_names_the_device_to_write_to() -> None:
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        write_durably(Path("/dev/full"), "text")
+
+
 def test_an_open_pipe_is_written_to() -> None:
     reading, writing = os.pipe()
     write_durably(Path(f"/dev/fd/{writing}"), "ä")
