@@ -38,16 +38,18 @@ PROMPT = re.compile(r"(?:^|\n)(?:\w+(?: rolls)?> |`undo` takes it back, Enter le
 
 
 class Terminal:
-    """A process at a pseudo-terminal of 80 columns and 24 lines."""
+    """A process at a pseudo-terminal of 24 lines."""
 
-    def __init__(self, folder: Path, *arguments: str) -> None:
+    def __init__(self, folder: Path, *arguments: str, columns: int = 80) -> None:
         self._ours, theirs = pty.openpty()
-        termios.tcsetwinsize(theirs, (24, 80))
+        termios.tcsetwinsize(theirs, (24, columns))
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "XDG_"))}
+        # A dumb terminal has 80 columns unless both are given.
+        size = {"COLUMNS": str(columns), "LINES": "24"}
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-m", "referee", *arguments],
             cwd=folder,
-            env={**environment, "HOME": str(folder), "PYTHONPATH": str(ROOT), "TERM": "dumb"},
+            env={**environment, **size, "HOME": str(folder), "PYTHONPATH": str(ROOT), "TERM": "dumb"},
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
@@ -85,9 +87,9 @@ class Terminal:
 
 
 @contextmanager
-def playing(folder: Path, *arguments: str) -> Iterator[Terminal]:
+def playing(folder: Path, *arguments: str, columns: int = 80) -> Iterator[Terminal]:
     """``referee play`` at a terminal of its own."""
-    terminal = Terminal(folder, "play", *arguments)
+    terminal = Terminal(folder, "play", *arguments, columns=columns)
     try:
         yield terminal
     finally:
@@ -144,3 +146,12 @@ def test_a_whole_typed_game_survives_a_kill_half_way(name: str, tmp_path: Path) 
     outcome = game.rules.outcome(end)
     assert outcome is not None
     assert read.result == record.result_of(outcome)
+
+
+def test_a_narrow_terminal_wraps_at_words_and_ctrl_c_ends_the_prompts_line(tmp_path: Path) -> None:
+    with playing(tmp_path, "diaballik", columns=40) as terminal:
+        assert max(map(len, terminal.until_asked().splitlines())) <= 40
+        terminal.type("a1-a2")
+        terminal.process.send_signal(signal.SIGINT)
+        assert terminal.until_asked().startswith("\nKept as ")
+        assert terminal.process.wait(GUARD_S) == 130

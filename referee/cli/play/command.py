@@ -150,7 +150,7 @@ def play_command(
         most_listed=most_listed,
         most_turns=most_turns,
     )
-    click.echo(f"{game.title}, seed {seed}. `help` lists what can be typed.")
+    say(f"{game.title}, seed {seed}. `help` lists what can be typed.")
     print_legend(game)
     session = PlaySession(
         so_far,
@@ -303,6 +303,9 @@ def _read_edited_line(prompt: str) -> str | None:
 
     try:
         return input(prompt)
+    except KeyboardInterrupt:
+        click.echo("")
+        raise
     except EOFError:
         click.echo("")
         return None
