@@ -45,8 +45,8 @@ def rules_command(game_name: str, options: tuple[str, ...], by_id: bool) -> None
     named = (f"{rule.id}: {rule.sentence}" for rule in game.rules.catalogue.values())
     width = _width()
     wrapped = (textwrap.fill(line, width, subsequent_indent="    ", break_on_hyphens=False) for line in named)
-    for line in wrapped if by_id else rule_lines(game, given):
-        click.echo(line)
+    # All lines first: an invalid option leaves nothing on standard output.
+    click.echo("\n".join(wrapped if by_id else rule_lines(game, given)))
 
 
 def rule_lines(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> Iterator[str]:

@@ -389,6 +389,9 @@ def test_the_rules_are_shown_with_a_given_option(play):
     assert (
         "side_by_side is 'maybe'" in play("deblockle", "--option", "side_by_side=maybe", command="rules", code=4).stderr
     )
+    refused = play("deblockle", "--option", "net=foo", command="rules", code=4)
+    assert refused.stdout == ""
+    assert "the net 'foo' does not name each of star" in refused.stderr
 
 
 def test_the_environment_is_left_alone(play):
