@@ -69,7 +69,8 @@ def _record_text(file: Path | None) -> str | None:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise UnreadableError(f"{file} is neither a journal nor a game record (it is not UTF-8 text)") from error
+        where = "standard input" if str(file) == "-" else file
+        raise UnreadableError(f"{where} is neither a journal nor a game record (it is not UTF-8 text)") from error
 
 
 def _replay_record(console: Console, text: str) -> None:

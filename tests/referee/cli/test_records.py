@@ -161,6 +161,7 @@ def test_an_exported_record_replays(run: Run, journal_path: Path, tmp_path: Path
     assert from_file.exit_code == 0, from_file.stderr
     assert "1 turn, all legal. Result: *" in from_file.output
     assert run("replay", "-", input=record).output == from_file.output
+    assert "standard input is neither a journal nor a game record" in run("replay", "-", input=b"\xff").stderr
 
 
 def test_export_overwrites_no_file_unasked_and_never_a_journal(
