@@ -208,7 +208,7 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
             return f"a {data['strength']} hint for {data['player']}: {sentence}"
         case EventKind.CORRECTION:
             why = f" ({data['why']})" if data.get("why") else ""
-            return f"corrected by {data['by']}{_corrected_places(game, event, after)}{why}"
+            return f"corrected by {data['by']}{_corrected(game, event, before, after)}{why}"
         case EventKind.END:
             return outcome_sentence(after.outcome or Outcome(None, ""))
         case (
@@ -223,11 +223,14 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
             return str(data.get("sentence") or data.get("text") or "")
 
 
-def _corrected_places(game: Game[Any, Any], event: Event, after: Folded[Any]) -> str:
-    """Describe the corrected places, if the event names any."""
+def _corrected(game: Game[Any, Any], event: Event, before: Folded[Any], after: Folded[Any]) -> str:
+    """Describe the corrected places, if the event names any, and who plays next if that changed."""
     looks = game.table.appearance(after.states[0])
-    named = [place for place in event.texts("places") if place in looks]
-    return ": " + ", ".join(f"{place} is {looks[place]}" for place in named) if named else ""
+    parts = [f"{place} is {looks[place]}" for place in event.texts("places") if place in looks]
+    to_move = after.states[0].to_move
+    if to_move is not None and before.states and before.states[0].to_move != to_move:
+        parts.append(f"{to_move} plays next")
+    return ": " + ", ".join(parts) if parts else ""
 
 
 def _described(game: Game[Any, Any], after: Folded[Any], before: Folded[Any]) -> str:

@@ -184,6 +184,7 @@ def test_every_kind_of_event_is_described() -> None:
 def test_hints_clocks_corrected_squares_announcements_and_shared_victories_are_described() -> None:
     hint = {"player": "gold", "turn": "c1-c2=hoops-a1", "strength": "strong", "stage": "whole"}
     state = GAME.notation.format_state(GOLD)
+    teal = GAME.notation.format_state(GAME.table.amend(GOLD, {}, "teal"))
     resigned = GAME.notation.format_state(GAME.rules.announce(GOLD, Announcement("resign", "gold")))
     events = [
         NEW_GAME,
@@ -193,6 +194,8 @@ def test_hints_clocks_corrected_squares_announcements_and_shared_victories_are_d
         Event(EventKind.CLOCK, {"change": "running"}),
         Event(EventKind.CLOCK, {"change": "stopped", "sentence": "Time is up."}),
         Event(EventKind.CORRECTION, {"by": "Ann", "state": state, "places": ["c1", "nowhere"]}),
+        Event(EventKind.CORRECTION, {"by": "Ann", "state": teal, "places": []}),
+        Event(EventKind.CORRECTION, {"by": "Ann", "state": state, "places": ["c1"], "why": "the lamp"}),
         Event(EventKind.ANNOUNCED, {"announcement": "gold:resign", "state": resigned, "by": "Ann"}),
         Event(EventKind.TAKE_BACK, {"by": "Ann"}),
         Event(EventKind.END, {"winner": None, "reason": "most points", "shared_by": ["gold", "teal"]}),
@@ -204,6 +207,8 @@ def test_hints_clocks_corrected_squares_announcements_and_shared_victories_are_d
         ("hint given", "a strong hint for gold: c1-c2=hoops-a1"),
         ("clock", "Time is up."),
         ("correction", "corrected by Ann: c1 is gold block, star up"),
+        ("correction", "corrected by Ann: teal plays next"),
+        ("correction", "corrected by Ann: c1 is gold block, star up, gold plays next (the lamp)"),
         ("announced", "Gold resigns."),
         ("take back", "Gold resigns. Taken back by Ann"),
         ("end", "Gold and teal win together: most points."),
