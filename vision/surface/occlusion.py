@@ -159,7 +159,7 @@ class OcclusionDetector:
         """Return the regions of a mask that are larger than any piece."""
         wide = np.zeros_like(mask)
         least = _SETTINGS.wide_cells * self._cell_mm2 / COARSER**2
-        for part in _regions(mask):
+        for part in regions(mask):
             if part.sum() > least:
                 wide |= part
         return wide
@@ -188,7 +188,7 @@ class OcclusionDetector:
         joined = (strange | ((bands > 0) & ~evidence.not_bare)).astype(np.uint8)
         joined = np.asarray(cv2.morphologyEx(joined, cv2.MORPH_CLOSE, disc_mm(_SETTINGS.closing_mm)), dtype=np.uint8)
         found = cv2.morphologyEx(joined, cv2.MORPH_OPEN, disc_mm(_SETTINGS.opening_mm)) > 0
-        return [part for region in _regions(found) for part in _without_glare(evidence, region)]
+        return [part for region in regions(found) for part in _without_glare(evidence, region)]
 
     def _unexplained_by_light(
         self, colours: SurfaceColours, lines: LineEvidence, rim: RimEvidence
@@ -200,7 +200,7 @@ class OcclusionDetector:
         """
         lit = lines.seen[self._plan.nearest]
         relit = np.zeros_like(lit)
-        for part in _regions(colours.strange):
+        for part in regions(colours.strange):
             inside = self._inside(part)
             seen = int(lines.seen[inside].sum())
             if seen >= _SETTINGS.lit_parts and seen > _SETTINGS.lit_share * int(lines.decidable[inside].sum()):
@@ -209,12 +209,12 @@ class OcclusionDetector:
         # lines are not visible in overexposed areas
         strange |= (colours.bright > _SETTINGS.bleached) & ~lit & ~colours.not_bare
         # odd pixels belong to an object where lines are missing
-        for part in _regions(colours.odd & ~lit) if lines.missing.any() else ():
+        for part in regions(colours.odd & ~lit) if lines.missing.any() else ():
             seen, missing = self._count_parts(lines, part)
             if missing >= _SETTINGS.fewest_gone and missing > 2 * seen:
                 strange |= part
         # and a finger may reach in between two lines
-        for part in _regions(colours.odd & ~relit) if rim.entered.any() else ():
+        for part in regions(colours.odd & ~relit) if rim.entered.any() else ():
             if (
                 rim.is_entered_by(part)
                 and self._count_parts(lines, part)[0] < _SETTINGS.fewest_gone
@@ -295,7 +295,7 @@ def _without_glare(evidence: _ViewEvidence, region: BoolImage) -> list[BoolImage
         return [region]
     glare = region & (cv2.dilate(bleached.astype(np.uint8), disc_mm(_SETTINGS.glow_mm)) > 0)
     rest = cv2.morphologyEx((region & ~glare).astype(np.uint8), cv2.MORPH_OPEN, disc_mm(_SETTINGS.opening_mm)) > 0
-    return [glare, *_regions(rest)]
+    return [glare, *regions(rest)]
 
 
 def _is_sharp(colours: SurfaceColours, pixels: BoolImage, without: BoolImage) -> bool:
@@ -311,12 +311,13 @@ def _is_soft_glow(evidence: _ViewEvidence, pixels: BoolImage) -> bool:
     return outlined is not None and not dark and outlined < _SETTINGS.soft_share
 
 
-def _regions(mask: BoolImage) -> list[BoolImage]:
-    """Return the connected regions of a mask that are not specks."""
-    least = _SETTINGS.smallest_reaching_mm2 / COARSER**2
-    if np.count_nonzero(mask) < least:
+def regions(mask: BoolImage, least_px: float = _SETTINGS.smallest_reaching_mm2 / COARSER**2) -> list[BoolImage]:
+    """Return the connected regions of a mask that have at least so many pixels; by default those that are not specks
+    in a coarse mask.
+    """
+    if np.count_nonzero(mask) < least_px:
         return []
     _, labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=8)
     # several times faster than OpenCV's own statistics
     areas = np.bincount(np.asarray(labels)[mask])
-    return [np.asarray(labels == label) for label in np.flatnonzero(areas >= least)]
+    return [np.asarray(labels == label) for label in np.flatnonzero(areas >= least_px)]

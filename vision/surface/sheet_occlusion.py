@@ -21,7 +21,7 @@ from vision.reading import HindranceKind
 from vision.sampling import max_channel, min_channel
 from vision.surface.bent_paper import PaperShape
 from vision.surface.filled_cells import FilledCells
-from vision.surface.occlusion import Occlusion, SurfaceEvidence
+from vision.surface.occlusion import Occlusion, SurfaceEvidence, regions
 from vision.surface.paper import densities_on, fit_bare_paper, hues, nearest_turn, usual_hues
 from vision.surface.sheet_lines import SheetLines
 from vision.surface.view import RectifiedView, SurfaceSampler, view_window
@@ -140,7 +140,7 @@ class SheetOcclusionDetector:
         objects |= self._objects_like_ink(odd, filled, hue, lines.even)
         for pixels in lying:
             objects |= pixels
-        for pixels in _regions(objects):
+        for pixels in regions(objects, 1):
             touching = [one for one in reaching if (pixels & one).any()]
             for one in touching:
                 one |= pixels
@@ -199,7 +199,7 @@ def _densities_and_marks(view: RectifiedView) -> tuple[FloatImage, BoolImage]:
 
 def _wide_regions(odd: BoolImage) -> list[BoolImage]:
     """Return the connected regions of a mask that are wider than strokes."""
-    return _regions(_wider_than_strokes(odd))
+    return regions(_wider_than_strokes(odd), 1)
 
 
 def _wider_than_strokes(odd: BoolImage) -> BoolImage:
@@ -217,12 +217,6 @@ def _by_pen(hue: FloatImage, ink: BoolImage, pens_deg: FloatArray) -> list[BoolI
         own[ink] = nearest == number
         inks.append(own)
     return inks
-
-
-def _regions(mask: BoolImage) -> list[BoolImage]:
-    """Return the connected regions of a mask."""
-    count, labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=8)
-    return [np.asarray(labels == label) for label in range(1, count)]
 
 
 def _occlusion(kind: HindranceKind, pixels: BoolImage, edge_px: int = 0) -> Occlusion:
