@@ -52,6 +52,101 @@ slower.
 """
 LEAST_COARSE_FIT = 0.64
 """Minimum correlation in the first pass. Higher: faster, but dim blocks are missed."""
+EDGES_REACH = 0.65
+"""Distance from a face's centre, in sides, of the farthest point at which its edges are measured."""
+EDGES_RIM_MM = 4
+"""Width of the rim around these points that their blur and gradients need."""
+HALVED_PX_PER_MM = 0.5
+"""Scale of the coarse search, in pixels per millimetre: half that of the patches."""
+REACH_PX = 4
+"""Distance from its place's centre, across and down, up to which a face is searched for, in pixels of that scale.
+Larger: slower.
+"""
+BLUR_PX = 0.5
+"""Standard deviation of the masks' blur, in pixels of that scale. Larger: for pictures out of focus."""
+
+
+@dataclass(frozen=True, eq=False)
+class Patches:
+    """Square patches of linear light, (patches, side, side, 3), one pixel per millimetre, +x to the right and +y up.
+
+    ``middles_mm`` are their centres, (patches, 2).
+    """
+
+    middles_mm: FloatArray
+    light: FloatImage
+
+
+@dataclass(frozen=True, eq=False)
+class RoughFace:
+    """A coarse detection of a face near a place: its centre in the world, its correlation (-1 to 1), and the linear
+    light of face and ink, blue-green-red.
+    """
+
+    place: str
+    x_mm: float
+    y_mm: float
+    fit: float
+    face: FloatArray
+    ink: FloatArray
+
+
+def patches_around(image: Image, grid: PlaneGrid, wanted_mm: FloatArray, half_mm: int) -> Patches:
+    """Sample the plane of a grid in a picture around some points, (n, 2), to the nearest millimetre; at least one."""
+    # patches lie on the grid's own points, so nothing is interpolated twice
+    corners = np.round((wanted_mm - [grid.left_mm, grid.far_mm]) * [1, -1] + 0.5).astype(int)
+    maps = [grid.around(row, column, half_mm) for column, row in corners.tolist()]
+    middles = (corners - 0.5) * [1, -1] + [grid.left_mm, grid.far_mm]
+    light = linear_light(sample(image, np.concatenate(maps)))
+    return Patches(middles, light.reshape(len(maps), 2 * half_mm, 2 * half_mm, -1))
+
+
+class RoughFinder:
+    """Finds coarse detections of one piece set's faces."""
+
+    def __init__(self, looks: BlockAppearance, face_mm: float) -> None:
+        self._bank = TemplateBank.of(looks.masks, face_mm, HALVED_PX_PER_MM, (BLUR_PX,))
+        self._weights = view_weights(looks)
+
+    def find(
+        self, image: Image, grid: PlaneGrid, surface: Surface, places: Sequence[str], least_fit: float
+    ) -> list[RoughFace]:
+        """Return the best face at most 8 mm away from each place across and down, if its correlation suffices.
+
+        ``grid`` is the plane of the tops in the picture.
+        """
+        count, inner = len(places), self._bank.side_px
+        if count == 0:
+            return []
+        # the face's centre may be REACH_PX away from the patch's
+        side = inner + 2 * REACH_PX
+        half_mm = side + side % 2
+        patches = patches_around(image, grid, np.array([surface.centre_mm(place) for place in places]), half_mm)
+        halved: FloatImage = np.asarray(
+            cv2.resize(stack_vertically(patches.light), (half_mm, count * half_mm), interpolation=cv2.INTER_AREA),
+            dtype=np.float32,
+        )
+        light = halved.reshape(count, half_mm, half_mm, 3)
+        views = len(self._weights)
+        shown = cv2.transform(halved, self._weights).reshape(count, half_mm, half_mm, views)[:, :side, :side]
+        rows = np.ascontiguousarray(shown.transpose(0, 3, 1, 2), dtype=np.float32).reshape(-1, side, side)
+        scores = correlations(windows_of(rows, inner), self._bank.rows)
+        scores = scores.reshape(count, views, *scores.shape[1:])
+        best = scores.reshape(count, -1).argmax(axis=1)
+        fits = scores.reshape(count, -1)[np.arange(count), best]
+        wheres = np.stack(np.unravel_index(best, scores.shape[1:]), axis=1).tolist()
+        found = []
+        first_mm = inner / 2 / HALVED_PX_PER_MM - half_mm
+        for index, (fit, (view, down, across, template)) in enumerate(zip(fits.tolist(), wheres, strict=True)):
+            if fit < least_fit:
+                continue
+            window = light[index, down : down + inner, across : across + inner]
+            face, ink = face_and_ink(window, self._bank.masks[template])
+            off_down, off_across = peak_between(scores[index, view, :, :, template], down, across)
+            x_mm = float(patches.middles_mm[index, 0] + first_mm + (across + off_across) / HALVED_PX_PER_MM)
+            y_mm = float(patches.middles_mm[index, 1] - first_mm - (down + off_down) / HALVED_PX_PER_MM)
+            found.append(RoughFace(places[index], x_mm, y_mm, fit, face, ink))
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,103 +347,6 @@ def _window_centre_mm(
     cosine, sine = math.cos(angle), math.sin(angle)
     x, y = turned.middles_mm[row].tolist()
     return x + right * cosine - up * sine, y + right * sine + up * cosine
-
-
-EDGES_REACH = 0.65
-"""Distance from a face's centre, in sides, of the farthest point at which its edges are measured."""
-EDGES_RIM_MM = 4
-"""Width of the rim around these points that their blur and gradients need."""
-HALVED_PX_PER_MM = 0.5
-"""Scale of the coarse search, in pixels per millimetre: half that of the patches."""
-REACH_PX = 4
-"""Distance from its place's centre, across and down, up to which a face is searched for, in pixels of that scale.
-Larger: slower.
-"""
-BLUR_PX = 0.5
-"""Standard deviation of the masks' blur, in pixels of that scale. Larger: for pictures out of focus."""
-
-
-@dataclass(frozen=True, eq=False)
-class Patches:
-    """Square patches of linear light, (patches, side, side, 3), one pixel per millimetre, +x to the right and +y up.
-
-    ``middles_mm`` are their centres, (patches, 2).
-    """
-
-    middles_mm: FloatArray
-    light: FloatImage
-
-
-@dataclass(frozen=True, eq=False)
-class RoughFace:
-    """A coarse detection of a face near a place: its centre in the world, its correlation (-1 to 1), and the linear
-    light of face and ink, blue-green-red.
-    """
-
-    place: str
-    x_mm: float
-    y_mm: float
-    fit: float
-    face: FloatArray
-    ink: FloatArray
-
-
-def patches_around(image: Image, grid: PlaneGrid, wanted_mm: FloatArray, half_mm: int) -> Patches:
-    """Sample the plane of a grid in a picture around some points, (n, 2), to the nearest millimetre; at least one."""
-    # patches lie on the grid's own points, so nothing is interpolated twice
-    corners = np.round((wanted_mm - [grid.left_mm, grid.far_mm]) * [1, -1] + 0.5).astype(int)
-    maps = [grid.around(row, column, half_mm) for column, row in corners.tolist()]
-    middles = (corners - 0.5) * [1, -1] + [grid.left_mm, grid.far_mm]
-    light = linear_light(sample(image, np.concatenate(maps)))
-    return Patches(middles, light.reshape(len(maps), 2 * half_mm, 2 * half_mm, -1))
-
-
-class RoughFinder:
-    """Finds coarse detections of one piece set's faces."""
-
-    def __init__(self, looks: BlockAppearance, face_mm: float) -> None:
-        self._bank = TemplateBank.of(looks.masks, face_mm, HALVED_PX_PER_MM, (BLUR_PX,))
-        self._weights = view_weights(looks)
-
-    def find(
-        self, image: Image, grid: PlaneGrid, surface: Surface, places: Sequence[str], least_fit: float
-    ) -> list[RoughFace]:
-        """Return the best face at most 8 mm away from each place across and down, if its correlation suffices.
-
-        ``grid`` is the plane of the tops in the picture.
-        """
-        count, inner = len(places), self._bank.side_px
-        if count == 0:
-            return []
-        # the face's centre may be REACH_PX away from the patch's
-        side = inner + 2 * REACH_PX
-        half_mm = side + side % 2
-        patches = patches_around(image, grid, np.array([surface.centre_mm(place) for place in places]), half_mm)
-        halved: FloatImage = np.asarray(
-            cv2.resize(stack_vertically(patches.light), (half_mm, count * half_mm), interpolation=cv2.INTER_AREA),
-            dtype=np.float32,
-        )
-        light = halved.reshape(count, half_mm, half_mm, 3)
-        views = len(self._weights)
-        shown = cv2.transform(halved, self._weights).reshape(count, half_mm, half_mm, views)[:, :side, :side]
-        rows = np.ascontiguousarray(shown.transpose(0, 3, 1, 2), dtype=np.float32).reshape(-1, side, side)
-        scores = correlations(windows_of(rows, inner), self._bank.rows)
-        scores = scores.reshape(count, views, *scores.shape[1:])
-        best = scores.reshape(count, -1).argmax(axis=1)
-        fits = scores.reshape(count, -1)[np.arange(count), best]
-        wheres = np.stack(np.unravel_index(best, scores.shape[1:]), axis=1).tolist()
-        found = []
-        first_mm = inner / 2 / HALVED_PX_PER_MM - half_mm
-        for index, (fit, (view, down, across, template)) in enumerate(zip(fits.tolist(), wheres, strict=True)):
-            if fit < least_fit:
-                continue
-            window = light[index, down : down + inner, across : across + inner]
-            face, ink = face_and_ink(window, self._bank.masks[template])
-            off_down, off_across = peak_between(scores[index, view, :, :, template], down, across)
-            x_mm = float(patches.middles_mm[index, 0] + first_mm + (across + off_across) / HALVED_PX_PER_MM)
-            y_mm = float(patches.middles_mm[index, 1] - first_mm - (down + off_down) / HALVED_PX_PER_MM)
-            found.append(RoughFace(places[index], x_mm, y_mm, fit, face, ink))
-        return found
 
 
 def stack_vertically(patches: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

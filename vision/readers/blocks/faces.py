@@ -23,6 +23,40 @@ from vision.readers.blocks.appearance import RATIO_FLOOR, BlockAppearance, log_r
 from vision.readers.blocks.symbols import FACE_RIM_MM, Mask, distinct_quarter_turns, transformed_mask
 from vision.sampling import PlaneWindow, sample
 
+TURNS_DEG = tuple(float(degrees) for degrees in range(-45, 45, 3))
+"""Rotations of a block at which a square's edges are measured, counter-clockwise."""
+LARGEST_TURN_DEG = 33.0
+"""Largest of them, either way, at which symbols are compared. Larger: blocks turned further can be read."""
+BLUR_MM = 0.5
+"""Standard deviation of the masks' blur. Larger: for pictures out of focus."""
+SEARCH_MM = 3.0
+"""Distance, across and down, up to which a face's centre is searched for. Larger: slower."""
+FAINTEST_EDGE = 1e-3
+"""Gradient added to that of edges before they are compared, about a hundredth of a grey level per pixel: less is
+rounding. Higher: edges in the dark count less. Set by hand on saturated blocks.
+"""
+EDGE_WEIGHT = 0.06
+"""Score gained, in units of correlation, each time a rotation's edges are stronger by a factor of e. Higher: the edges
+count more, and the symbol less.
+"""
+UPRIGHT_WEIGHT = 0.0006
+"""Score lost, in units of correlation, for each degree of rotation. Higher: blocks are read as upright more often."""
+GLOSS = np.array([-0.03, -0.015, 0.0, 0.015, 0.03, 0.05, 0.08, 0.12, 0.17, 0.23, 0.3])
+"""Light of a reflection that is added to a known colour's face and ink for comparison, relative to the brighter of
+them. It is below 0 for a colour learned under gloss. Wider: stronger reflections can match.
+"""
+GLOSS_SPREAD = 0.12
+"""Standard deviation of that light. Larger: glossy faces match better, but colours are distinguished less reliably."""
+
+CONTRASTS = np.array([1.0, 1.2, 1.45, 1.75, 2.1])
+"""Factors of a known colour's log ratio for comparison, since cameras that sharpen or brighten the colours also stretch
+the contrast between face and ink. Wider: such pictures can match.
+"""
+CONTRAST_SPREAD = 0.3
+"""Standard deviation of such a factor's logarithm. Larger: pictures of such cameras match better, but colours are
+distinguished less reliably. Set by hand on ray-traced pictures under all effects of ``benchmarks/photoreal.py``.
+"""
+
 
 @dataclass(frozen=True)
 class FaceFit:
@@ -179,41 +213,6 @@ def rough_centre(
     near = np.max(fits, axis=0)[top:bottom, left:right]
     row, column = np.unravel_index(int(near.argmax()), near.shape)
     return left + int(column) + half, top + int(row) + half
-
-
-TURNS_DEG = tuple(float(degrees) for degrees in range(-45, 45, 3))
-"""Rotations of a block at which a square's edges are measured, counter-clockwise."""
-LARGEST_TURN_DEG = 33.0
-"""Largest of them, either way, at which symbols are compared. Larger: blocks turned further can be read."""
-BLUR_MM = 0.5
-"""Standard deviation of the masks' blur. Larger: for pictures out of focus."""
-SEARCH_MM = 3.0
-"""Distance, across and down, up to which a face's centre is searched for. Larger: slower."""
-FAINTEST_EDGE = 1e-3
-"""Gradient added to that of edges before they are compared, about a hundredth of a grey level per pixel: less is
-rounding. Higher: edges in the dark count less. Set by hand on saturated blocks.
-"""
-EDGE_WEIGHT = 0.06
-"""Score gained, in units of correlation, each time a rotation's edges are stronger by a factor of e. Higher: the edges
-count more, and the symbol less.
-"""
-UPRIGHT_WEIGHT = 0.0006
-"""Score lost, in units of correlation, for each degree of rotation. Higher: blocks are read as upright more often."""
-GLOSS = np.array([-0.03, -0.015, 0.0, 0.015, 0.03, 0.05, 0.08, 0.12, 0.17, 0.23, 0.3])
-"""Light of a reflection that is added to a known colour's face and ink for comparison, relative to the brighter of
-them. It is below 0 for a colour learned under gloss. Wider: stronger reflections can match.
-"""
-GLOSS_SPREAD = 0.12
-"""Standard deviation of that light. Larger: glossy faces match better, but colours are distinguished less reliably."""
-
-CONTRASTS = np.array([1.0, 1.2, 1.45, 1.75, 2.1])
-"""Factors of a known colour's log ratio for comparison, since cameras that sharpen or brighten the colours also stretch
-the contrast between face and ink. Wider: such pictures can match.
-"""
-CONTRAST_SPREAD = 0.3
-"""Standard deviation of such a factor's logarithm. Larger: pictures of such cameras match better, but colours are
-distinguished less reliably. Set by hand on ray-traced pictures under all effects of ``benchmarks/photoreal.py``.
-"""
 
 
 def fit_face(finder: FaceFinder, picture: FloatImage, window: PlaneWindow, middle_mm: tuple[float, float]) -> FaceFit:

@@ -24,6 +24,13 @@ STAR_POINTS = 5
 """Points of a drawn star."""
 SUPERSAMPLING = 8
 """Factor by which symbols are drawn larger, then shrunk. Higher: smoother edges, but slower."""
+FACE_RIM_MM = 1.5
+"""Rim of a face that is not correlated. Larger: less of what lies next to the face is compared with the mask."""
+FAINTEST_CONTRAST = 3e-5
+"""Standard deviation of linear light in a window up to which it fits no template. Higher: faint symbols are missed.
+
+Both were set by hand on the virtual table's and the ray-traced pictures.
+"""
 
 
 def _polygon(radii: FloatArray, first_angle_rad: float) -> FloatArray:
@@ -103,15 +110,6 @@ def distinct_quarter_turns(mask: Mask) -> tuple[int, ...]:
         if all(np.corrcoef(turned, np.rot90(mask, other).ravel())[0, 1] < 0.93 for other in kept):
             kept.append(quarter)
     return tuple(kept)
-
-
-FACE_RIM_MM = 1.5
-"""Rim of a face that is not correlated. Larger: less of what lies next to the face is compared with the mask."""
-FAINTEST_CONTRAST = 3e-5
-"""Standard deviation of linear light in a window up to which it fits no template. Higher: faint symbols are missed.
-
-Both were set by hand on the virtual table's and the ray-traced pictures.
-"""
 
 
 @dataclass(frozen=True, eq=False)
