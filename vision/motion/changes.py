@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 import cv2
 import numpy as np
@@ -63,13 +62,7 @@ class ChangeDetector:
     ``beside_mm`` has the width of the watched margin of surfaces with places, by name.
     """
 
-    def __init__(
-        self,
-        layout: TableLayout,
-        camera: CameraModel,
-        pose: Pose,
-        beside_mm: Mapping[str, float] = MappingProxyType({}),
-    ) -> None:
+    def __init__(self, layout: TableLayout, camera: CameraModel, pose: Pose, beside_mm: Mapping[str, float]) -> None:
         self._reference: Image | None = None
         shapes = _shapes_mm(layout, beside_mm)
         points = np.concatenate([np.concatenate(parts, axis=1).reshape(-1, 3) for _, parts in shapes])

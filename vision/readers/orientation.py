@@ -34,7 +34,7 @@ def likeliest_orientation(
     NotLocatedError, and EnrolmentError if ``looks_at`` raises it for every side.
     """
     located = locate(frame.image, camera, layout)
-    found: list[tuple[float, Pose, Appearance]] = []
+    best: tuple[float, Pose, Appearance] | None = None
     refused: list[EnrolmentError] = []
     for pose in (located.pose, *located.symmetric_poses):
         view = SurfaceView(frame.image, camera, pose, layout.board, frame.time_s, layout.markers)
@@ -46,11 +46,11 @@ def likeliest_orientation(
         shown = 0.0
         if located.symmetric_poses:
             shown = _share_shown(table_reader(camera, layout, looks, pose).read(frame), expected)
-        if not found or shown > found[0][0] + CLEARLY_BETTER:
-            found.insert(0, (shown, pose, looks))
-    if not found:
+        if best is None or shown > best[0] + CLEARLY_BETTER:
+            best = shown, pose, looks
+    if best is None:
         raise refused[0]
-    return found[0][1:]
+    return best[1:]
 
 
 def _share_shown(reading: Reading, expected: Mapping[str, str]) -> float:

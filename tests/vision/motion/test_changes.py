@@ -16,7 +16,7 @@ from vision.sampling import SHRINK, shrink
 
 @pytest.fixture
 def watcher(layout: TableLayout, camera: CameraModel, pose: Pose) -> ChangeDetector:
-    return ChangeDetector(layout, camera, pose)
+    return ChangeDetector(layout, camera, pose, {})
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_a_marker_is_watched_with_its_white_border(watcher, picture, layout, cam
 
 def test_a_tray_is_watched_as_a_whole_up_to_its_edge(picture, layout, camera, pose):
     tray = Tray("tray", Rectangle(-60.0, 60.0, -40.0, 40.0))
-    watcher = ChangeDetector(TableLayout("dice", layout.markers, (tray,)), camera, pose)
+    watcher = ChangeDetector(TableLayout("dice", layout.markers, (tray,)), camera, pose, {})
     assert surface_region("tray") in watcher.changed(shrink(picture))
     for x, y, expected in ((50.0, 30.0, {surface_region("tray")}), (75.0, 0.0, set()), (0.0, 55.0, set())):
         changed = picture.copy()
@@ -163,7 +163,7 @@ def test_a_place_at_the_pictures_edge_is_watched_as_far_as_it_is_visible(layout,
     matrix = camera.matrix.copy()
     matrix[:2, 2] += shift
     beside = CameraModel(matrix, camera.distortion, camera.size)
-    watcher = ChangeDetector(layout, beside, pose)
+    watcher = ChangeDetector(layout, beside, pose, {})
     watcher.changed(shrink(picture))
     column, row = np.clip(np.round(middle + shift), 6, [width - 7, height - 7]).astype(int).tolist()
     changed = picture.copy()

@@ -12,6 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import cv2
@@ -115,12 +116,10 @@ def _transformed_squares(square: Image) -> list[Image]:
     """Return the square at every rotation, size and offset at which it is compared."""
     middle = (CROP_PX - 1) / 2
     squares = []
-    for turn in range(_TURNS):
-        for size in _SIZES:
-            for across, down in _SHIFTS_PX:
-                matrix = cv2.getRotationMatrix2D((middle + across, middle + down), 360 * turn / _TURNS, size)
-                matrix[:, 2] -= np.array([across, down])
-                squares.append(np.asarray(cv2.warpAffine(square, matrix, (CROP_PX, CROP_PX)), dtype=np.uint8))
+    for turn, size, (across, down) in product(range(_TURNS), _SIZES, _SHIFTS_PX):
+        matrix = cv2.getRotationMatrix2D((middle + across, middle + down), 360 * turn / _TURNS, size)
+        matrix[:, 2] -= np.array([across, down])
+        squares.append(np.asarray(cv2.warpAffine(square, matrix, (CROP_PX, CROP_PX)), dtype=np.uint8))
     return squares
 
 

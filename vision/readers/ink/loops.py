@@ -71,22 +71,23 @@ def decode_loops(
         for share in (settings.stray, 1 - settings.gap, settings.touching)
     )
     own = settings.cell * looped + settings.enclosed
-    told = np.zeros_like(lines)
+    # from the neighbour on each side of each cell
+    messages = np.zeros_like(lines)
     for _ in range(settings.rounds):
-        other = _of_neighbours(_without_each(own, told))
-        heard = np.logaddexp(other + both, one) - np.logaddexp(other + one, neither)
-        told = (told + heard) / 2
-    mine = _without_each(own, told)
-    return own + told.sum(axis=-1), shown + _line_prior(mine, _of_neighbours(mine), settings)
+        other = _of_neighbours(_without_each(own, messages))
+        sent = np.logaddexp(other + both, one) - np.logaddexp(other + one, neither)
+        messages = (messages + sent) / 2
+    mine = _without_each(own, messages)
+    return own + messages.sum(axis=-1), shown + _line_prior(mine, _of_neighbours(mine), settings)
 
 
-def _without_each(own: FloatArray, told: FloatArray) -> FloatArray:
-    """Return each cell's log-odds without what the neighbour on each side told, (..., rows, columns, 4)."""
-    return np.asarray((own + told.sum(axis=-1))[..., None] - told)
+def _without_each(own: FloatArray, messages: FloatArray) -> FloatArray:
+    """Return each cell's log-odds without the message from each side, (..., rows, columns, 4)."""
+    return np.asarray((own + messages.sum(axis=-1))[..., None] - messages)
 
 
 def _of_neighbours(odds: FloatArray) -> FloatArray:
-    """Return what the neighbour on each side of each cell has for their common side, (..., rows, columns, 4)."""
+    """Return for each side of each cell the value of the neighbour there for that side, (..., rows, columns, 4)."""
     found = np.full_like(odds, _OUTSIDE)
     north, east, south, west = range(4)
     found[..., 1:, :, north] = odds[..., :-1, :, south]
