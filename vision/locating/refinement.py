@@ -7,13 +7,14 @@ point-to-line distances, weighted as in Huber 1964).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
+from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout
 from vision.locating.markers import Marker
 from vision.locating.pose import corner_pairs, refine_pose
@@ -78,24 +79,22 @@ def refine_by_grid(
     return best if gained else pose
 
 
-def _segments(layout: TableLayout) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Yield points along each grid line segment (n, 2), and the direction across it."""
-    for x1, y1, x2, y2 in grid_segments(layout.board):
-        length = float(np.hypot(x2 - x1, y2 - y1))
-        across = np.array([-(y2 - y1) / length, (x2 - x1) / length])
-        yield np.column_stack([x1 + GRID_ALONG * (x2 - x1), y1 + GRID_ALONG * (y2 - y1)]), across
+def _segments(surface: GridSurface) -> tuple[FloatArray, FloatArray]:
+    """Return points along each grid line segment, (segments, points, 2), and the direction across it, (segments, 2)."""
+    ends = np.array(grid_segments(surface)).reshape(-1, 2, 2)
+    ways = ends[:, 1] - ends[:, 0]
+    across = np.column_stack([-ways[:, 1], ways[:, 0]]) / np.hypot(ways[:, 0], ways[:, 1])[:, None]
+    return ends[:, :1] + GRID_ALONG[:, None] * ways[:, None], across
 
 
 def _profiles(image: Image, camera: CameraModel, pose: Pose, layout: TableLayout) -> FloatArray:
     """Return log brightness across each grid line segment, averaged along it; shape (segments, offsets)."""
     view = SurfaceSampler(camera, pose, layout.board).view(image, ())
     shade = np.asarray(np.log(view.light.mean(axis=2) + 0.004), dtype=np.float32)
-    rows = []
-    for along, across in _segments(layout):
-        shifted = along[None, :, :] + across * OFFSETS_MM[:, None, None]
-        column, row = view.window.to_pixels(shifted[..., 0], shifted[..., 1])
-        rows.append(sample(shade, np.stack([column, row], axis=-1).astype(np.float32)).mean(axis=1))
-    return np.asarray(rows, dtype=np.float64)
+    along, across = _segments(layout.board)
+    pixels = view.window.pixels_of(along[:, None] + across[:, None, None] * OFFSETS_MM[:, None, None])
+    levels = sample(shade, pixels.reshape(len(along), -1, 2).astype(np.float32)).reshape(pixels.shape[:-1])
+    return np.asarray(levels.mean(axis=2), dtype=np.float64)
 
 
 def _polarity(profiles: FloatArray) -> float:
@@ -131,33 +130,24 @@ def _seen_lines(
     2).
     """
     profiles = _profiles(image, camera, pose, layout)
-    polarity = _polarity(profiles)
-    points, targets, normals = [], [], []
-    shifts = []
-    for (along, across), profile in zip(_segments(layout), polarity * profiles, strict=True):
-        at = int(profile.argmax())
-        contrast = float(profile[at] - np.median(profile))
-        clear = contrast > _SETTINGS.line_contrast and 0 < at < len(OFFSETS_MM) - 1
-        shifts.append((along, across, float(OFFSETS_MM[at]), clear))
-    usual = {}
-    for horizontal in (False, True):
-        own = [shift for _, across, shift, clear in shifts if clear and (abs(across[1]) > 0.5) == horizontal]
-        usual[horizontal] = float(np.median(own)) if own else 0.0
-    for along, across, shift, clear in shifts:
-        horizontal = bool(abs(across[1]) > 0.5)
+    profiles = _polarity(profiles) * profiles
+    along, across = _segments(layout.board)
+    at = profiles.argmax(axis=1)
+    shifts = OFFSETS_MM[at]
+    clear = profiles.max(axis=1) - np.median(profiles, axis=1) > _SETTINGS.line_contrast
+    clear &= (at > 0) & (at < len(OFFSETS_MM) - 1)
+    is_level = np.abs(across[:, 1]) > 0.5
+    for way in (is_level, ~is_level):
+        own = clear & way
         # a block's edge or wood grain can be darker than the line: shifts far from the usual one are rejected
-        if not clear or abs(shift - usual[horizontal]) > _SETTINGS.search_mm / 2:
-            continue
-        height = np.full((len(along), 1), layout.board.height_mm)
-        world = np.hstack([along, height])
-        seen = project(camera, pose, np.hstack([along + across * shift, height]))
-        beside = project(camera, pose, np.hstack([along + across, height])) - project(camera, pose, world)
-        points.append(world)
-        targets.append(seen)
-        normals.append(beside / np.maximum(np.linalg.norm(beside, axis=1, keepdims=True), 1e-9))
-    if not points:
-        return np.zeros((0, 3)), np.zeros((0, 2)), np.zeros((0, 2))
-    return np.concatenate(points), np.concatenate(targets), np.concatenate(normals)
+        if own.any():
+            clear &= ~way | (np.abs(shifts - np.median(shifts[own])) <= _SETTINGS.search_mm / 2)
+    along, steps = along[clear], np.pad(across[clear], ((0, 0), (0, 1)))[:, None]
+    world = np.dstack([along, np.full(along.shape[:2], layout.board.height_mm)])
+    seen = project(camera, pose, world + steps * shifts[clear, None, None])
+    beside = project(camera, pose, world + steps) - project(camera, pose, world)
+    normals = beside / np.maximum(np.linalg.norm(beside, axis=1, keepdims=True), 1e-9)
+    return world.reshape(-1, 3), seen, normals
 
 
 def _adjust_pose(
