@@ -81,7 +81,7 @@ def refine_by_grid(
 
 def _segments(surface: GridSurface) -> tuple[FloatArray, FloatArray]:
     """Return points along each grid line segment, (segments, points, 2), and the direction across it, (segments, 2)."""
-    ends = np.array(grid_segments(surface)).reshape(-1, 2, 2)
+    ends = grid_segments(surface).reshape(-1, 2, 2)
     ways = ends[:, 1] - ends[:, 0]
     across = np.column_stack([-ways[:, 1], ways[:, 0]]) / np.hypot(ways[:, 0], ways[:, 1])[:, None]
     return ends[:, :1] + GRID_ALONG[:, None] * ways[:, None], across

@@ -9,6 +9,7 @@ camera blurs one of them). The noise is taken from the centres of the squares, w
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -73,20 +74,14 @@ class LineSettings:
 _SETTINGS = LineSettings()
 
 
-def grid_segments(surface: GridSurface) -> list[tuple[float, float, float, float]]:
-    """Return the inner grid line segments between neighbouring corners, as (x1, y1, x2, y2) in mm."""
-    half_width, half_depth = surface.bounds_mm.right_mm, surface.bounds_mm.far_mm
-    cell = surface.cell_mm
-    segments = []
-    for column in range(1, surface.columns):
-        x = column * cell - half_width
-        segments += [(x, row * cell - half_depth, x, (row + 1) * cell - half_depth) for row in range(surface.rows)]
-    for row in range(1, surface.rows):
-        y = row * cell - half_depth
-        segments += [
-            (column * cell - half_width, y, (column + 1) * cell - half_width, y) for column in range(surface.columns)
-        ]
-    return segments
+def grid_segments(surface: GridSurface) -> FloatArray:
+    """Return the inner grid line segments between neighbouring corners, as (x1, y1, x2, y2) in mm, (segments, 4)."""
+    bounds, cell = surface.bounds_mm, surface.cell_mm
+    x = np.arange(surface.columns + 1) * cell - bounds.right_mm
+    y = np.arange(surface.rows + 1) * cell - bounds.far_mm
+    upright = [(at, near, at, far) for at in x[1:-1] for near, far in pairwise(y)]
+    level = [(left, at, right, at) for at in y[1:-1] for left, right in pairwise(x)]
+    return np.array([*upright, *level], dtype=np.float64).reshape(-1, 4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +146,7 @@ class GridLines:
     """Examines the grid lines of one surface in views through one window."""
 
     def __init__(self, surface: GridSurface, window: PlaneWindow) -> None:
-        segments = np.array(grid_segments(surface), dtype=np.float64)
+        segments = grid_segments(surface)
         self.parts = _parts(segments, np.zeros(len(segments)), window)
         self._middles = np.repeat((segments[:, :2] + segments[:, 2:]) / 2, len(HALVES), axis=0)
         middles = self.parts.points.mean(axis=1) / np.array(window.shape)

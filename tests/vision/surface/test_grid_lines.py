@@ -70,7 +70,7 @@ def over(rect: Rect, grey: FloatImage = GREY) -> FloatImage:
 
 
 def test_inner_lines_are_one_cell_long_and_border_the_squares() -> None:
-    segments = np.array(grid_segments(BOARD))
+    segments = grid_segments(BOARD)
     assert len(segments) == 2 * 7 * 6
     assert np.hypot(segments[:, 2] - segments[:, 0], segments[:, 3] - segments[:, 1]) == pytest.approx(40.0)
     assert np.abs(segments).max() == 140.0
@@ -247,7 +247,7 @@ def by_parts(
     grey: FloatImage, not_bare: BoolImage, brighter: FloatImage, bleached: BoolImage
 ) -> tuple[list[float], list[bool], list[float]]:
     """A part-by-part reference: odds that a part is gone, whether a line would show, and its clarity."""
-    segments = np.array(grid_segments(BOARD)).reshape(-1, 2, 2)
+    segments = grid_segments(BOARD).reshape(-1, 2, 2)
     parts, blanks = [], []
     for start, end in segments:
         way = end - start
