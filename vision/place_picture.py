@@ -14,7 +14,9 @@ import numpy as np
 from vision.frame import FloatArray, FloatImage, Image
 
 SHRINK = 2
-"""Pixels of a crop in one of the picture kept. Larger: less noise, and smaller moves go unnoticed."""
+"""Pixels of a crop, along each axis, that make one of the picture kept. Larger: less noise, and smaller moves go
+unnoticed.
+"""
 SMOOTHING_PX = 0.7
 """Standard deviation, in kept pixels, of the smoothing against noise."""
 SHADING_PX = 4.0

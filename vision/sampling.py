@@ -270,7 +270,9 @@ class PlaneGrid:
         return np.asarray(remapped(self.nodes, columns, rows), dtype=np.float32)
 
     def around(self, row: int, column: int, half: int) -> PixelMap:
-        """Return the nodes around the corner before a row and column, (2 half, 2 half, 2); repeated at the border."""
+        """Return the rows from ``row - half`` to ``row + half - 1`` and such columns of the nodes, (2 half, 2 half, 2);
+        repeated at the border.
+        """
         height, width = self.nodes.shape[:2]
         if half <= row <= height - half and half <= column <= width - half:
             return self.nodes[row - half : row + half, column - half : column + half]

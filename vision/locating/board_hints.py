@@ -37,7 +37,7 @@ class MarkerSighting:
 
 @dataclass(frozen=True, eq=False)
 class BoardHint:
-    """The board that a marker leads to under a rotation.
+    """The board that a marker predicts under a rotation.
 
     ``pitch`` is the side of a square in units of the camera's height above the board, ``error`` its relative error.
     ``corners_mm`` (n, 2) are the positions, in the board's frame, of the board's first corner relative to the marker's
@@ -81,8 +81,8 @@ class BoardHint:
         return cls(surface.cell_mm / above_mm, error, corners_mm, points.mean(axis=0), drop_mm, surface.cell_mm)
 
     def allows(self, pitch: float, corner: tuple[float, float] | None = None) -> bool:
-        """Return whether a board agrees with the marker, by the side of a square and its first corner from the camera's
-        foot, in units of the camera's height above the board.
+        """Return whether a board agrees with the marker: the side of a square and, if given, the position of the first
+        corner from the camera's foot, both in units of the camera's height above the board.
         """
         if abs(np.log(pitch / self.pitch)) >= self.error:
             return False

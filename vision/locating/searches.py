@@ -26,8 +26,8 @@ class SearchSettings:
     rest_levels: int = 9
     """Difference from the last picture, in grey levels of 255 at a quarter of its size, at which a pixel changed."""
     rest_share: float = 0.01
-    """Share of the pixels that may change in a picture at rest. Higher: blurred pictures are searched thoroughly, too;
-    lower: those with a hand elsewhere only after a second.
+    """Share of the pixels that may change in a picture at rest. Higher: blurred pictures are searched too. Lower: a
+    picture in which a hand moves is only searched after ``search_every_s``.
     """
     search_every_s: float = 1.0
     """Seconds until a thorough search is repeated, or made though the picture does not rest. Doubled each time."""
@@ -88,7 +88,7 @@ class ThoroughSearches:
         return None
 
     def are_due(self, grey: Image, time_s: float, *, at_once: bool) -> bool:
-        """Return whether this frame's picture is to be searched; ``at_once``: also the first one without the table."""
+        """Return whether to search this frame's picture; ``at_once``: even if it is the first one without the table."""
         before, self._small = self._small, shrink(grey)
         if before is None:
             self._made_at_rest, self._due_s = at_once, time_s + self._pause_s
@@ -111,7 +111,7 @@ class Pauses:
         self._time_s, self._sequence = math.inf, 0
 
     def is_after_pause(self, frame: Frame) -> bool:
-        """Return whether the camera took its frames far apart since the last call; some may not have been tracked."""
+        """Return whether the frames since the last call, tracked or not, were taken far apart in time."""
         passed_s, frames = frame.time_s - self._time_s, max(frame.sequence - self._sequence, 1)
         self._time_s, self._sequence = frame.time_s, frame.sequence
         return passed_s > _SETTINGS.apart_s * frames

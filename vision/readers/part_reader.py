@@ -178,8 +178,9 @@ class PartReader:
         return self._hands.with_hand(frame, pose, reading, shared.small)
 
     def look_afresh(self) -> None:
-        """Read all places of pieces in the next frame, even those that look unchanged: a pyramid put on one of its own
-        colour, or a ball moved to another disc, hardly shows.
+        """Read all places of pieces in the next frame, even those that look unchanged.
+
+        A pyramid put on one of its own colour, or a ball moved to another disc, hardly shows.
         """
         self._afresh = self._places_of_pieces
 

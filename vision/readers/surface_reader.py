@@ -122,13 +122,13 @@ class SurfaceReader:
 
     @property
     def due_s(self) -> float:
-        """When ``places`` will give another result for the same stages, since what looks like a hand has lain still, or
-        when a sheet's shape should be measured again; infinite if neither.
+        """The time from which the same picture gives another result: what looks like a hand has then lain still for
+        long, or a sheet's shape is measured again. Infinite if neither.
         """
         return min(self._still.due_s, self._shape_due_s)
 
     def is_shape_due(self, time_s: float) -> bool:
-        """Return whether ``stages`` should be called for the same picture, to measure a sheet's shape in it."""
+        """Return whether a sheet's shape should be measured again, by calling ``stages``, though nothing changed."""
         return self._shape_due_s <= time_s
 
     def places(self, stages: Stages, time_s: float) -> tuple[dict[str, PlaceReading], tuple[Hindrance, ...]]:

@@ -106,7 +106,7 @@ class StackCrops:
 
     def near_axes(self, places: Sequence[str], pixels: FloatArray, axes_mm: FloatArray, height_mm: float) -> FloatArray:
         """Return for each place the points (n, m, 3) at pixels (n, m, 2) of its crop that are nearest to a vertical
-        axis through x and y in mm, (n, 2), and to a usual height if the view does not tell.
+        axis through x and y in mm, (n, 2). Seen from nearly straight above, they are near ``height_mm`` instead.
         """
         rays = self.rays(places, pixels)
         slopes = rays[..., :2] / rays[..., 2:]

@@ -77,7 +77,7 @@ class _Spots:
 
 
 class TipChooser:
-    """Chooses the tips of stacks in pictures from one pose; ``usual_tip_mm`` is the height assumed from above."""
+    """Chooses the tips of stacks in pictures from one pose; ``usual_tip_mm`` is assumed where a height hardly shows."""
 
     def __init__(self, crops: StackCrops, network: StackNetwork, usual_tip_mm: float) -> None:
         self._crops = crops
