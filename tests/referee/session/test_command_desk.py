@@ -1,0 +1,96 @@
+"""The desk that takes commands of pages and brokers: who gives them, which are repetitions, and what is replied."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pytest
+
+from engine.registry import load
+from hardware.lights.signals import Mood, Signal
+from referee.commands.messages import ReplyDocument, Role
+from referee.commands.queue import CommandQueue
+from referee.commands.values import Announce, Reply
+from referee.session.command_desk import CommandDesk, CommandError, CommandFault
+from referee.session.feed import Snapshot
+from referee.session.table_port import SnapshotHub, TablePort
+from tests.guard import GUARD_S
+
+
+@dataclass(frozen=True)
+class Phone:
+    name: str = ""
+    role: Role = Role.PLAY
+    id: str = "p"
+
+
+class Desk:
+    """A desk whose commands are carried out at once; ``by`` are those who gave them."""
+
+    def __init__(self) -> None:
+        self.by: list[str] = []
+        self.port = TablePort(load("diaballik"), SnapshotHub(), CommandQueue(lambda: 0.0))
+        self.desk = CommandDesk(self.port, "somebody", "That needs the role {needs}.")
+
+    async def _serve(self) -> None:
+        while not (submitted := self.port.commands.take()):
+            await asyncio.sleep(0)
+        for one in submitted:
+            assert isinstance(one.command, Announce)
+            self.by.append(one.command.by)
+            one.respond(Reply(f"Done {len(self.by)}."))
+
+    async def give(self, phone: Phone = Phone(), **fields: str) -> ReplyDocument:
+        """Give a command that may be a repetition, and return the reply."""
+        serving = asyncio.ensure_future(self._serve())
+        try:
+            message = {"command": "announce", "text": "draw", **fields}
+            return await asyncio.wait_for(self.desk.take(phone, message), GUARD_S)
+        finally:
+            serving.cancel()
+
+
+def test_only_the_newest_500_requests_are_remembered() -> None:
+    on = Desk()
+
+    async def play() -> None:
+        first = [await on.give(request_id=f"r{number}") for number in range(501)]
+        assert await on.give(request_id="r1") == first[1]
+        assert await on.give(request_id="r0") != first[0], "carried out again"
+
+    asyncio.run(play())
+    assert len(on.by) == 502
+
+
+def test_a_command_is_by_the_person_it_names_else_by_its_sender() -> None:
+    on = Desk()
+
+    async def play() -> None:
+        for phone, fields in ((Phone("Ann"), {"by": "Ben"}), (Phone("Ann"), {}), (Phone(), {})):
+            await on.give(phone, **fields)
+
+    asyncio.run(play())
+    assert on.by == ["Ben", "Ann", "somebody"]
+
+
+def test_a_reply_has_the_number_of_the_newest_event() -> None:
+    on = Desk()
+    assert asyncio.run(on.give()) == ReplyDocument(words="Done 1.", refused=False, event_number=0)
+    on.port.snapshots(Snapshot(1, 7, Signal(Mood.WAITING), 0.0))
+    assert asyncio.run(on.give()).event_number == 7
+
+
+@pytest.mark.parametrize(
+    ("role", "fields", "fault", "words"),
+    [
+        (Role.LOOK, {"command": "hint"}, CommandFault.FORBIDDEN, "That needs the role play."),
+        (Role.PLAY, {"command": "agreed draw"}, CommandFault.FORBIDDEN, "That needs the role own."),
+        (Role.OWN, {"command": "dance"}, CommandFault.UNREADABLE, "That is not a command: "),
+    ],
+)
+def test_a_refused_command_says_why(role: Role, fields: Mapping[str, str], fault: CommandFault, words: str) -> None:
+    with pytest.raises(CommandError, match=words) as refused:
+        asyncio.run(Desk().desk.take(Phone(role=role), fields))
+    assert refused.value.fault is fault
