@@ -111,7 +111,8 @@ def test_a_face_counts_down_from_the_moment_it_was_made() -> None:
         face, paused="somebody paused it", time_s=0.5
     )
     assert clock.flag_falls_at_s("gold") == 60.0
-    assert started("delay 1+5").face(2.0).after(-3.0).delay_s == {"gold": 3}
+    delayed = started("delay 1+5").face(2.0)
+    assert delayed.after(-3.0).delay_s == replace(delayed, paused="a pause").after(2.0).delay_s == {"gold": 3}
 
 
 @pytest.mark.parametrize(
