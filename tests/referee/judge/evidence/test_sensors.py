@@ -46,11 +46,12 @@ def test_a_piece_that_only_a_sensor_misses_may_still_stand_there(deblockle: Any,
     assert not may_have_left(before, left, by_sight)
 
 
-def test_turns_that_leave_the_same_squares_taken_are_asked_about_and_listed(deblockle: Any) -> None:
+@pytest.mark.parametrize("trigger", [Trigger.RESTED, Trigger.DECLARED])
+def test_turns_that_leave_the_same_squares_taken_are_asked_about_and_listed(deblockle: Any, trigger: Trigger) -> None:
     state = known_start(deblockle)
     judge = JudgedGame(deblockle, belief=(deblockle.table.set_up(deblockle.table.appearance(state)),))
     _, looks = after(deblockle, judge.belief[0], "c1-b1=x-a2")
-    ruling = judge.consider(felt(deblockle, looks), Trigger.DECLARED)
+    ruling = judge.consider(felt(deblockle, looks), trigger)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert "c1-b1=x-a2" in ruling.verdict.candidates
     assert len(ruling.verdict.candidates) > 1
