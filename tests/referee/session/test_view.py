@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from referee.judge.stability import StableView
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.session.view import StallWatch, UnclearWatch, is_news
+from referee.session.view import OpenQuestion, StallWatch, UnclearWatch, is_news
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 SURE, DOUBTFUL = PlaceReading({"empty": 0.9, "gold": 0.1}), PlaceReading({"empty": 0.8, "gold": 0.2})
@@ -52,6 +53,30 @@ def test_a_verdict_is_news_if_it_says_more_than_the_one_shown(
     told: Verdict, shown: Verdict | None, unsettled: bool, expected: bool
 ) -> None:
     assert is_news(told, shown, unsettled=unsettled) is expected
+
+
+def test_a_question_about_unreadable_squares_is_open_until_the_newest_reading_reads_them() -> None:
+    def at_rest(*c3: PlaceReading) -> StableView:
+        return StableView(tuple(reading(number, c3=one, d4=DOUBTFUL) for number, one in enumerate(c3)), 0.0, {})
+
+    question = OpenQuestion(0.9)
+    assert not question.is_open(None)
+    question.take(verdict("ambiguous", places=("c3", "e5")), at_rest(SURE, HIDDEN))
+    views = [None, at_rest(SURE, HIDDEN), at_rest(HIDDEN, SURE), at_rest(SURE, SURE)]
+    assert [question.is_open(view) for view in views] == [True, True, False, False]
+    assert [question.is_read(view) for view in views if view is not None] == [False, False, True]
+    question.take(verdict("accepted"), at_rest(HIDDEN))
+    assert not question.is_open(None)
+
+
+def test_a_question_about_turns_is_open_until_the_table_shows_something_else() -> None:
+    before, after = (StableView((reading(1.0, c3=SURE),), 0.0, {"c3": look}) for look in ("empty", "gold"))
+    question = OpenQuestion(0.9)
+    question.take(verdict("ambiguous", places=("c3",)), before)
+    assert [question.is_open(view) for view in (None, before, after)] == [True, True, False]
+    assert not question.is_read(before)
+    question.close()
+    assert not question.is_open(before)
 
 
 def reading(time_s: float, *hindrances: Hindrance, **places: PlaceReading) -> Reading:
