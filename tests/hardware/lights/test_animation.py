@@ -70,6 +70,11 @@ def test_a_quiet_signal_lets_the_sound_end_and_a_new_sound_replaces_it() -> None
     assert quiet.next_tone_s(9.0) is None
 
 
+def test_a_single_steady_light_on_shared_leds_never_changes() -> None:
+    shown = Animation().followed_by(Signal(Mood.ACCEPTED, (Light.for_role("c1", LightRole.TURN),)), 50.0)
+    assert shown.next_alternation_s(50.5) is None
+
+
 def test_lights_that_share_leds_are_shown_one_after_the_other_in_order() -> None:
     shown = Animation().followed_by(
         Signal(
@@ -146,6 +151,7 @@ def test_a_light_without_dimming_changes_at_these_moments(pattern: Pattern, chan
     change_s = next_change_s(pattern, 0.0, smooth=False)
     for number, expected_ms in enumerate(changes_ms):
         assert change_s == expected_ms / 1000
+        assert brightness(pattern, change_s - 1e-6, smooth=False) == 1 - number % 2
         assert brightness(pattern, change_s, smooth=False) == number % 2
         change_s = next_change_s(pattern, change_s, smooth=False)
     assert (change_s is None) == (not changes_ms)

@@ -95,6 +95,13 @@ def test_brightness_scales_every_light() -> None:
     assert shown(Signal(Mood.WAITING), brightness=0.0) == [DARK] * 4
 
 
+def test_a_pulse_fades_on_every_light() -> None:
+    driver = PixelDriver("lights", Strip(), MAP)
+    driver.show(Signal(Mood.QUESTION, (Light.for_role("a1", LightRole.QUESTION),)), 0.0)
+    half = [round(channel / 2) for channel in Colour.PURPLE.value]
+    assert list(driver.frame(0.5)[:6]) == pytest.approx([*half, *half], abs=1)
+
+
 @pytest.mark.parametrize("brightness", [-0.1, 1.1, float("nan")])
 def test_a_brightness_out_of_range_is_refused(brightness: float) -> None:
     with pytest.raises(SettingError, match="expected 0 to 1"):
@@ -144,6 +151,7 @@ def test_an_output_that_needs_refreshing_gets_the_same_frame_again(clock, play: 
     with panel_of(clock, strip) as panel:
         panel.show(Signal(Mood.ACCEPTED, (Light.for_role("a1", LightRole.TURN),)))
         assert play(panel, clock.now_s + 10.5) == 10
+        panel.tick()
         assert len(strip.frames) == 11
         assert len(set(strip.frames)) == 1
 

@@ -128,7 +128,7 @@ def test_a_long_sentence_stays_on_one_line_and_markup_is_plain_text() -> None:
 
 
 def test_the_board_is_drawn_only_when_its_lights_change() -> None:
-    on = console()
+    on = console(width=20)
     driver = TerminalDriver(on, BOARD)
     driver.show(Signal(Mood.WAITING, words="Gold to play."), 0.0)
     assert written(on) == ""
@@ -172,4 +172,5 @@ def test_a_closed_output_is_a_driver_error() -> None:
 def test_the_status_line_names_every_mood(mood: Mood) -> None:
     line = status_line(Signal(mood))
     assert line.plain == f"[{mood.value}]"
+    assert str(line.spans[0].style).startswith("bold ")
     assert MOOD_STYLES[mood].meaning
