@@ -78,7 +78,7 @@ class TerminalDriver:
         lights_changed = self._shown is None or signal.lights != self._shown.lights
         try:
             if lights_changed and signal.lights:
-                self._console.print(render(signal, self._grid), soft_wrap=True, highlight=False)
+                self._console.print(render(signal, self._grid), soft_wrap=True)
             if self._bell and signal.sound is not Sound.SILENCE:
                 self._console.bell()
         except (OSError, ValueError) as error:

@@ -70,9 +70,10 @@ def test_a_quiet_signal_lets_the_sound_end_and_a_new_sound_replaces_it() -> None
     assert quiet.next_tone_s(9.0) is None
 
 
-def test_a_single_steady_light_on_shared_leds_never_changes() -> None:
-    shown = Animation().followed_by(Signal(Mood.ACCEPTED, (Light.for_role("c1", LightRole.TURN),)), 50.0)
-    assert shown.next_alternation_s(50.5) is None
+@pytest.mark.parametrize(("role", "change_s"), [(LightRole.TURN, None), (LightRole.QUESTION, 50.5)])
+def test_a_single_light_on_shared_leds_only_changes_with_its_pattern(role: LightRole, change_s: float | None) -> None:
+    shown = Animation().followed_by(Signal(Mood.ACCEPTED, (Light.for_role("c1", role),)), 50.0)
+    assert shown.next_alternation_s(50.1) == change_s
 
 
 def test_lights_that_share_leds_are_shown_one_after_the_other_in_order() -> None:

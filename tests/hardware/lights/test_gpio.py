@@ -39,6 +39,7 @@ def panel_of(clock, *drivers: Driver) -> Panel:
         (LightRole.PUT_RIGHT, [(0.0, 1), (0.15, 0), (0.35, 1), (0.5, 0), (1.4, 1), (1.55, 0), (1.75, 1), (1.9, 0)]),
         (LightRole.QUESTION, [(0.0, 1), (0.5, 0), (1.5, 1)]),
         (LightRole.UNFINISHED, [(0.0, 1), (1.7, 0), (2.0, 1)]),
+        (LightRole.OPPONENT, [(0.0, 1), (1.3, 0), (1.5, 1), (1.8, 0), (2.0, 1)]),
         (LightRole.HINT, [(0.0, 1), (0.1, 0), (2.0, 1)]),
     ],
 )
@@ -49,8 +50,9 @@ def test_a_place_light_switches_at_the_times_of_its_role(
     with panel_of(clock, PlaceLed("c3", 17, pin_factory=plain_pins)) as panel:
         pin.clear_states()
         panel.show(Signal(Mood.FAULT, (Light.for_role("c3", role),)))
-        play(panel, clock.now_s + 2.0)
+        ticks = play(panel, clock.now_s + 2.0)
         assert history(pin) == expected
+        assert ticks == len(expected) - 1
         pin.assert_states_and_times([(0.0, False), (0.0, True)])
 
 
@@ -189,7 +191,7 @@ def test_a_pin_in_use_is_named_with_its_use_and_a_remedy(clock, plain_pins: Mock
 
 
 def test_a_status_light_with_one_busy_pin_frees_the_others(clock, plain_pins: MockFactory) -> None:
-    with LED(26, pin_factory=plain_pins), pytest.raises(PinError, match="status light") as refused:
+    with LED(26, pin_factory=plain_pins), pytest.raises(PinError, match=r"status light \(GPIO13, 19, 26\)") as refused:
         StatusLed((13, 19, 26), pin_factory=plain_pins)
     for number in (13, 19):
         LED(number, pin_factory=plain_pins).close()
