@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -359,6 +360,15 @@ def test_the_end_stops_the_clock(table: Any, start: Any) -> None:
     on.show(start, 5)
     assert left(on) == (58, 60)
     assert face(on).running == ()
+
+
+def test_a_running_clock_is_recorded_every_ten_seconds(table: Any, start: Any) -> None:
+    on = begun(table, start, "game 2")
+    on.show(start, 25)
+    recorded_s = [event.frame_time_s for _, event in on.journal.events() if event.frame_time_s is not None]
+    assert [later - earlier for earlier, later in itertools.pairwise(recorded_s)] == pytest.approx(
+        [10, 10], abs=1.1 * FRAME_S
+    )
 
 
 def test_a_restart_keeps_the_times_and_the_pause_counts_for_nobody(
