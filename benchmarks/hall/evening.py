@@ -239,13 +239,14 @@ class Evening:
             )
             if Counter({key: count for key, count in ended.items() if key[0] == feed.table}) != games:
                 measured.faults.append(f"{feed.table}: {len(games)} games have ended, and the hall has other results")
-        twice = [key for feed in self._feeds for key, count in feed.carried_out.items() if count != 1]
-        measured.faults += [f"order {key} was carried out more than once" for key in twice]
-        done = {key for feed in self._feeds for key in feed.carried_out}
-        for key, status in _rulings(self._plan.store):
-            measured.orders += 1
-            if status != "done" or key not in done:
-                measured.faults.append(f"order {key} is {status}")
+        done = {key for feed in self._feeds for key in feed.answers}
+        rulings = dict(_rulings(self._plan.store))
+        measured.orders = len(rulings)
+        unknown = sorted(done - rulings.keys())
+        measured.faults += [f"order {key} was carried out, and the hall doesn't have it" for key in unknown]
+        measured.faults += [
+            f"order {key} is {status}" for key, status in rulings.items() if status != "done" or key not in done
+        ]
         if measured.orders != self._orders_given:
             measured.faults.append(f"{self._orders_given} orders were given, and the hall has {measured.orders}")
         measured.events = sum(len(feed.events) for feed in self._feeds)

@@ -83,8 +83,7 @@ def script(seed: int) -> Script:
 class Feed:
     """A simulated table, whose journal survives a restart of ``run``.
 
-    ``answers`` holds the answers by request id, ``carried_out`` how often each order was executed. An idle table only
-    answers.
+    ``answers`` holds the answers to the orders it carried out, by request id. An idle table only answers.
     """
 
     table: str
@@ -93,7 +92,6 @@ class Feed:
     began: datetime = field(default_factory=lambda: datetime(2026, 1, 1, tzinfo=UTC))
     events: list[TableEvent] = field(default_factory=list)
     answers: dict[str, Answer] = field(default_factory=dict)
-    carried_out: dict[str, int] = field(default_factory=dict)
     game_number: int = 0
     is_idle: bool = False
     sent: int = 0
@@ -246,7 +244,6 @@ class Feed:
         """Carry an order out, once for each request id."""
         request_id = str(order["request_id"])
         if request_id not in self.answers:
-            self.carried_out[request_id] = self.carried_out.get(request_id, 0) + 1
             if order["command"] == "new game":
                 first, second = order["players"].values()
                 self.begin((first, second), self.rng.randrange(_KINDS_OF_GAMES), request_id)

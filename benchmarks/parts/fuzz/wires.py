@@ -55,9 +55,9 @@ def _packets(sent: Iterable[messages.Message]) -> Sequence[bytes]:
     return [bytes((kind,)) + payload for kind, payload in map(encode_message, sent)]
 
 
-def _frames(data: bytes, sequence: int) -> bytes:
+def _frames(data: bytes) -> bytes:
     """An input unchanged, then as the payload of a valid packet, which passes the checksum."""
-    packet = Packet(data[0], _SESSION, sequence, 1, data[1 : 1 + LARGEST_PAYLOAD]) if data else None
+    packet = Packet(data[0], _SESSION, 0, 1, data[1 : 1 + LARGEST_PAYLOAD]) if data else None
     return data + b"\0" + (packet_frame(packet) if packet is not None else b"")
 
 
@@ -70,7 +70,7 @@ def _host(data: bytes) -> None:
     link.begin(0.0, _SESSION)
     link.outgoing(0.0)
     link.receive(packet_frame(Packet(Kind.WELCOME, _SESSION, 0, 0, encode_message(_WELCOME)[1])), 0.1)
-    link.receive(_frames(data, 0), 0.2)
+    link.receive(_frames(data), 0.2)
     link.outgoing(0.3)
     link.next_due_s(0.4)
 
@@ -91,7 +91,7 @@ def _device(data: bytes) -> None:
     device = Device(board, _pins())
     board.receive(packet_frame(Packet(Kind.HELLO, _SESSION, 0, 0, encode_message(messages.Hello(1, 1))[1])))
     device.step()
-    board.receive(_frames(data, 0))
+    board.receive(_frames(data))
     while board.has_input:
         device.step()
     device.step()

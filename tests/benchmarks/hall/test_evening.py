@@ -58,3 +58,11 @@ def test_an_order_that_the_hall_never_stored_is_a_fault(tmp_path: Path) -> None:
     evening._orders_given = 1
     evening._compare()
     assert evening._measured.faults == ["1 orders were given, and the hall has 0"]
+
+
+def test_an_order_that_the_hall_has_forgotten_is_a_fault(tmp_path: Path) -> None:
+    evening = evening_of(tmp_path, copies=1, winner=None)
+    evening._feeds[0].carry_out({"request_id": "7", "command": "note"})
+    evening._feeds[0].events.pop()
+    evening._compare()
+    assert evening._measured.faults == ["order 7 was carried out, and the hall doesn't have it"]

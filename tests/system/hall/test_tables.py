@@ -116,7 +116,7 @@ def test_tables_broker_and_hall_may_stop_in_any_order(broker: Mosquitto, tmp_pat
         ruling = hall.rule("table-1", {"command": "take back"}, "Ann")
         line.send_now()
         await club.until(lambda: hall.rulings.newest("table-1", 1)[0].status is Status.DONE)
-        assert feeds[1].carried_out == {ruling.request_id: 1}
+        assert sum(event.request_id == ruling.request_id for event in feeds[1].events) == 1
         await stopped(*club.playing)
         # Nothing more happens at the tables; they only answer requests.
         for feed in feeds:
