@@ -239,18 +239,15 @@ def leaning(trays: int, seed: int, networks: Networks) -> None:
 @click.argument("photos", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--every", is_flag=True, help="Read all photographs, not only those that were never trained on.")
 @click.option("--worst", default=10, show_default=True, help="How many wrong photographs to name.")
-@click.option("--weights", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Other weights.")
 @click.option("--speed", "timing", is_flag=True, help="Time a tray of six dice beside ArUco.")
 @click.option("--stress", "trays", default=0, metavar="N", help="Read N rendered trays under each hardship.")
 @click.option("--leaning", "leans", default=0, metavar="N", help="Read N rendered trays for each lean of dice.")
 @click.option("--seed", default=1, show_default=True, help="Seed of the rendered trays.")
-def main(
-    photos: Path | None, every: bool, worst: int, weights: Path | None, timing: bool, trays: int, leans: int, seed: int
-) -> None:
+def main(photos: Path | None, every: bool, worst: int, timing: bool, trays: int, leans: int, seed: int) -> None:
     """Read the dice in PHOTOS, or in rendered trays, and compare them with the truth."""
     if photos is None and not (timing or trays or leans):
         raise click.UsageError("give a folder of photographs, --speed, --stress or --leaning")
-    networks = shipped() if weights is None else Networks(weights)
+    networks = shipped()
     if trays:
         stress(trays, seed, networks)
     if leans:

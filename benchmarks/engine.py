@@ -52,7 +52,6 @@ from benchmarks.parts.engine_speed import (
     time_of,
 )
 from benchmarks.parts.turns_showing import findings, print_findings
-from engine.errors import OptionError
 from engine.registry import games as known_games
 from engine.registry import load
 
@@ -64,19 +63,9 @@ _PLAIN_WIDTH = 130
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed of turns, dice and positions.")
 @click.option("--repetitions", default=5, show_default=True, type=click.IntRange(1), help="Runs of each measurement.")
 @click.option("--seconds", default=1.0, show_default=True, type=click.FloatRange(0.01, 60), help="Time of each run.")
-@click.option("--count-seconds", default=3.0, show_default=True, type=click.FloatRange(0.01), help="Longest count.")
 @click.option("--game", "only", multiple=True, type=click.Choice(known_games()), help="Only this game; repeatable.")
-@click.option("--option", "given", multiple=True, metavar="NAME=VALUE", help="A rule option; needs exactly one --game.")
 @click.option("--quick", is_flag=True, help="Short measurements, only to check that it runs.")
-def main(
-    seed: int,
-    repetitions: int,
-    seconds: float,
-    count_seconds: float,
-    only: tuple[str, ...],
-    given: tuple[str, ...],
-    quick: bool,
-) -> None:
+def main(seed: int, repetitions: int, seconds: float, only: tuple[str, ...], quick: bool) -> None:
     """Measure and report."""
     chess = load_chess()
     if chess is None:
@@ -86,6 +75,7 @@ def main(
             err=True,
         )
         sys.exit(2)
+    count_seconds = 3.0
     if quick:
         repetitions, seconds, count_seconds = 3, 0.05, 0.2
     console = console_for(_PLAIN_WIDTH)
@@ -93,13 +83,7 @@ def main(
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
         f"python-chess {chess.__version__}; seed {seed}, one thread"
     )
-    if given and len(only) != 1:
-        raise click.UsageError("an option belongs to one game; give --game with it")
-    try:
-        options = dict(each.partition("=")[::2] for each in given)
-        starts = {name: load(name).rules.new(options) for name in known_games() if not only or name in only}
-    except OptionError as error:
-        raise click.UsageError(str(error)) from error
+    starts = {name: load(name).rules.new() for name in known_games() if not only or name in only}
     # Keep the garbage collector from scanning long-lived objects during a measurement.
     gc.collect()
     gc.freeze()

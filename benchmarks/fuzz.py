@@ -4,7 +4,8 @@ Run: python benchmarks/fuzz.py --inputs 10000 [--parser journal] [--seed 1]
 
 Each input is a valid one with bytes, words, numbers or nesting changed; one that is rejected at a new line of code is
 changed further. A parser must accept an input, or reject it with one of its documented errors, within a second of
-processor time; peak memory may grow by 768 MiB. Failing inputs are saved for ``--replay``. Exit code 1 when any failed.
+processor time; peak memory may grow by 768 MiB. Failing inputs are saved in ``fuzz-faults`` for ``--replay``. Exit code
+1 when any failed.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ from benchmarks.parts.fuzz.run import Fuzzed, Parser, fuzz, parse_once
 PARSERS: dict[str, Parser] = {
     parser.name: parser for room in (wires, requests, halls, files, typed) for parser in room.PARSERS
 }
+_FAULTS = Path("fuzz-faults")
+"""The folder of failing inputs."""
 _ADDRESS_SPACE_BYTES = 6 * 1024**3
 """A larger allocation fails at once, so that other programs keep their memory."""
 
@@ -40,15 +43,8 @@ _ADDRESS_SPACE_BYTES = 6 * 1024**3
 @click.option("--parser", "names", multiple=True, type=click.Choice(sorted(PARSERS)), help="Only this one; repeatable.")
 @click.option("--inputs", default=10_000, show_default=True, type=click.IntRange(min=1), help="Inputs for each parser.")
 @click.option("--seed", default=1, show_default=True, help="The same seed gives the same inputs.")
-@click.option(
-    "--keep",
-    default=Path("fuzz-faults"),
-    show_default=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder for failing inputs.",
-)
 @click.option("--replay", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Only this one input.")
-def main(names: tuple[str, ...], inputs: int, seed: int, keep: Path, replay: Path | None) -> None:
+def main(names: tuple[str, ...], inputs: int, seed: int, replay: Path | None) -> None:
     """Fuzz the parsers; exit code 1 when an input crashes one, hangs or takes too much memory."""
     resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE_BYTES, _ADDRESS_SPACE_BYTES))
     console = console_for(120)
@@ -75,7 +71,7 @@ def main(names: tuple[str, ...], inputs: int, seed: int, keep: Path, replay: Pat
             )
             table.add_row(parser.name, *(f"{cell:,}" for cell in cells))
             PROGRESS.print(f"{parser.name}: {', '.join(map(str, cells))}")
-            _print_findings(done, keep)
+            _print_findings(done)
             met = met and done.met
     console.print(table)
     sys.exit(0 if met else 1)
@@ -85,11 +81,11 @@ def _count(progress: Progress, bar: TaskID, count: int) -> None:
     progress.update(bar, completed=count)
 
 
-def _print_findings(done: Fuzzed, keep: Path) -> None:
+def _print_findings(done: Fuzzed) -> None:
     """Print the failing inputs and save them."""
     for fault in done.faults:
-        keep.mkdir(exist_ok=True)
-        path = keep / f"{done.parser.replace(' ', '-')}-{hashlib.sha256(fault.data).hexdigest()[:8]}"
+        _FAULTS.mkdir(exist_ok=True)
+        path = _FAULTS / f"{done.parser.replace(' ', '-')}-{hashlib.sha256(fault.data).hexdigest()[:8]}"
         path.write_bytes(fault.data)
         PROGRESS.print(f"  {fault.error}\n  at {fault.location}\n  kept in {path}", soft_wrap=True)
 

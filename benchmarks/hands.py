@@ -229,9 +229,9 @@ def board_corners_px(setting: Setting) -> FloatArray:
     return project(setting.camera, setting.pose, board.bounds_mm.corners_mm(board.height_mm))
 
 
-def judge_game(seed: int, hardness: float, turns: int) -> bool:
+def judge_game(seed: int, turns: int) -> bool:
     """Watch a game on a virtual table drawn from the seed; print the results, say whether all targets are met."""
-    setting, truth = varied_setting(seed, hardness), TruthLog()
+    setting, truth = varied_setting(seed, 0.7), TruthLog()
     table = VirtualTable(seed, GameOptions(turns=turns, habits=Habits(rest_share=0.5)), setting=setting, truth=truth)
     watched = watch(table.frames(), board_corners_px(setting))
     results = list(zip(truth.frames, watched.kinds, strict=True))
@@ -266,7 +266,6 @@ def judge_game(seed: int, hardness: float, turns: int) -> bool:
 @click.option("--games", type=int, help="Games on the virtual table [default: none with CLIP, else 4].")
 @click.option("--turns", default=4, show_default=True, help="Turns in each game.")
 @click.option("--variant", "variants", multiple=True, help="Only this variant of CLIP; repeatable [default: all].")
-@click.option("--hardness", default=0.7, show_default=True, help="How awkward the tables are, 0 to 1.")
 def main(
     clip: Path | None,
     corners: str | None,
@@ -276,7 +275,6 @@ def main(
     seed: int,
     games: int | None,
     turns: int,
-    hardness: float,
     variants: tuple[str, ...],
 ) -> None:
     """Check whether a hand is ever taken for a clear board, in CLIP and on the virtual table."""
@@ -296,7 +294,7 @@ def main(
             good &= judge_film(watched, numbers(hands), numbers(shadows), every, fps)
     count = (0 if clip else 4) if games is None else games
     for number in track(range(count), "Watching games", console=PROGRESS, disable=not count):
-        good &= judge_game(seed + number, hardness, turns)
+        good &= judge_game(seed + number, turns)
     sys.exit(0 if good else 1)
 
 

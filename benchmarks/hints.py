@@ -22,14 +22,12 @@ from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
 
-import json
 import os
 import platform
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from multiprocessing import get_context
-from typing import TextIO
 
 import click
 from rich.console import Console
@@ -57,51 +55,42 @@ _PLAIN_WIDTH = 150
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed of openings, dice and turns.")
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(1), help="Games at a time.")
 @click.option("--game", "only", multiple=True, type=click.Choice(known_games()), help="Only this game; repeatable.")
-@click.option("--opponent", type=click.Choice(OPPONENTS), help="Only against this player.")
 @click.option("--quick", is_flag=True, help="Few games and positions, only to check that it runs.")
-@click.option("--positions", default=40, show_default=True, type=click.IntRange(0), help="Hints timed for each game.")
 @click.option("--endings", is_flag=True, help="Only check that games of hints against themselves end.")
 @click.option("--strengths", is_flag=True, help="Only plot how strength grows with time, from 0.05 to 1.6 s.")
 @click.option("--strength-games", default=20, show_default=True, type=click.IntRange(2), help="Games at each time.")
 @click.option("--plot", default=PICTURE, show_default=True, type=click.Path(path_type=Path), help="Where to plot it.")
-@click.option("--out", type=click.File("a"), help="Add every game played to this file, a line of JSON each.")
 def main(
     games: int,
     seconds: float,
     seed: int,
     jobs: int,
     only: tuple[str, ...],
-    opponent: Opponent | None,
     quick: bool,
-    positions: int,
     endings: bool,
     strengths: bool,
     strength_games: int,
     plot: Path,
-    out: TextIO | None,
 ) -> None:
     """Play, measure, report."""
     console = console_for(_PLAIN_WIDTH)
     console.print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}; {jobs} at a time")
     chosen = [name for name in known_games() if not only or name in only]
-    games, positions = (4, min(positions, 6)) if quick else (games, positions)
+    games, positions = (4, 6) if quick else (games, 40)
     if strengths:
         pairings = _strength_pairings(chosen)
-        played = _play_all(pairings, strength_games, seed, jobs, console, out)
+        played = _play_all(pairings, strength_games, seed, jobs, console)
         # The growth of strength has no target.
         scores = [replace(score, target=None) for score in played]
         print_scores(scores, console)
         plot_strength({name: [one for one in scores if one.pairing.game == name] for name in chosen}, plot)
         console.print(f"The plot is in {plot}.")
         return
-    opponents = OPPONENTS if opponent is None else (opponent,)
     itself = [Pairing(name, "itself", seconds, FOR_POINTS.get(name, ())) for name in chosen]
-    pairings = itself if endings else _judged_pairings(chosen, opponents, seconds)
-    if not pairings:
-        raise click.UsageError(f"{', '.join(chosen)} has no target against {opponent}; leave out --opponent")
-    scores = _play_all(pairings, games, seed, jobs, console, out)
+    pairings = itself if endings else _judged_pairings(chosen, seconds)
+    scores = _play_all(pairings, games, seed, jobs, console)
     print_scores(scores, console)
-    timings = _time_all(chosen, seconds, positions, seed) if positions and not endings else []
+    timings = [] if endings else _time_all(chosen, seconds, positions, seed)
     if timings:
         print_timings(timings, console)
     met = all(score.met for score in scores) and all(timing.met for timing in timings)
@@ -109,15 +98,12 @@ def main(
     sys.exit(0 if met else 1)
 
 
-def _judged_pairings(chosen: Sequence[str], opponents: Sequence[Opponent], seconds: float) -> list[Pairing]:
+def _judged_pairings(chosen: Sequence[str], seconds: float) -> list[Pairing]:
     """Give the pairings that have a target."""
-    pairings = [Pairing(name, who, seconds) for name in chosen if name in TWO_PLAYER for who in opponents]
-    pairings += [
-        Pairing(name, "greedy", seconds, FOR_POINTS[name], points=True)
-        for name in chosen
-        if name in FOR_POINTS and "greedy" in opponents
+    pairings = [Pairing(name, who, seconds) for name in chosen if name in TWO_PLAYER for who in OPPONENTS]
+    return pairings + [
+        Pairing(name, "greedy", seconds, FOR_POINTS[name], points=True) for name in chosen if name in FOR_POINTS
     ]
-    return pairings
 
 
 def _strength_pairings(chosen: Sequence[str]) -> list[Pairing]:
@@ -134,9 +120,7 @@ def _strength_pairings(chosen: Sequence[str]) -> list[Pairing]:
     return pairings
 
 
-def _play_all(
-    pairings: Sequence[Pairing], games: int, seed: int, jobs: int, console: Console, out: TextIO | None
-) -> list[PairingScore]:
+def _play_all(pairings: Sequence[Pairing], games: int, seed: int, jobs: int, console: Console) -> list[PairingScore]:
     """Play all games, several at a time, and score each pairing."""
     plans = [plan for pairing in pairings for plan in plans_of(pairing, games, seed)]
     games_of: dict[Pairing, list[Played]] = {pairing: [] for pairing in pairings}
@@ -146,9 +130,6 @@ def _play_all(
 
     for game in all_played(play, plans, jobs, console, describe):
         games_of[game.plan.pairing].append(game)
-        if out is not None:
-            out.write(json.dumps(asdict(game)) + "\n")
-            out.flush()
     return [score_of(pairing, games_of[pairing]) for pairing in pairings]
 
 

@@ -54,22 +54,24 @@ _UNBROKEN_FRAMES = 200_000
 _SHARD_BYTES = 1_000_000
 _FRAMES_A_PRESS = 500
 _SHARD_PRESSES = 500
+_SHARE = 0.05
+"""Share of frames with each fault."""
 _SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2)
 _MESSAGE_EVERY_S = 0.05
 _SLOW_S, _QUICK_SLOW_S = 60.0, 6.0
 
 
-def exchange(seed: int, frames: int, share: float) -> Exchanged:
+def exchange(seed: int, frames: int) -> Exchanged:
     """Run an exchange with all faults and interruptions."""
-    result = Exchange(wire_faults(share), seed).run(frames)
-    result.again = f"--again {seed} --frames {frames} --share {share}"
+    result = Exchange(wire_faults(_SHARE), seed).run(frames)
+    result.again = f"--again {seed} --frames {frames}"
     return result
 
 
-def exchange_unbroken(seed: int, frames: int, share: float) -> Exchanged:
+def exchange_unbroken(seed: int, frames: int) -> Exchanged:
     """Run an exchange without restarts, so that sequence numbers wrap, and with reordered frames."""
-    result = Exchange(wire_faults(share, with_outages=False, overtakes=True), seed).run(frames)
-    result.again = f"--again {seed} --frames {frames} --share {share} --unbroken"
+    result = Exchange(wire_faults(_SHARE, with_outages=False, overtakes=True), seed).run(frames)
+    result.again = f"--again {seed} --frames {frames} --unbroken"
     return result
 
 
@@ -94,12 +96,8 @@ def latencies(seed: int, frames: int, share: float) -> dict[str, list[float]]:
     type=click.IntRange(1),
     help="Bytes for each parser.",
 )
-@click.option(
-    "--share", default=0.05, show_default=True, type=click.FloatRange(0, 0.3), help="Of frames, for each fault."
-)
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Exchanges are seed, seed + 1, ...")
 @click.option("--jobs", default=2, show_default=True, type=click.IntRange(1), help="Processes.")
-@click.option("--round-trips", default=3000, show_default=True, type=click.IntRange(100), help="For each program.")
 @click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Plot the latencies here.")
 @click.option("--quick", is_flag=True, help="A hundredth of everything, only to check that it runs.")
 @click.option("--again", type=click.IntRange(0), help="Only the exchange with this seed.")
@@ -107,10 +105,8 @@ def latencies(seed: int, frames: int, share: float) -> dict[str, list[float]]:
 def main(
     frames: int,
     byte_count: int,
-    share: float,
     seed: int,
     jobs: int,
-    round_trips: int,
     plot: Path | None,
     quick: bool,
     again: int | None,
@@ -118,21 +114,21 @@ def main(
 ) -> None:
     """Measure and report."""
     if quick:
-        frames, byte_count, round_trips = frames // 100, byte_count // 100, max(100, round_trips // 10)
+        frames, byte_count = frames // 100, byte_count // 100
     console = console_for(_PLAIN_WIDTH)
     console.print(
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
         f"pyserial {version('pyserial')}; seed {seed}, {jobs} at a time"
     )
     if again is not None:
-        one = (exchange_unbroken if unbroken else exchange)(again, frames, share)
-        sys.exit(_print_criteria(print_exchanges([one], share, frames, console), console))
+        one = (exchange_unbroken if unbroken else exchange)(again, frames)
+        sys.exit(_print_criteria(print_exchanges([one], _SHARE, frames, console), console))
     # Before other processes compete for the cores.
-    lines = print_serial(compare(round_trips, *((0.2, 2) if quick else (1.0, 6))), console)
+    lines = print_serial(compare(300, 0.2, 2) if quick else compare(3000, 1.0, 6), console)
     with processes(jobs) as pool, counting_bar(console) as progress:
-        exchanges = gathered(_exchange_all(pool, frames, share, seed), "exchanges", progress)
-        lines += print_exchanges(exchanges, share, frames, console)
-        lines += print_presses(gathered(_press_all(pool, frames, share, seed), "presses", progress), console)
+        exchanges = gathered(_exchange_all(pool, frames, seed), "exchanges", progress)
+        lines += print_exchanges(exchanges, _SHARE, frames, console)
+        lines += print_presses(gathered(_press_all(pool, frames, seed), "presses", progress), console)
         slow_s = _QUICK_SLOW_S if quick else _SLOW_S
         slow_lines = [pool.submit(show_lights, baud, lights, slow_s) for baud in BAUDS for lights in LIGHTS]
         slow = gathered(slow_lines, "slow lines", progress)
@@ -148,21 +144,21 @@ def main(
     sys.exit(_print_criteria(lines, console))
 
 
-def _exchange_all(pool: Executor, frames: int, share: float, seed: int) -> list[Future[Exchanged]]:
+def _exchange_all(pool: Executor, frames: int, seed: int) -> list[Future[Exchanged]]:
     unbroken = min(_UNBROKEN_FRAMES, frames // 4)
-    futures = [pool.submit(exchange_unbroken, seed, unbroken, share)] if unbroken else []
+    futures = [pool.submit(exchange_unbroken, seed, unbroken)] if unbroken else []
     left = frames - unbroken
     while left > 0:
-        futures.append(pool.submit(exchange, seed + len(futures), min(left, _SHARD_FRAMES), share))
+        futures.append(pool.submit(exchange, seed + len(futures), min(left, _SHARD_FRAMES)))
         left -= _SHARD_FRAMES
     return futures
 
 
-def _press_all(pool: Executor, frames: int, share: float, seed: int) -> list[Future[Pressed]]:
+def _press_all(pool: Executor, frames: int, seed: int) -> list[Future[Pressed]]:
     count = max(1, frames // _FRAMES_A_PRESS)
     starts = range(0, count, _SHARD_PRESSES)
     return [
-        pool.submit(press_buttons, seed + number, min(_SHARD_PRESSES, count - start), share)
+        pool.submit(press_buttons, seed + number, min(_SHARD_PRESSES, count - start), _SHARE)
         for number, start in enumerate(starts)
     ]
 

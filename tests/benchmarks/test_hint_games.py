@@ -10,9 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from benchmarks.hints import main
 from benchmarks.parts import hint_games
 from benchmarks.parts.hint_games import (
     HintGamePlan,
@@ -148,8 +146,3 @@ def test_the_plot_is_written(tmp_path: Path) -> None:
     }
     plot_strength(lines, path)
     assert path.read_bytes().startswith(b"\x89PNG")
-
-
-def test_games_without_a_target_against_an_opponent_are_refused() -> None:
-    refused = CliRunner().invoke(main, ["--game", "number-drop", "--opponent", "random", "--positions", "0"])
-    assert (refused.exit_code, "has no target against random" in refused.output) == (2, True)
