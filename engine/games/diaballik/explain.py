@@ -73,14 +73,6 @@ _RELAXATIONS = (
 """Likeliest violation first, among violations with the same number of actions."""
 
 
-class _RelaxedTurn(NamedTuple):
-    """A turn in progress with one rule relaxed, and the moves and passes left in it."""
-
-    turn: TurnInProgress
-    moves: int
-    passes: int
-
-
 def breaches_of_result(turn: TurnInProgress, result: Side) -> tuple[Breach, ...]:
     """List the rules broken by a turn whose result for the mover's pieces and ball no legal turn has."""
     if (turn.pieces & ~result.pieces, result.pieces & ~turn.pieces) == (1 << turn.ball, 1 << result.ball):
@@ -88,7 +80,8 @@ def breaches_of_result(turn: TurnInProgress, result: Side) -> tuple[Breach, ...]
     changed = set_of((turn.ball, result.ball)) | (turn.pieces ^ result.pieces)
     for length in range(1, MOST_ACTIONS + 2):
         for relaxation in _RELAXATIONS:
-            found = _search(_RelaxedTurn(turn, relaxation.moves, relaxation.passes), result, length, relaxation)
+            relaxed = turn._replace(moves_left=relaxation.moves, passes_left=relaxation.passes)
+            found = _search(relaxed, result, length, relaxation)
             if found is not None and relaxation.moves > MOST_MOVES:
                 return (_too_many_moves(turn, result),)
             breach = None if found is None else _first_breach(turn, found)
@@ -144,26 +137,24 @@ def _carried_breach(start: int, end: int) -> Breach:
     return Breach("carrier-moved", sentence, remedy, (PLACES[start], PLACES[end]))
 
 
-def _search(now: _RelaxedTurn, result: Side, length: int, relaxation: _Relaxation) -> tuple[Action, ...] | None:
-    turn = now.turn
+def _search(turn: TurnInProgress, result: Side, length: int, relaxation: _Relaxation) -> tuple[Action, ...] | None:
+    """Return that many actions which lead to the result with one rule relaxed, or ``None``."""
     apart = (turn.pieces ^ result.pieces).bit_count()
     if not length:
         return () if turn.side == result else None
-    if apart > 2 * min(length, now.moves) or (turn.ended and not relaxation.after_goal):
+    if apart > 2 * min(length, turn.moves_left) or (turn.ended and not relaxation.after_goal):
         return None
-    for action in _relaxed_actions(now, result, relaxation):
+    for action in _relaxed_actions(turn, result, relaxation):
         after = turn.after(action)
         if not action.passes and action.start == turn.ball:
             after = after._replace(ball=action.end)
-        left = _RelaxedTurn(after, now.moves - (not action.passes), now.passes - action.passes)
-        rest = _search(left, result, length - 1, relaxation)
+        rest = _search(after, result, length - 1, relaxation)
         if rest is not None:
             return (action, *rest)
     return None
 
 
-def _relaxed_actions(now: _RelaxedTurn, result: Side, relaxation: _Relaxation) -> Iterator[Action]:
-    turn = now.turn
+def _relaxed_actions(turn: TurnInProgress, result: Side, relaxation: _Relaxation) -> Iterator[Action]:
     if turn.pieces != result.pieces:
         empty = EVERY & ~(turn.pieces | turn.foes)
         movers = turn.pieces if relaxation.carrier else turn.pieces & ~(1 << turn.ball)
@@ -175,7 +166,7 @@ def _relaxed_actions(now: _RelaxedTurn, result: Side, relaxation: _Relaxation) -
                 reach |= _jumps(start, turn.pieces | turn.foes)
             for end in members(reach & empty):
                 yield Action(start, end, passes=False)
-    if now.passes and turn.ball != result.ball:
+    if turn.passes_left and turn.ball != result.ball:
         own = turn.pieces & ~(1 << turn.ball)
         to = receivers(turn)
         if relaxation.any_line:
@@ -183,7 +174,7 @@ def _relaxed_actions(now: _RelaxedTurn, result: Side, relaxation: _Relaxation) -
         if relaxation.anywhere:
             to = own
         for end in members(to):
-            if now.passes > 1 or end == result.ball or relaxation.carrier:
+            if turn.passes_left > 1 or end == result.ball or relaxation.carrier:
                 yield Action(turn.ball, end, passes=True)
 
 

@@ -182,6 +182,6 @@ def _in_hand(turn: TurnInProgress) -> Iterator[tuple[dict[str, LookName], str]]:
         for square in members(turn.pieces & ~(1 << turn.ball)):
             place = PLACES[square]
             yield {place: EMPTY}, f"Put down the {turn.player} piece you picked up from {place}."
-    if turn.pass_left:
+    if turn.passes_left:
         change = {PLACES[turn.ball]: LOOK_TABLE.look_of[turn.player, False]}
         yield change, f"Put {turn.player}'s ball down on the piece that gets it."

@@ -40,7 +40,7 @@ MOST_ACTIONS = 3
 
 
 class TurnInProgress(NamedTuple):
-    """A turn in progress: options, player, the opponent's pieces, own pieces and ball, and the moves and pass left."""
+    """A turn in progress: options, player, the opponent's pieces, own pieces and ball, and the moves and passes left."""
 
     player: str
     options: DiaballikOptions
@@ -48,7 +48,7 @@ class TurnInProgress(NamedTuple):
     pieces: int
     ball: int
     moves_left: int = MOST_MOVES
-    pass_left: bool = True
+    passes_left: int = 1
 
     @property
     def side(self) -> Side:
@@ -65,7 +65,7 @@ class TurnInProgress(NamedTuple):
     def after(self, action: Action) -> TurnInProgress:
         """Return the turn after one more action, which must be legal."""
         if action.passes:
-            return self._replace(ball=action.end, pass_left=False)
+            return self._replace(ball=action.end, passes_left=self.passes_left - 1)
         return self._replace(pieces=self.pieces ^ (1 << action.start | 1 << action.end), moves_left=self.moves_left - 1)
 
 
@@ -90,7 +90,7 @@ def actions(turn: TurnInProgress) -> Iterator[Action]:
         for start in members(turn.pieces & ~(1 << turn.ball)):
             for end in members(NEAR[start] & empty):
                 yield Action(start, end, passes=False)
-    if turn.pass_left:
+    if turn.passes_left:
         for end in members(receivers(turn)):
             yield Action(turn.ball, end, passes=True)
 
@@ -100,11 +100,11 @@ def results_by_playing(turn: TurnInProgress) -> set[Side]:
     player, options, foes = turn[:3]
     goal = GOAL[player]
     found: set[Side] = set()
-    # Plain tuples of what changes: pieces, ball, moves left, and whether a pass is left.
-    now = {(turn.pieces, turn.ball, turn.moves_left, turn.pass_left)}
+    # Plain tuples of what changes: pieces, ball, moves and passes left.
+    now = {(turn.pieces, turn.ball, turn.moves_left, turn.passes_left)}
     for _ in range(MOST_ACTIONS):
-        after: set[tuple[int, int, int, bool]] = set()
-        for pieces, ball, moves, may_pass in now:
+        after: set[tuple[int, int, int, int]] = set()
+        for pieces, ball, moves, passes in now:
             if goal >> ball & 1 or (options.automatic and may_claim(options, pieces, foes, player)):
                 continue
             others = pieces & ~(1 << ball)
@@ -112,10 +112,10 @@ def results_by_playing(turn: TurnInProgress) -> set[Side]:
                 empty = EVERY & ~(pieces | foes)
                 for start in members(others):
                     for end in members(NEAR[start] & empty):
-                        after.add((pieces ^ (1 << start | 1 << end), ball, moves - 1, may_pass))
-            if may_pass:
+                        after.add((pieces ^ (1 << start | 1 << end), ball, moves - 1, passes))
+            if passes:
                 for end in members(seen_from(ball, foes if options.pass_over_own else foes | others) & others):
-                    after.add((pieces, end, moves, False))
+                    after.add((pieces, end, moves, passes - 1))
         found.update(Side(pieces, ball) for pieces, ball, _, _ in after)
         now = after
     if not options.null_turn:
@@ -146,7 +146,7 @@ def _actions_of_length(turn: TurnInProgress, result: Side, length: int) -> tuple
     passing = turn.ball != result.ball
     moves = length - passing
     apart = (turn.pieces ^ result.pieces).bit_count()
-    if (passing and not turn.pass_left) or moves > turn.moves_left or apart > 2 * moves or turn.ended:
+    if (passing and not turn.passes_left) or moves > turn.moves_left or apart > 2 * moves or turn.ended:
         return None
     if moves:
         empty = EVERY & ~(turn.pieces | turn.foes)

@@ -137,7 +137,7 @@ def _pass_breach(now: TurnInProgress, action: Action, places: tuple[str, ...]) -
         return Breach("pass-to-nobody", sentence, TAKE_BACK, places)
     return pass_line_breach(now, action.start, action.end) or (
         None
-        if now.pass_left
+        if now.passes_left
         else Breach("second-pass", f"Passing {start} to {end} is a second pass; a turn has one.", TAKE_BACK, places)
     )
 
