@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from common.phrases import counted
@@ -18,7 +19,7 @@ from engine.games.blokus_dice.state import (
     colour_in_hand,
     pass_markers,
 )
-from engine.support.grid import members, union
+from engine.support.grid import ORTHOGONAL, union
 from engine.support.lazy import FromIterator
 from engine.values import Outcome
 
@@ -38,6 +39,50 @@ def open_and_anchors(sheet: Sheet, own: int, filled: int) -> tuple[int, int]:
     return may_fill, may_fill & (sheet.grid.diagonal_to(own) if own else sheet.corners)
 
 
+class PlacementFinder:
+    """Finds legal placements on a sheet; caches, for each square, those that fit the open squares at its sides."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self.sheet = sheet
+        self.squares = sheet.grid.squares
+        self._rows = tuple(row << self.squares for row in sheet.row_sets[1:])
+        self._at_sides = sheet.grid.neighbours(ORTHOGONAL)
+        self._fitting: list[dict[int, tuple[tuple[int, ...], ...]]] = [{} for _ in range(self.squares)]
+
+    def placements(self, own: int, filled: int, shapes: int) -> list[int]:
+        """Return every legal placement of these shapes in the colour that fills ``own``, as in ``Sheet.covering``."""
+        may_fill, anchors = open_and_anchors(self.sheet, own, filled)
+        wanted = shapes << self.squares
+        rows = [number for number, row in enumerate(self._rows) if row & wanted]
+        closed = ~(may_fill | wanted)
+        found: list[int] = []
+        while anchors:
+            lowest = anchors & -anchors
+            anchors ^= lowest
+            anchor = lowest.bit_length() - 1
+            open_sides = self._at_sides[anchor] & may_fill
+            fitting = self._fitting[anchor].get(open_sides) or self._find_fitting(anchor, open_sides)
+            for row in rows:
+                found += [placement for placement in fitting[row] if not placement & closed]
+            # A placement that covers several anchors is listed for the first one only.
+            closed |= lowest
+        return found
+
+    def _find_fitting(self, square: int, open_sides: int) -> tuple[tuple[int, ...], ...]:
+        """Return the placements that cover a square and only open squares at its sides, by the row of the shape."""
+        closed = self._at_sides[square] & ~open_sides
+        every = [placement for placement in self.sheet.covering[square] if not placement & closed]
+        fitting = tuple(tuple(placement for placement in every if placement & row) for row in self._rows)
+        self._fitting[square][open_sides] = fitting
+        return fitting
+
+
+@lru_cache(maxsize=8)
+def finder_of(sheet: Sheet) -> PlacementFinder:
+    """Return the placement finder of a sheet; its cache holds at most 16 lists for each square."""
+    return PlacementFinder(sheet)
+
+
 def placements_by_shape(
     sheet: Sheet, filled: FilledSheet, colour: int, shapes: int, changed: int = 0, within: int = -1
 ) -> dict[int, tuple[int, ...]]:
@@ -46,27 +91,11 @@ def placements_by_shape(
     Only placements that cover all squares of ``changed`` and stay inside ``within`` are listed.
     """
     found: dict[int, list[int]] = {}
-    for placement in sorted(_find_placements(sheet, filled, colour, shapes, changed, within)):
-        found.setdefault((placement >> sheet.grid.squares).bit_length() - 1, []).append(placement & sheet.grid.every)
+    for placement in sorted(finder_of(sheet).placements(filled.colours[colour], filled.filled, shapes)):
+        squares = placement & sheet.grid.every
+        if not (changed & ~squares or squares & ~within):
+            found.setdefault((placement >> sheet.grid.squares).bit_length() - 1, []).append(squares)
     return {shape: tuple(ways) for shape, ways in found.items()}
-
-
-def _find_placements(
-    sheet: Sheet, filled: FilledSheet, colour: int, shapes: int, changed: int = 0, within: int = -1
-) -> Iterator[int]:
-    """Yield every legal placement once, in the form of ``Sheet.covering``; limits as in `placements_by_shape`."""
-    may_fill, anchors = open_and_anchors(sheet, filled.colours[colour], filled.filled)
-    closed = ~(may_fill & within | shapes << sheet.grid.squares)
-    if changed:
-        through = sheet.covering[next(members(changed))]
-        for placement in through:
-            if not placement & closed and not changed & ~placement and placement & anchors:
-                yield placement
-        return
-    for anchor in members(anchors):
-        yield from [placement for placement in sheet.covering[anchor] if not placement & closed]
-        # A placement that covers several anchors is listed for the first one only.
-        closed |= 1 << anchor
 
 
 def shapes_within_reach(sheet: Sheet, filled: FilledSheet, dice: Sequence[int]) -> int:
@@ -159,7 +188,8 @@ def settle(state: BlokusState) -> BlokusState:
         if filled.status == PlayerStatus.PLAYING:
             sheet = state.options.sheet
             within = shapes_within_reach(sheet, filled, state.dice)
-            if any(True for _ in _find_placements(sheet, filled, colour_in_hand(state, state.seat), within)):
+            own = filled.colours[colour_in_hand(state, state.seat)]
+            if finder_of(sheet).placements(own, filled.filled, within):
                 return state
             state = state.with_sheet(state.seat, filled.with_status(PlayerStatus.OUT))
             continue

@@ -7,59 +7,13 @@ from the dice that are left then, and the players before are assumed to take the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from random import Random
 
 from engine.games.blokus_dice.sheet import FACES, Sheet
 from engine.games.blokus_dice.state import BlokusState, FilledSheet, places_passed_from
-from engine.games.blokus_dice.turns import open_and_anchors
+from engine.games.blokus_dice.turns import PlacementFinder, open_and_anchors
 from engine.search.budget import TimeCheck
-from engine.support.grid import ORTHOGONAL, Grid, union
-
-
-class PlacementFinder:
-    """Finds legal placements on a sheet; caches, for each square, those that fit the open squares at its sides."""
-
-    def __init__(self, sheet: Sheet) -> None:
-        self.sheet = sheet
-        self.squares = sheet.grid.squares
-        self._rows = tuple(row << self.squares for row in sheet.row_sets[1:])
-        self._at_sides = sheet.grid.neighbours(ORTHOGONAL)
-        self._fitting: list[dict[int, tuple[tuple[int, ...], ...]]] = [{} for _ in range(self.squares)]
-
-    def placements(self, own: int, filled: int, shapes: int) -> list[int]:
-        """Return every legal placement of these shapes in the colour that fills ``own``, as in ``Sheet.covering``."""
-        may_fill, anchors = open_and_anchors(self.sheet, own, filled)
-        wanted = shapes << self.squares
-        rows = [number for number, row in enumerate(self._rows) if row & wanted]
-        closed = ~(may_fill | wanted)
-        found: list[int] = []
-        while anchors:
-            lowest = anchors & -anchors
-            anchors ^= lowest
-            anchor = lowest.bit_length() - 1
-            open_sides = self._at_sides[anchor] & may_fill
-            fitting = self._fitting[anchor].get(open_sides) or self._find_fitting(anchor, open_sides)
-            for row in rows:
-                found += [placement for placement in fitting[row] if not placement & closed]
-            # A placement that covers several anchors is listed for the first one only.
-            closed |= lowest
-        return found
-
-    def _find_fitting(self, square: int, open_sides: int) -> tuple[tuple[int, ...], ...]:
-        """Return the placements that cover a square and only open squares at its sides, by the row of the shape."""
-        closed = self._at_sides[square] & ~open_sides
-        every = [placement for placement in self.sheet.covering[square] if not placement & closed]
-        fitting = tuple(tuple(placement for placement in every if placement & row) for row in self._rows)
-        self._fitting[square][open_sides] = fitting
-        return fitting
-
-
-@lru_cache(maxsize=8)
-def finder_of(sheet: Sheet) -> PlacementFinder:
-    """Return the placement finder of a sheet; its cache holds at most 16 lists for each square."""
-    return PlacementFinder(sheet)
-
+from engine.support.grid import Grid, union
 
 _TIES_LOOKED_AT = 3
 # Weights in squares, tuned by playing hundreds of sheets to their end.

@@ -10,13 +10,11 @@ from engine.api import Clock, Hint, HintListener
 from engine.errors import IllegalTurnError
 from engine.games.blokus_dice.advice.evaluation import (
     Endgame,
-    PlacementFinder,
     Prospect,
     Rolls,
     RoundsAhead,
     SearchLimitError,
     draw_rolls,
-    finder_of,
     play_on,
     prospect_of,
     quick_value,
@@ -25,7 +23,7 @@ from engine.games.blokus_dice.advice.evaluation import (
 )
 from engine.games.blokus_dice.advice.playouts import play_random_games
 from engine.games.blokus_dice.state import COLOURS, BlokusState, BlokusTurn, PlayerStatus, colour_in_hand
-from engine.games.blokus_dice.turns import Choice, choices, open_and_anchors, turn_of
+from engine.games.blokus_dice.turns import Choice, PlacementFinder, choices, finder_of, open_and_anchors, turn_of
 from engine.search.budget import Deadline, DeadlineExceededError, PeriodicTimeCheck, TimeCheck
 from engine.search.sampling import Estimate, race
 from engine.support.grid import union

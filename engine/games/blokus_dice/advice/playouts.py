@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from engine.games.blokus_dice.advice.evaluation import PlacementFinder, finder_of
 from engine.games.blokus_dice.sheet import FACES, Sheet
 from engine.games.blokus_dice.state import BlokusState, FilledSheet, PlayerStatus, places_passed_from
-from engine.games.blokus_dice.turns import outcome_of
+from engine.games.blokus_dice.turns import PlacementFinder, finder_of, outcome_of
 from engine.support.chance import Ending, tally
 from engine.support.grid import union
 from engine.values import Tally

@@ -12,7 +12,6 @@ from engine.api import Hint
 from engine.errors import IllegalTurnError
 from engine.games.blokus_dice.advice.evaluation import (
     Endgame,
-    PlacementFinder,
     SearchLimitError,
     mean_of_best,
     prospect_of,
@@ -20,6 +19,7 @@ from engine.games.blokus_dice.advice.evaluation import (
 )
 from engine.games.blokus_dice.advice.hints import reason_for
 from engine.games.blokus_dice.state import BlokusTurn
+from engine.games.blokus_dice.turns import PlacementFinder
 from engine.search.budget import CountingClock
 from engine.support.chance import drawn
 from engine.values import Roll, Strength

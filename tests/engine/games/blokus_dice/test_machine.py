@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
-from engine.games.blokus_dice.advice.evaluation import PlacementFinder, finder_of
 from engine.games.blokus_dice.advice.playouts import play_random_game
-from engine.games.blokus_dice.turns import placements_by_shape
+from engine.games.blokus_dice.turns import PlacementFinder, finder_of
 from engine.support.chance import play_random_games
 from engine.values import EMPTY, LookName, Place, Player, Roll
 from tests.effort import cases, some
@@ -103,16 +102,21 @@ def test_fast_random_games_are_like_slow_ones(options):
 
 
 @given(states())
-def test_the_fast_core_finds_what_the_rules_find(state):
-    sheet = state.options.sheet
+def test_placements_touch_their_colour_at_corners_only(state):
+    sheet, grid = state.options.sheet, state.options.sheet.grid
     for filled in state.sheets:
         unused = (1 << len(sheet.shapes)) - 1 & ~filled.used
         for colour in range(4):
             found = finder_of(sheet).placements(filled.colours[colour], filled.filled, unused)
+            own = filled.colours[colour]
+            closed = filled.filled | grid.adjacent_to(own)
+            corners = grid.diagonal_to(own) if own else sheet.corners
             expected = [
-                mask | 1 << (sheet.grid.squares + shape)
-                for shape, masks in placements_by_shape(sheet, filled, colour, unused).items()
-                for mask in masks
+                squares | 1 << (grid.squares + shape)
+                for shape, ways in enumerate(sheet.placements)
+                if unused >> shape & 1
+                for squares in ways
+                if squares & corners and not squares & closed
             ]
             assert sorted(found) == expected
 
