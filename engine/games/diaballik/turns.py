@@ -40,7 +40,7 @@ MOST_ACTIONS = 3
 
 
 class TurnInProgress(NamedTuple):
-    """A turn in progress: options, player, the opponent's pieces, own pieces and ball, and the moves and passes left."""
+    """A turn in progress: the player, the options, the pieces and the ball, and the moves and passes left."""
 
     player: str
     options: DiaballikOptions

@@ -191,14 +191,14 @@ def evaluate_results(position: Position, results: Integers, *, front_only: bool 
         scores -= theirs.open_goals[foe_open]
         reached = _reach(foe_others, empty) >> foe_goal_first
         scores[(foe_open & reached) != 0] = LOST_NEXT
-    for each in _walls(own):
+    for each in walls_among(own):
         scores[each] = min(int(scores[each]), _most_of_wall(position, int(own[each]), front_only=front_only))
     won = np.right_shift(GOAL[PLAYERS[player]], ball) & 1
     scores[won != 0] = WIN
     return Evaluation(scores, threats)
 
 
-def _walls(own: Integers) -> list[int]:
+def walls_among(own: Integers) -> list[int]:
     """Return the indices of the sets of pieces that form a wall."""
     columns = own | own >> 7
     columns |= columns >> 14

@@ -21,12 +21,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.games.diaballik.announcements import contacts, may_claim
+from engine.games.diaballik import rules
+from engine.games.diaballik.advice.evaluation import Integers, walls_among
 from engine.games.diaballik.state import (
     CONTACTS_TO_CLAIM,
     EVERY,
-    FIRST_ROW,
-    GOAL,
     GRID,
     NEAR,
     PIECES_A_SIDE,
@@ -35,17 +34,14 @@ from engine.games.diaballik.state import (
     SIZE,
     DiaballikOptions,
     DiaballikState,
-    Side,
     between_squares,
-    other,
     touching,
 )
-from engine.games.diaballik.turns import TurnInProgress, can_act, claimed_results, outcome_of, packed_results, unpack
-from engine.support.chance import Ending, tally
+from engine.games.diaballik.turns import TurnInProgress, can_act
+from engine.support import chance
 from engine.support.grid import ORTHOGONAL, members
 from engine.values import Tally
 
-Integers = NDArray[np.int64]
 Truths = NDArray[np.bool_]
 
 _FEW = 3
@@ -110,11 +106,9 @@ def play_random_games(state: DiaballikState, count: int, rng: Random, *, most_pl
 
     A few games, or games in which own pieces block passes or anti-play is automatic, are played one by one.
     """
-    count = max(0, count)
-    if state.to_move is None or most_plies <= 0:
-        return tally([Ending.by(outcome_of(state), 0)] * count)
-    if count < _FEW or not state.options.pass_over_own or state.options.automatic:
-        return tally(_play_game(state, rng, most_plies) for _ in range(count))
+    is_usual = state.options.pass_over_own and not state.options.automatic
+    if count < _FEW or not is_usual or state.to_move is None or most_plies <= 0:
+        return chance.play_random_games(rules, state, count, rng, most_plies=most_plies)
     drawing = np.random.Generator(np.random.PCG64(rng.getrandbits(64)))
     return RandomGames(state, min(count, _MOST_AT_ONCE), drawing).run(count, most_plies)
 
@@ -342,15 +336,11 @@ class RandomGames:
         """Record the games in which the player to move faces a wall that at least one of their pieces touches."""
         mover = self._mover[games]
         wall = self._pieces[(1 - mover) * self._games + games]
-        columns = wall | wall >> 7 | wall >> 14 | wall >> 21
-        columns |= columns >> 28
-        across = (columns & FIRST_ROW) == FIRST_ROW
         self._may_claim[games] = False
-        for game in games[across]:
-            player = int(self._mover[game])
-            foes = int(self._pieces[(1 - player) * self._games + game])
-            own = int(self._pieces[player * self._games + game])
-            self._may_claim[game] = contacts(self._options, own, foes, PLAYERS[player]) != 0
+        for index in walls_among(wall):
+            game, player = int(games[index]), int(mover[index])
+            touch = touching(int(wall[index]), PLAYERS[player], front_only=self._options.front_only)
+            self._may_claim[game] = int(self._pieces[player * self._games + game]) & touch != 0
 
     def _skip_stuck_players(self) -> None:
         """Skip players who can't act, in games in which no proposal has been legal for many rounds."""
@@ -363,31 +353,3 @@ class RandomGames:
             if not can_act(TurnInProgress(PLAYERS[mover], self._options, foes, own, ball)):
                 self._mover[game] = 1 - mover
                 self._note_claims(np.array([game]))
-
-
-def _play_game(state: DiaballikState, rng: Random, most_plies: int) -> Ending:
-    options = state.options
-    sides: dict[str, Side] = {player: state.side(player) for player in PLAYERS}
-    mover = str(state.to_move)
-    played = 0
-    while played < most_plies:
-        foe = other(mover)
-        turn = TurnInProgress(mover, options, sides[foe].pieces, sides[mover].pieces, sides[mover].ball)
-        results = packed_results(turn)
-        if not results:
-            mover = foe
-            continue
-        claims = claimed_results(turn, results)
-        drawn = rng.randrange(len(results) + len(claims))
-        played += 1
-        if drawn >= len(results):
-            return Ending(played, mover, True)
-        sides[mover] = unpack(results[drawn])
-        if GOAL[mover] >> sides[mover].ball & 1:
-            return Ending(played, mover, True)
-        if options.automatic:
-            for player in (mover, foe):
-                if may_claim(options, sides[player].pieces, sides[other(player)].pieces, player):
-                    return Ending(played, player, True)
-        mover = foe
-    return Ending(played, None, False)
