@@ -38,6 +38,7 @@ from engine.games.blockade.moves import allocations
 from engine.games.blockade.state import BlockadeState, BlockadeTurn, Dice, appearance_of
 from engine.games.blockade.turns import turn_of
 from engine.showing import CouldBe, Seen
+from engine.support.lazy import OnDemand
 from engine.values import Appearance, LookName
 
 _Pair = tuple[Candidate, Candidate]
@@ -73,24 +74,14 @@ class _ColourEnds:
     def __init__(self, state: BlockadeState, colour: int, points: int, others: int) -> None:
         self.colour = colour
         self.points = points
-        self._state = state
         self._supply = state.supply
         self._most_caps = points + others
-        self._terrains: dict[int, Terrain] = {}
+        self._terrains: OnDemand[int, Terrain] = OnDemand(
+            lambda taken: terrain_of(state.stacks, state.options, colour, taken)
+        )
         self._ways: dict[tuple[Layout, int, tuple[int, ...], bool], Way | None] = {}
+        self.terrain = self._terrains[0]
         self.starts_on = clears_of(self.terrain.start)
-
-    @property
-    def terrain(self) -> Terrain:
-        """The terrain of the colour."""
-        return self._terrain_with(0)
-
-    def _terrain_with(self, taken: int) -> Terrain:
-        known = self._terrains.get(taken)
-        if known is None:
-            known = terrain_of(self._state.stacks, self._state.options, self.colour, taken)
-            self._terrains[taken] = known
-        return known
 
     @cached_property
     def candidates(self) -> Candidates:
@@ -124,7 +115,7 @@ class _ColourEnds:
             return None
         key = (end.layout, taken, caps, covered)
         if key not in self._ways:
-            self._ways[key] = way_to(self._terrain_with(taken), end.layout, points, caps, covered=covered)
+            self._ways[key] = way_to(self._terrains[taken], end.layout, points, caps, covered=covered)
         return self._ways[key]
 
 

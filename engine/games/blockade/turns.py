@@ -14,9 +14,9 @@ two groups: its length is known without iterating, and any item is cheap to acce
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import accumulate
 
 from engine.games.blockade.board import OWNED, PLACES, UNREACHABLE, Path, Stack
@@ -81,7 +81,12 @@ class TurnList(LazySequence[BlockadeTurn]):
         self._groups = (self._group_ends(0), self._group_ends(1))
         self.blocks, gaps = self._pair_groups(self._groups)
         searched = self._search_alternating([wanted for pair in gaps for wanted in self._add_detours(pair)])
-        self.mixed = {pair: moves for pair, moves in searched.items() if not any(self._blocks_with(pair))}
+        listed = [tuple(map(frozenset, block.ends)) for block in self.blocks] if searched else []
+        self.mixed = {
+            (first, second): moves
+            for (first, second), moves in searched.items()
+            if not any(first in ones and second in twos for ones, twos in listed)
+        }
         self._mixed_pairs = tuple(self.mixed)
         self._starts = tuple(accumulate((block.size for block in self.blocks), initial=0))
 
@@ -249,16 +254,6 @@ class TurnList(LazySequence[BlockadeTurn]):
         block = self.blocks[number]
         first, second = divmod(at - self._starts[number], len(block.ends[1]))
         return turn_of(self.state, self._moves(block, (block.ends[0][first], block.ends[1][second])))
-
-    def _blocks_with(self, pair: _Pair) -> Iterator[Block]:
-        """Yield the block that contains these two ends, if there is one."""
-        for block, (ones, twos) in zip(self.blocks, self._members, strict=True):
-            if pair[0] in ones and pair[1] in twos:
-                yield block
-
-    @cached_property
-    def _members(self) -> list[tuple[frozenset[Layout], frozenset[Layout]]]:
-        return [(frozenset(block.ends[0]), frozenset(block.ends[1])) for block in self.blocks]
 
     def _moves(self, block: Block, layouts: tuple[Layout, Layout]) -> tuple[tuple[int, int], ...]:
         if block.around is not None:

@@ -15,6 +15,7 @@ from engine.games.blockade.board import TOWERS_TO_WIN, UNREACHABLE
 from engine.games.blockade.enumeration.guide import Guide
 from engine.games.blockade.enumeration.reach import Edge, LayoutMove
 from engine.games.blockade.enumeration.terrain import BLACK_MARKS, SIZE_OF_MARK, Layout, Terrain
+from engine.support.lazy import OnDemand
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +91,13 @@ def alternating_ends(
 class _AlternatingSearch:
     def __init__(self, ways: tuple[Ways, Ways], allowed: Sequence[tuple[int, int]], caps: tuple[int, ...]) -> None:
         self.ways = ways
-        self.terrains = (ways[0].terrain, ways[1].terrain)
+        self.terrains = terrains = (ways[0].terrain, ways[1].terrain)
         self.allowed = allowed
         self.caps = "".join(str(size) for size in caps)
         self.strict = self.terrains[0].options.strict
         self.rings = self.terrains[0].rings
-        self._needs: dict[tuple[int, str], bool] = {}
+        self._rests: OnDemand[tuple[int, str], bool] = OnDemand(lambda at: may_rest(terrains, *at))
+        """``_rests[square, pile]``: whether all pieces of the pile may rest there."""
         self.fronts: dict[Layout, list[tuple[int, int]]] = {}
         most = max(first + second for first, second in allowed)
         self.buckets: list[list[_Node]] = [[] for _ in range(most + 1)]
@@ -119,7 +121,7 @@ class _AlternatingSearch:
 
     def _is_end(self, node: _Node) -> bool:
         return all(ways.steps_left(layout) == 0 for ways, layout in zip(self.ways, node.layouts, strict=True)) and all(
-            self._rests(square, pile) for square, pile in enumerate(node.piles) if pile
+            self._rests[square, pile] for square, pile in enumerate(node.piles) if pile
         )
 
     def _push(self, node: _Node) -> None:
@@ -154,7 +156,7 @@ class _AlternatingSearch:
         if tower:
             built = sum(each in BLACK_MARKS for other in piles for each in other)
             black = self.caps[built : built + 1]
-        if self.strict and not self._rests(end, after + black):
+        if self.strict and not self._rests[end, after + black]:
             return
         following = list(piles)
         following[start] = piles[start][:-1]
@@ -181,12 +183,6 @@ class _AlternatingSearch:
             for square in terrain.builds
         )
         return towers >= TOWERS_TO_WIN
-
-    def _rests(self, square: int, pile: str) -> bool:
-        known = self._needs.get((square, pile))
-        if known is None:
-            known = self._needs[square, pile] = may_rest(self.terrains, square, pile)
-        return known
 
 
 def may_rest(terrains: tuple[Terrain, Terrain], square: int, pile: str) -> bool:

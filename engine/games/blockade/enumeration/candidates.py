@@ -15,6 +15,7 @@ from typing import NamedTuple
 from engine.games.blockade.board import BASES, CLEAR, SQUARES
 from engine.games.blockade.enumeration.guide import least_steps
 from engine.games.blockade.enumeration.terrain import BLACK_MARKS, SIZE_OF_MARK, Layout, Terrain, clears_of
+from engine.support.lazy import OnDemand
 
 Marks = frozenset[str]
 """What may be on top of a square: marks as in layouts, ``""`` for nothing that could move."""
@@ -86,7 +87,8 @@ class Candidates:
         self._piles: dict[tuple[int, int], list[_Pile]] = {}
         self._ends: list[tuple[int, tuple[_Pile, ...]]] = []
         self._by_change: dict[_TopChanges, list[int]] = {}
-        self._known: dict[int, Candidate] = {}
+        self.candidate: OnDemand[int, Candidate] = OnDemand(lambda number: self._candidate(self._ends[number][1]))
+        """Each candidate by its number; its bound may be more than ``points``."""
         for steps, moves in _net_moves(terrain, points):
             for piles in self._piles_after(moves):
                 change = tuple([pile.change for pile in piles if pile.change is not None])
@@ -113,13 +115,6 @@ class Candidates:
             fits = len(changed) <= len(change) and all(mark in marks[square] for square, mark in change)
             if fits and {square for square, _ in change}.issuperset(changed):
                 yield from ends
-
-    def candidate(self, number: int) -> Candidate:
-        """Return the candidate with this number; its bound may be more than ``points``."""
-        known = self._known.get(number)
-        if known is None:
-            known = self._known[number] = self._candidate(self._ends[number][1])
-        return known
 
     def _candidate(self, piles: Iterable[_Pile]) -> Candidate:
         terrain = self._terrain
@@ -175,7 +170,7 @@ class Fitting:
             return ()
         # A bound is at least the number of steps of the net moves.
         while self._left and self._left[-1][0] <= bound:
-            for candidate in map(self._candidates.candidate, self._left.pop()[1]):
+            for candidate in map(self._candidates.candidate.__getitem__, self._left.pop()[1]):
                 if candidate.bound <= self._candidates.points:
                     self._found[candidate.bound].append(candidate)
         return self._found[bound]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from engine.games.blockade.board import UNREACHABLE
 from engine.games.blockade.enumeration.terrain import BLACK_MARKS, TO_LIFT_AND_RETURN, Layout, Terrain
+from engine.support.lazy import OnDemand
 
 
 class _ToDo(NamedTuple):
@@ -32,21 +33,15 @@ class Guide:
     def __init__(self, terrain: Terrain, end: Layout) -> None:
         self._terrain = terrain
         self._end = end
-        self._known: dict[Layout, _ToDo] = {}
-
-    def _to_do(self, layout: Layout) -> _ToDo:
-        known = self._known.get(layout)
-        if known is None:
-            known = self._known[layout] = _to_do(self._terrain, layout, self._end)
-        return known
+        self._to_do: OnDemand[Layout, _ToDo] = OnDemand(lambda layout: _to_do(terrain, layout, end))
 
     def steps_from(self, layout: Layout) -> int:
         """Return a lower bound on the steps from a layout to the end."""
-        return self._to_do(layout).steps
+        return self._to_do[layout].steps
 
     def steps_and_moves_from(self, layout: Layout) -> tuple[int, int]:
         """Return lower bounds on the steps and on the number of moves from a layout to the end."""
-        to_do = self._to_do(layout)
+        to_do = self._to_do[layout]
         return to_do.steps, to_do.moves
 
     def squares_for(self, layout: Layout, start: int, most: int) -> int:
@@ -55,7 +50,7 @@ class Guide:
         Some piece must continue from the new square to one where a piece is missing. If the moved piece lay right,
         another one must replace it. By the triangle inequality, pairing the two ends directly costs no more.
         """
-        to_do, distance, between = self._to_do(layout), self._terrain.distance, self._terrain.between
+        to_do, distance, between = self._to_do[layout], self._terrain.distance, self._terrain.between
         pile = layout[start]
         mark = "M" if pile[-1] == "M" else "S"
         spare = most - to_do.steps

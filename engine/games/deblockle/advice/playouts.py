@@ -8,7 +8,7 @@ proposal is legal, and that is quick to check.
 
 from __future__ import annotations
 
-import functools
+from functools import lru_cache, partial
 from random import Random
 from typing import NamedTuple
 
@@ -38,6 +38,7 @@ from engine.games.deblockle.state import DeblockleState
 from engine.games.deblockle.turns import outcome_of
 from engine.support.chance import Ending, tally
 from engine.support.grid import members
+from engine.support.lazy import OnDemand
 from engine.values import Tally
 
 _MOST_PROPOSALS = 48
@@ -64,7 +65,7 @@ class TurnSampler:
 
     def __init__(self, core: FastRules) -> None:
         self._core = core
-        self._proposals: tuple[dict[int, tuple[_Proposal, ...]], ...] = ({}, {})
+        self._proposals = tuple(OnDemand(partial(self._make_proposals, player)) for player in range(len(PLAYERS)))
 
     def draw(self, position: Position, rng: Random) -> Move | None:
         """Draw a legal turn, all equally likely; ``None`` if there is none."""
@@ -79,7 +80,7 @@ class TurnSampler:
             total = 0
             for code in teals if mover else golds:
                 everything |= BIT_OF_CODE[code]
-                of_block = proposals.get(code) or self._make_proposals(mover, code)
+                of_block = proposals[code]
                 sets.append((BIT_OF_CODE[code], of_block))
                 total += len(of_block)
             for code in golds if mover else teals:
@@ -128,11 +129,10 @@ class TurnSampler:
                 far = core.adjacent_to[core.adjacent_to[near]] & OPEN_TO_END & ~near if kind == HOOPS else 0
                 for end in members(far):
                     made.append(_Proposal(bit | 1 << end, bit, 1 << end, 0, {}, base + END_OF_BIT[1 << end]))
-        self._proposals[player][code] = tuple(made)
-        return self._proposals[player][code]
+        return tuple(made)
 
 
-@functools.lru_cache(maxsize=16)
+@lru_cache(maxsize=16)
 def turn_sampler_of(core: FastRules) -> TurnSampler:
     """Return the sampler for these rules, cached; it makes proposals on demand."""
     return TurnSampler(core)
