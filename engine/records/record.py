@@ -130,14 +130,8 @@ def _record_step(game: Game[StateT, TurnT], state: StateT, step: TurnT | Roll | 
         after = game.rules.announce(state, step)
         return Announced(format_announcement(step), digest(game, after)), after
     after = game.rules.apply(state, step)
-    return PlayedTurn(
-        game.notation.format_turn(step), step.player, _legal_turns(game, state), digest(game, after)
-    ), after
-
-
-def _legal_turns(game: Game[StateT, TurnT], state: StateT) -> int | None:
-    """Return the number of legal turns, ``None`` in a game that takes too long to count them."""
-    return None if game.is_slow_to_list else len(game.rules.legal_turns(state))
+    count = None if game.is_slow_to_list else len(game.rules.legal_turns(state))
+    return PlayedTurn(game.notation.format_turn(step), step.player, count, digest(game, after)), after
 
 
 def replay(record: Record) -> Replay:

@@ -25,6 +25,7 @@ from engine.games.blokus_dice.violations import breaches_of_turn
 from engine.support.breaches import illegal_turn
 from engine.support.grid import members
 from engine.support.notation import tokens, unreadable
+from engine.support.players import check_player
 from engine.values import OptionValue
 
 format_state, parse_state = state_text.format_state, state_text.parse_state
@@ -74,9 +75,8 @@ class _Written:
 
 def parse_turn(state: BlokusState, text: str, player: str | None = None) -> BlokusTurn:
     """Read a turn leniently; raises UnreadableError, IllegalTurnError (with breaches) or AmbiguousError."""
-    who = player if player is not None else state.to_move or PLAYERS[0]
-    if who not in state.options.names:
-        raise UnreadableError(f"there is no player {who!r}; expected one of {', '.join(state.options.names)}")
+    check_player(state.options.names, player)
+    who = player or state.to_move or PLAYERS[0]
     written = _read(state, text, who)
     found = [turn for turn in _possible_turns(state, written, who) if not breaches_of_turn(state, turn)]
     if len(found) == 1:

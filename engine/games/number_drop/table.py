@@ -44,6 +44,7 @@ from engine.games.number_drop.turns import turn_of_marks
 from engine.games.number_drop.violations import breaches_of, is_untimely
 from engine.support.breaches import illegal_start
 from engine.support.grid import members, set_of
+from engine.support.players import check_player
 from engine.values import Appearance, Breach, LookName, OptionValue, Place, Player, Unfinished
 
 appearance = appearance_of
@@ -169,8 +170,7 @@ def _advance_corrected(state: NumberDropState, before: tuple[Sheet, ...]) -> Num
 
 
 def _with_first(state: NumberDropState, to_move: Player) -> NumberDropState:
-    if to_move not in state.options.names:
-        raise UnreadableError(f"there is no player {to_move!r}; expected one of {', '.join(state.options.names)}")
+    check_player(state.options.names, to_move)
     player = PLAYERS.index(to_move)
     if to_move == state.to_move or player in state.busy():
         # Players write in any order, and who is first decides who rolls next.
