@@ -62,17 +62,6 @@ def touching(wall: int, claimant: str, *, front_only: bool) -> int:
     return before if front_only else before | behind
 
 
-def seen_from(square: int, blockers: int) -> int:
-    """Return the squares in line with ``square`` in all eight directions, up to the first of ``blockers`` inclusive."""
-    seen = 0
-    for ray in RAYS[square]:
-        for passed in ray:
-            seen |= 1 << passed
-            if blockers >> passed & 1:
-                break
-    return seen
-
-
 @cache
 def between_squares(start: int, end: int) -> int:
     """Return the squares strictly between two; empty if they aren't in line."""

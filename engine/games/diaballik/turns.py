@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from engine.games.diaballik.announcements import ANTI_PLAY, may_claim, outcome_by_announcement, position_key
-from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK, distinct_results
+from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK, distinct_results, visible
 from engine.games.diaballik.state import (
     CONTACTS_TO_CLAIM,
     EVERY,
@@ -25,13 +25,13 @@ from engine.games.diaballik.state import (
     DiaballikState,
     DiaballikTurn,
     Side,
+    between_squares,
     is_wall,
     other,
-    seen_from,
     touching,
 )
 from engine.support import repetition
-from engine.support.grid import members
+from engine.support.grid import members, set_of
 from engine.support.lazy import LazySequence
 from engine.values import Announcement, Outcome
 
@@ -77,8 +77,14 @@ def begin_turn(state: DiaballikState, player: str) -> TurnInProgress:
 
 def receivers(turn: TurnInProgress) -> int:
     """Return the own pieces that the ball can be passed to, whether or not a pass is left."""
-    own = turn.pieces & ~(1 << turn.ball)
-    return seen_from(turn.ball, turn.foes if turn.options.pass_over_own else turn.foes | own) & own
+    return _receivers(turn.options, turn.pieces & ~(1 << turn.ball), turn.ball, turn.foes)
+
+
+def _receivers(options: DiaballikOptions, others: int, ball: int, foes: int) -> int:
+    seen = visible(ball, foes) & others
+    if options.pass_over_own:
+        return seen
+    return set_of(square for square in members(seen) if not between_squares(ball, square) & others)
 
 
 def actions(turn: TurnInProgress) -> Iterator[Action]:
@@ -114,7 +120,7 @@ def results_by_playing(turn: TurnInProgress) -> set[Side]:
                     for end in members(NEAR[start] & empty):
                         after.add((pieces ^ (1 << start | 1 << end), ball, moves - 1, passes))
             if passes:
-                for end in members(seen_from(ball, foes if options.pass_over_own else foes | others) & others):
+                for end in members(_receivers(options, others, ball, foes)):
                     after.add((pieces, end, moves, passes - 1))
         found.update(Side(pieces, ball) for pieces, ball, _, _ in after)
         now = after

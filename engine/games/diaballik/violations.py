@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from common.phrases import listed
 from engine.games.diaballik.announcements import claim_breach, may_claim
+from engine.games.diaballik.fast_rules import visible
 from engine.games.diaballik.state import (
     GOAL,
     GRID,
@@ -17,7 +18,6 @@ from engine.games.diaballik.state import (
     DiaballikTurn,
     between_squares,
     other,
-    seen_from,
 )
 from engine.games.diaballik.turns import MOST_MOVES, TurnInProgress, begin_turn, can_act
 from engine.support.breaches import game_over
@@ -145,7 +145,7 @@ def _pass_breach(now: TurnInProgress, action: Action, places: tuple[str, ...]) -
 def pass_line_breach(now: TurnInProgress, start: int, end: int) -> Breach | None:
     """Return the breach of a pass that isn't straight or is blocked, or ``None``; ignores whether a pass is left."""
     places = (PLACES[start], PLACES[end])
-    if not seen_from(start, 0) >> end & 1:
+    if not visible(start, 0) >> end & 1:
         sentence = f"The ball can't be passed from {places[0]} to {places[1]}: they share no row, column or diagonal."
         return Breach("pass-not-straight", sentence, TAKE_BACK, places)
     between = between_squares(start, end)
