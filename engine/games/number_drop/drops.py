@@ -58,12 +58,17 @@ def squares_at(shapes: tuple[Shape, ...]) -> tuple[tuple[Cells, ...], ...]:
 @lru_cache(64)
 def landings(heights: tuple[int, ...], shapes: tuple[Shape, ...]) -> tuple[Cells, ...]:
     """Return every set of squares where one of these rotated shapes can come to rest, once, in a fixed order."""
-    found = []
-    for held, by_row in zip(falling(shapes), squares_at(shapes), strict=True):
-        row = max(0, *(height - low for height, low in zip(heights[held.column :], held.lows, strict=False)))
-        if row < len(by_row):
-            found.append(by_row[row])
-    return tuple(found)
+    ways = zip(falling(shapes), squares_at(shapes), strict=True)
+    return tuple(cells for held, by_row in ways if (cells := landed(heights, held, by_row)) is not None)
+
+
+def landed(heights: Sequence[int], held: FallingShape, by_row: tuple[Cells, ...]) -> Cells | None:
+    """Return the squares where a held shape comes to rest, given those by resting row; ``None`` if it doesn't fit."""
+    column, row = held.column, 0
+    for low in held.lows:
+        row = max(row, heights[column] - low)
+        column += 1
+    return by_row[row] if row < len(by_row) else None
 
 
 @cache

@@ -6,21 +6,16 @@ from random import Random
 
 from engine.games.number_drop import flow
 from engine.games.number_drop.components import STAR
-from engine.games.number_drop.drops import Cells, FallingShape, any_digits, falling, squares_at, turned_shapes
+from engine.games.number_drop.drops import Cells, any_digits, falling, landed, landings, squares_at, turned_shapes
 from engine.games.number_drop.rolls import tile_draws
 from engine.games.number_drop.sheet import (
-    BOXES,
     COLUMNS,
     CROSS,
     EMPTY_CELL,
-    FULL_COLUMN_POINTS,
-    FULL_LINE_POINTS,
-    GAME_OVER_POINTS,
     LINES,
     LINES_BELOW_GAME_OVER,
-    RUN_BOXES,
-    SAME_BOXES,
     SLOT_OF_BOX,
+    SQUARES,
     Sheet,
     earns_letter,
     found_in,
@@ -202,19 +197,11 @@ class MutableSheet:
         held, at = falling(shapes), squares_at(shapes)
         for _ in range(_TRIES):
             number = int(rng.random() * len(held))
-            cells = self._landed(held[number], at[number])
+            cells = landed(self.heights, held[number], at[number])
             if cells is not None:
                 return cells
-        rest = [cells for each, rows in zip(held, at, strict=True) if (cells := self._landed(each, rows)) is not None]
+        rest = landings(tuple(self.heights), shapes)
         return rest[int(rng.random() * len(rest))] if rest else None
-
-    def _landed(self, held: FallingShape, rows: tuple[Cells, ...]) -> Cells | None:
-        column, row = held.column, 0
-        for low in held.lows:
-            rest = self.heights[column] - low
-            row = max(row, rest)
-            column += 1
-        return rows[row] if row < len(rows) else None
 
     def write(self, cells: Cells, digits: str | None) -> None:
         """Write digits, in the squares' order, or crosses."""
@@ -245,13 +232,9 @@ class MutableSheet:
         return sum(1 for line in range(LINES - LINES_BELOW_GAME_OVER) if above >> (COLUMNS * line) & _LINE)
 
     def score(self, x_counts: bool) -> int:
-        """Return the current points."""
-        loops = self.loops
-        points = sum(size for (_, size), loop in zip(BOXES, loops, strict=True) if loop)
-        points += FULL_COLUMN_POINTS * (all(loops[box] for box in SAME_BOXES) + all(loops[box] for box in RUN_BOXES))
-        filled = self.filled
-        for _ in range(LINES_BELOW_GAME_OVER):
-            if filled & _LINE == _LINE:
-                points += FULL_LINE_POINTS
-            filled >>= COLUMNS
-        return points + GAME_OVER_POINTS * self.above_the_line(x_counts)
+        """Return the current points, for which all digits are alike."""
+        cells = [
+            ("0" if self.digits >> square & 1 else CROSS) if self.filled >> square & 1 else EMPTY_CELL
+            for square in range(SQUARES)
+        ]
+        return Sheet("".join(cells), tuple(self.loops)).score(x_counts)
