@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Generic
 
 from engine.api import StateT, TurnT, WritesTogether
@@ -32,79 +33,114 @@ def beyond_one_turn(
     sensors tell that a place is taken, another piece may have come to it. States with too many turns to list are
     skipped.
     """
-    could_be = worth_weighing(context, seen)
-    found: list[Explanation[StateT, TurnT]] = []
-    writers = _writers(context, base, seen)
-    for state in filter(context.explorer.has_few_turns, states):
-        for group, after, changes in _first_turns(context, base, state, seen, could_be, writers):
-            follows = {**could_be, **_left_under_hands(context, base, seen, writers, changes)}
-            found.extend(_after_first(context, base, state, group, after, seen, follows))
+    search = _TwoTurnSearch(context, base, seen)
+    found = [one for state in states if context.explorer.has_few_turns(state) for one in search.explanations(state)]
     return sorted(found, key=lambda one: -one.score)
 
 
-def _first_turns(
-    context: JudgeContext[StateT, TurnT],
-    base: Appearance,
-    state: StateT,
-    seen: PooledReading,
-    could_be: CouldBe,
-    writers: Collection[Player],
-) -> Iterator[tuple[TurnT, StateT, Changes]]:
-    """Yield the first turns that are followed, look-alikes as one, the state after each, and what it changes.
+@dataclass(frozen=True)
+class _TwoTurnSearch(Generic[StateT, TurnT]):
+    """Searches for two turns, or one and part of the next, that lead from the table ``base`` to what is seen."""
 
-    ``could_be`` are the looks that are possible after both turns.
-    """
-    # On a sheet the cells that are hard to read would be too many.
-    unsure = 0.0 if context.has_sheets else context.settings.margin
-    suspects = seen.hidden | {
-        place for place, one in seen.places.items() if one.certainty < unsure or not one.agrees(base.get(place, EMPTY))
-    }
-    may_all_write = context.has_sheets and set(writers) <= set(context.game.rules.players_to_move(state))
-    written = _possible_while_writing(context, base, could_be)
-    for between, most_untouched in (
-        ({**written, **_possible_between_turns(base, seen, suspects)}, 0),
-        ({**written, **_possible_between_turns(base, seen, suspects | _empty_places(context, base))}, 1),
-    ):
-        for changes, turns in context.explorer.expand(state, between).by_changes.items():
-            # Whoever may write now does not wait for what may be written under a hand.
-            if may_all_write and not any(context.sheet_of(place) in writers for place, _ in changes):
-                continue
-            noticeable = seen.noticeable_changes(base, changes)
-            # Where a sensor reports a piece on a place that the turn empties, the place was filled again.
-            untouched = sum(
-                place not in suspects and not (look == EMPTY and seen.only_sensed(place)) for place, look in noticeable
+    context: JudgeContext[StateT, TurnT]
+    base: Appearance
+    seen: PooledReading
+
+    @cached_property
+    def could_be(self) -> CouldBe:
+        """The looks that are possible after both turns."""
+        return worth_weighing(self.context, self.seen)
+
+    @cached_property
+    def while_writing(self) -> CouldBe:
+        """The looks that ink can have between two turns; nothing for games without sheets."""
+        if not self.context.has_sheets:
+            return {}
+        written = looks_while_writing(self.context, self.could_be)
+        return {place: (look, *written[place]) for place, look in self.base.items() if place in written}
+
+    @cached_property
+    def writers(self) -> frozenset[Player]:
+        """The players whose sheets look otherwise than believed where they are in sight."""
+        differing = (place for place, one in self.seen.places.items() if not one.agrees(self.base.get(place, EMPTY)))
+        return frozenset(self.context.sheet_of(place) for place in differing if place not in self.seen.hidden)
+
+    @cached_property
+    def suspects(self) -> frozenset[Place]:
+        """The places that the first turn may have changed: hidden, unclear, or other than believed."""
+        # On a sheet the cells that are hard to read would be too many.
+        unsure = 0.0 if self.context.has_sheets else self.context.settings.margin
+        return self.seen.hidden | {
+            place
+            for place, one in self.seen.places.items()
+            if one.certainty < unsure or not one.agrees(self.base.get(place, EMPTY))
+        }
+
+    def explanations(self, state: StateT) -> Iterator[Explanation[StateT, TurnT]]:
+        """Yield the explanations from one state."""
+        for first, after, changes in self._first_turns(state):
+            yield from self._after_first(state, first, after, {**self.could_be, **self._left_under_hands(changes)})
+
+    def _first_turns(self, state: StateT) -> Iterator[tuple[TurnT, StateT, Changes]]:
+        """Yield the first turns that are followed, look-alikes as one, the state after each, and what it changes."""
+        context, seen = self.context, self.seen
+        may_all_write = context.has_sheets and self.writers <= set(context.game.rules.players_to_move(state))
+        for free, most_untouched in (
+            (self.suspects, 0),
+            (self.suspects | _empty_places(context, self.base), 1),
+        ):
+            between = {**self.while_writing, **_possible_between_turns(self.base, seen, free)}
+            for changes, turns in context.explorer.expand(state, between).by_changes.items():
+                # Whoever may write now does not wait for what may be written under a hand.
+                if may_all_write and not self._is_by_writer(changes):
+                    continue
+                noticeable = seen.noticeable_changes(self.base, changes)
+                # Where a sensor reports a piece on a place that the turn empties, the place was filled again.
+                untouched = sum(
+                    place not in self.suspects and not (look == EMPTY and seen.only_sensed(place))
+                    for place, look in noticeable
+                )
+                # A turn that sensors can't notice may still have come first.
+                unnoticed = bool(changes) and not noticeable
+                if untouched != most_untouched or (untouched == len(noticeable) and not unnoticed):
+                    continue
+                for turn in combine_alike(context.explorer, turns):
+                    after = context.game.rules.apply(state, turn)
+                    if not untouched or after.to_move == state.to_move:
+                        yield turn, after, changes
+
+    def _is_by_writer(self, changes: Changes) -> bool:
+        """Return whether changes are on a sheet that shows something new."""
+        return any(self.context.sheet_of(place) in self.writers for place, _ in changes)
+
+    def _left_under_hands(self, first: Changes) -> CouldBe:
+        """Return the looks of hidden places after a first turn on a sheet that shows nothing new.
+
+        The turn after it has to explain what is in sight.
+        """
+        if not self.context.has_sheets or self._is_by_writer(first):
+            return {}
+        after = {**self.base, **dict(first)}
+        hidden = self.seen.hidden & after.keys()
+        return {place: (after[place],) for place in hidden if self.context.sheet_of(place) not in self.writers}
+
+    def _after_first(
+        self, state: StateT, first: TurnT, after: StateT, could_be: CouldBe
+    ) -> Iterator[Explanation[StateT, TurnT]]:
+        explorer, settings, seen = self.context.explorer, self.context.settings, self.seen
+        following = explorer.expand(after, could_be)
+        for part in explorer.unfinished(after, could_be):
+            changes = changes_between(self.base, {**following.appearance, **part.change})
+            score = score_allowed(self.base, changes, seen) + settings.second_turn_prior + settings.unfinished_prior
+            score += score_touches(seen, [{*first.places, *part.places}])
+            yield Explanation(
+                ExplanationKind.TURN_AND_PART, state, changes, score, (first,), to_do=part.to_do, touched=part.places
             )
-            # A turn that sensors can't notice may still have come first.
-            unnoticed = bool(changes) and not noticeable
-            if untouched != most_untouched or (untouched == len(noticeable) and not unnoticed):
-                continue
-            for group in combine_alike(context.explorer, turns):
-                after = context.game.rules.apply(state, group)
-                if not untouched or after.to_move == state.to_move:
-                    yield group, after, changes
-
-
-def _writers(context: JudgeContext[StateT, TurnT], base: Appearance, seen: PooledReading) -> frozenset[Player]:
-    """Return the players whose sheets look otherwise than believed where they are in sight."""
-    differing = (place for place, one in seen.places.items() if not one.agrees(base.get(place, EMPTY)))
-    return frozenset(context.sheet_of(place) for place in differing if place not in seen.hidden)
-
-
-def _left_under_hands(
-    context: JudgeContext[StateT, TurnT],
-    base: Appearance,
-    seen: PooledReading,
-    writers: Collection[Player],
-    first: Changes,
-) -> CouldBe:
-    """Return the looks of hidden places after a first turn on a sheet that shows nothing new.
-
-    The turn after it has to explain what is in sight.
-    """
-    if not context.has_sheets or any(context.sheet_of(place) in writers for place, _ in first):
-        return {}
-    after = {**base, **dict(first)}
-    return {place: (after[place],) for place in seen.hidden & after.keys() if context.sheet_of(place) not in writers}
+        for own_changes, seconds in following.by_changes.items():
+            changes = changes_between(self.base, {**following.appearance, **dict(own_changes)})
+            score = score_allowed(self.base, changes, seen) + settings.second_turn_prior
+            score += score_touches(seen, ({*first.places, *second.places} for second in seconds))
+            yield Explanation(ExplanationKind.TWO_TURNS, state, changes, score, (first,), seconds)
 
 
 def _possible_between_turns(base: Appearance, seen: PooledReading, free: Collection[Place]) -> CouldBe:
@@ -130,14 +166,6 @@ def looks_while_writing(context: JudgeContext[StateT, TurnT], could_be: CouldBe)
     }
 
 
-def _possible_while_writing(context: JudgeContext[StateT, TurnT], base: Appearance, could_be: CouldBe) -> CouldBe:
-    """Return the looks that ink can have between two turns that lead to ``could_be``; nothing for other games."""
-    if not context.has_sheets:
-        return {}
-    written = looks_while_writing(context, could_be)
-    return {place: (look, *written[place]) for place, look in base.items() if place in written}
-
-
 def _empty_places(context: JudgeContext[StateT, TurnT], base: Appearance) -> frozenset[Place]:
     """Return the empty places where a piece may have stopped between two turns; ink stays where it is."""
     if context.has_sheets:
@@ -148,34 +176,7 @@ def _empty_places(context: JudgeContext[StateT, TurnT], base: Appearance) -> fro
 def combine_alike(explorer: Explorer[StateT, TurnT], turns: Sequence[TurnT]) -> Iterator[TurnT]:
     """Yield one turn that stands for all of these look-alikes, or each of them when there is none."""
     combined = explorer.combine(turns)
-    if combined is None:
-        yield from turns
-    else:
-        yield combined
-
-
-def _after_first(
-    context: JudgeContext[StateT, TurnT],
-    base: Appearance,
-    state: StateT,
-    first: TurnT,
-    after: StateT,
-    seen: PooledReading,
-    could_be: CouldBe,
-) -> Iterator[Explanation[StateT, TurnT]]:
-    following, settings = context.explorer.expand(after, could_be), context.settings
-    for part in context.explorer.unfinished(after, could_be):
-        changes = changes_between(base, {**following.appearance, **part.change})
-        score = score_allowed(base, changes, seen) + settings.second_turn_prior + settings.unfinished_prior
-        score += score_touches(seen, [{*first.places, *part.places}])
-        yield Explanation(
-            ExplanationKind.TURN_AND_PART, state, changes, score, (first,), to_do=part.to_do, touched=part.places
-        )
-    for own_changes, seconds in following.by_changes.items():
-        changes = changes_between(base, {**following.appearance, **dict(own_changes)})
-        score = score_allowed(base, changes, seen) + settings.second_turn_prior
-        score += score_touches(seen, ({*first.places, *second.places} for second in seconds))
-        yield Explanation(ExplanationKind.TWO_TURNS, state, changes, score, (first,), seconds)
+    yield from turns if combined is None else (combined,)
 
 
 _TURNS_IN_A_ROW = 3
