@@ -36,14 +36,14 @@ class Conversation:
     """What was asked and what was taken back since a state was last believed.
 
     ``asked_about`` are the changes of the latest question that a second press answers; ``asked_disputes`` the places
-    of the latest question about a camera and sensors that disagree; ``refused`` the changes that don't count as a turn
-    again, because a person took them back, those of each sheet by themselves; ``unexplained`` those that no turn
+    of the latest question about a camera and sensors that disagree; ``taken_back`` the changes that a person took back,
+    so that they don't count as a turn again, those of each sheet by themselves; ``unexplained`` those that no turn
     explained, shown quietly before anybody had ended a turn.
     """
 
     asked_about: Changes | None = None
     asked_disputes: frozenset[Place] = frozenset()
-    refused: frozenset[Changes] = frozenset()
+    taken_back: frozenset[Changes] = frozenset()
     unexplained: Changes = frozenset()
 
 
@@ -121,16 +121,6 @@ class Observations:
     earlier: EarlierReadings = field(default_factory=dict)
     pieces: Mapping[Place, KnownPiece] = field(default_factory=dict)
 
-    def after_sensing(self, seen: PooledReading) -> Observations:
-        """Return a copy with what the sensors say now; a doubted sensor that changes its value is trusted again."""
-        doubted = {place: says for place, says in self.doubted.items() if seen.sensed.get(place, says) == says}
-        return replace(self, sensed=seen.sensed, doubted=doubted)
-
-    def after_looking(self, seen: PooledReading) -> Observations:
-        """Return a copy updated by a look at the visible places."""
-        dice = seen.dice or self.dice
-        return replace(self, looked=seen.places, disputed=seen.disputed, looked_s=seen.time_s, dice=dice)
-
 
 @dataclass(frozen=True)
 class Belief(Generic[StateT, TurnT]):
@@ -163,16 +153,16 @@ class Belief(Generic[StateT, TurnT]):
         observations = replace(self.observations, since_s=self.observations.looked_s)
         return Belief(tuple(states), tuple(ignoring_sides or states), observations=observations, dice=self.dice)
 
-    def still_refused(
+    def still_taken_back(
         self, context: JudgeContext[StateT, TurnT], table: Appearance, believed: Appearance
     ) -> frozenset[Changes]:
-        """Return what was taken back as changes from what is ``believed`` now; it was done on this ``table``.
+        """Return what was taken back on this ``table``, as changes from what is ``believed`` now.
 
-        If that is the believed table, what is believed again, even in part, no longer counts as taken back.
+        If the table is the believed one, changes of which any is believed again no longer count as taken back.
         """
         return frozenset(
             part
-            for changes in self.conversation.refused
+            for changes in self.conversation.taken_back
             if table != believed or changes.isdisjoint(believed.items())
             for part in context.by_sheet(changes_between(believed, {**table, **dict(changes)}))
         )
@@ -185,6 +175,18 @@ class Belief(Generic[StateT, TurnT]):
     def with_question(self, changes: Changes) -> Belief[StateT, TurnT]:
         """Return a copy that remembers a question about changes, which a second press answers."""
         return replace(self, conversation=replace(self.conversation, asked_about=changes))
+
+    def after_sensing(self, seen: PooledReading) -> Belief[StateT, TurnT]:
+        """Return a copy with what the sensors say now; a doubted sensor that changes its value is trusted again."""
+        known = self.observations
+        doubted = {place: says for place, says in known.doubted.items() if seen.sensed.get(place, says) == says}
+        return replace(self, observations=replace(known, sensed=seen.sensed, doubted=doubted))
+
+    def after_looking(self, seen: PooledReading) -> Belief[StateT, TurnT]:
+        """Return a copy updated by a look at the visible places."""
+        known, dice = self.observations, seen.dice or self.observations.dice
+        looked = replace(known, looked=seen.places, disputed=seen.disputed, looked_s=seen.time_s, dice=dice)
+        return replace(self, observations=looked)
 
     def doubting_sensors(self, sensed: Mapping[Place, bool], believed: Appearance) -> Belief[StateT, TurnT]:
         """Ignore sensors that contradict the believed table until their value changes."""
@@ -212,7 +214,7 @@ class Belief(Generic[StateT, TurnT]):
         return replace(self, observations=replace(self.observations, pieces=pieces))
 
     def with_misreadings_told(self, context: JudgeContext[StateT, TurnT], seen: PooledReading) -> Belief[StateT, TurnT]:
-        """Return a copy that knows how the camera misreads what a person corrected, so that it need not be ignored.
+        """Learn from a person's corrections how the camera misreads those places, so that it need not be ignored there.
 
         A stack must look as when the person spoke, and a sign must be in sight then and now.
         """
@@ -289,20 +291,20 @@ def override_belief(
     game, observations = context.game, belief.observations
     looks = game.table.appearance(states[0])
     before = game.table.appearance(belief.states[0]) if belief.states else looks
-    refused = {
+    taken_back = {
         part
         for state in (*belief.states[:1], *undone)
         for part in context.by_sheet(changes_between(looks, game.table.appearance(state)))
     }
     # Where turns are undone one after another, the table shows each of them on top of those before it.
-    refused |= belief.still_refused(context, before if undone else looks, looks)
+    taken_back |= belief.still_taken_back(context, before if undone else looks, looks)
     handwritten = context.has_sheets
     looked = given_earlier_readings(observations.looked, observations.earlier, looks, handwritten=handwritten)
     if undone:
         # The next turn may have begun.
         shown = _shown_with_turn(context, belief, before, looked)
         on_top = context.by_sheet(changes_between(looks, {**before, **dict(shown)}))
-        refused |= {part for part in on_top if any(not part.isdisjoint(each) for each in refused)}
+        taken_back |= {part for part in on_top if any(not part.isdisjoint(each) for each in taken_back)}
     # Where the camera agreed, there is nothing to override.
     agreed = {place for place in places if place in looked and looked[place].agrees(looks[place])}
     changed = {place for place, look in looks.items() if before[place] != look}
@@ -318,7 +320,7 @@ def override_belief(
     return replace(
         believed,
         observations=replace(believed.observations, earlier=earlier, pieces=pieces),
-        conversation=Conversation(refused=frozenset(refused)),
+        conversation=Conversation(taken_back=frozenset(taken_back)),
         override=replace(kept, places=kept.places | (frozenset(places) - agreed), unseen=kept.unseen | set(unseen)),
         # Whatever the dice show now is older than the person's word.
         dice=_known_dice(context.game.dice, states[0], observations.dice, belief.dice or SeenDice()),

@@ -173,9 +173,7 @@ def _set_objects_aside(case: Candidates[StateT, TurnT], objects: set[Place]) -> 
 def _arrivals_like(
     case: Candidates[StateT, TurnT], objects: set[Place], without: Decision[StateT, TurnT]
 ) -> set[Place]:
-    """Return the visible places where a piece seems to have arrived, but may be an object: one of the ``objects`` may
-    be that piece.
-    """
+    """Return the visible places whose new piece may be an object, while the piece itself is on one of ``objects``."""
     alike = {piece_of(case.seen.places[place].best) for place in objects}
     found = set()
     for place, look in without.best.changes:

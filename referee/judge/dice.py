@@ -146,7 +146,7 @@ class SeenDice:
         return bool(self.dice) and all(any(die.lies_like(other) for other in earlier) for die in self.dice)
 
     def remembering(self, before: SeenDice) -> SeenDice:
-        """Return these dice, those still out of sight, and the earlier ones that none of them may be as vanished."""
+        """Return these dice and those out of sight; earlier dice that none of these may be count as vanished."""
         earlier = (*before.in_sight.dice, *before.vanished)
         gone = (one for one in earlier if not any(die.is_same_die(one) for die in self.dice))
         return SeenDice((*self.dice, *before.out_of_sight.dice), tuple(gone))

@@ -74,7 +74,7 @@ def begin(
     # A player who was asked and declares the set-up done again confirms the camera.
     confirmed = belief.conversation.asked_disputes if trigger is Trigger.DECLARED else frozenset()
     result = judge_set_up(context, seen, options, anywhere=anywhere, trigger=trigger, confirmed=confirmed)
-    belief = _asked_disputes(replace(belief, observations=belief.observations.after_looking(seen)), result.ruling, seen)
+    belief = _asked_disputes(belief.after_looking(seen), result.ruling, seen)
     if result.states:
         belief = belief.with_states(result.states, result.states_ignoring_sides)
         believed = context.game.table.appearance(result.states[0])
@@ -105,11 +105,10 @@ def judge(
     belief = belief.after_sensor_changes(readings[-1].changes if readings else ())
     seen = pool(readings, tuple(believed), game.looks, context.settings.probability_floor, belief.observations.doubted)
     seen = seen.with_earlier_disputes(belief.observations.disputed)
-    belief = replace(belief, observations=belief.observations.after_sensing(seen))
+    belief = belief.after_sensing(seen)
     if not seen.places:
         return belief, _without_places(VerdictKind.CANNOT_SEE, sentences.nothing_to_see(), seen)
-    belief = belief.with_misreadings_told(context, seen)
-    belief = replace(belief, observations=belief.observations.after_looking(seen))
+    belief = belief.with_misreadings_told(context, seen).after_looking(seen)
     earlier = belief.observations.earlier
     places = given_earlier_readings(seen.places, earlier, believed, handwritten=context.has_sheets)
     seen = replace(seen, places=places)
@@ -212,15 +211,15 @@ def _undone_turn_still_shown(glance: Glance[StateT, TurnT]) -> Judgement[StateT,
     seen = glance.seen.assuming(glance.believed, erased, glance.game.looks)
     others = Glance.at(glance.context, glance.belief, seen, glance.trigger)
     belief, ruling = first_judgement((_forbidden, _undecided, _judge_by_kind), others)
-    conversation = replace(belief.conversation, refused=belief.conversation.refused | undone)
+    conversation = replace(belief.conversation, taken_back=belief.conversation.taken_back | undone)
     return replace(belief, conversation=conversation), ruling
 
 
 def _undone_turns_shown(glance: Glance[StateT, TurnT]) -> frozenset[Changes]:
-    refused = glance.belief.conversation.refused
-    if not refused:
+    taken_back = glance.belief.conversation.taken_back
+    if not taken_back:
         return frozenset()
-    return sensors.undone_turns_shown(glance.context, glance.believed, refused, glance.decision, glance.seen)
+    return sensors.undone_turns_shown(glance.context, glance.believed, taken_back, glance.decision, glance.seen)
 
 
 def _undecided(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -240,7 +239,7 @@ def _judge_by_kind(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT]:
     conversation = replace(glance.belief.conversation, unexplained=frozenset())
     if not _undone_turns_shown(glance):
         # The turn taken back is off the table, so it may be played again.
-        conversation = replace(conversation, refused=frozenset())
+        conversation = replace(conversation, taken_back=frozenset())
     glance = glance.with_belief(replace(glance.belief, conversation=conversation))
     match glance.decision.best.kind:
         case ExplanationKind.NOTHING:

@@ -74,7 +74,7 @@ class Announcer(Generic[StateT, TurnT]):
         self._on_show = _OnShow()
         self._trouble = ""
         self._notices: frozenset[str] = frozenset()
-        self._against: tuple[Place, ...] = ()
+        self._ignored: tuple[Place, ...] = ()
         self._asked: tuple[ButtonRole, tuple[StateT, ...], float] | None = None
         self.say = say
         self.time_s = 0.0
@@ -101,15 +101,15 @@ class Announcer(Generic[StateT, TurnT]):
         """Say remarks in addition to the current ones."""
         self.remark_once([*notes, *self._notices])
 
-    def holds_against(self, places: tuple[Place, ...]) -> None:
+    def say_ignored(self, places: tuple[Place, ...]) -> None:
         """Say once that a person's word outranks what these places show."""
-        if places and places != self._against:
+        if places and places != self._ignored:
             self.say(override_holds(places))
-        self._against = places
+        self._ignored = places
 
     def begin(self) -> None:
         """Show that a game begins."""
-        self._on_show, self._against, self._asked = _OnShow(), (), None
+        self._on_show, self._ignored, self._asked = _OnShow(), (), None
         self._publish_state()
 
     def show(self, signal: Signal) -> None:

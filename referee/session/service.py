@@ -194,7 +194,7 @@ class Service(Generic[StateT, TurnT]):
 
     def finish(self) -> list[Verdict]:
         """Judge what the last frames showed: the end of the frames counts as the end of the turn."""
-        last = self._view.last()
+        last = self._view.at_end()
         return [] if last is None else self._decide(last, Trigger.RESTED)
 
     def end_turn(self) -> list[Verdict]:
@@ -431,7 +431,7 @@ class Service(Generic[StateT, TurnT]):
             self._announcer.show_verdict(*each)
         self._announcer.remark_also(ruling.notes)
         tell_reader(self._reader, self._game, self._belief, ruling)
-        self._announcer.holds_against(self._context.in_order(self._belief.override.ignored))
+        self._announcer.say_ignored(self._context.in_order(self._belief.override.ignored))
         return [verdict for verdict, _, _ in news]
 
     def _override(

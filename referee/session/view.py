@@ -192,7 +192,7 @@ class TableView(Generic[StateT, TurnT]):
         """Have the table judged again even if nothing has changed."""
         self._judged = None
 
-    def last(self) -> StableView | None:
+    def at_end(self) -> StableView | None:
         """Return the view of the last frames, judged or not, once the frames have ended.
 
         ``None`` if too few of them show the same table, and for stills, of which each was judged at once.

@@ -69,8 +69,7 @@ def undone_turns_shown(
     if decision.conclusion is Conclusion.UNDECIDED and not decision.alike:
         return frozenset()
     observed = seen.observable_changes(believed, decision.changes)
-    refused = {seen.observable_changes(believed, changes) for changes in undone}
-    return context.by_sheet(observed) & refused
+    return context.by_sheet(observed) & {seen.observable_changes(believed, changes) for changes in undone}
 
 
 def may_have_left(believed: Appearance, changes: Changes, seen: PooledReading) -> bool:

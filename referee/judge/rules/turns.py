@@ -59,7 +59,7 @@ def _accept_from(
     believed = replace(
         believed,
         # Another player's sheet may still show what was taken back.
-        conversation=Conversation(refused=belief.still_refused(context, after, after)),
+        conversation=Conversation(taken_back=belief.still_taken_back(context, after, after)),
         set_aside=belief.set_aside | frozenset(decision.set_aside),
         override=belief.override.without(accepted.places),
         observations=replace(believed.observations, since_s=since_s, earlier=earlier),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -25,10 +24,10 @@ def test_a_sensor_that_contradicts_the_belief_is_doubted_until_its_value_changes
     belief: Belief[Any, Any] = Belief()
     doubting = belief.doubting_sensors({"a1": False, "b1": True, "c1": False}, BELIEVED)
     assert doubting.observations.doubted == {"a1": False, "b1": True}
-    later = doubting.observations.after_sensing(sensed(a1=True, c1=False))
-    assert later.doubted == {"b1": True}
-    assert later.sensed == {"a1": True, "c1": False}
-    again = replace(doubting, observations=later).doubting_sensors({"a1": False}, BELIEVED)
+    later = doubting.after_sensing(sensed(a1=True, c1=False))
+    assert later.observations.doubted == {"b1": True}
+    assert later.observations.sensed == {"a1": True, "c1": False}
+    again = later.doubting_sensors({"a1": False}, BELIEVED)
     assert again.observations.doubted == {"a1": False, "b1": True}
 
 
@@ -45,7 +44,7 @@ def test_a_place_is_no_longer_ignored_once_its_sensor_reports_a_change() -> None
 def test_a_new_belief_ignores_sensor_changes_from_before_it() -> None:
     belief: Belief[Any, Any] = Belief.of(())
     assert belief.observations.since_s == -math.inf
-    looked: Belief[Any, Any] = Belief(observations=Observations().after_looking(sensed()))
+    looked = belief.after_looking(sensed())
     assert (looked.observations.looked_s, looked.observations.since_s) == (7.0, -math.inf)
     assert looked.with_states(()).observations.since_s == 7.0
 
@@ -78,16 +77,16 @@ def test_a_correction_refuses_the_old_belief_and_overrides_the_camera_on_the_nam
     after = diaballik.rules.apply(state, diaballik.notation.parse_turn(state, "a1-a2 a2-a3"))
     seen = seen_as(diaballik, after, {"c1": "hidden"})
     belief: Belief[Any, Any] = Belief.of((after,))
-    looked = replace(belief, observations=Observations().after_looking(seen))
+    looked = belief.after_looking(seen)
     told = override_belief(context, looked, (state,), ("a1", "b1", "c1"))
     assert told.states == (state,)
-    assert told.conversation.refused == {frozenset({("a1", "empty"), ("a3", "black piece")})}
+    assert told.conversation.taken_back == {frozenset({("a1", "empty"), ("a3", "black piece")})}
     # The camera agreed about b1 and could not see c1.
     assert told.override == Override(frozenset({"a1", "c1"}), unseen=frozenset({"c1"}))
     again = override_belief(context, told, (state,))
-    assert again.conversation.refused == told.conversation.refused
+    assert again.conversation.taken_back == told.conversation.taken_back
     taken_back = override_belief(context, told, (state,), undone=(after,))
-    assert taken_back.conversation.refused == told.conversation.refused
+    assert taken_back.conversation.taken_back == told.conversation.taken_back
 
 
 def test_after_a_correction_sensors_that_were_already_wrong_stay_doubted(diaballik: Any) -> None:
