@@ -157,7 +157,7 @@ class GameLog(Generic[StateT, TurnT]):
         if end is None:
             return None
         self.append(end)
-        return None if folded.outcome is None else replace(folded.outcome, reason=str(end.data["reason"]))
+        return self.ended
 
     def events(self) -> list[tuple[int, Event]]:
         """List the game's (number, event) pairs in order."""
@@ -178,12 +178,11 @@ class GameLog(Generic[StateT, TurnT]):
         """Return the fold of the game's events; raises FoldError when they don't fit together."""
         return fold(self._game, self.events())
 
-    def record_entry(self, event: Event, state: Any, time_s: float, reason: str = "") -> None:
-        """Record a person's entry and, if it leads to a final ``state``, the end of the game with its ``reason``."""
+    def record_entry(self, event: Event, outcome: Outcome | None, time_s: float) -> None:
+        """Record a person's entry and, if it ends the game, its outcome."""
         self.append(event)
-        outcome = self._game.rules.outcome(state)
         if outcome is not None:
-            self.append(event_records.end_event(replace(outcome, reason=reason or outcome.reason), time_s))
+            self.append(event_records.end_event(outcome, time_s))
 
     def record(
         self,

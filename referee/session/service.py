@@ -42,9 +42,6 @@ from referee.session.view import TableView, is_before_set_up
 from vision.frame import Frame
 from vision.reading import Hindrance, HindranceKind, Reading
 
-_JUDGED_LATER = "Noted. It is decided once the table is at rest."
-_DROPPED = "What was announced before no longer counts, since the game went on meanwhile."
-
 
 class Service(Generic[StateT, TurnT]):
     """Referees one game after another. Call ``start`` once, then ``step`` for every frame.
@@ -139,8 +136,7 @@ class Service(Generic[StateT, TurnT]):
         """
         folded = self._log.open_latest() if resume else None
         if folded is None or folded.outcome is not None:
-            ended = None if folded is None else self._log.record_missing_end(folded)
-            if ended is not None:
+            if folded is not None and (ended := self._log.record_missing_end(folded)) is not None:
                 self._announcer.say(finished_signal(ended).words)
             self.begin(commands.NewGame(self._game.name, self._options, seed=seed))
             return
@@ -228,7 +224,7 @@ class Service(Generic[StateT, TurnT]):
             self._end_turn_before()
         done = entries.apply_correction(self._game, self.belief, command, self._options)
         event = events.corrected_event(self._game, done, command, self._announcer.time_s)
-        self._log.record_entry(event, done.states[0], self._announcer.time_s)
+        self._log.record_entry(event, self._game.rules.outcome(done.states[0]), self._announcer.time_s)
         self._announcer.say(done.sentence)
         signal = corrected_signal(self._game, done.states[0], done.places, done.sentence)
         self._override(done.states, signal, done.places, unchanged=done.unchanged)
@@ -276,7 +272,7 @@ class Service(Generic[StateT, TurnT]):
 
     def _judge_later(self, command: commands.Announce) -> str:
         self._announced[command] = self._log.request_id
-        return _JUDGED_LATER
+        return "Noted. It is decided once the table is at rest."
 
     def _end_turn_before(self) -> None:
         """Treat the turn on the table as ended by what somebody said, before that is carried out."""
@@ -297,7 +293,7 @@ class Service(Generic[StateT, TurnT]):
         if before:
             with self._log.recording_preparation():
                 self._log.append(events.take_back_event(command.by, self._announcer.time_s))
-        self._log.record_entry(done.event, done.states[0], self._announcer.time_s)
+        self._log.record_entry(done.event, done.outcome, self._announcer.time_s)
         self._announcer.say(done.sentence)
         signal = entered_signal(self._game, done.states[0], done.places, done.sentence)
         self._override(done.states, signal, done.places)
@@ -322,7 +318,8 @@ class Service(Generic[StateT, TurnT]):
         """Record a loss on time as a resignation, if the game allows resigning."""
         with suppress(EngineError):
             done = entries.apply_entry(self._game, self.belief, loss_on_time(player), self._announcer.time_s)
-            self._log.record_entry(done.event, done.states[0], self._announcer.time_s, events.time_is_up(player))
+            outcome = done.outcome and replace(done.outcome, reason=events.time_is_up(player))
+            self._log.record_entry(done.event, outcome, self._announcer.time_s)
             self._override(done.states, self._announcer.waiting(done.states[0]), done.places)
 
     def restore_sensor(self, command: commands.RestoreSensor) -> str:
@@ -450,7 +447,7 @@ class Service(Generic[StateT, TurnT]):
         self._belief = override_belief(self._context, self._belief, states, places, unchanged=unchanged, undone=undone)
         self._view.press_waits = False
         if self._announced:
-            self._announcer.say(_DROPPED)
+            self._announcer.say("What was announced before no longer counts, since the game went on meanwhile.")
         self._announced = {}
         self._show_override(signal)
 
