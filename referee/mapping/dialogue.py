@@ -134,17 +134,18 @@ def assign_switches(
     while not assignment.is_over:
         report = switches()
         was_there, is_there = is_there, _is_readable(report, is_there)
-        if was_there is None and is_there:
-            _say_if_any(say, _initially_closed(report))
-        elif was_there is not None and was_there != is_there:
+        if was_there is not None and was_there != is_there:
             say("The board answers again." if is_there else "The board does not answer; I wait for it.")
-        if not doubted and (doubted := _rectangle(report)):
-            say(
-                f"Switches {', '.join(map(str, doubted))} can't be read now. Without diodes, take the other pieces "
-                "off, so that only this one is on the board. With diodes, look for a loose wire."
-            )
-        for closed in _new_closings(report):
-            _say_if_any(say, assignment.process_closings(closed))
+        if report is not None:
+            if was_there is None and is_there:
+                _say_if_any(say, _initially_closed(report))
+            if not doubted and (doubted := _rectangle(report)):
+                say(
+                    f"Switches {', '.join(map(str, doubted))} can't be read now. Without diodes, take the other pieces "
+                    "off, so that only this one is on the board. With diodes, look for a loose wire."
+                )
+            for closed in _new_closings(report):
+                _say_if_any(say, assignment.process_closings(closed))
         try:
             lines = typed()
         except EOFError:
@@ -160,32 +161,32 @@ def assign_switches(
 
 def _is_readable(report: SwitchReport | None, before: bool | None) -> bool | None:
     """Return whether the switches are readable; ``None`` until they are for the first time."""
-    if report is None or all(report.doubtful):
-        # A board that has just started can't read its switches yet, so a switch that closes now didn't change.
-        return before if before is None or report is not None else False
-    return True
+    if report is None:
+        return None if before is None else False
+    # A board that has just started can't read its switches yet, so a switch that closes now didn't change.
+    return before if all(report.doubtful) else True
 
 
-def _initially_closed(report: SwitchReport | None) -> str:
-    closed = [] if report is None else [str(number) for number, is_closed in enumerate(report.closed) if is_closed]
+def _initially_closed(report: SwitchReport) -> str:
+    closed = [str(number) for number, is_closed in enumerate(report.closed) if is_closed]
     if not closed:
         return ""
     return f"Closed already: {shortened(closed)}. Take every piece off the board; a switch that stays closed is stuck."
 
 
-def _rectangle(report: SwitchReport | None) -> list[int]:
+def _rectangle(report: SwitchReport) -> list[int]:
     """Return the doubtful switches if they may be a ghost: at least the corners of a rectangle, but not all."""
-    doubtful = [] if report is None else [number for number, is_doubtful in enumerate(report.doubtful) if is_doubtful]
-    return doubtful if report is not None and 4 <= len(doubtful) < len(report.doubtful) else []
+    doubtful = [number for number, is_doubtful in enumerate(report.doubtful) if is_doubtful]
+    return doubtful if 4 <= len(doubtful) < len(report.doubtful) else []
 
 
-def _new_closings(report: SwitchReport | None) -> list[list[int]]:
+def _new_closings(report: SwitchReport) -> list[list[int]]:
     """Return the switches that closed and stayed closed, grouped by moment."""
     together_s = 0.05
     moments: list[tuple[float, list[int]]] = []
-    for change in () if report is None else report.changes:
+    for change in report.changes:
         # If a switch opened again, a piece only slid over it.
-        if not change.closed or report is None or not report.closed[change.switch]:
+        if not change.closed or not report.closed[change.switch]:
             continue
         if moments and change.time_s - moments[-1][0] <= together_s:
             if change.switch not in moments[-1][1]:
