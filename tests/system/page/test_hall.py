@@ -13,8 +13,10 @@ import pytest
 from referee.hall.hall import Incoming
 from referee.hall.tournament.values import System
 from referee.mqtt.topics import ShownClock, ShownVerdict, Topics
+from referee.web.access import Role
 from tests.referee.hall.halls import OPENED, PREFIX
 from tests.referee.hall.web.visits import Visit, serving
+from tests.referee.web.page_table import CODES, HOUSE, access_of
 from tests.system.page.test_barriers import AXE
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
@@ -140,3 +142,19 @@ def test_sentences_of_the_tables_are_shown_in_german(hall: Served, visit: Any) -
     page.get_by_role("link", name="English").click()
     expect(page.locator("#table-table-2 .newest")).to_have_text(SENTENCE)
     expect(page.get_by_role("link", name=re.compile("^Tournaments$"))).to_be_visible()
+
+
+def test_an_unpaired_phone_is_sent_to_the_pairing_page(
+    tmp_path: Path, visit: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("referee.hall.web.tables.LOOK_AGAIN_S", 0.05)
+    access = access_of(HOUSE)
+    with serving(Visit(tmp_path, access).app) as address:
+        page = visit(address, is_paired=False)
+        page.get_by_label("Code", exact=True).fill(CODES[Role.LOOK])
+        page.get_by_role("button", name="Pair").click()
+        expect(page.locator("html")).to_have_attribute("data-live", "yes")
+        (device,) = access.devices.all()
+        access.devices.change(device.id, Role.NOBODY)
+        expect(page).to_have_url(f"{address}/pair")
+    OPENED.pop().close()

@@ -53,11 +53,14 @@ function follow() {
     });
     document.documentElement.dataset.live = "yes";
   });
-  stream.addEventListener("error", () => {
+  stream.addEventListener("error", async () => {
     stream.close();
     tables.dataset.version = 0;
     document.getElementById("hall").hidden = false;
-    setTimeout(follow, RETRY_MS);
+    const answer = await fetch("/", { method: "HEAD" }).catch(() => null);
+    // This device was unpaired; the pairing page says what to do.
+    if (answer?.status === 401) location.assign("/pair");
+    else setTimeout(follow, RETRY_MS);
   });
 }
 
