@@ -78,6 +78,7 @@ def _as_json(dice: Sequence[DieInPicture]) -> list[dict[str, object]]:
 
 def _print(path: Path, dice: Sequence[DieInPicture]) -> None:
     from rich.table import Table
+    from rich.text import Text
 
     from common.phrases import counted
     from vision.readers.dice.drawing import SURE_FROM
@@ -96,7 +97,7 @@ def _print(path: Path, dice: Sequence[DieInPicture]) -> None:
         shows = "leans: roll it again" if die.value is None else f"{die.value}{doubt}"
         left, top, right, bottom = die.box
         middle = f"{(left + right) / 2:.0f}, {(top + bottom) / 2:.0f}"
-        table.add_row(str(number), shows, f"{die.probability:.1%}", middle)
+        table.add_row(str(number), Text(shows), f"{die.probability:.1%}", middle)
     print_table(output(), table)
 
 

@@ -108,7 +108,8 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     path = options.journal or Path(tempfile.mkdtemp(prefix="referee-demo-")) / "journal.sqlite"
     limit = f"at most {counted(options.turns, 'turn')}"
     console.print(f"A game of {game.title} on the virtual table, seed {options.seed}, {limit}.")
-    now, remarks = VirtualClock(), _RemarkPrinter(console.print)
+    say = partial(console.print, markup=False, highlight=False, soft_wrap=True)
+    now, remarks = VirtualClock(), _RemarkPrinter(say)
     demo = _Demo(game, table, truth, grid_of_table(table.setting.layout))
     with _open_new_journal(path, now) as opened, ExitStack() as stack:
         journal = BufferedJournal(opened, remarks.say)
@@ -146,13 +147,9 @@ def run_demo(options: DemoOptions, console: Console) -> int:
             game, snapshots, commands, path, newest, overlay, rules, hints_allowed=may_hint, maintenance=maintenance
         )
         stack.enter_context(publish(port, options.page, options.mqtt, console, screen, report.remark))
-        with closing(_FrameSubscribers(options, demo, inputs, service, report, commands)) as frame_subscribers:
-
-            def on_verdicts(frame: Frame | None, verdicts: list[Verdict]) -> None:
-                newest.frame = frame or newest.frame
-                frame_subscribers.on_verdicts(frame, verdicts)
-
-            ports = LoopPorts(time.sleep, commands, partial(_take_presses, table, inputs.board, commands), on_verdicts)
+        with closing(_FrameSubscribers(options, demo, inputs, service, report, commands, newest)) as frame_subscribers:
+            take_presses = partial(_take_presses, table, inputs.board, commands)
+            ports = LoopPorts(time.sleep, commands, take_presses, frame_subscribers.on_verdicts)
             frames = ClockedCamera(table, now, lambda: _set_switches(inputs.board, truth, panel))
             is_whole = _play(service, frames, ports, _typed_lines(options.keys, screen), screen, report.remark)
         if is_whole:
@@ -160,16 +157,16 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         events = journal.events(service.game_number)
         if service.belief:
             console.print(Text(f"\n{record.write(make_record(game, events))}"), soft_wrap=True)
-        _print_files(options, path, console)
+        _print_files(options, path, say)
         if not is_whole:
-            console.print("Stopped before the end; what was accepted until then is in the journal.", soft_wrap=True)
+            say("Stopped before the end; what was accepted until then is in the journal.")
             return 0
         score = score_game(game, truth, frame_subscribers.verdicts, events, may_ask=options.inputs == Inputs.SENSORS)
         differences = (f"  {difference}" for difference in score.differences)
         for line in (score.sentence, *differences, *inputs.closing_sentences):
-            console.print(line, highlight=False, soft_wrap=True)
+            say(line)
         if options.page is not None:
-            console.print("The page goes on showing this game. Ctrl-C ends it.", soft_wrap=True)
+            say("The page goes on showing this game. Ctrl-C ends it.")
             _keep_page_open(service, commands)
     return 0 if score.agreed and inputs.wire_agreed else 1
 
@@ -215,7 +212,7 @@ def _play(
 
 
 class _FrameSubscribers:
-    """Subscribers called after each frame: the report, the person who answers questions, films and stills."""
+    """Subscribers called after each frame: the report, the person who answers questions, the page's camera, films."""
 
     def __init__(
         self,
@@ -225,8 +222,10 @@ class _FrameSubscribers:
         service: Service[Any, Any],
         report: Report,
         commands: CommandQueue,
+        newest: NewestFrame,
     ) -> None:
         self.verdicts: list[Verdict] = []
+        self._newest = newest
         self._demo, self._inputs, self._service, self._report = demo, inputs, service, report
         self._pictures = Pictures(options.video, options.still, FRAMES_PER_SECOND)
         self._pace = None if options.fast else Pace()
@@ -237,6 +236,7 @@ class _FrameSubscribers:
 
     def on_verdicts(self, frame: Frame | None, verdicts: list[Verdict]) -> None:
         """Process a frame and its verdicts."""
+        self._newest.frame = frame or self._newest.frame
         self.verdicts.extend(verdicts)
         self._report.report_verdicts(frame)
         if self._answers:
@@ -353,10 +353,10 @@ class _RemarkPrinter:
         self.report(sentence)
 
 
-def _print_files(options: DemoOptions, journal: Path, console: Console) -> None:
+def _print_files(options: DemoOptions, journal: Path, say: Callable[[str], None]) -> None:
     if options.video is not None:
-        console.print(f"The film is in {options.video}", soft_wrap=True)
+        say(f"The film is in {options.video}")
     if options.still is not None:
         there = options.still.is_file()
-        console.print(f"The picture is in {options.still}" if there else "No fault was made, so there is no picture.")
-    console.print(f"The journal is in {journal}", soft_wrap=True)
+        say(f"The picture is in {options.still}" if there else "No fault was made, so there is no picture.")
+    say(f"The journal is in {journal}")

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 import pytest
 
-from referee.cli.dice import _obstacle_sentence, at_rest
+from referee.cli.dice import _obstacle_sentence, _print, at_rest
 from referee.cli.entries import _tray_reader
 from referee.settings.settings import Settings
 from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_rotation
@@ -176,6 +176,11 @@ def test_roll_needs_either_faces_or_a_camera(run: Run) -> None:
 def test_leaning_dice_are_counted_in_words() -> None:
     assert _obstacle_sentence(3, 1) == "a die leans and counts for nothing; roll again"
     assert _obstacle_sentence(3, 2) == "2 dice lean and count for nothing; roll again"
+
+
+def test_a_taught_face_is_printed_as_it_is_called(capsys: pytest.CaptureFixture[str]) -> None:
+    _print(Path("a.png"), [DieInPicture((0.0, 0.0, 40.0, 40.0), "[star]", 0.99)])
+    assert "[star]" in capsys.readouterr().out
 
 
 def test_a_die_that_moved_or_changed_its_face_is_not_at_rest() -> None:

@@ -86,8 +86,10 @@ def test_thinking_players_play_the_same_short_game_every_time() -> None:
 
 
 def test_a_random_demo_uses_the_whole_game(tmp_path: Path) -> None:
-    code, output = play(DemoOptions(turns=1, random=True, fast=True, journal=tmp_path / "journal.sqlite"))
+    journal = tmp_path / "games[old].sqlite"
+    code, output = play(DemoOptions(turns=1, random=True, fast=True, journal=journal))
     assert code == 0, output
+    assert f"The journal is in {journal}\n" in output
     start = next(line for line in output.splitlines() if line.startswith("[Start "))
     assert start.count(":G.") == start.count(":T.") == 4
 
