@@ -26,6 +26,7 @@ from referee.cli.records import check_record_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from contextlib import AbstractContextManager
 
     from engine.api import Game
     from engine.values import OptionValue
@@ -158,7 +159,7 @@ def play_command(
         _line_reader(),
         say,
         time.monotonic,
-        progress_output().status,
+        _show_waiting,
         keep=(lambda _: None) if no_record else file.keep,
         go_on_with=(lambda _, __: None) if no_record else file.go_on_with,
         draw=print_state,
@@ -168,6 +169,14 @@ def play_command(
     finally:
         if not no_record:
             _close(file, session.so_far, {side: program.word for side, program in programs.items()})
+
+
+def _show_waiting(words: str) -> AbstractContextManager[object]:
+    """Show that an operation takes some time."""
+    from rich.text import Text
+
+    # rich would take square brackets in a name for its markup.
+    return progress_output().status(Text(words))
 
 
 def _check_record_option(file: Path, *, no_record: bool, is_free: bool) -> None:

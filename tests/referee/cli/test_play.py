@@ -29,11 +29,11 @@ from tests.referee.cli.played import ONE_EACH, kept
 
 def test_a_whole_game_between_programs_is_recorded_and_replays(play, tmp_path):
     players = ("--player", "gold=hint:gentle", "--player", "teal=random", "--seed", "3", "--time", "0.05")
-    result = play("deblockle", *ONE_EACH, *players, "--name", "gold=Ann", "--name", "teal=Ben B.")
+    result = play("deblockle", *ONE_EACH, *players, "--name", "gold=Ann", "--name", "teal=Ben [/b]")
     assert re.search(r"(wins|draw): ", result.output)
     record = kept(tmp_path)
     assert replay(record).outcome is not None
-    assert {("Gold", "Ann"), ("Teal", "Ben B.")} <= set(record.tags)
+    assert {("Gold", "Ann"), ("Teal", "Ben [/b]")} <= set(record.tags)
 
 
 def turns_of(record: Record) -> list[PlayedTurn]:
