@@ -5,6 +5,7 @@ Presentation goes into attributes, because the page's content security policy bl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from xml.etree import ElementTree as ET
 
@@ -14,6 +15,8 @@ Element = ET.Element
 
 DARK_INK, LIGHT_INK = "#1d1710", "#fffdf6"
 _MIDDLE_GREY = 128.0
+_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML forbids; with one of them in a player's name, a browser would show no drawing at all."""
 
 
 def number(value: float) -> str:
@@ -86,7 +89,7 @@ def picture(kind: str, title: str, description: str, left: float, top: float, wi
 
 def written(drawn: Element) -> str:
     """Serialize an element."""
-    return ET.tostring(drawn, encoding="unicode")
+    return _NOT_XML.sub("\ufffd", ET.tostring(drawn, encoding="unicode"))
 
 
 def _name(name: str) -> str:

@@ -68,6 +68,12 @@ def test_a_name_cannot_break_out_of_the_drawing() -> None:
     assert 'alert("x")' in "".join(parsed(markup).itertext())
 
 
+@pytest.mark.parametrize("sign", ["\x01", "\ufffe"])
+def test_a_sign_in_a_name_that_xml_forbids_is_replaced(sign: str) -> None:
+    snapshot = replace(snapshot_of("number-drop"), names={"p1": f"A{sign}B"})
+    assert "A\ufffdB" in "".join(parsed(draw_table(load("number-drop"), snapshot)).itertext())
+
+
 @pytest.mark.parametrize("role", LightRole)
 def test_a_light_differs_by_more_than_its_colour(role: LightRole) -> None:
     snapshot = snapshot_of("diaballik")
