@@ -8,7 +8,7 @@ In sentences, anything that looks like a path, an address, a code or a token is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
 from common.toml_text import as_toml
@@ -47,26 +47,27 @@ _PLAIN_KEYS = frozenset(
 
 def settings_text(configuration: Configuration) -> str:
     """Write every setting with its source; a value that may be private is replaced."""
-    lines, names = [], _names(configuration)
+    names = _names(configuration)
     sources = {name: source for name, _, source in configuration.rows()}
-    for section in type(configuration.settings).model_fields:
-        lines.append(f"[{section}]")
-        values = getattr(configuration.settings, section)
-        for key, field in type(values).model_fields.items():
-            shown = _setting(getattr(values, key), _choices(field.annotation), names)
-            lines.append(f"{key} = {shown}  # {sources[f'{section}.{key}'].kind}")
-        lines.append("")
-    return "\n".join(lines)
+    sections: dict[str, list[str]] = {}
+    for section, key, value, choices in _values(configuration):
+        line = f"{key} = {_setting(value, choices, names)}  # {sources[f'{section}.{key}'].kind}"
+        sections.setdefault(f"[{section}]", []).append(line)
+    return "\n".join("\n".join((heading, *lines, "")) for heading, lines in sections.items())
 
 
 def secrets_of(configuration: Configuration) -> set[str]:
     """Return the private texts in the settings, so that they can be removed from sentences too."""
-    names, found = _names(configuration), set()
+    names = _names(configuration)
+    return {text for _, _, value, choices in _values(configuration) for text in _private_texts(value, choices, names)}
+
+
+def _values(configuration: Configuration) -> Iterator[tuple[str, str, Any, frozenset[str]]]:
+    """Yield each setting's section, key, value, and the texts that its type allows."""
     for section in type(configuration.settings).model_fields:
         values = getattr(configuration.settings, section)
         for key, field in type(values).model_fields.items():
-            found |= set(_private_texts(getattr(values, key), _choices(field.annotation), names))
-    return found
+            yield section, key, getattr(values, key), _choices(field.annotation)
 
 
 class Anonymizer:

@@ -70,7 +70,7 @@ def read_tiles(
     cells = taught.read(picture, place, str(image), any_way_up=any_way_up)
     if debug_image is not None:
         write_image(debug_image, draw_cells(picture, place, cells, SURE))
-    _show(cells, UNKNOWN, "none that was taught", as_json=as_json)
+    _show(cells, "none that was taught", as_json=as_json)
     return OK if any(cell.symbol != UNKNOWN for row in cells for cell in row) else CHECK_FAILED
 
 
@@ -97,27 +97,32 @@ def read_digits(
     cells = read_handwriting(picture, place, str(image), taught)
     if debug_image is not None:
         write_image(debug_image, draw_cells(picture, place, cells, SURE))
-    _show(cells, UNKNOWN, "no digit or cross", as_json=as_json)
+    _show(cells, "no digit or cross", as_json=as_json)
     return OK if any(cell.symbol not in {UNKNOWN, BARE} for row in cells for cell in row) else CHECK_FAILED
 
 
-def _show(cells: tuple[tuple[ReadCell, ...], ...], unknown: str, unknown_words: str, *, as_json: bool) -> None:
+def _show(cells: tuple[tuple[ReadCell, ...], ...], unknown_words: str, *, as_json: bool) -> None:
+    """Print what was read; ``unknown_words`` describe a cell of which nothing is known."""
     if as_json:
-        shown = [[_as_json(cell, unknown) for cell in row] for row in cells]
+        shown = [[_as_json(cell) for cell in row] for row in cells]
         click.echo(json.dumps({"cells": shown}, ensure_ascii=False))
     else:
-        _print(cells, unknown, unknown_words)
+        _print(cells, unknown_words)
 
 
-def _as_json(cell: ReadCell, unknown: str) -> dict[str, object]:
-    symbol = None if cell.symbol == unknown else cell.symbol
+def _as_json(cell: ReadCell) -> dict[str, object]:
+    from vision.readers.tiles.symbols import UNKNOWN
+
+    symbol = None if cell.symbol == UNKNOWN else cell.symbol
     probabilities = {name: round(chance, _DIGITS) for name, chance in cell.probabilities.items()}
     return {"symbol": symbol, "probability": round(cell.probability, _DIGITS), "probabilities": probabilities}
 
 
-def _print(cells: tuple[tuple[ReadCell, ...], ...], unknown: str, unknown_words: str) -> None:
+def _print(cells: tuple[tuple[ReadCell, ...], ...], unknown_words: str) -> None:
     from rich.table import Table
     from rich.text import Text
+
+    from vision.readers.tiles.symbols import UNKNOWN
 
     console = output()
     table = Table(box=None, show_header=False, pad_edge=False)
@@ -126,12 +131,12 @@ def _print(cells: tuple[tuple[ReadCell, ...], ...], unknown: str, unknown_words:
     print_table(console, table)
     for down, row in enumerate(cells, 1):
         for across, cell in enumerate(row, 1):
-            if cell.symbol != unknown and cell.probability >= SURE:
+            if cell.symbol != UNKNOWN and cell.probability >= SURE:
                 continue
             likely = sorted(cell.probabilities.items(), key=lambda one: -one[1])
             others = {name: chance for name, chance in likely if name != cell.symbol and chance >= 1 - SURE}
-            what = f"like {unknown_words}" if cell.symbol == unknown else cell.symbol
+            what = f"like {unknown_words}" if cell.symbol == UNKNOWN else cell.symbol
             maybe = "".join(
-                f", or {unknown_words if name == unknown else name} ({chance:.0%})" for name, chance in others.items()
+                f", or {unknown_words if name == UNKNOWN else name} ({chance:.0%})" for name, chance in others.items()
             )
             console.print(f"row {down}, column {across}: {what}, {cell.probability:.0%} sure{maybe}", markup=False)

@@ -8,8 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -33,21 +32,6 @@ TABLE_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """A table's id in topics."""
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 """Characters that PostgreSQL doesn't accept in a text."""
-
-
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
-
-
-def _exclusive(method: Callable[Concatenate[Hall, _P], _R]) -> Callable[Concatenate[Hall, _P], _R]:
-    """Hold the hall's lock during a method."""
-
-    @wraps(method)
-    def waited(hall: Hall, /, *args: _P.args, **named: _P.kwargs) -> _R:
-        with hall.lock:
-            return method(hall, *args, **named)
-
-    return waited
 
 
 @dataclass(frozen=True)
@@ -147,96 +131,96 @@ class Hall:
             return topic.rpartition("/")[2]
         return topic.removeprefix(f"{self.prefix}/").partition("/")[0]
 
-    @_exclusive
     def take(self, messages: Sequence[Incoming]) -> list[Outgoing]:
         """Store the contents of messages, durably on return. Returns requests for events that are missing.
 
         Raises HallStoreError; once the tables' states arrive again, ``due_messages`` asks for the lost events.
         """
-        batch = _Batch()
-        for message in messages:
-            try:
-                self._sort(batch, message)
-            except (ValueError, RecursionError) as error:
-                self._complain(message.topic, error)
-        gaps = self._keep_events(batch.arrivals) if batch.arrivals else {}
-        self._keep_states(batch.changes)
-        for answer in batch.answers:
-            if self.rulings.record_answer(answer):
-                batch.change(answer.table)
-        self._show(batch)
-        now_s = self._clock()
-        self._note_replayed(batch.arrivals, now_s)
-        for copy, after in gaps.items():
-            if after < self.copies.held(*copy):
-                self._doubts[copy] = min(after, self._doubts.get(copy, after))
-        due = self._due_doubts(now_s)
-        missing = [self._replay(copy, after) for copy, after in gaps.items() if self._may_ask(copy, now_s)]
-        return due + missing
+        with self.lock:
+            batch = _Batch()
+            for message in messages:
+                try:
+                    self._sort(batch, message)
+                except (ValueError, RecursionError) as error:
+                    self._complain(message.topic, error)
+            gaps = self._keep_events(batch.arrivals) if batch.arrivals else {}
+            self._keep_states(batch.changes)
+            for answer in batch.answers:
+                if self.rulings.record_answer(answer):
+                    batch.change(answer.table)
+            self._show(batch)
+            now_s = self._clock()
+            self._note_replayed(batch.arrivals, now_s)
+            for copy, after in gaps.items():
+                if after < self.copies.held(*copy):
+                    self._doubts[copy] = min(after, self._doubts.get(copy, after))
+            due = self._due_doubts(now_s)
+            missing = [self._replay(copy, after) for copy, after in gaps.items() if self._may_ask(copy, now_s)]
+            return due + missing
 
-    @_exclusive
     def due_messages(self) -> list[Outgoing]:
         """Return rulings, requests for pictures, and requests that weren't answered in time. Call it every second."""
-        now_s = self._clock()
-        asked = self._due_doubts(now_s)
-        for seat in self.floor.seats():
-            state = seat.state
-            if state is None or self._is_whole(seat) or not seat.is_online or not state.journal:
-                self._behind.pop(seat.id, None)
-                continue
-            copy = (seat.id, state.journal)
-            # A state's events normally arrive right after it.
-            since_s = self._behind.setdefault(seat.id, now_s)
-            if now_s - since_s >= 1.0 and self._may_ask(copy, now_s):
-                asked.append(self._replay(copy, seat.held))
-        for ruling in self.rulings.waiting():
-            there = self.floor.seat(ruling.seat)
-            if (
-                there is not None
-                and there.is_online
-                # Its newest events may tell that the game has begun already.
-                and (self._is_whole(there) or not ruling.begins_game)
-                and now_s - self._sent.get(ruling.request_id, _NEVER_S) >= ASK_AGAIN_S
-            ):
-                asked.append(self._command(ruling, there))
-        for seat_id, number in self._wanted_pictures:
-            wish = {"command": "evidence", "event": number}
-            asked.append(Outgoing(Topics(self.prefix, seat_id).own, json.dumps(wish).encode(), self._response(seat_id)))
-        self._wanted_pictures.clear()
-        return asked
+        with self.lock:
+            now_s = self._clock()
+            asked = self._due_doubts(now_s)
+            for seat in self.floor.seats():
+                state = seat.state
+                if state is None or self._is_whole(seat) or not seat.is_online or not state.journal:
+                    self._behind.pop(seat.id, None)
+                    continue
+                copy = (seat.id, state.journal)
+                # A state's events normally arrive right after it.
+                since_s = self._behind.setdefault(seat.id, now_s)
+                if now_s - since_s >= 1.0 and self._may_ask(copy, now_s):
+                    asked.append(self._replay(copy, seat.held))
+            for ruling in self.rulings.waiting():
+                there = self.floor.seat(ruling.seat)
+                if (
+                    there is not None
+                    and there.is_online
+                    # Its newest events may tell that the game has begun already.
+                    and (self._is_whole(there) or not ruling.begins_game)
+                    and now_s - self._sent.get(ruling.request_id, _NEVER_S) >= ASK_AGAIN_S
+                ):
+                    asked.append(self._command(ruling, there))
+            for seat_id, number in self._wanted_pictures:
+                wish = json.dumps({"command": "evidence", "event": number}).encode()
+                asked.append(Outgoing(Topics(self.prefix, seat_id).own, wish, self._response(seat_id)))
+            self._wanted_pictures.clear()
+            return asked
 
-    @_exclusive
     def rule(self, seat: str, command: Mapping[str, Any], by: str) -> Ruling:
         """Store a ruling; ``due_messages`` sends it at once, and again until the table has answered."""
-        ruling = self.rulings.give(seat, command, by)
-        self.floor.change({seat: {"rulings": self._waiting_at(seat)}})
-        return ruling
+        with self.lock:
+            ruling = self.rulings.give(seat, command, by)
+            self.floor.change({seat: {"rulings": self._waiting_at(seat)}})
+            return ruling
 
-    @_exclusive
     def withdraw(self, request_id: str) -> bool:
         """Stop sending a ruling; returns whether it was still unanswered."""
-        withdrawn = self.rulings.withdraw(request_id)
-        if withdrawn is not None:
-            self.floor.change({withdrawn.seat: {"rulings": self._waiting_at(withdrawn.seat)}})
-        return withdrawn is not None
+        with self.lock:
+            withdrawn = self.rulings.withdraw(request_id)
+            if withdrawn is not None:
+                self.floor.change({withdrawn.seat: {"rulings": self._waiting_at(withdrawn.seat)}})
+            return withdrawn is not None
 
     def picture(self, seat: str, number: int, name: str) -> bytes | None:
         """Return an event's picture, ``None`` until the table has sent it."""
         return self._pictures.get(seat, number, name)
 
-    @_exclusive
     def request_pictures(self, seat: str, number: int) -> None:
         """Have ``due_messages`` ask a table for an event's pictures."""
-        if (seat, number) not in self._wanted_pictures and len(self._wanted_pictures) >= _MOST_WANTED_PICTURES:
-            self._wanted_pictures.clear()
-        self._wanted_pictures.add((seat, number))
+        with self.lock:
+            if (seat, number) not in self._wanted_pictures and len(self._wanted_pictures) >= _MOST_WANTED_PICTURES:
+                self._wanted_pictures.clear()
+            self._wanted_pictures.add((seat, number))
 
-    @_exclusive
     def note_disconnected(self) -> None:
         """Note that the broker is lost, so that it is unknown which tables are online."""
-        self.floor.change({seat.id: {"is_online": None} for seat in self.floor.seats()})
-        self._replays.clear()
-        self._sent.clear()
+        with self.lock:
+            self.floor.change({seat.id: {"is_online": None} for seat in self.floor.seats()})
+            self._replays.clear()
+            self._sent.clear()
 
     def _sort(self, batch: _Batch, message: Incoming) -> None:
         seat = self.seat_of(message.topic)

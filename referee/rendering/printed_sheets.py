@@ -7,7 +7,7 @@ scale a bitmap.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from types import MappingProxyType
 
@@ -261,18 +261,18 @@ def write_pdf(pages: Sequence[Page], path: Path, *, title: str) -> None:
         canvas.setPageSize((_points(page.width_mm), _points(page.height_mm)))
         canvas.setFillGray(_SHADE)
         for rectangle in page.shaded:
-            canvas.rect(*_points_of(rectangle), stroke=0, fill=1)
+            canvas.rect(*map(_points, astuple(rectangle)), stroke=0, fill=1)
         canvas.setFillGray(0)
         for shape in page.shapes:
             # one path per shape: rectangles filled one by one show hairlines where they meet
             outline = canvas.beginPath()
             for rectangle in shape:
-                outline.rect(*_points_of(rectangle))
+                outline.rect(*map(_points, astuple(rectangle)))
             canvas.drawPath(outline, stroke=0, fill=1)
         canvas.setLineWidth(0.3)
         canvas.setStrokeGray(0.6)
         for rectangle in page.cuts:
-            canvas.rect(*_points_of(rectangle), stroke=1, fill=0)
+            canvas.rect(*map(_points, astuple(rectangle)), stroke=1, fill=0)
         for line in page.ruler + page.lines:
             canvas.setLineWidth(_points(line.width_mm))
             canvas.setStrokeColorRGB(*line.colour)
@@ -287,12 +287,3 @@ def write_pdf(pages: Sequence[Page], path: Path, *, title: str) -> None:
 
 def _points(length_mm: float) -> float:
     return length_mm / _MM_PER_POINT
-
-
-def _points_of(rectangle: Rectangle) -> tuple[float, float, float, float]:
-    return (
-        _points(rectangle.x_mm),
-        _points(rectangle.y_mm),
-        _points(rectangle.width_mm),
-        _points(rectangle.height_mm),
-    )
