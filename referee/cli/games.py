@@ -293,7 +293,9 @@ def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None
         left = open_game(opened)
         if left is None:
             new = context.advised_command("games new", opened.path)
-            raise CorrectionError(f"no game is under way; {new} begins one")
+            raise CorrectionError(
+                f"there is nothing to stop: the last game is over or waits for its set-up; {new} begins another"
+            )
         if not yes and not sys.stdin.isatty():
             raise click.UsageError(f"{left}; to stop it without being asked, add --yes.")
         if not yes:

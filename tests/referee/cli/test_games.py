@@ -63,7 +63,8 @@ def test_the_status_asks_for_the_tiles(run: Run) -> None:
 def test_a_game_is_stopped_and_resumed(run: Run) -> None:
     run("new", "deblockle")
     assert run("games", "end", "--yes").stderr == (
-        "referee: error: no game is under way; `referee games new` begins one\n"
+        "referee: error: there is nothing to stop: the last game is over or waits for its set-up; "
+        "`referee games new` begins another\n"
     )
     run("turn", "c1-b1=x-a2")
     asked = run("games", "end")
@@ -229,7 +230,7 @@ def test_advice_about_another_journal_names_it(run: Run, tmp_path: Path, monkeyp
     journal = ("--journal", "the evening.sqlite")
     flag = f"--journal '{path}'"
     run("new", "deblockle", *journal)
-    assert f"`referee games new {flag}` begins one" in run("games", "end", "--yes", *journal).stderr
+    assert f"`referee games new {flag}` begins another" in run("games", "end", "--yes", *journal).stderr
     run("turn", "c1-b1=x-a2", *journal)
     last = run("games", "resume", "1", *journal).stderr
     assert f"`referee watch {flag}` or `referee table turn {flag}` goes on with it" in last
