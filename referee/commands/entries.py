@@ -187,8 +187,10 @@ def apply_correction(
     after = game.table.appearance(states[0])
     places = tuple(place for place, look in after.items() if place in correction.looks or before.get(place) != look)
     parts = [f"{place} is {after[place]}" for place in places]
+    if correction.to_move:
+        parts.append(f"{states[0].to_move} plays next")
     if not parts:
-        parts = ["the position stands" if correction.position else f"{states[0].to_move} plays next"]
+        parts = ["the position stands"]
     why = f" ({correction.why})" if correction.why else ""
     unchanged = tuple(place for place in game.places if place not in places) if correction.position else ()
     return AppliedCorrection(states, places, f"{correction.by} says: {', '.join(parts)}{why}.", unchanged)

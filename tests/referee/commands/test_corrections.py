@@ -70,6 +70,8 @@ def test_a_correction_applies_to_every_possible_state(deblockle: Any) -> None:
     settled = apply_correction(deblockle, belief, Correct("Ann", to_move="teal"), {})
     assert [state.to_move for state in settled.states] == ["teal"]
     assert settled.sentence == "Ann says: teal plays next."
+    both = apply_correction(deblockle, belief, Correct("Ann", {"c1": "gold block, x up"}, to_move="teal"), {})
+    assert both.sentence == "Ann says: c1 is gold block, x up, teal plays next."
 
 
 def test_a_correction_to_a_whole_position_names_the_changed_places(deblockle: Any) -> None:
