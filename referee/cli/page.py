@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from common.durable import write_durably
 from common.user import user_name
 from referee.cli.context import CommandContext, output, print_table, say, utc_now
 from referee.cli.group import ExampleCommand
@@ -93,7 +94,7 @@ def bug_report_command(
     for file in kept:
         click.echo(f"{len(file.content):>8} bytes  {file.name}")
     if out is not None:
-        out.write_bytes(zipped(kept))
+        write_durably(out, zipped(kept))
         say(f"{counted(len(kept), 'file')} in {out}. Look through it before you send it.")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from common.durable import write_durably
 from common.moments import local_time
 from common.phrases import counted
 from engine.support.chance import format_roll
@@ -179,5 +180,5 @@ def export_command(
         click.echo(text, nl=False)
     else:
         check_record_file(out, is_free=force)
-        out.write_text(text, encoding="utf-8")
+        write_durably(out, text)
         click.echo(f"{len(text.splitlines())} lines in {out}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from common.durable import write_durably
 from engine.errors import EngineError
 from referee.cli.context import output, progress_output, say
 from referee.cli.group import ExampleCommand, ExampleGroup
@@ -110,11 +111,9 @@ def new(game_name: str, output: Path | None, force: bool) -> None:
     if output is None:
         click.echo(text, nl=False)
         return
-    try:
-        with output.open("w" if force else "x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError as error:
-        raise click.UsageError(f"{output} is there already; give another name, or --force to write over it.") from error
+    if output.exists() and not force:
+        raise click.UsageError(f"{output} is there already; give another name, or --force to write over it.")
+    write_durably(output, text)
     checking = f"./run tools sheet check {shlex.quote(str(output))} --game {game_name}"
     say(f"The description is in {output}. Change it, then: {checking}")
 

@@ -178,6 +178,8 @@ def test_export_overwrites_no_file_unasked_and_never_a_journal(
     assert notes.read_text() == "mine"
     assert run(*export, "--force").exit_code == 0
     assert notes.read_text().startswith("[Game")
+    full = run("export", "--journal", journal_path, "--out", "/dev/full")
+    assert (full.exit_code, full.stderr) == (8, "referee: error: /dev/full: No space left on device\n")
     journal = journal_path.read_bytes()
     for command in (export[:3], ("play", "deblockle")):
         name = "--record" if command[0] == "play" else "--out"

@@ -54,6 +54,8 @@ def test_no_file_is_overwritten_unless_asked(run):
     assert Path("ours.toml").read_text(encoding="utf-8") == "mine"
     run("sheet", "new", "--output", "ours.toml", "--force")
     assert Path("ours.toml").read_text(encoding="utf-8") != "mine"
+    full = run("sheet", "new", "--output", "/dev/full", "--force", code=8)
+    assert full.stderr == "referee: error: /dev/full: No space left on device\n"
 
 
 def test_an_owners_own_sheet_is_shown_checked_and_played_with(run):
