@@ -17,7 +17,7 @@ from common.backoff import Backoff
 from referee.errors import HallStoreError
 from referee.hall.hall import MOST_PICTURE_BYTES, Hall, Incoming, Outgoing
 from referee.hall.message_queue import MOST_WAITING_BYTES, MessageQueue
-from referee.mqtt.client import SILENT_LOGGER, properties
+from referee.mqtt.client import SILENT_LOGGER, plain_reason, properties
 
 SESSION_S = 24 * 3600
 """How long, in seconds, the broker keeps messages for a hall that is away."""
@@ -107,7 +107,7 @@ class BrokerConnection:
             except* (aiomqtt.MqttError, OSError, UnicodeError) as errors:
                 if self._backoff.is_news(time.monotonic()):
                     is_lost = True
-                    reason = errors.exceptions[0]
+                    reason = plain_reason(errors.exceptions[0])
                     self._say(f"The broker {self._address.host} can't be reached ({reason}); trying again.")
             finally:
                 self.is_connected = False

@@ -142,7 +142,7 @@ class Database:
                 # The next transaction opens a new connection.
                 self.close()
                 raise HallStoreError(
-                    f"the hall's store {self.name} failed ({str(error).strip()}); check that it is there, "
+                    f"the hall's store {self.name} failed ({' '.join(str(error).split())}); check that it is there, "
                     "that it may be written, and that its disk has room"
                 ) from error
 

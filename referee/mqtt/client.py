@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import ssl
 
 import aiomqtt
@@ -28,13 +29,18 @@ SILENT_LOGGER.addHandler(logging.NullHandler())
 """Replaces the library's log, which reports every lost connection; the callers report it once, in plain words."""
 
 
+def plain_reason(error: BaseException) -> str:
+    """Return an error's message without the number of the system's error."""
+    return re.sub(r"^\[Errno -?\d+\] ", "", str(error)).rstrip(".")
+
+
 def explain_failure(error: Exception, options: MqttOptions) -> str:
     """Say why a broker can't be used, and what to check."""
     if isinstance(error, BrokerError):
         return f"{capitalized(str(error))}."
     refusal = error.__cause__ if isinstance(error.__cause__, aiomqtt.MqttCodeError) else error
     code = refusal.rc if isinstance(refusal, aiomqtt.MqttCodeError) else None
-    reason = str(code) if isinstance(code, ReasonCode) else str(error).rstrip(".")
+    reason = str(code) if isinstance(code, ReasonCode) else plain_reason(error)
     if reason in _BROKEN:
         reason = "the connection broke"
     if reason == _TAKEN_OVER:

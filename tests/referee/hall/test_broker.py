@@ -46,6 +46,7 @@ def test_a_missing_broker_is_reported_once(host: str, tmp_path: Path, monkeypatc
     asyncio.run(wait())
     assert len(said) == 1
     assert "can't be reached" in said[0]
+    assert "Errno" not in said[0]
 
 
 class LostAtTheEnd:

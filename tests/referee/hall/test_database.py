@@ -77,3 +77,4 @@ def test_a_password_is_not_shown(address: str) -> None:
     with pytest.raises(HallStoreError) as caught:
         Database(f"postgresql://{address}")
     assert "secret" not in str(caught.value)
+    assert "\n" not in str(caught.value)

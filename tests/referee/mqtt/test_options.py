@@ -137,3 +137,9 @@ def test_the_reason_why_a_broker_cannot_be_used_is_in_plain_words(code: int, wor
     packet = PacketTypes.DISCONNECT if code == 0x8E else PacketTypes.CONNACK
     error.__cause__ = aiomqtt.MqttCodeError(ReasonCode(packet, identifier=code))
     assert words.replace("fd00::1", "[fd00::1], port 1883") in explain_failure(error, options)
+
+
+def test_the_reason_leaves_out_the_number_of_the_systems_error() -> None:
+    options = MqttOptions("pi", 1883, "t1", "Table 1")
+    said = explain_failure(aiomqtt.MqttError("[Errno -2] Name or service not known"), options)
+    assert said == "The broker at pi, port 1883 does not answer (Name or service not known)."
