@@ -89,6 +89,15 @@ def capitalized(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
+def as_sentence(message: str) -> str:
+    """Turn an error's message into a sentence: a capital letter, and a full stop unless it ends with a mark.
+
+    >>> as_sentence("no game is called 'chess'"), as_sentence("did you mean 'gpio'?")
+    ("No game is called 'chess'.", "Did you mean 'gpio'?")
+    """
+    return f"{capitalized(message)}{'' if message.endswith(('.', '?', '!')) else '.'}"
+
+
 def nearest(got: str, known: Iterable[str]) -> str | None:
     """Return the known name with the spelling closest to ``got``, ignoring case; ``None`` if none is similar.
 

@@ -193,7 +193,7 @@ def _on_page(
 
 
 def _pick_game() -> str:
-    from common.phrases import capitalized
+    from common.phrases import as_sentence
     from engine import registry
     from engine.errors import UnknownGameError
 
@@ -208,7 +208,7 @@ def _pick_game() -> str:
         try:
             return str(click.prompt("Which game", value_proc=read, default="1"))
         except UnknownGameError as error:
-            click.echo(f"{capitalized(str(error))}.")
+            click.echo(as_sentence(str(error)))
 
 
 @contextmanager

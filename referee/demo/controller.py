@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from common.grid import PlaceGrid
-from common.phrases import counted
+from common.phrases import as_sentence, counted
 from firmware_bridge.connection.connection import BoardConnection
 from firmware_bridge.pin_maps.file import parse_pin_map
 from firmware_bridge.ports.selection import WantedBoard
@@ -25,7 +25,6 @@ from hardware.lights.signals import MOOD_STYLES, Colour, Mood, Pattern, Signal, 
 from hardware.pin_map import BUTTON_ROLES, ButtonRole
 from referee.sensing.values import SensorSnapshot
 from referee.wiring.controller import Controller
-from referee.wiring.devices import as_sentence
 from referee.wiring.plan import SwitchSource, WiringPlan
 from referee.wiring.sensor_map import SensorMap
 from simulator.microcontroller.faults import WireFaults

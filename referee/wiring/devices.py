@@ -13,7 +13,7 @@ from typing import Any
 
 from serial.tools import list_ports
 
-from common.phrases import capitalized, shortened
+from common.phrases import as_sentence, shortened
 from engine.values import Place
 from firmware_bridge import wled
 from firmware_bridge.connection.connection import BoardConnection
@@ -161,11 +161,6 @@ def answering_controller(plan: WiringPlan, say: Callable[[str], None]) -> Iterat
         linked.welcome()
         has_answered.set()
         yield linked
-
-
-def as_sentence(words: str) -> str:
-    """Turn the connection's words about the board into a sentence."""
-    return f"{capitalized(words)}{'' if words.endswith(('.', '?', '!')) else '.'}"
 
 
 CONTROLLER_LAG_S = 0.2

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from common.phrases import capitalized
+from common.phrases import as_sentence, capitalized
 from engine.api import Game
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.records import record
@@ -187,7 +187,7 @@ def refusal(error: EngineError | PlayError, typed: str) -> Iterator[str]:
     if isinstance(error, IllegalTurnError) and not breaches:
         yield f"Not possible: {error}"
     elif not breaches:
-        yield message if message.endswith((".", "?")) else f"{message}."
+        yield as_sentence(message)
     for remedy, alike in groupby(breaches, key=lambda breach: breach.remedy):
         yield from (f"Not possible: {breach.sentence}" for breach in alike)
         yield f"  {remedy}"

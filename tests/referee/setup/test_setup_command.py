@@ -160,8 +160,9 @@ def test_the_game_can_be_picked_from_a_list(run: Run) -> None:
 
 
 def test_the_game_can_be_picked_by_its_name(run: Run) -> None:
-    said = run("setup", input="chess\ndiaballik\nq\n").output
+    said = run("setup", input="chess\ndeblokle\ndiaballik\nq\n").output
     assert "No game is called 'chess'" in said
+    assert "No game is called 'deblokle'; did you mean 'deblockle'?\n" in said
     assert "Step 1 of 10" in said
 
 
