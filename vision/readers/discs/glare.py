@@ -23,7 +23,7 @@ class GlareSettings:
 
     spreads: tuple[float, ...] = (0.3, 0.6, 1.2)
     """Distances within which it fades, as shares of the distance across all discs. More: slower, more exact."""
-    strengths: tuple[float, ...] = (0.1, 0.2, 0.4, 0.8, 1.6)
+    strengths: tuple[float, ...] = (0.1, 0.25, 0.6, 1.5)
     """Light at its centre, relative to white paper. More: slower, more exact."""
     lights: tuple[float, ...] = (-0.3, 0.0, 0.3)
     """Lights on the discs tried with it, in log units. Further from 0: pale discs in the shade beside bright ones pass
@@ -31,11 +31,11 @@ class GlareSettings:
     """
     steps: int = 5
     """Number of centres tried along each side of the discs' area. More: slower, more exact."""
-    cost: float = 14.0
+    cost: float = 12.5
     """Cost of there being one: more than that of a single thing that is no disc. Higher: weak ones go unnoticed."""
     cost_of_strength: float = 5.0
     """Further cost for a strength of 1. Higher: strong ones go unnoticed."""
-    refined: int = 3
+    refined: int = 2
     """Rounds of searching around the best one, each with half the steps. More: slower, more exact."""
 
 

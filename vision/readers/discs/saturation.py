@@ -1,4 +1,5 @@
-"""Adapting learned colours to a camera that shows them more or less saturated than the one they were learned with.
+"""Adapting learned colours to a camera that shows them more or less saturated than the one they were learned with, and
+to the light of the picture.
 
 One factor must fit all pieces. It acts on grey levels, so a strong colour becomes much stronger in linear light.
 """
@@ -19,7 +20,7 @@ from vision.sampling import TONE_CURVE
 
 @dataclass(frozen=True)
 class SaturationSettings:
-    """Which saturations are tried; those of cameras' own settings, from pale to vivid."""
+    """Which saturations are tried, those of cameras' own settings from pale to vivid, and when."""
 
     factors: tuple[float, ...] = (0.6, 0.75, 1.25, 1.5, 1.75)
     """Factors that are tried besides 1. More: slower, more exact."""
@@ -29,6 +30,8 @@ class SaturationSettings:
     """Mean squared distance of discs from the colours learned, in standard deviations, above which other saturations
     are tried. Higher: faster, and weak changes go unnoticed.
     """
+    glare_misfit: float = 1.0
+    """The same for a lamp's reflection on all discs. Higher: faster, and faint ones go unnoticed."""
 
 
 _SETTINGS = SaturationSettings()
@@ -89,7 +92,7 @@ def light_of(
         unlike += (np.log(factor) / _SETTINGS.spread) ** 2
         if unlike < cost:
             best, cost = (seen, classifier, level, NO_GLARE), unlike
-    if cost > _SETTINGS.misfit * len(colours):
+    if cost > _SETTINGS.glare_misfit * len(colours):
         looks, classifier, *_ = best
         level, glare, unlike = fit_glare(classifier, colours, centres_mm, paper)
         if unlike < cost:
