@@ -32,6 +32,7 @@ from referee.settings.sources import (
     DEFAULT,
     Source,
     absolute_source,
+    expanded,
     find_file,
     read_environment,
     read_file,
@@ -239,6 +240,11 @@ def problems(settings: Settings, sources: Mapping[str, Source]) -> Iterator[str]
         yield from _rule_problems(game, settings.game.options, sources)
         places = tuple(game.places)
     yield from device_problems(settings, places, sources)
+    for name, path in settings.paths().items():
+        try:
+            expanded(path)
+        except ConfigError as error:
+            yield f"{source_of(name, sources)}: {name}: {error}"
     if settings.page.address is not None and not is_address(settings.page.address):
         source = source_of("page.address", sources)
         yield (
