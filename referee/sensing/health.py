@@ -19,7 +19,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from common.durable import write_durably
-from common.json_files import parse_json
+from common.json_files import read_json_object
 from common.phrases import listed, shortened
 from engine.values import Place
 from referee.errors import ConfigError, CorrectionError
@@ -295,9 +295,6 @@ def _number(count: int) -> str:
     return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
 
 
-_REMEDY = "remove the file, and every sensor is used again"
-
-
 def health_file(journal: Path) -> Path:
     """Return the path of the file beside a journal."""
     return journal.with_name(f"{journal.name}.sensors.json")
@@ -308,17 +305,15 @@ def load_health(path: Path | None, settings: SensorSettings | None = None) -> Se
     health = SensorHealth(settings or SensorSettings())
     if path is None or not path.is_file():
         return health
+
+    def fault(said: str) -> ConfigError:
+        return ConfigError(f"{said}; remove the file, and every sensor is used again")
+
+    data = read_json_object(path, "the record of sensors", fault)
     try:
-        data: Any = parse_json(path.read_text(encoding="utf-8"))
-        if not isinstance(data, dict):
-            raise ConfigError(f"{path} is not the referee's record of sensors; {_REMEDY}")
         health.take_data(data)
-    except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}; check its rights, or {_REMEDY}") from error
     except ValueError as error:
-        if isinstance(error, ConfigError):
-            raise
-        raise ConfigError(f"{path} is damaged ({error}); {_REMEDY}") from error
+        raise fault(f"the record of sensors {path} is damaged ({error})") from error
     return health
 
 

@@ -266,8 +266,8 @@ def test_a_failing_disk_is_reported_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[]", "is not the referee's record of sensors"),
-        ("{", "is damaged"),
+        ("[]", "is not a JSON object"),
+        ("{", "is not valid JSON"),
         ('{"a1": {"out": "eaten"}}', "is damaged .*under a1"),
     ],
 )
