@@ -7,6 +7,7 @@ import fcntl
 import os
 import socket
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -204,6 +205,19 @@ def lock_path(journal: Path) -> Path:
     return Path(os.path.realpath(journal) + ".lock")
 
 
+_ASKING_S = 0.02
+"""How long to wait, in seconds, for those who only ask who holds a lock; they have it for far less."""
+
+
+def _lock(descriptor: int) -> None:
+    """Lock a file for writing; raises OSError if another process holds the lock."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        time.sleep(_ASKING_S)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
 class WriterLock:
     """The exclusive right to write one journal, held until ``release``."""
 
@@ -219,7 +233,7 @@ class WriterLock:
                 ) from error
             raise JournalError(f"cannot open the journal's lock {path}: {error.strerror}") from error
         try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(self._descriptor)
         except OSError as error:
             os.close(self._descriptor)
             raise JournalBusyError(

@@ -1,4 +1,5 @@
 import errno
+import fcntl
 import os
 import shutil
 import sqlite3
@@ -188,6 +189,14 @@ def test_the_folder_of_a_new_or_existing_journal_is_synced(tmp_path: Path) -> No
         with Journal.open(path, wall_clock=lambda: NOW, sync_folder=synced.append):
             assert path.exists()
     assert synced == [tmp_path, tmp_path]
+
+
+def test_whoever_asks_for_the_writer_keeps_nobody_from_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "journal.sqlite"
+    with lock_path(path).open("w") as asking:
+        fcntl.flock(asking, fcntl.LOCK_SH)
+        monkeypatch.setattr("time.sleep", lambda _: fcntl.flock(asking, fcntl.LOCK_UN))
+        WriterLock(path, NOW).release()
 
 
 def test_a_user_who_can_read_the_folder_can_see_the_writer(tmp_path: Path) -> None:
