@@ -48,7 +48,7 @@ class TimeControl:
     """A clock's setting: ``base_s`` for each player at the start, and ``bonus_s`` a turn if the mode has a bonus.
 
     ``flag`` says what a fallen flag means. If it ``waits``, the clock is paused while the referee can't see the table
-    or asks a question. Raises ClockError for impossible times.
+    or asks a question. The journal stores the fields by name. Raises ClockError for impossible times.
     """
 
     mode: ClockMode
@@ -74,16 +74,6 @@ class TimeControl:
         """The setting in the form that ``read_control`` parses: ``fischer 5+3``."""
         bonus = f"+{self.bonus_s:g}" if self.mode in _WITH_BONUS else ""
         return f"{self.mode} {self.base_s / 60:g}{bonus}"
-
-    def as_data(self) -> dict[str, str | float | bool]:
-        """Return the setting as the journal stores it."""
-        return {
-            "mode": self.mode.value,
-            "base_s": self.base_s,
-            "bonus_s": self.bonus_s,
-            "flag": self.flag.value,
-            "waits": self.waits,
-        }
 
 
 def read_control(text: str, *, flag: FlagRule = FlagRule.SAID, waits: bool = True) -> TimeControl | None:

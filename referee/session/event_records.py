@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from common.phrases import capitalized
@@ -38,7 +38,7 @@ def new_game_event(command: NewGame) -> Event:
     if command.without_hints:
         data["hints"] = "none"
     if command.clock is not None:
-        data["clock"] = dict(command.clock.as_data())
+        data["clock"] = asdict(command.clock)
     if command.players:
         data["players"] = dict(command.players)
     return Event(EventKind.NEW_GAME, data)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -74,7 +74,7 @@ class Script:
         self.ledger = Ledger(self.mode)
         bonus = 0.0 if self.mode in {ClockMode.GAME, ClockMode.HOURGLASS} else BONUS_S
         control = TimeControl(self.mode, BASE_S, bonus)
-        self.add(Event(EventKind.NEW_GAME, {"game": self.game.name, "clock": dict(control.as_data())}))
+        self.add(Event(EventKind.NEW_GAME, {"game": self.game.name, "clock": asdict(control)}))
         self.states.append(self.game.rules.new())
         self.add(Event(EventKind.SET_UP, {"state": self.text}, self.now))
 
@@ -168,7 +168,7 @@ def test_players_who_write_simultaneously_take_their_own_time() -> None:
     state = game.rules.new({"players": 2})
     control = TimeControl(ClockMode.GAME, 60.0)
     fold = ClockFold(game)
-    fold.take(Event(EventKind.NEW_GAME, {"game": game.name, "clock": dict(control.as_data())}))
+    fold.take(Event(EventKind.NEW_GAME, {"game": game.name, "clock": asdict(control)}))
     fold.take(Event(EventKind.SET_UP, {"state": game.notation.format_state(state)}, 0.0))
     dice = game.dice
     assert dice is not None
@@ -192,7 +192,7 @@ def hourglass_of_three(*events: tuple[str, float]) -> ClockFold:
     state = game.rules.new({"players": 3})
     control = TimeControl(ClockMode.HOURGLASS, 60.0)
     fold = ClockFold(game)
-    fold.take(Event(EventKind.NEW_GAME, {"game": game.name, "clock": dict(control.as_data())}))
+    fold.take(Event(EventKind.NEW_GAME, {"game": game.name, "clock": asdict(control)}))
     fold.take(Event(EventKind.SET_UP, {"state": game.notation.format_state(state)}, 0.0))
     for said, time_s in events:
         state = game.rules.announce(state, parse_announcement(said, game.players))
@@ -339,7 +339,7 @@ def test_a_remark_while_a_question_is_open_costs_nobody_time(remark: Event | Non
     turn = next(iter(game.rules.legal_turns(before)))
     text, after = game.notation.format_turn(turn), game.notation.format_state(game.rules.apply(before, turn))
     events = [
-        Event(EventKind.NEW_GAME, {"game": "diaballik", "clock": dict(TimeControl(ClockMode.GAME, 120.0).as_data())}),
+        Event(EventKind.NEW_GAME, {"game": "diaballik", "clock": asdict(TimeControl(ClockMode.GAME, 120.0))}),
         Event(EventKind.SET_UP, {"state": game.notation.format_state(before)}, 5.0),
         paused_event(PauseReason.QUESTION, "", 30.0),
         *([] if remark is None else [remark]),
