@@ -32,7 +32,7 @@ from referee.cli.options import (
 from referee.cli.page import maintenance
 
 if TYPE_CHECKING:
-    from simulator.microcontroller.faults import WireFaults
+    from referee.demo.table import LinkFaults
 
 _EYES = click.Choice(["camera", "sensors", "both"])
 
@@ -288,14 +288,14 @@ _WHOLE = 10_000
 """More turns than any game has."""
 
 
-def _faults(text: str | None, *, used: bool) -> WireFaults | None:
-    from simulator.microcontroller.faults import WireFaults
+def _faults(text: str | None, *, used: bool) -> LinkFaults | None:
+    from referee.demo.table import LinkFaults
 
     if text is None:
         return None
     if not used:
         raise click.UsageError("--link-faults strike the microcontroller's wire; add --lights pico, or --eyes both.")
     try:
-        return WireFaults.from_text(text)
+        return LinkFaults.from_text(text)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--link-faults") from error
