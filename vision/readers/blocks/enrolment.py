@@ -162,10 +162,8 @@ def learn_colours(view: SurfaceView, plain: BlockAppearance, start: Mapping[str,
     masks = _masks_at_scale(plain, list(best.values()))
     ratios = np.array([sight.face.ratio for sight in sights], dtype=np.float32)
     criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 50, 1e-4)
-    seeds = _spread_seeds(ratios, len(names))
-    first_labels = np.array(
-        [int(np.argmin([np.linalg.norm(row - seed) for seed in seeds])) for row in ratios], dtype=np.int32
-    )
+    seeds = np.array(_spread_seeds(ratios, len(names)))
+    first_labels = np.linalg.norm(ratios[:, None] - seeds, axis=2).argmin(axis=1).astype(np.int32)
     _, labels, _ = cv2.kmeans(ratios, len(names), first_labels, criteria, 1, cv2.KMEANS_USE_INITIAL_LABELS)
     groups: list[tuple[float, FloatArray]] = []
     flat = np.asarray(labels).ravel()
