@@ -127,6 +127,15 @@ def test_a_piece_that_came_to_a_hidden_place_or_is_in_the_air_is_asked_about(con
     assert "a3" in decision.places
 
 
+@pytest.mark.parametrize(("turn", "hidden"), [("a1-a2 a2-a3 d1*c1", ("c1",)), ("a1-a2 a2-a3", ("a1", "g1"))])
+def test_a_whole_turn_to_a_hidden_place_or_from_either_of_two_is_asked_about(
+    context: JudgeContext[Any, Any], turn: str, hidden: tuple[str, ...]
+) -> None:
+    decision = decided(context, dict.fromkeys(hidden, "hidden"), turn)
+    assert (decision.conclusion, decision.best.kind) == (Conclusion.UNDECIDED, ExplanationKind.TURN)
+    assert (decision.places, decision.margin) == (hidden, 0.0)
+
+
 def test_a_piece_that_left_a_hidden_place_is_followed(context: JudgeContext[Any, Any]) -> None:
     decision = decided(context, {"a1": "hidden"}, "a1-a2 a2-a3")
     assert (decision.conclusion, decision.best.kind) == (Conclusion.ALLOWED, ExplanationKind.TURN)
