@@ -42,6 +42,12 @@ def test_a_snapshot_has_the_belief_and_its_verdict(table: Any, start: Any) -> No
     assert {one.evidence.name for one in on.journal.evidence(told.evidence)} >= {f"after-{turn.places[0]}"}
 
 
+def test_a_snapshot_shows_the_first_of_several_states(table_set_up: Any) -> None:
+    told = table_set_up(options={"starts": "either"}).snapshots[-1]
+    assert len({state.to_move for state in told.states}) == 2
+    assert told.to_move == told.states[0].to_move
+
+
 def test_every_change_is_published_once_after_it_is_recorded(table: Any, start: Any) -> None:
     on = table()
     on.service.start()
