@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from referee.clocks.control import FlagRule, read_control
-from referee.commands.values import TakeBack
+from referee.commands.values import EnterTurn, TakeBack
 from referee.journal.exports import event_lines
 from referee.journal.journal import Journal
 
@@ -18,6 +18,18 @@ def lost_on_time(table: Callable[..., Any], start: Any) -> Any:
     on.show(start, 10)
     assert on.kinds()[-2:] == ["announced", "end"]
     return on
+
+
+def test_a_turn_typed_after_the_flag_fell_saves_nobody(table: Callable[..., Any], start: Any) -> None:
+    on = table(clock=read_control("game 0.1", flag=FlagRule.LOSES))
+    on.service.start()
+    on.show(start, 2)
+    turn, after = on.play(start="c1", top="hoops")
+    on.hand(after, 5)
+    assert on.kinds() == ["new game", "set up"], "the table is not at rest"
+    assert not on.tell(EnterTurn(on.game.notation.format_turn(turn), "Ann")).refused
+    on.show(after, 0.1)
+    assert on.snapshots[-1].outcome.reason == "gold's time is up"
 
 
 def test_a_loss_on_time_is_told_as_one(table: Callable[..., Any], start: Any) -> None:
