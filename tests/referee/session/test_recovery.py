@@ -13,11 +13,11 @@ from hardware.lights.signals import Mood
 from referee.commands.values import Announce, Correct, EnterTurn, NewGame
 from referee.errors import FoldError, JournalFullError
 from referee.journal.buffered import BufferedJournal
-from referee.journal.events import Event, Evidence
+from referee.journal.events import Event, EventKind, Evidence
 from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.runtime.builder import open_session
-from referee.session.event_records import standing_fault, verdict_event
+from referee.session.event_records import latest_overrides, standing_fault, verdict_event
 from referee.session.execution import IdleSession, execute
 from referee.session.settings import ServiceSettings, TurnEnd
 from tests.referee.service_table import START, Table, kinds_of, wall_clock
@@ -72,6 +72,23 @@ def test_a_fault_that_is_made_again_after_a_correction_is_recorded_again(on: Any
     on.show(start, 2)
     on.show(wrong, 4)
     assert on.kinds().count("illegal") == 2
+
+
+def test_a_persons_words_hold_until_a_turn_is_seen() -> None:
+    state, typed = {"state": "s"}, {"state": "s", "turn": "t", "by": "Ann"}
+    events = [
+        Event(EventKind.NEW_GAME, {"game": "deblockle"}),
+        Event(EventKind.SET_UP, state),
+        Event(EventKind.CORRECTION, state),
+        Event(EventKind.NOTE, {"sentence": "The camera moved."}),
+        Event(EventKind.TAKE_BACK, {"by": "Ann"}),
+        Event(EventKind.TURN, typed),
+        Event(EventKind.TURN, {"state": "s", "turn": "t"}),
+        Event(EventKind.CORRECTION, state),
+        Event(EventKind.SET_UP, state),
+    ]
+    found = [latest_overrides(events[:count]) for count in range(1, 10)]
+    assert found == [(), (), (2,), (2,), (2, 4), (2, 4, 5), (), (7,), ()]
 
 
 def test_a_restart_continues_where_the_journal_ends(table: Any, table_set_up: Any, tmp_path: Path) -> None:
