@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from engine.registry import load
+from engine.values import Breach
 from hardware.lights.signals import Mood
 from referee.commands.values import Announce, Correct, EnterTurn, NewGame
 from referee.errors import FoldError, JournalFullError
@@ -72,6 +73,13 @@ def test_a_fault_that_is_made_again_after_a_correction_is_recorded_again(on: Any
     on.show(start, 2)
     on.show(wrong, 4)
     assert on.kinds().count("illegal") == 2
+
+
+def test_a_fault_is_recorded_with_all_its_rules_and_the_first_remedy() -> None:
+    breaches = (Breach("far", "Too far.", "Back to a1.", ("a1",)), Breach("turned", "Turned.", "Turn it.", ("b1",)))
+    event = verdict_event(Verdict(VerdictKind.ILLEGAL, "Too far.", 1.0, 3, breaches=breaches))
+    assert event is not None
+    assert (event.data["rules"], event.data["remedy"]) == (["far", "turned"], "Back to a1.")
 
 
 def test_a_persons_words_hold_until_a_turn_is_seen() -> None:
