@@ -53,6 +53,12 @@ class DiceThrower(Handler):
         tray = dice_tray(self.layout)
         return tray is not None and tray.bounds_mm.contains(die.x_mm, die.y_mm)
 
+    def has_room(self, point_mm: tuple[float, float], others: Iterable[PiecePose]) -> bool:
+        """Whether a die can lie at a point of the table without leaning on other dice."""
+        x, y = point_mm
+        least_mm = _APART * die_side_mm(self.layout)
+        return all(math.hypot(x - one.x_mm, y - one.y_mm) > least_mm for one in others)
+
     def _throw(self, colour: str, value: int, lying: Iterable[PiecePose]) -> DiePose:
         """Return a die thrown into the tray, clear of those that lie there."""
         tray, side = dice_tray(self.layout), die_side_mm(self.layout)
@@ -63,7 +69,7 @@ class DiceThrower(Handler):
         for _ in range(_MOST_TRIES if min(room.width_mm, room.depth_mm) >= 0 else 0):
             x = float(self._rng.uniform(room.left_mm, room.right_mm))
             y = float(self._rng.uniform(room.near_mm, room.far_mm))
-            if all(math.hypot(x - one.x_mm, y - one.y_mm) > _APART * side for one in others):
+            if self.has_room((x, y), others):
                 turned_deg = float(self._rng.uniform(-45.0, 45.0))
                 return DiePose(x, y, colour, value, turned_deg=turned_deg, base_mm=tray.height_mm)
         whole = tray.bounds_mm

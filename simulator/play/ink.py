@@ -15,7 +15,7 @@ from simulator.play.actions import Arrangement, Carries, Carry, PlayArea, Slack,
 from simulator.play.dice import DiceThrower
 from simulator.scene.handwriting import Stroke, Writer, loop_around
 from simulator.scene.pieces import DiePose, InkPose, PenPose, PiecePose, changed
-from simulator.scene.sheets import LyingSheet, dice_tray, lying_sheets
+from simulator.scene.sheets import LyingSheet, dice_tray, die_side_mm, lying_sheets
 from vision.frame import FloatArray
 from vision.layout.pieces import DicePieces
 from vision.layout.table import TableLayout
@@ -274,10 +274,16 @@ class ColourSheetHandler(SheetHandler):
         taken = self._die(standing, turn.die)
         if taken is None:
             return carries
-        sheet = self._sheets[turn.player]
-        x, y = _table_point(sheet, (0.0, float(sheet.half_mm[1]) + _ASIDE_MM))
+        x, y = self._aside(standing, turn.player)
         aside = changed(standing[taken], x_mm=x, y_mm=y, base_mm=0.0)
         return (Carry(taken, taken, aside), *carries)
+
+    def _aside(self, standing: Arrangement, player: str) -> tuple[float, float]:
+        """Return the first point of a row along the upper edge of a player's sheet where no die lies."""
+        sheet, step_mm = self._sheets[player], 2 * die_side_mm(self.layout)
+        dice = [piece for piece in standing.values() if isinstance(piece, DiePose)]
+        row = (_table_point(sheet, (n * step_mm, float(sheet.half_mm[1]) + _ASIDE_MM)) for n in range(len(dice) + 1))
+        return next(point for point in row if self.has_room(point, dice))
 
     def _die(self, standing: Arrangement, value: int) -> str | None:
         """Return the name of a die in the tray that shows a value."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -130,6 +132,20 @@ def test_a_die_is_taken_out_of_the_tray_with_each_shape() -> None:
         assert len(dice_in_the_tray(people.standing)) == len(lying.faces) - 1
         back = people.standing.after_all(people.put_right(before, action.player).carries)
         assert dice_in_the_tray(back) == dice_in_the_tray(before)
+
+
+def test_dice_out_of_the_tray_lie_apart() -> None:
+    people = players_of("blokus-dice", 0, players=4)
+    most = 0
+    while not people.is_over:
+        while people.awaits_roll:
+            people.perform(people.roll())
+        if not people.is_over:
+            people.perform(people.turn())
+        dice = [(piece.x_mm, piece.y_mm) for piece in people.standing.values() if isinstance(piece, DiePose)]
+        most = max(most, len(dice) - len(dice_in_the_tray(people.standing)))
+        assert min(math.dist(one, other) for one, other in combinations(dice, 2)) > 16 * math.sqrt(2)
+    assert most > 1
 
 
 def test_handwritings_differ_and_each_is_repeatable() -> None:
