@@ -76,7 +76,7 @@ class TurnList(LazySequence[BlockadeTurn]):
         self.strict = state.options.strict
         one, two = OWNED[self.player]
         self.colours = (ColourEnds(state, one, self.budget.most[0]), ColourEnds(state, two, self.budget.most[1]))
-        self._terrains = (self.colours[0].terrain(), self.colours[1].terrain())
+        self._terrains = (self.colours[0].terrain[0], self.colours[1].terrain[0])
         self._explore()
         self._groups = (self._group_ends(0), self._group_ends(1))
         self.blocks, gaps = self._pair_groups(self._groups)
@@ -233,7 +233,7 @@ class TurnList(LazySequence[BlockadeTurn]):
             pairs = [(frozenset(each.first), frozenset(each.second)) for each in several]
             first, second = (
                 WaysToEnds(
-                    self.colours[which].terrain(),
+                    self._terrains[which],
                     self.colours[which].helped_edges if is_helped else self.colours[which].own_edges,
                     {layout for pair in pairs for layout in pair[which]},
                 )

@@ -15,6 +15,7 @@ from engine.games.blockade.board import BASES, MOST_POINTS, UNREACHABLE, clears_
 from engine.games.blockade.enumeration.reach import Edge, LayoutMove, Reach, explore
 from engine.games.blockade.enumeration.terrain import Layout, Terrain, terrain_of
 from engine.games.blockade.state import BlockadeState
+from engine.support.lazy import OnDemand
 
 Caps = tuple[int, ...]
 
@@ -28,7 +29,10 @@ class ColourEnds:
     def __init__(self, state: BlockadeState, colour: int, points: int) -> None:
         self.colour = colour
         self.points = points
-        self._state = state
+        self.terrain: OnDemand[int, Terrain] = OnDemand(
+            lambda taken: terrain_of(state.stacks, state.options, colour, taken)
+        )
+        """``terrain[taken]``: the colour's terrain with these clear squares taken."""
         self._supply = state.supply
         self._variants: dict[tuple[int, int], int] = {}
         self._explored: list[tuple[int, Caps]] = []
@@ -52,12 +56,8 @@ class ColourEnds:
             if known_taken == taken and known_caps[:tried] == caps[:tried]:
                 return number
         self._explored.append((taken, caps))
-        self.reaches.append(explore(self.terrain(taken), self.points, caps))
+        self.reaches.append(explore(self.terrain[taken], self.points, caps))
         return len(self.reaches) - 1
-
-    def terrain(self, taken: int = 0) -> Terrain:
-        """Return the colour's terrain with these clear squares taken."""
-        return terrain_of(self._state.stacks, self._state.options, self.colour, taken)
 
     @property
     def most_built(self) -> int:
@@ -72,8 +72,8 @@ class ColourEnds:
     @cached_property
     def own_edges(self) -> tuple[Edge, ...]:
         """All moves that the colour may make towards any end on its own."""
-        terrain = self.terrain()
-        return tuple(edge for caps in self._sequences for edge in explore(terrain, self.points, caps, edges=True).edges)
+        reaches = [explore(self.terrain[0], self.points, caps, edges=True) for caps in self._sequences]
+        return tuple(edge for reach in reaches for edge in reach.edges)
 
     @property
     def _sequences(self) -> tuple[Caps, ...]:
@@ -83,17 +83,16 @@ class ColourEnds:
     def detours(self, clears: int, friend: int | None) -> Detours:
         """Return the colour's ends by moves that leave these clear squares free in between; see ``leaves_free``."""
         if (clears, friend) not in self._detours:
-            terrain = self.terrain()
+            terrain = self.terrain[0]
             passing = leaves_free(terrain, clears, friend=friend)
             self._detours[clears, friend] = detours(terrain.start, self.own_edges, passing)
         return self._detours[clears, friend]
 
     def with_help(self, points: int, *, edges: bool = False) -> list[Reach]:
         """Return a superset of what the colour can reach with ``points`` and the other colour's help."""
-        terrain = self.terrain()
         if not points:
             return []
-        return [explore(terrain, points, caps, covered=True, edges=edges) for caps in self._sequences]
+        return [explore(self.terrain[0], points, caps, covered=True, edges=edges) for caps in self._sequences]
 
 
 @dataclass(frozen=True)
