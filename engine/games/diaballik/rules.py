@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from engine.errors import AmbiguousError
 from engine.games.diaballik import announcements as announcing
 from engine.games.diaballik import turns as playing
 from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK
@@ -22,7 +22,7 @@ from engine.games.diaballik.table import new_state
 from engine.games.diaballik.turns import LegalTurns, packed_results
 from engine.games.diaballik.violations import breaches_of_actions
 from engine.showing import CouldBe, Seen
-from engine.support.breaches import illegal_turn, rules_by_id
+from engine.support.breaches import illegal_turn, only_turn, rules_by_id
 from engine.support.players import one_to_move
 from engine.values import EMPTY, Announcement, Certainty, OptionValue, Rule
 
@@ -118,14 +118,8 @@ def combine(turns: Sequence[DiaballikTurn]) -> DiaballikTurn:
 
     Raises AmbiguousError if different turns remain, or if there are none.
     """
-    left = list(dict.fromkeys(turns))
-    quiet = [turn for turn in left if not turn.claims]
-    if len(quiet) == 1 and all(turn.actions == quiet[0].actions for turn in left):
-        return quiet[0]
-    if len(left) == 1:
-        return left[0]
-    listed = ", ".join(format_turn(turn) for turn in left) or "no turn"
-    raise AmbiguousError(f"{listed}: expected turns that leave the same appearance; ask which was played")
+    left = [turn for turn in turns if not turn.claims or replace(turn, claims=False) not in turns]
+    return only_turn(left, format_turn)
 
 
 def turns_showing(state: DiaballikState, could_be: CouldBe) -> Iterator[DiaballikTurn]:

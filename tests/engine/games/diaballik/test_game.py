@@ -314,7 +314,7 @@ def test_of_turns_that_look_alike_the_one_without_a_claim_is_assumed():
     assert GAME.rules.combine([claim, quiet]) == GAME.rules.combine([quiet]) == quiet
     assert GAME.rules.combine([claim]) == claim
     for turns in ([], [quiet, GAME.notation.parse_turn(state, "c1*f1")]):
-        with pytest.raises(AmbiguousError, match="expected turns"):
+        with pytest.raises(AmbiguousError, match="expected one turn"):
             GAME.rules.combine(turns)
 
 
