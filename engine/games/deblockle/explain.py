@@ -9,7 +9,7 @@ from common.phrases import listed
 from engine.errors import ContradictionError
 from engine.games.deblockle.board import PLACES, SQUARE_OF, other
 from engine.games.deblockle.changes import Added, Change, Moved, Removed, changes_between
-from engine.games.deblockle.nearest_violation import breaches_of_move, put_back, reason_to_stay, turn_back
+from engine.games.deblockle.nearest_violation import breach_of_wrong_goal, breaches_of_move, put_back, turn_back
 from engine.games.deblockle.state import (
     LOOK_TABLE,
     DeblockleState,
@@ -198,7 +198,7 @@ def _removed(before: DeblockleState, change: Removed, playable: PlayableTurns, *
     remedy = put_back(before, change.square)
     if alone and (change.square, -1, "star") in playable:
         return [_out_of_turn(before, change.owner, place, remedy, (place,))]
-    wrong = reason_to_stay(before, change.square)
+    wrong = breach_of_wrong_goal(before, change.square)
     if wrong is not None:
         return [wrong]
     sentence = f"The {change.owner} block is gone from {place}, but it didn't roll star up onto its goal."

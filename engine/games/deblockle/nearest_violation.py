@@ -113,7 +113,7 @@ def breaches_of_roll(before: DeblockleState, block: Block, move: Moved, side: in
     return _explanation(before, block, _MoveWording(before, block, move), side)
 
 
-def reason_to_stay(before: DeblockleState, square: int) -> Breach | None:
+def breach_of_wrong_goal(before: DeblockleState, square: int) -> Breach | None:
     """Return the breach of a block that left by the wrong star, or ``None`` if that is impossible."""
     block = before.by_square()[square]
     home = HOME_STAR[block.owner]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from common.phrases import listed
 from engine.games.deblockle.board import GOAL, GRID, HOME_STAR, PLACES, RAYS, SQUARE_OF
 from engine.games.deblockle.changes import Moved
-from engine.games.deblockle.nearest_violation import Explanation, breaches_of_roll, put_back, reason_to_stay
+from engine.games.deblockle.nearest_violation import Explanation, breach_of_wrong_goal, breaches_of_roll, put_back
 from engine.games.deblockle.state import Block, DeblockleState, DeblockleTurn
 from engine.games.deblockle.turns import certainty_of, possibly_blocked
 from engine.support.breaches import game_over
@@ -81,7 +81,7 @@ def _is_legal(state: DeblockleState, turn: WrittenTurn) -> bool:
 
 def _breach_of_leaving(state: DeblockleState, block: Block, turn: WrittenTurn) -> Breach:
     goal, home = PLACES[GOAL[block.owner]], PLACES[HOME_STAR[block.owner]]
-    if turn.rolled_to == (home,) or (not turn.rolled_to and reason_to_stay(state, block.square)):
+    if turn.rolled_to == (home,) or (not turn.rolled_to and breach_of_wrong_goal(state, block.square)):
         sentence = f"{home} is {block.owner}'s own star; its blocks leave on {goal}."
         return Breach("wrong-goal", sentence, put_back(state, block.square), (turn.start, home))
     leaving = DeblockleTurn(block.owner, turn.start, (goal,), "star", None)
@@ -101,7 +101,11 @@ def _no_such_roll(state: DeblockleState, block: Block, turn: WrittenTurn) -> Bre
         rolled = turn.rolled_to[0]
         apart = GRID.apart(block.square, SQUARE_OF[rolled])
         rule = {(0, 0): "no-roll", (1, 1): "rolled-diagonally"}.get(apart, "rolled-too-far")
-        sentence = f"A block rolls one square straight, and {rolled} is not right beside {turn.start}."
+        sentence = (
+            f"A turn begins with a roll to another square, and the block is on {turn.start} already."
+            if rolled == turn.start
+            else f"A block rolls one square straight, and {rolled} is not right beside {turn.start}."
+        )
         return Breach(rule, sentence, back, tuple(dict.fromkeys((turn.start, rolled))))
     shown = list(dict.fromkeys(top for side in rolls for top, _, _ in cube.rolls(block.mask)[side]))
     where = f" to {listed(turn.rolled_to, 'or')}" if turn.rolled_to else ""

@@ -142,6 +142,7 @@ def test_an_unreadable_turn_names_its_column(text, column, message):
         ("c3 off", IllegalTurnError, "can't roll star up onto d6"),
         ("c3-c4|d3=stop-c4", IllegalTurnError, "not legal"),
         ("c3-c4|d3=stop", IllegalTurnError, "After a roll from c3 to d3 the gold block shows hoops, not stop"),
+        ("c3-c3=stop", IllegalTurnError, "begins with a roll to another square, and the block is on c3 already"),
         ("c3-c4|b4", IllegalTurnError, "A block rolls one square straight, and b4 is not right beside c3"),
     ],
 )
