@@ -170,7 +170,11 @@ def _wrong_kind(state: NumberDropState, take_back: str, turn: NumberDropTurn) ->
     if isinstance(turn, kinds.get(state.phase, (Slide,))):
         return None
     asked = _asked(state)
-    sentence = f"{turn.player} plays something else, but now {asked}."
+    sentence = (
+        f"{turn.player} slides a tile, but now {asked}."
+        if isinstance(turn, Slide)
+        else f"{turn.player} writes on the sheet, but now {asked}."
+    )
     return _breach("not-now", sentence, f"{take_back} First, {asked}.", turn)
 
 

@@ -58,4 +58,4 @@ def test_a_hint_for_a_slide_is_not_given_after_it() -> None:
 def test_an_illegal_hint_is_refused_with_one_full_stop() -> None:
     advice = Advice("d1=1", "p1", "stays low", 1.0, "points", 0.5)
     said = answered(advice, GAME.notation.parse_state(SLIDE))
-    assert said == "No hint: p1 plays something else, but now a tile has to be slid."
+    assert said == "No hint: p1 writes on the sheet, but now a tile has to be slid."

@@ -14,6 +14,7 @@ from engine.games.blokus_dice.state import BlokusState, FilledSheet, places_pass
 from engine.games.blokus_dice.turns import PlacementFinder, open_and_anchors
 from engine.search.budget import TimeCheck
 from engine.support.grid import Grid, union
+from engine.support.lazy import OnDemand
 
 _TIES_LOOKED_AT = 3
 # Weights in squares, tuned by playing hundreds of sheets to their end.
@@ -150,17 +151,14 @@ class Endgame:
         self._rounds = course.rounds
         self._check_time = check_time
         self._nodes_left = most_nodes
-        self._known: dict[tuple[Prospect, int], float] = {}
+        self._values: OnDemand[tuple[Prospect, int], float] = OnDemand(lambda key: self._exact_value(*key))
 
     def value(self, prospect: Prospect, done: int = 0) -> float:
         """Return the expected number of squares filled at the end, after the first ``done`` rounds of the course.
 
         Raises SearchLimitError, and DeadlineExceededError from the time check.
         """
-        key = prospect, done
-        if key not in self._known:
-            self._known[key] = self._exact_value(prospect, done)
-        return self._known[key]
+        return self._values[prospect, done]
 
     def _exact_value(self, prospect: Prospect, done: int) -> float:
         filled = prospect.filled.bit_count()

@@ -29,7 +29,7 @@ TURNS = [
     ("game-over", "The game is over, but p2 plays on.", "Erase it from p2's sheet."),
     ("roll-first", "p1 plays, but the table waits for p1 to roll.", "Erase it from p1's sheet. Then p1 has to roll."),
     ("not-your-turn", "p1 has nothing to write now; p2 plays.", "Erase it from p1's sheet."),
-    ("not-now", "p1 plays something else, but now a tile has to be slid.",
+    ("not-now", "p1 writes on the sheet, but now a tile has to be slid.",
      "Erase it from p1's sheet. First, a tile has to be slid."),
     ("resigned", "p2 has resigned, and the sheet is set aside.", "Erase it from p2's sheet."),
     ("set-up-one-digit", "p1 wrote 2 cells in the set-up.",
