@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Self
@@ -96,6 +97,15 @@ def as_sentence(message: str) -> str:
     ("No game is called 'chess'.", "Did you mean 'gpio'?")
     """
     return f"{capitalized(message)}{'' if message.endswith(('.', '?', '!')) else '.'}"
+
+
+def plain_reason(error: BaseException) -> str:
+    """Return an error's message without the system's error number and without a full stop.
+
+    >>> plain_reason(OSError(111, "Connection refused"))
+    'Connection refused'
+    """
+    return re.sub(r"^\[Errno -?\d+\] ", "", str(error)).removesuffix(".")
 
 
 def nearest(got: str, known: Iterable[str]) -> str | None:

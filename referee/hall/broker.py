@@ -14,10 +14,11 @@ import aiomqtt
 from paho.mqtt.packettypes import PacketTypes
 
 from common.backoff import Backoff
+from common.phrases import plain_reason
 from referee.errors import HallStoreError
 from referee.hall.hall import MOST_PICTURE_BYTES, Hall, Incoming, Outgoing
 from referee.hall.message_queue import MOST_WAITING_BYTES, MessageQueue
-from referee.mqtt.client import SILENT_LOGGER, plain_reason, properties
+from referee.mqtt.client import SILENT_LOGGER, properties
 
 SESSION_S = 24 * 3600
 """How long, in seconds, the broker keeps messages for a hall that is away."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import ssl
 
 import aiomqtt
@@ -11,7 +10,7 @@ from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
-from common.phrases import capitalized
+from common.phrases import capitalized, plain_reason
 from referee.errors import BrokerError
 from referee.mqtt.inbox import MOST_BYTES
 from referee.mqtt.options import MqttOptions
@@ -27,11 +26,6 @@ _TAKEN_OVER = "Session taken over"
 SILENT_LOGGER = logging.Logger("mqtt")
 SILENT_LOGGER.addHandler(logging.NullHandler())
 """Replaces the library's log, which reports every lost connection; the callers report it once, in plain words."""
-
-
-def plain_reason(error: BaseException) -> str:
-    """Return an error's message without the number of the system's error."""
-    return re.sub(r"^\[Errno -?\d+\] ", "", str(error)).rstrip(".")
 
 
 def explain_failure(error: Exception, options: MqttOptions) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from common.findings import Finding
 from common.json_files import parse_json
+from common.phrases import plain_reason
 from engine.errors import EngineError
 from engine.registry import load
 from firmware_bridge.connection.connection import ConnectionStatistics
@@ -114,7 +115,7 @@ def check_wled_network(plan: WiringPlan, ask_wled: AskWled) -> Finding:
     try:
         info = ask_wled(plan.wled_host)
     except (OSError, ValueError) as error:
-        return Finding.fault("WLED", f"{plan.wled_host} does not answer: {error}", remedy)
+        return Finding.fault("WLED", f"{plan.wled_host} does not answer: {plain_reason(error)}", remedy)
     leds = info.get("leds")
     count = leds.get("count") if isinstance(leds, dict) else None
     what = f"{plan.wled_host}: WLED {info.get('ver', 'of some version')}, {count or 'some'} lights"

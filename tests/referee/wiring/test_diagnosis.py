@@ -156,6 +156,12 @@ def test_a_wled_that_does_not_answer_is_a_fault(table: Plugged) -> None:
     (finding,) = findings(table.settings(base=WLED))["WLED"]
     assert (finding.severity, "wled.local does not answer: nobody there" in finding.message) == ("fault", True)
 
+    def ask(host: str) -> dict[str, Any]:
+        raise OSError(-2, "Name or service not known")
+
+    (finding,) = findings(table.settings(base=WLED), ask)["WLED"]
+    assert finding.message == "wled.local does not answer: Name or service not known"
+
 
 @pytest.mark.parametrize("name", ["my wled", "http://wled.local", ""])
 def test_an_impossible_name_of_a_wled_is_a_fault_and_is_not_asked(table: Plugged, name: str) -> None:
