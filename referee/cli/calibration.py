@@ -16,6 +16,7 @@ from referee.cli.options import (
     WRITABLE_FILE,
     Number,
     WholeNumber,
+    check_picture_file,
     paper_option,
     parse_options,
     refuse_overwriting,
@@ -76,14 +77,12 @@ def calibrate_command(
     """
     from vision.calibration import calibrate, parse_board, save_calibration, undistorted_preview
     from vision.cameras import source_path
-    from vision.images import IMAGE_SUFFIXES, write_image
+    from vision.images import write_image
 
     spec = parse_board(board)
-    for file in (out, preview):
-        if file is not None and not file.absolute().parent.is_dir():
-            raise click.BadParameter(f"there is no folder {file.absolute().parent} to write {file.name} to")
-    if preview is not None and preview.suffix.lower() not in IMAGE_SUFFIXES:
-        raise click.BadParameter(f"the name of {preview.name} should end in .png or .jpg", param_hint="--preview")
+    if not out.absolute().parent.is_dir():
+        raise click.BadParameter(f"there is no folder {out.absolute().parent} to write {out.name} to")
+    check_picture_file(preview, "--preview")
     progress_console = progress_output()
     read, camera = _pictures_or_camera(sources)
     video = None if camera is None else source_path(camera)

@@ -83,6 +83,19 @@ def refuse_overwriting(outputs: Iterable[Path | None], inputs: Iterable[Path]) -
             raise click.BadParameter(f"{output} is a file to read; choose another name for the one to write")
 
 
+def check_picture_file(file: Path | None, option: str) -> None:
+    """Raise BadParameter if no picture can be written to the ``file`` that an ``option`` names."""
+    from vision.images import IMAGE_SUFFIXES
+
+    if file is None:
+        return
+    folder = file.absolute().parent
+    if not folder.is_dir():
+        raise click.BadParameter(f"there is no folder {folder} to write {file.name} to", param_hint=option)
+    if file.suffix.lower() not in IMAGE_SUFFIXES:
+        raise click.BadParameter(f"the name of {file.name} should end in .png or .jpg", param_hint=option)
+
+
 class SettingOption(click.Option):
     """An option that overrides a ``setting``, named as ``section.key``."""
 

@@ -18,6 +18,7 @@ from referee.cli.options import (
     WRITABLE_FILE,
     Number,
     WholeNumber,
+    check_picture_file,
     chosen_page,
     clock_option,
     given_settings,
@@ -258,6 +259,7 @@ def demo_command(
     game = registry.load(game_name).name
     if game not in GAMES:
         raise click.BadParameter(f"nobody plays {game} on the virtual table yet; there are {', '.join(GAMES)}")
+    check_picture_file(still, "--still")
     if tells_broker and not (configured.mqtt.address or configured.mqtt.hall):
         raise click.UsageError("--mqtt needs a broker; set address or hall under [mqtt].")
     options = DemoOptions(
