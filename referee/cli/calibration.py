@@ -130,7 +130,7 @@ def _read_all(paths: list[Path], console: Console) -> tuple[list[Image], list[st
     images: list[Image] = []
     names: list[str] = []
     faults: list[VisionError] = []
-    for path in track(paths, "reading pictures", console=console, transient=True):
+    for path in track(paths, "reading pictures", console=console, transient=True, disable=not console.is_terminal):
         try:
             images.append(load_image(path))
             names.append(path.name)
@@ -163,7 +163,7 @@ def _take(
     faults_in_a_row = 0
     with (
         open_camera(spec, size=asked.size_px, frames_per_second=asked.frames_per_second) as camera,
-        Progress(console=console, transient=True) as progress,
+        Progress(console=console, transient=True, disable=not console.is_terminal) as progress,
     ):
         task = progress.add_task("hold the board differently for each picture", total=count)
         while len(images) < count and faults_in_a_row < _MOST_FAULTS:

@@ -236,7 +236,9 @@ def _count_with_progress(game: Game[Any, Any], start: Any, depth: int, roll: Rol
 
     turns, counts = counts_of_first_turns(game, start, depth, roll)
     total = 0
-    with Progress(console=progress_output(), transient=True, disable=depth < _SHOWN_FROM_DEPTH) as progress:
+    console = progress_output()
+    is_shown = console.is_terminal and depth >= _SHOWN_FROM_DEPTH
+    with Progress(console=console, transient=True, disable=not is_shown) as progress:
         shown = progress.track(counts, len(turns), description="counting")
         for turn, count in zip(turns, shown, strict=True):
             total += count

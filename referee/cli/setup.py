@@ -218,7 +218,8 @@ def _progress() -> Iterator[Callable[[int, int], object]]:
 
     from referee.cli.context import progress_output
 
-    with Progress(console=progress_output(), transient=True) as progress:
+    console = progress_output()
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("hold the board differently for each picture")
         yield lambda taken, wanted: progress.update(task, completed=taken, total=wanted)
 

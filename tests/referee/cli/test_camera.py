@@ -177,7 +177,7 @@ def test_one_bad_picture_among_good_ones_is_left_out(run: Run, pictures: Picture
 def test_calibrate_refuses_pictures_without_the_board(run: Run, pictures: Pictures) -> None:
     result = run("calibrate", pictures.set_up, pictures.set_up, "--out", "mine.json")
     assert result.exit_code == 5
-    assert "0 of 2 pictures show enough of the board" in result.output
+    assert result.stderr.startswith("referee: error: 0 of 2 pictures show enough of the board")
 
 
 def enrol(run: Run, pictures: Pictures) -> Result:
