@@ -108,8 +108,8 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     path = options.journal or Path(tempfile.mkdtemp(prefix="referee-demo-")) / "journal.sqlite"
     limit = f"at most {counted(options.turns, 'turn')}"
     console.print(f"A game of {game.title} on the virtual table, seed {options.seed}, {limit}.")
-    say = partial(console.print, markup=False, highlight=False, soft_wrap=True)
-    now, remarks = VirtualClock(), _RemarkPrinter(say)
+    now = VirtualClock()
+    remarks = _RemarkPrinter(partial(console.print, markup=False, highlight=False, soft_wrap=True))
     demo = _Demo(game, table, truth, grid_of_table(table.setting.layout))
     with _open_new_journal(path, now) as opened, ExitStack() as stack:
         journal = BufferedJournal(opened, remarks.say)
@@ -157,16 +157,16 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         events = journal.events(service.game_number)
         if service.belief:
             console.print(Text(f"\n{record.write(make_record(game, events))}"), soft_wrap=True)
-        _print_files(options, path, say)
+        _print_files(options, path, console)
         if not is_whole:
-            say("Stopped before the end; what was accepted until then is in the journal.")
+            _print_sentence(console, "Stopped before the end; what was accepted until then is in the journal.")
             return 0
         score = score_game(game, truth, frame_subscribers.verdicts, events, may_ask=options.inputs == Inputs.SENSORS)
         differences = (f"  {difference}" for difference in score.differences)
         for line in (score.sentence, *differences, *inputs.closing_sentences):
-            say(line)
+            _print_sentence(console, line)
         if options.page is not None:
-            say("The page goes on showing this game. Ctrl-C ends it.")
+            _print_sentence(console, "The page goes on showing this game. Ctrl-C ends it.")
             _keep_page_open(service, commands)
     return 0 if score.agreed and inputs.wire_agreed else 1
 
@@ -353,10 +353,17 @@ class _RemarkPrinter:
         self.report(sentence)
 
 
-def _print_files(options: DemoOptions, journal: Path, say: Callable[[str], None]) -> None:
+def _print_sentence(console: Console, sentence: str) -> None:
+    """Print a sentence: on a terminal wrapped at words, elsewhere unbroken."""
+    console.print(Text(sentence), soft_wrap=not console.is_terminal)
+
+
+def _print_files(options: DemoOptions, journal: Path, console: Console) -> None:
+    """Say where the files are; a path is never broken, so that it can be copied."""
     if options.video is not None:
-        say(f"The film is in {options.video}")
+        console.print(Text(f"The film is in {options.video}"), soft_wrap=True)
     if options.still is not None:
         there = options.still.is_file()
-        say(f"The picture is in {options.still}" if there else "No fault was made, so there is no picture.")
-    say(f"The journal is in {journal}")
+        said = f"The picture is in {options.still}" if there else "No fault was made, so there is no picture."
+        console.print(Text(said), soft_wrap=True)
+    console.print(Text(f"The journal is in {journal}"), soft_wrap=True)

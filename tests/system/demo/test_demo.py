@@ -34,7 +34,7 @@ from vision.frame import Frame, Image
 
 
 def play(options: DemoOptions, **terminal: Any) -> tuple[int, str]:
-    console = Console(file=StringIO(), width=160, **terminal)
+    console = Console(file=StringIO(), **{"width": 160, **terminal})
     code = run_demo(options, console)
     assert isinstance(console.file, StringIO)
     return code, console.file.getvalue()
@@ -104,8 +104,9 @@ def test_spectators_may_only_ask_for_a_hint(tmp_path: Path) -> None:
     assert "1 turn played, 1 accepted as played" in output
 
 
+@pytest.mark.parametrize(("terminal", "space"), [({}, " "), ({"force_terminal": True, "width": 40}, " \n")])
 def test_ctrl_c_ends_with_a_sentence_and_keeps_what_was_accepted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: dict[str, Any], space: str
 ) -> None:
     whole = VirtualTable.read
 
@@ -116,10 +117,11 @@ def test_ctrl_c_ends_with_a_sentence_and_keeps_what_was_accepted(
         return frame
 
     monkeypatch.setattr(VirtualTable, "read", read)
-    journal = tmp_path / "journal.sqlite"
-    code, output = play(DemoOptions(turns=3, fast=True, journal=journal, still=tmp_path / "still.png"))
+    journal = tmp_path / "journal [new].sqlite"
+    code, output = play(DemoOptions(turns=3, fast=True, journal=journal, still=tmp_path / "still.png"), **terminal)
     assert code == 0
-    assert "Stopped before the end; what was accepted until then is in the journal." in output
+    assert f"Stopped before the end; what was{space}accepted until then is in the journal." in output
+    assert f"The journal is in {journal}\n" in output
     assert "No fault was made, so there is no picture." in output
     assert [event.kind for _, event in events_of(journal)] == ["new game", "set up"]
 
