@@ -52,7 +52,7 @@ def read_dice(pictures: Sequence[Path], as_json: bool, debug_image: Path | None,
             start = time.perf_counter()
             dice = read_photograph(image, networks, str(path), faces)
         except VisionError as error:
-            click.echo(f"{error}", err=True)
+            say(f"referee: error: {error}", as_error=True)
             ended = max(ended, exit_code_of(error))
             continue
         spent_ms = (time.perf_counter() - start) * 1000

@@ -12,6 +12,7 @@ import click
 
 from common.phrases import counted
 from common.places import EMPTY
+from referee.cli.context import say
 from referee.cli.group import CHECK_FAILED, OK, exit_code_of
 from referee.cli.pictures import SURE, draw_reading, load_checked_image, named_in_errors, show_reading
 
@@ -62,7 +63,7 @@ def read_sheets(
                 frame = Frame(image, 0.0, 0, str(path))
                 reading = reader.read(frame)
         except VisionError as error:
-            click.echo(str(error), err=True)
+            say(f"referee: error: {error}", as_error=True)
             ended = max(ended, exit_code_of(error))
             continue
         if debug_image is not None:

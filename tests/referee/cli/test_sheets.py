@@ -53,10 +53,10 @@ def test_several_photos_are_read_and_one_without_a_sheet_is_named(run: Run, tmp_
     write_image(tmp_path / "bare.png", np.full((600, 800, 3), 190, np.uint8))
     done = run("pieces", "read", "--sheet", tmp_path / "bare.png", FOLDER / "number-drop.jpg", "--json")
     assert done.exit_code != 0
-    assert "bare.png: no sheet found: none of the markers" in done.stderr
+    assert done.stderr.startswith(f"referee: error: {tmp_path / 'bare.png'}: no sheet found: none of the markers")
     Path("text.png").write_text("no picture")
     refused = run("read", "--sheet", "text.png").stderr
-    assert refused == "text.png is not a readable image; expected JPEG, PNG, BMP, WebP or TIFF\n"
+    assert refused == "referee: error: text.png is not a readable image; expected JPEG, PNG, BMP, WebP or TIFF\n"
     said = json.loads(done.stdout)
     assert (said["game"], said["sheet"]) == ("number-drop", "sheet of p1")
     assert said["places"]["p1.a1"]["look"]
