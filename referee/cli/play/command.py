@@ -65,7 +65,7 @@ _RECORD = click.Path(path_type=Path, dir_okay=False)
 @click.option("--list", "most_listed", type=WholeNumber(0, 200), default=12, show_default=True,
               help="List the legal turns, numbered, if there are at most this many.")  # fmt: skip
 @click.option("--turns", "most_turns", type=WholeNumber(1), default=10_000, show_default=True,
-              help="Stop after this many turns.")  # fmt: skip
+              help="Stop once the game has this many turns.")  # fmt: skip
 @click.pass_obj
 def play_command(
     context: CommandContext,
