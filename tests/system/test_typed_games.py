@@ -47,7 +47,8 @@ class Terminal:
         # A dumb terminal has 80 columns unless both are given.
         size = {"COLUMNS": str(columns), "LINES": "24"}
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "referee", *arguments],
+            # A test run in the background ignores Ctrl-C, and so would what it starts.
+            ["env", "--default-signal=INT", sys.executable, "-P", "-m", "referee", *arguments],
             cwd=folder,
             env={**environment, **size, "HOME": str(folder), "PYTHONPATH": str(ROOT), "TERM": "dumb"},
             stdin=theirs,

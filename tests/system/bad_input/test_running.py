@@ -207,7 +207,7 @@ def test_a_person_corrects_a_running_and_a_stopped_referee(
     assert "gold would have 5 blocks" in done.stderr
     done = run("correct", "c1=empty", "a1", "gold stop", "--to-move", "gold", "--by", "Ann", "--journal", journal)
     assert done.exit_code == 0, done.stderr
-    told = "Ann says: a1 is gold block, stop up, c1 is empty."
+    told = "Ann says: a1 is gold block, stop up, c1 is empty, gold plays next."
     assert done.stdout == f"{told} The running game shows it.\n"
     referee.wait_for(told)
     corrected = fold(DEBLOCKLE, events_in(journal)).states[0]

@@ -260,6 +260,8 @@ def _weakened(ball_log_odds: float, fit: DiscFit, ball: BallEvidence, plane: Top
     ball_log_odds *= max(0.0, 1 - foreign_cost / _SETTINGS.foreign_most)
     if ball_log_odds < 0 and fit.light > _SETTINGS.bleached:
         ball_log_odds *= _SETTINGS.bleached_share
+    if ball_log_odds < 0 and fit.light < _SETTINGS.pictured:
+        ball_log_odds *= _SETTINGS.dark_share
     if ball_log_odds > 0 and (max(fit.light, light) < _SETTINGS.faint or min(fit.light, light) > _SETTINGS.bleached):
         ball_log_odds *= _SETTINGS.unshaded_share
     return ball_log_odds

@@ -94,6 +94,10 @@ class DiscSettings:
     """Linear light below which a ball changes so little that no picture is kept for comparison: 30 of 255 levels.
     Lower: a ball put on in the dark may go unnoticed.
     """
+    dark_share: float = 0.4
+    """Share of the evidence against a ball that remains if the disc is darker than ``pictured``, where a camera hardly
+    records shading. Higher: balls in the dark are missed with more certainty.
+    """
     unshaded_share: float = 0.75
     """Share of a ball's odds that remains if it and its disc are darker than ``faint`` or brighter than ``bleached``,
     since noise then passes for shading. Higher: a single picture can be surer of such balls.

@@ -199,6 +199,16 @@ def test_a_ball_is_less_certain_where_it_and_its_disc_are_too_dark_to_show_shadi
     assert odds((0.02, 0.02, 0.02)) < odds((0.08, 0.08, 0.08)) - 1
 
 
+def test_the_lack_of_a_ball_is_less_certain_where_the_disc_is_too_dark_to_show_shading() -> None:
+    def odds(light: tuple[float, float, float]) -> float:
+        looks = DiscAppearance({"dark": DiscColours(colour(light), colour(light))})
+        image = picture_of([Drawn(place, light) for place in ("d4", "a1", "g7")], POSE)
+        return DiscReader(BOARD, looks).read(view_of(image, POSE), BOARD.places, {})["d4"].ball_log_odds
+
+    assert odds((0.05, 0.05, 0.05)) < -6
+    assert -5 < odds((0.01, 0.01, 0.01)) < -1
+
+
 def test_a_top_without_any_noise_is_no_evidence_of_a_disc(seen: dict[str, DiscSighting]) -> None:
     image = picture_of(STANDING, POSE)
     x, y = seen["c4"].fit.centre_mm
