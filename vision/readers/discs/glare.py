@@ -21,22 +21,26 @@ from vision.readers.discs.lighting import ColourClassifier
 class GlareSettings:
     """Which reflections are tried. Costs are squared standard deviations, as in ``ColourClassifier.misfits``."""
 
-    spreads: tuple[float, ...] = (0.3, 0.6, 1.2)
+    spreads: tuple[float, ...] = (0.3, 0.8)
     """Distances within which it fades, as shares of the distance across all discs. More: slower, more exact."""
-    strengths: tuple[float, ...] = (0.1, 0.25, 0.6, 1.5)
+    strengths: tuple[float, ...] = (0.15, 0.4, 1.0)
     """Light at its centre, relative to white paper. More: slower, more exact."""
     lights: tuple[float, ...] = (-0.3, 0.0, 0.3)
     """Lights on the discs tried with it, in log units. Further from 0: pale discs in the shade beside bright ones pass
     for those of one player more often.
     """
-    steps: int = 5
+    steps: int = 4
     """Number of centres tried along each side of the discs' area. More: slower, more exact."""
     cost: float = 12.5
     """Cost of there being one: more than that of a single thing that is no disc. Higher: weak ones go unnoticed."""
     cost_of_strength: float = 5.0
     """Further cost for a strength of 1. Higher: strong ones go unnoticed."""
-    refined: int = 2
+    refined: int = 3
     """Rounds of searching around the best one, each with half the steps. More: slower, more exact."""
+    gained: float = 4.0
+    """By how much these rounds may lower the cost: they are left out where that is too little. Lower: faster, and faint
+    ones go unnoticed.
+    """
 
 
 _SETTINGS = GlareSettings()
@@ -68,12 +72,16 @@ NO_GLARE = Glare()
 
 
 def fit_glare(
-    classifier: ColourClassifier, colours: Sequence[FloatArray], centres_mm: FloatArray, paper: FloatArray
-) -> tuple[float, Glare, float]:
-    """Return the light of the discs and the reflection that explain their colours best, and the cost of that.
+    classifier: ColourClassifier,
+    colours: Sequence[FloatArray],
+    centres_mm: FloatArray,
+    paper: FloatArray,
+    cost_without: float,
+) -> tuple[float, Glare] | None:
+    """Return the light of the discs and the reflection that explain their colours best; ``None`` if none is needed.
 
-    ``centres_mm`` (n, 2) are the discs' centres, ``paper`` (3,) is the linear light of white paper. The cost is that of
-    ``ColourClassifier.fit_light``, with that of the reflection.
+    ``centres_mm`` (n, 2) are the discs' centres, ``paper`` (3,) is the linear light of white paper, and
+    ``cost_without`` what ``ColourClassifier.fit_light`` says the colours cost without a reflection.
     """
     low, high = centres_mm.min(axis=0), centres_mm.max(axis=0)
     across_mm = max(float(np.linalg.norm(high - low)), 1.0)
@@ -83,7 +91,7 @@ def fit_glare(
         for x, y, spread, strength in product(*sides, _SETTINGS.spreads, _SETTINGS.strengths)
     ]
     light, best, cost = _best(classifier, colours, centres_mm, paper, _SETTINGS.lights, tried)
-    for number in range(_SETTINGS.refined):
+    for number in range(_SETTINGS.refined if cost < cost_without + _SETTINGS.gained else 0):
         step = 0.5 ** (number + 1)
         moved_mm = step * across_mm / _SETTINGS.steps
         near = [
@@ -97,7 +105,7 @@ def fit_glare(
         ]
         lights = [light + brighter * step * 0.3 for brighter in (-1, 0, 1)]
         light, best, cost = _best(classifier, colours, centres_mm, paper, lights, near)
-    return light, best, cost
+    return (light, best) if cost < cost_without else None
 
 
 def _best(

@@ -94,9 +94,9 @@ def light_of(
             best, cost = (seen, classifier, level, NO_GLARE), unlike
     if cost > _SETTINGS.glare_misfit * len(colours):
         looks, classifier, *_ = best
-        level, glare, unlike = fit_glare(classifier, colours, centres_mm, paper)
-        if unlike < cost:
-            best = looks, classifier, level, glare
+        reflected = fit_glare(classifier, colours, centres_mm, paper, cost)
+        if reflected is not None:
+            best = looks, classifier, *reflected
     looks, classifier, level, glare = best
     glossy = classifier.glossy_share(colours, paper, level, glare.at(centres_mm))
     return PictureLight(looks, classifier, level, glare, glossy, paper)

@@ -80,8 +80,8 @@ def test_a_single_thing_that_is_no_disc_is_no_reflection() -> None:
     at_mm = np.array([[0.0, 0.0], [30.0, 0.0], [60.0, 0.0]])
     seen = [colour(DARK), colour(PALE), colour(np.add(DARK, 0.25))]
     assert light_of(LOOKS, CLASSIFIER, seen, at_mm, PAPER).glare is NO_GLARE
-    cost = CLASSIFIER.fit_light(seen, PAPER)[1]
-    assert fit_glare(CLASSIFIER, seen, at_mm, PAPER)[2] > cost
+    assert fit_glare(CLASSIFIER, seen, at_mm, PAPER, CLASSIFIER.fit_light(seen, PAPER)[1]) is None
+    assert fit_glare(CLASSIFIER, seen, at_mm, PAPER, 99.0) is not None
 
 
 def test_a_reflection_fades_and_adds_white_light_up_to_saturation() -> None:
