@@ -78,7 +78,8 @@ def fit_glare(
     paper: FloatArray,
     cost_without: float,
 ) -> tuple[float, Glare] | None:
-    """Return the light of the discs and the reflection that explain their colours best; ``None`` if none is needed.
+    """Return the light of the discs and the reflection that explain their colours best; ``None`` if no reflection
+    explains them better than none does.
 
     ``centres_mm`` (n, 2) are the discs' centres, ``paper`` (3,) is the linear light of white paper, and
     ``cost_without`` what ``ColourClassifier.fit_light`` says the colours cost without a reflection.
@@ -103,7 +104,7 @@ def fit_glare(
             )
             for x, y, wider, stronger in product((-1, 0, 1), repeat=4)
         ]
-        lights = [light + brighter * step * 0.3 for brighter in (-1, 0, 1)]
+        lights = [light + brighter * step * _SETTINGS.lights[-1] for brighter in (-1, 0, 1)]
         light, best, cost = _best(classifier, colours, centres_mm, paper, lights, near)
     return (light, best) if cost < cost_without else None
 

@@ -78,7 +78,8 @@ def light_of(
     centres_mm: FloatArray,
     paper: FloatArray,
 ) -> PictureLight:
-    """Return the light, and the learned colours at the saturation, that explain the colours (3,) of some discs best.
+    """Return the light, the lamp's reflection, and the learned colours at the saturation that explain the colours (3,)
+    of some discs best.
 
     ``looks`` and ``classifier`` are the piece set as it was learned, ``centres_mm`` (n, 2) are the discs' centres,
     ``paper`` (3,) is the linear light of white paper.
