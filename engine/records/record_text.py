@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from common.shown_text import is_one_line
 from engine.api import Game
 from engine.errors import UnreadableError
 from engine.registry import load
@@ -145,7 +146,7 @@ def _write_free_tag(name: str, value: str, record_format: int) -> str:
 
 
 def _write_tag(name: str, value: str) -> str:
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name) or not value.isprintable():
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name) or not is_one_line(value):
         raise ValueError(f"the tag {name!r} with {value!r} can't be written; expected a word and one printable line")
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'[{name} "{escaped}"]'
@@ -163,7 +164,7 @@ def _write_entry(number: int, entry: Entry) -> str:
             text, proof = f"rolls {entry.roll}", entry.digest or ""
         case Announced():
             text, proof = entry.announcement, entry.digest or ""
-    if any(mark in text + proof for mark in "{};") or not (text + proof).isprintable():
+    if any(mark in text + proof for mark in "{};") or not is_one_line(text + proof):
         raise ValueError(
             f"{text!r} with {proof!r} can't be written on one line; leave out braces, semicolons and breaks"
         )

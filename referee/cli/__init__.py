@@ -24,6 +24,7 @@ def _run() -> None:
     from functools import partial
 
     from common.program import VARIABLE
+    from common.shown_text import ShownStream
     from referee.cli.context import CommandContext
     from referee.cli.group import report_fault
     from referee.cli.machine.link import COMPLETE_VARIABLE
@@ -37,6 +38,9 @@ def _run() -> None:
         # File names that are not valid text are printed as they are; signs that a terminal lacks, as question marks.
         is_unicode = sys.stdout.encoding.lower().startswith("utf")
         sys.stdout.reconfigure(errors="surrogateescape" if is_unicode else "replace")
+    if COMPLETE_VARIABLE not in os.environ:
+        # The shell gets its completions, which are names of ours, as bytes.
+        sys.stdout, sys.stderr = ShownStream(sys.stdout), ShownStream(sys.stderr)  # type: ignore[assignment]
     context = CommandContext(program=shlex.quote(os.environ.get(VARIABLE) or "referee"))
     sys.excepthook = partial(report_fault, context)
     # `run` starts Python with Ctrl-C blocked; unblock it now.

@@ -19,6 +19,7 @@ from rich.text import Text
 
 from common.findings import Finding, Severity
 from common.program import PROGRAM
+from common.shown_text import shown
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -168,7 +169,7 @@ def print_table(console: Console, table: Table) -> None:
     lines = io.StringIO()
     _CommandConsole(file=lines, width=_UNBROKEN_WIDTH, highlight=False).print(table)
     for line in lines.getvalue().splitlines():
-        console.out(line.rstrip(), highlight=False)
+        click.echo(line.rstrip(), err=console.stderr)
 
 
 def print_findings(console: Console, findings: Iterable[Finding], fault_word: str) -> None:
@@ -189,12 +190,15 @@ def print_findings(console: Console, findings: Iterable[Finding], fault_word: st
 
 
 def _console(*, stderr: bool) -> Console:
-    is_terminal = (sys.stderr if stderr else sys.stdout).isatty()
-    return _CommandConsole(stderr=stderr, highlight=False, width=None if is_terminal else PLAIN_WIDTH)
+    stream = sys.stderr if stderr else sys.stdout
+    # This console removes what may not be shown itself, and draws by sequences that the stream above would remove.
+    while (below := getattr(stream, "rich_proxied_file", None)) is not None:
+        stream = below
+    return _CommandConsole(file=stream, stderr=stderr, highlight=False, width=None if stream.isatty() else PLAIN_WIDTH)
 
 
 class _CommandConsole(Console):
-    """A console that shows command names as the person typed them."""
+    """A console that shows command names as the person typed them, and of others' text only what may be shown."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -204,4 +208,8 @@ class _CommandConsole(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         if isinstance(renderable, Text) and "./run " in renderable.plain:
             renderable = Text(f"{self._program} ").join(renderable.split("./run ", allow_blank=True))
-        return super().render(renderable, options)
+        for text, style, control in super().render(renderable, options):
+            if control:
+                yield Segment(text, style, control)
+            else:
+                yield Segment(shown(text), style.update_link(None) if style and style.link else style)

@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from common.shown_text import ONE_LINE, one_line
 from engine.support.players import DRAW, EVERYONE
 from hardware.pin_map import ButtonRole
 from referee.clocks.control import read_control
@@ -16,10 +17,8 @@ from referee.commands import values as commands
 from referee.errors import ClockError, CorrectionError
 
 _Text = Annotated[str, Field(max_length=4000)]
-_Name = Annotated[
-    str, Field(max_length=80, pattern=r"^[^\x00-\x1f\x7f]*$"), AfterValidator(lambda name: " ".join(name.split()))
-]
-_Place = Annotated[str, Field(max_length=20)]
+_Name = Annotated[str, Field(max_length=80, pattern=ONE_LINE), AfterValidator(one_line)]
+_Place = Annotated[str, Field(max_length=20, pattern=ONE_LINE)]
 _Player = Annotated[_Name | None, AfterValidator(lambda name: name or None)]
 
 
@@ -45,7 +44,7 @@ class CommandMessage(BaseModel):
     makes: ClassVar[Callable[..., commands.Command]]
 
     by: _Name = ""
-    request_id: Annotated[str, Field(max_length=64)] = ""
+    request_id: Annotated[str, Field(max_length=64, pattern=ONE_LINE)] = ""
     seen: Annotated[int, Field(ge=0)] | None = None
 
     def value(self, by: str) -> commands.Command:
@@ -114,7 +113,7 @@ class CorrectMessage(CommandMessage):
     looks: Annotated[dict[_Place, _Name], Field(max_length=1000)] = {}
     position: _Text = ""
     to_move: _Name = ""
-    why: Annotated[str, Field(max_length=400)] = ""
+    why: Annotated[str, Field(max_length=400, pattern=ONE_LINE)] = ""
 
 
 class TakeBackMessage(CommandMessage):

@@ -10,6 +10,7 @@ from typing import Any
 
 from common.moments import local_time
 from common.phrases import capitalized
+from common.shown_text import one_line
 from engine.api import Game
 from engine.errors import EngineError
 from engine.records import record
@@ -90,8 +91,7 @@ def _tags(
 
 def _one_line(text: str) -> str:
     """Replace the characters that a record's line cannot hold."""
-    line = " ".join(text.translate(_NOT_IN_A_RECORD).split())
-    return "".join(character for character in line if character.isprintable())
+    return one_line(text.translate(_NOT_IN_A_RECORD))
 
 
 def write_evidence(

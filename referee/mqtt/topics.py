@@ -42,6 +42,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from common.shown_text import ONE_LINE
+
 ONLINE, OFFLINE = "online", "offline"
 DISCOVERY_PREFIX = "homeassistant"
 PREFIX = "referee"
@@ -197,7 +199,7 @@ class TableEvent(Payload):
     data: dict[str, Any] = {}
 
 
-RequestId = Annotated[str, Field(max_length=64, pattern=r"^[^\x00-\x1f\x7f]*$")]
+RequestId = Annotated[str, Field(max_length=64, pattern=ONE_LINE)]
 
 
 class ReplayRequest(BaseModel):

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from common.shown_text import NOT_IN_A_LINE, ONE_LINE
 from referee.settings.sections import Section
 
 TOPIC_PREFIX = r"^[A-Za-z0-9_-]{1,40}(/[A-Za-z0-9_-]{1,40}){0,4}$"
@@ -52,7 +53,7 @@ class MqttSection(Section):
     )
     hall: str | None = Field(
         default=None,
-        pattern=r"^[^\x00-\x1f\x7f.]{1,63}$",
+        pattern=rf"^[^{NOT_IN_A_LINE}.]{{1,63}}$",
         examples=["auto"],
         description='Instead of address: the name of a hall, whose broker is found in the network; "auto" takes the '
         "only one there.",
@@ -90,7 +91,10 @@ class MqttSection(Section):
         description="The table's id in topics, different for each table. Default: this machine's name.",
     )
     table_name: str | None = Field(
-        default=None, examples=["Table by the window"], description="What people call the table. Default: its id."
+        default=None,
+        pattern=ONE_LINE,
+        examples=["Table by the window"],
+        description="What people call the table. Default: its id.",
     )
     topic_prefix: str = Field(
         default="referee",

@@ -10,6 +10,7 @@ from typing import TextIO, cast
 
 from rich.console import Console
 
+from common.shown_text import shown
 from referee.setup.step_view import Dialogue
 
 _MOST_LINES = 200
@@ -31,7 +32,7 @@ class PageDialogue:
     def write(self, text: str) -> int:
         """Write text, as to a file."""
         with self._lock:
-            self._lines.extend(line for line in text.splitlines() if line.strip())
+            self._lines.extend(line for line in shown(text).splitlines() if line.strip())
         return len(text)
 
     def flush(self) -> None:

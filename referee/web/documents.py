@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from common.shown_text import ONE_LINE, one_line
 from engine.api import Game
 
 
@@ -210,9 +211,7 @@ class PairingRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     code: Annotated[str, Field(max_length=40)]
-    name: Annotated[
-        str, Field(max_length=40, pattern=r"^[^\x00-\x1f\x7f]*$"), AfterValidator(lambda name: " ".join(name.split()))
-    ] = ""
+    name: Annotated[str, Field(max_length=40, pattern=ONE_LINE), AfterValidator(one_line)] = ""
     role: Literal["look", "play", "own"] = "own"
 
 

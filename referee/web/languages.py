@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 
 from common.moments import local_time
+from common.shown_text import shown
 from referee.web.options import PageOptions
 from referee.web.sentences import Sentences
 
@@ -75,6 +76,7 @@ def templates(language: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
+        finalize=lambda value: shown(value) if isinstance(value, str) else value,
         extensions=["jinja2.ext.i18n"],
     )
     say = sentences(language)

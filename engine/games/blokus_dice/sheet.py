@@ -17,6 +17,7 @@ from functools import cache, cached_property, lru_cache
 from importlib import resources
 from types import MappingProxyType
 
+from common.shown_text import is_one_line
 from common.toml_text import parse_toml
 from engine.errors import UnreadableError
 from engine.support.grid import Grid, members, set_of
@@ -300,7 +301,7 @@ def read_sheet_file(text: str) -> tuple[str, Sheet]:
         if key not in by_face:
             report(f"rows.{key}", f"is not a number on a die; expected 1 to {FACES}")
     title = data.get("title", "")
-    if not isinstance(title, str) or not title.isprintable():
+    if not isinstance(title, str) or not is_one_line(title):
         report("title", f"got {title!r}; expected one line of text in quotes")
     for key, example in _LINES.items():
         if key not in data:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from common.shown_text import is_one_line
 from referee.cli.context import say, utc_now
 from referee.cli.group import OK, ExampleCommand
 from referee.cli.options import READABLE_FILE, WholeNumber, chosen_page
@@ -138,7 +139,7 @@ def _announcement(name: str, address: Address, prefix: str) -> HallBroker:
     from referee.settings.network_sections import ANY_HALL
 
     size = len(name.encode("utf-8", "surrogatepass"))
-    if not 0 < size <= MOST_NAME_BYTES or "." in name or not name.isprintable() or name.casefold() == ANY_HALL:
+    if not 0 < size <= MOST_NAME_BYTES or "." in name or not is_one_line(name) or name.casefold() == ANY_HALL:
         raise click.BadParameter(
             f"{name!r} can't be a hall's name; expected 1 to {MOST_NAME_BYTES} bytes without a full stop, "
             f'and not "{ANY_HALL}"'

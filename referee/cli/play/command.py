@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from common.shown_text import is_one_line
 from referee.cli.context import CommandContext, print_legend, print_state, progress_output, say, utc_now
 from referee.cli.group import ExampleCommand
 from referee.cli.options import (
@@ -279,7 +280,7 @@ def _tags(game: Game[Any, Any], names: tuple[str, ...]) -> tuple[tuple[str, str]
     """Return the record's tags: the date and the players' names."""
     tags = [("Date", f"{utc_now().astimezone():%Y-%m-%d}")]
     for side, name in read_sides(game, names).items():
-        if not name.isprintable():
+        if not is_one_line(name):
             raise click.BadParameter(f"the name {name!r} can't be written in a record")
         tags.append((side.capitalize(), name))
     return tuple(tags)

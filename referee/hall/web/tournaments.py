@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from common.shown_text import one_line
 from engine import registry
 from referee.clocks.control import read_control
 from referee.errors import ClockError, TournamentError
@@ -265,7 +266,7 @@ def read_players(text: str) -> list[tuple[str, int]]:
 
 def _cleaned(name: str) -> str:
     """Return a typed name without control characters, and not too long."""
-    return " ".join(re.sub(r"[\x00-\x1f\x7f]", " ", name).split())[:_MOST_NAME]
+    return one_line(name)[:_MOST_NAME]
 
 
 def _without_sender(ruling: Ruling) -> dict[str, object]:

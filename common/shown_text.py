@@ -1,0 +1,97 @@
+"""Text that others wrote: what is accepted as one line, and what a terminal, a log or a page may show of any text.
+
+Control characters and those that turn the direction of writing are commands to whatever shows them.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import TextIO
+
+NOT_IN_A_LINE = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069"
+"""What no name or remark may contain, as a class of characters for ``re`` and pydantic."""
+ONE_LINE = rf"^[^{NOT_IN_A_LINE}]*$"
+"""The pattern of a name or remark that is accepted."""
+
+_CONTROLS = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)
+_DIRECTIONS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+# An undecodable byte becomes a surrogate, and would reach the terminal as that byte.
+_CONTROL_BYTES = range(0xDC80, 0xDCA0)
+_UNSHOWN: dict[int, str | None] = {
+    **dict.fromkeys((*_CONTROLS, *_DIRECTIONS, *_CONTROL_BYTES)),
+    ord("\t"): " ",
+    ord("\n"): "\n",
+}
+_NOT_KEPT: dict[int, str | None] = {
+    **dict.fromkeys(_CONTROLS, " "),
+    **dict.fromkeys((*_DIRECTIONS, *range(0xD800, 0xE000))),
+}
+
+
+def shown(text: str) -> str:
+    r"""Return a text as it may be shown: without commands to a terminal; its lines stay.
+
+    >>> shown("by \x1b[2JAnn\nand \u202eneB")
+    'by [2JAnn\nand neB'
+    """
+    return text if text.isprintable() else text.translate(_UNSHOWN)
+
+
+def one_line(text: str) -> str:
+    r"""Return a text as one line without commands to a terminal, with single spaces.
+
+    >>> one_line("  Ann\x07\r\n Lee ")
+    'Ann Lee'
+    """
+    return " ".join(text.translate(_NOT_KEPT).split())
+
+
+def is_one_line(text: str) -> bool:
+    r"""Whether a text is one line without commands to a terminal.
+
+    >>> is_one_line("Ann  Lee"), is_one_line("Ann\nLee")
+    (True, False)
+    """
+    return text.isprintable() or text.translate(_NOT_KEPT) == text
+
+
+class ShownStream(io.TextIOBase):
+    """A text stream to a terminal or log, through which only what may be shown gets.
+
+    A console of rich, which removes the same from what it draws, writes to the stream below (``rich_proxied_file``).
+    The stream has no ``buffer``, so that nobody writes past it.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self.rich_proxied_file = stream
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """The encoding of the stream below."""
+        return self.rich_proxied_file.encoding
+
+    @property
+    def errors(self) -> str | None:  # type: ignore[override]
+        """What the stream below does with characters that its encoding lacks."""
+        return self.rich_proxied_file.errors
+
+    def writable(self) -> bool:
+        """Whether the stream can be written to."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Write what may be shown of a text; return the text's length in characters."""
+        self.rich_proxied_file.write(shown(text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush the stream below."""
+        self.rich_proxied_file.flush()
+
+    def fileno(self) -> int:
+        """Return the descriptor of the stream below."""
+        return self.rich_proxied_file.fileno()
+
+    def isatty(self) -> bool:
+        """Whether the stream below is a terminal."""
+        return self.rich_proxied_file.isatty()
