@@ -34,8 +34,11 @@ if TYPE_CHECKING:
     from referee.journal.results import Tally
 
 
-def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, Event]]) -> None:
-    """Print a game's board, whose turn it is, and what it waits for; raises FoldError."""
+def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, Event]], resuming: str) -> None:
+    """Print a game's board, whose turn it is, and what it waits for; raises FoldError.
+
+    ``resuming`` is the command that goes on with the game if it was stopped.
+    """
     from referee.commands.draw_offers import open_offer_in
     from referee.journal.fold import fold
 
@@ -48,6 +51,8 @@ def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, 
         print_state(game, folded.states[0])
         say("")
     say(_status_sentence(game, folded))
+    if folded.stopped:
+        say(f"{resuming} goes on with it.")
     if (offering := open_offer_in(events)) is not None:
         answering = capitalized(opponent(game.players, offering))
         say(f"{capitalized(offering)} offers a draw; {answering} accepts or refuses.")
@@ -230,7 +235,8 @@ def _show(context: CommandContext, number: int | None, journal: Path | None) -> 
     with context.open_journal(journal) as opened:
         game, events = events_of_game(opened, number)
         shown = number or opened.latest_game() or 0
-    print_status(game, shown, events)
+        resuming = context.advised_command(f"games resume {shown}", opened.path)
+    print_status(game, shown, events, resuming)
 
 
 @games_command.command(cls=ExampleCommand)
@@ -245,22 +251,22 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
     """
     from referee.clocks.fold import ClockFold, set_event
     from referee.errors import CorrectionError
-    from referee.journal.events import STATE_CHANGING, STOPPED
+    from referee.journal.events import STATE_CHANGING, EventKind
     from referee.journal.fold import fold
     from referee.session.execution import events_of_game
 
     with context.open_journal(journal, read_only=False) as opened:
         game, events = events_of_game(opened, number)
-        outcome = fold(game, events).outcome
-        is_stopped = outcome is not None and outcome.reason == STOPPED
-        if outcome is not None and not is_stopped:
+        before = fold(game, events)
+        if before.outcome is not None and not before.stopped:
             new = context.advised_command("games new", opened.path)
-            raise CorrectionError(f"game {number} is over: {outcome.reason}; {new} begins another")
-        if number == opened.latest_game() and not is_stopped:
+            raise CorrectionError(f"game {number} is over: {before.outcome.reason}; {new} begins another")
+        if number == opened.latest_game() and not before.stopped:
             ways = " or ".join(context.advised_command(name, opened.path) for name in ("watch", "table turn"))
             raise CorrectionError(f"game {number} is the last one; {ways} goes on with it")
         # Frame times restart with the machine, so the old ones mean nothing now.
-        copied = [replace(event, frame_time_s=None) for _, event in events if event.kind in STATE_CHANGING]
+        kept = STATE_CHANGING | {EventKind.OFFER}
+        copied = [replace(event, frame_time_s=None) for _, event in events if event.kind in kept]
         folded = ClockFold.of(game, events)
         if folded.clock is not None:
             copied.append(set_event(folded.clock.at(folded.latest_s)))
@@ -268,7 +274,7 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
         latest = opened.latest_game() or 0
         game, events = events_of_game(opened, latest)
     say(f"Game {number} goes on as game {latest}.")
-    print_status(game, latest, events)
+    print_status(game, latest, events, "")
 
 
 @games_command.command(cls=ExampleCommand)
@@ -279,7 +285,7 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
 def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None) -> None:
     """Stop the last game before its end.
 
-    The next `./run watch` then begins a new one.
+    Nothing more can be entered in it until `./run games resume` continues it. The next `./run watch` begins a new one.
 
     Examples:
       ./run games end
@@ -291,6 +297,9 @@ def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None
 
     with context.open_journal(journal, read_only=False) as opened:
         left = open_game(opened)
+        resuming = context.advised_command(f"games resume {opened.latest_game()}", opened.path)
+        if left is None and any(game.stopped for game in opened.games()[-1:]):
+            raise CorrectionError(f"the last game is stopped already; {resuming} goes on with it")
         if left is None:
             new = context.advised_command("games new", opened.path)
             raise CorrectionError(
@@ -302,7 +311,6 @@ def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None
             confirm(f"{left}. Stop it?")
         stopped = note_event(f"{by or user_name()} stops the game.", None)
         opened.append_all([stopped, end_event(Outcome(None, STOPPED), None)])
-        resuming = context.advised_command(f"games resume {opened.latest_game()}", opened.path)
     say(f"Stopped. {resuming} goes on with it.")
 
 

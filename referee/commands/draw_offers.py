@@ -1,7 +1,8 @@
 """Draw offers: who may offer, accept or refuse a draw, and the events that the journal records. Pure functions.
 
-The other player can also accept by saying "draw". An offer stands until the other player answers or plays a turn, or
-until a person's correction or a take-back changes the position. A turn by the offering player leaves it open.
+The other player can also accept by saying "draw". An offer stands until the other player answers or plays a turn,
+until a take-back withdraws it, or until a person's correction or a take-back changes the position. A turn by the
+offering player leaves it open.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from referee.commands.values import Announce, AnswerDraw, OfferDraw
 from referee.errors import CorrectionError
 from referee.journal.events import STATE_CHANGING, Event, EventKind
 
-MADE, REFUSED = "made", "refused"
+MADE, REFUSED, WITHDRAWN = "made", "refused", "withdrawn"
 _ENDING = STATE_CHANGING - {EventKind.SET_UP, EventKind.ROLLED} | {EventKind.END}
 """The events that end an offer, except turns by the offering player."""
+_TAKEN_BACK = frozenset({EventKind.OFFER, EventKind.TURN, EventKind.ROLLED, EventKind.ANNOUNCED})
+"""The events that a take-back cancels."""
 
 
 def is_draw_possible(game: Game[Any, Any], belief: Sequence[Any]) -> bool:
@@ -57,6 +60,20 @@ def resolve_draw(
         sentence = f"{capitalized(opponent(game.players, open_offer))} refuses the draw."
         return _event(open_offer, REFUSED, command.by, sentence, time_s)
     return Announce(f"{EVERYONE}:{DRAW}", command.by, is_agreed=True)
+
+
+def withdrawal(events: Sequence[tuple[int, Event]], by: str, time_s: float | None) -> Event | None:
+    """Return the event by which a take-back withdraws the open offer, ``None`` if something was played after it."""
+    player = open_offer_in(events)
+    newest = next((event.kind for _, event in reversed(events) if event.kind in _TAKEN_BACK), None)
+    if player is None or newest != EventKind.OFFER:
+        return None
+    return _event(player, WITHDRAWN, by, f"{capitalized(player)} withdraws the draw offer.", time_s)
+
+
+def lapse_sentence(before: Player | None, after: Player | None) -> str:
+    """Say that an open offer has ended without an answer, given who had one before and after; else return nothing."""
+    return f"{capitalized(before)}'s draw offer no longer counts." if before is not None and after is None else ""
 
 
 def _offer_event(

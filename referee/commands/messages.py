@@ -117,7 +117,7 @@ class CorrectMessage(CommandMessage):
 
 
 class TakeBackMessage(CommandMessage):
-    """Takes back the last turn, roll or announcement."""
+    """Takes back the last turn, roll, announcement or draw offer."""
 
     makes = commands.TakeBack
     command: Literal["take back"]

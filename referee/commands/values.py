@@ -44,7 +44,7 @@ class Correct:
 
 @dataclass(frozen=True)
 class TakeBack:
-    """Takes back the last turn, roll or announcement."""
+    """Takes back the last turn, roll, announcement or draw offer."""
 
     by: str
 

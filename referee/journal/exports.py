@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from common.moments import local_time
-from common.phrases import capitalized
+from common.phrases import capitalized, listed
 from common.shown_text import one_line
 from engine.api import Game
 from engine.errors import EngineError
@@ -196,13 +196,15 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
             return describe_announcement(parse_announcement(str(data["announcement"]), game.players))
         case EventKind.TAKE_BACK:
             undone = next(step for step in reversed(before.steps) if step.kind != EventKind.CORRECTION)
+            corrected = before.corrected_since
+            also = f", and so is the correction of {listed(corrected, 'and')}" if corrected else ""
             if undone.by == CLOCK:
                 loser, by = capitalized(undone.text.partition(":")[0]), data["by"]
-                return f"{loser}'s loss on time is taken back by {by}"
+                return f"{loser}'s loss on time is taken back by {by}{also}"
             if undone.kind == EventKind.ANNOUNCED:
                 announced = describe_announcement(parse_announcement(undone.text, game.players))
-                return f"{announced} Taken back by {data['by']}"
-            return f"{undone.text} is taken back by {data['by']}"
+                return f"{announced} Taken back by {data['by']}{also}"
+            return f"{undone.text} is taken back by {data['by']}{also}"
         case EventKind.HINT_GIVEN:
             sentence = str(data.get("sentence") or data["turn"]).removeprefix("Hint: ")
             return f"a {data['strength']} hint for {data['player']}: {sentence}"

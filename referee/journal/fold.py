@@ -12,9 +12,9 @@ from engine.api import Game, SideFaces, StateT, TurnT
 from engine.errors import ContradictionError, EngineError
 from engine.support.chance import format_roll
 from engine.support.players import parse_announcement
-from engine.values import Announcement, OptionValue, Outcome, Player, Roll
+from engine.values import Announcement, OptionValue, Outcome, Place, Player, Roll
 from referee.errors import FoldError
-from referee.journal.events import Event, EventKind, JsonValue, PlayedKind
+from referee.journal.events import STOPPED, Event, EventKind, JsonValue, PlayedKind
 
 _NAMES: Mapping[PlayedKind, str] = MappingProxyType(
     {EventKind.TURN: "a turn", EventKind.ROLLED: "a roll", EventKind.ANNOUNCED: "an announcement"}
@@ -26,7 +26,7 @@ class FoldedStep(Generic[StateT]):
     """A turn, roll or announcement that counts, or a correction, with the states after it.
 
     ``text`` is the turn, roll or announcement in notation; ``player`` is the turn's player and ``by`` its author, if
-    the event names one. A correction has the reason ``why`` instead of a text.
+    the event names one. A correction has the reason ``why`` instead of a text, and the ``places`` that it corrects.
     """
 
     kind: PlayedKind | Literal[EventKind.CORRECTION]
@@ -35,6 +35,7 @@ class FoldedStep(Generic[StateT]):
     why: str = ""
     player: Player | None = None
     by: str = ""
+    places: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,11 @@ class Folded(Generic[StateT]):
         return bool(self.start)
 
     @property
+    def stopped(self) -> bool:
+        """Whether somebody stopped the game before its end."""
+        return self.outcome is not None and self.outcome.reason == STOPPED
+
+    @property
     def states(self) -> tuple[StateT, ...]:
         """All states that are possible now; none before the set-up."""
         return self.steps[-1].states if self.steps else self.start
@@ -73,6 +79,16 @@ class Folded(Generic[StateT]):
     def last_played(self) -> int | None:
         """The index of the step that a take-back undoes: the last turn, roll or announcement."""
         return max((index for index, step in enumerate(self.steps) if step.kind != EventKind.CORRECTION), default=None)
+
+    @property
+    def corrected_since(self) -> tuple[str, ...]:
+        """What a take-back cancels as well: the places corrected since ``last_played``, and who plays next."""
+        if self.last_played is None:
+            return ()
+        played, *corrections = self.steps[self.last_played :]
+        places = dict.fromkeys(place for step in corrections for place in step.places)
+        turned = played.states[0].to_move != self.states[0].to_move
+        return (*places, "who plays next") if turned else tuple(places)
 
 
 def fold(game: Game[StateT, TurnT], events: Sequence[tuple[int, Event]]) -> Folded[StateT]:
@@ -125,7 +141,10 @@ def _step(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -> Fo
             why = f"corrected by {event.data['by']}"
             if event.data.get("why"):
                 why += f": {event.data['why']}"
-            return _after(game, folded, FoldedStep(EventKind.CORRECTION, "", _states_of(game, event), why))
+            places = event.texts("places")
+            return _after(
+                game, folded, FoldedStep(EventKind.CORRECTION, "", _states_of(game, event), why, places=places)
+            )
         case EventKind.TAKE_BACK:
             last = folded.last_played
             if last is None:

@@ -9,9 +9,10 @@ from typing import Generic
 from common.phrases import capitalized
 from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError
-from engine.values import Place
+from engine.values import Place, Player
 from hardware.lights.signals import Mood, Signal, Sound
 from hardware.pin_map import ButtonRole
+from referee.commands import draw_offers
 from referee.commands.entries import apply_entry
 from referee.commands.values import Announce, Press
 from referee.errors import CorrectionError
@@ -153,6 +154,13 @@ class Announcer(Generic[StateT, TurnT]):
         sentence = str(event.data["sentence"])
         self.alarm(sentence, Sound.QUESTION if self._log.offer else Sound.SILENCE)
         return sentence
+
+    def say_entry(self, sentence: str, offer: Player | None) -> str:
+        """Say what was entered and, if that ended the draw offer that was open before, so; returns the text."""
+        lapsed = "" if self._log.ended else draw_offers.lapse_sentence(offer, self._log.offer)
+        if said := " ".join(part for part in (sentence, lapsed) if part):
+            self.say(said)
+        return said
 
     def alarm(self, words: str, sound: Sound = Sound.FAULT) -> None:
         """Say something with a sound, such as a refusal, a question or a fallen flag. The lights stay as they are."""

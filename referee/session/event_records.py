@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from common.phrases import capitalized
+from common.phrases import capitalized, listed
 from engine.api import Game, StateT
 from engine.support.players import describe_announcement, parse_announcement
 from engine.values import Breach, Outcome, Place, Player
@@ -213,7 +213,14 @@ def undone_states(folded: Folded[StateT]) -> tuple[StateT, ...]:
 
 
 def take_back_sentence(game: Game[StateT, Any], folded: Folded[StateT]) -> str:
-    """Say what a take-back undoes; ``folded`` must have a turn, roll or announcement."""
+    """Say what a take-back undoes, corrections too; ``folded`` must have a turn, roll or announcement."""
+    sentence = _undone_sentence(game, folded)
+    if not folded.corrected_since:
+        return sentence
+    return f"{sentence} The correction of {listed(folded.corrected_since, 'and')} no longer counts either."
+
+
+def _undone_sentence(game: Game[StateT, Any], folded: Folded[StateT]) -> str:
     index = folded.last_played or 0
     step = folded.steps[index]
     if step.kind == EventKind.TURN:

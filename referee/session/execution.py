@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol, assert_never
 
@@ -52,7 +53,7 @@ class Session(Protocol):
         """Ask whether a button that ends the game was meant; returns the question, or nothing if the press counts."""
 
     def take_back(self, command: commands.TakeBack) -> str:
-        """Undo the last turn, roll or announcement that counts."""
+        """Undo the last turn, roll, announcement or draw offer that counts."""
 
     def enter(self, command: commands.Entry) -> str:
         """Apply a turn, roll or announcement that a person typed."""
@@ -216,21 +217,27 @@ class IdleSession:
     def correct(self, command: commands.Correct) -> AppliedCorrection:
         """Record a person's correction."""
         folded = self._folded
+        self._check_going(folded)
         done = apply_correction(self._game, folded.states, command, folded.options)
         event = event_records.corrected_event(self._game, done, command, None)
-        self._record(event, self._game.rules.outcome(done.states[0]))
-        return done
+        lapsed = self._record(event, self._game.rules.outcome(done.states[0]))
+        return replace(done, sentence=f"{done.sentence}{lapsed}")
 
     def take_back(self, command: commands.TakeBack) -> str:
-        """Record that the last turn, roll or announcement no longer counts."""
+        """Record that the last turn, roll, announcement or draw offer no longer counts."""
         folded = self._folded
+        self._check_going(folded)
+        if withdrawn := draw_offers.withdrawal(self._events, command.by, None):
+            self._journal.append(withdrawn)
+            return str(withdrawn.data["sentence"])
         if folded.last_played is None:
             raise CorrectionError("there is no turn to take back")
-        self._journal.append(event_records.take_back_event(command.by, None))
-        return event_records.take_back_sentence(self._game, folded)
+        lapsed = self._record(event_records.take_back_event(command.by, None), None)
+        return f"{event_records.take_back_sentence(self._game, folded)}{lapsed}"
 
     def enter(self, command: commands.Entry) -> str:
         """Record a turn, roll or announcement."""
+        self._check_going(self._folded)
         for turn in implied_passes(self._game, self._states, command):
             self.enter(turn)
         folded, states = self._folded, self._states
@@ -244,17 +251,27 @@ class IdleSession:
             self._journal.append(event_records.take_back_event(command.by, None))
         if not folded.started:
             self._journal.append(event_records.set_up_event(self._game, states, None, command.by))
-        self._record(done.event, done.outcome)
-        return _reply_to(done)
+        lapsed = self._record(done.event, done.outcome)
+        return f"{_reply_to(done)}{lapsed}"
 
-    def _record(self, event: Event, outcome: Outcome | None) -> None:
-        """Record an event and, if it ends the game, its outcome."""
+    def _check_going(self, folded: Folded[Any]) -> None:
+        """Raise CorrectionError if somebody stopped the game."""
+        if folded.stopped:
+            number = self._journal.latest_game()
+            raise CorrectionError(f"game {number} was stopped; `./run games resume {number}` goes on with it")
+
+    def _record(self, event: Event, outcome: Outcome | None) -> str:
+        """Record an event and, if it ends the game, its outcome; returns a sentence if it ends a draw offer."""
+        offer = draw_offers.open_offer_in(self._events)
         self._journal.append(event)
         if outcome is not None:
             self._journal.append(event_records.end_event(outcome, None))
+            return ""
+        return f" {draw_offers.lapse_sentence(offer, draw_offers.offer_after(offer, event))}".rstrip()
 
     def settle_draw(self, command: commands.OfferDraw | commands.AnswerDraw) -> str:
         """Record that a draw is offered, accepted or refused."""
+        self._check_going(self._folded)
         offer = draw_offers.open_offer_in(self._events)
         settled = draw_offers.resolve_draw(self._game, self._states, offer, command, None)
         if isinstance(settled, commands.Announce):
@@ -264,6 +281,7 @@ class IdleSession:
 
     def preview(self, command: commands.Entry) -> str:
         """Say what a turn, roll or announcement would lead to, without recording it."""
+        self._check_going(self._folded)
         return _reply_to(apply_entry(self._game, self._states, command))
 
     def hint(self, command: commands.AskHint, respond: commands.Respond) -> None:

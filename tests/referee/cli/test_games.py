@@ -71,11 +71,29 @@ def test_a_game_is_stopped_and_resumed(run: Run) -> None:
     assert asked.exit_code == 2
     assert asked.stderr.endswith("to stop it without being asked, add --yes. Try 'referee games end --help'.\n")
     assert "goes on with it" in run("games", "end", "--yes").stdout
-    assert "The game was stopped before its end." in run("status").stdout
+    assert run("status").stdout.endswith(
+        "The game was stopped before its end.\n`referee games resume 1` goes on with it.\n"
+    )
+    assert "stopped" in run("games").stdout
+    for entry in ("turn d7-d6", "roll 1", "announce resign", "announce draw", "correct c3=empty", "take-back"):
+        refused = run("table", *entry.split())
+        assert refused.exit_code == 4
+        assert "game 1 was stopped; `referee games resume 1` goes on with it" in refused.stderr
+    assert "the last game is stopped already; `referee games resume 1` goes on with it" in run("games", "end").stderr
+    assert run("games", "results").stdout == "No game was played to its end yet.\n"
     assert read(run("export").stdout).result == "*"
     assert run("new", "deblockle").stdout.startswith("Game 2 of Deblockle begins")
     assert "goes on as game 3" in run("games", "resume", "1").stdout
     assert run("status").stdout.endswith("Teal to play.\n")
+
+
+def test_a_stopped_game_can_be_resumed_at_once_and_keeps_an_open_offer(run: Run) -> None:
+    run("new", "diaballik")
+    run("turn", "a1-a2")
+    run("announce", "draw")
+    run("games", "end", "--yes")
+    assert "White offers a draw; Black accepts or refuses." in run("games", "resume", "1").stdout
+    assert run("turn", "a7-a6").exit_code == 0
 
 
 def test_a_game_left_while_its_clock_ran_is_resumed_with_the_time_used(run: Run, tmp_path: Path) -> None:

@@ -150,10 +150,38 @@ def test_a_misread_side_face_leaves_an_offer_open(plays: str) -> None:
 @pytest.mark.parametrize("change", [TakeBack("Ann"), Announce("black:resign", "Ann"), set_up()])
 def test_an_offer_lapses_with_its_position(session: tuple[Any, Journal], change: Command) -> None:
     table, journal = session
+    carry_out(table, OfferDraw("Ann", "black"))
     assert not carry_out(table, EnterTurn("a1-a2", "Ann", "black")).refused
-    carry_out(table, OfferDraw("Ann", "white"))
-    assert not carry_out(table, change).refused
+    reply = carry_out(table, change)
+    assert not reply.refused
     assert open_offer_in(events_of_game(journal, None)[1]) is None
+    is_over = isinstance(change, Announce)
+    assert reply.words.endswith("Black's draw offer no longer counts.") is not is_over
+
+
+def test_a_turn_by_the_other_player_says_that_it_ends_the_offer(session: tuple[Any, Journal]) -> None:
+    table, _ = session
+    carry_out(table, OfferDraw("Ann", "white"))
+    assert carry_out(table, EnterTurn("a1-a2", "Ann")).words == (
+        "Black moves a1 to a2. White's draw offer no longer counts."
+    )
+    assert carry_out(table, EnterTurn("a7-a6", "Ben")).words == "White moves a7 to a6."
+
+
+@pytest.mark.parametrize("turns", [[], ["a1-a2"]])
+def test_a_take_back_withdraws_an_offer_and_leaves_the_turn_before_it(
+    session: tuple[Any, Journal], turns: list[str]
+) -> None:
+    table, journal = session
+    for turn in turns:
+        carry_out(table, EnterTurn(turn, "Ann"))
+    carry_out(table, OfferDraw("Ann", "white"))
+    assert carry_out(table, TakeBack("Ann")) == Reply("White withdraws the draw offer.")
+    game, events = events_of_game(journal, None)
+    assert open_offer_in(events) is None
+    assert fold(game, events).turns == tuple(turns)
+    assert event_lines(game, events)[-1].sentence == "White withdraws the draw offer."
+    assert carry_out(table, TakeBack("Ann")).refused is not bool(turns)
 
 
 def test_an_impossible_offer_is_refused(session: tuple[Any, Journal]) -> None:

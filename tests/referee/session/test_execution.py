@@ -25,6 +25,7 @@ from referee.commands.values import (
     TakeBack,
 )
 from referee.errors import CorrectionError, JournalMissingError
+from referee.journal.exports import event_lines
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
 from referee.judge.verdict import VerdictKind
@@ -63,6 +64,20 @@ def test_a_person_can_take_back_a_turn(on: Any, start: Any) -> None:
     on.show(start, 1)
     assert VerdictKind.ACCEPTED in kinds_of(on.show(after, 2))
     assert on.kinds() == ["new game", "set up", "turn", "take back", "turn"]
+
+
+def test_a_take_back_names_the_later_corrections_that_it_cancels(on: Any) -> None:
+    on.tell(EnterTurn("c1-c2=hoops-a1", "Ann"))
+    on.tell(Correct("Ann", {"c5": "empty"}))
+    on.tell(Correct("Ann", {"e5": "teal block, star up"}, to_move="gold"))
+    assert on.tell(TakeBack("Ann")).words == (
+        "Gold rolls c1 to c2, hoops up, and hops to a1. That is taken back. "
+        "The correction of c5, e5 and who plays next no longer counts either."
+    )
+    lines = event_lines(on.game, on.journal.events())
+    assert lines[-1].sentence == (
+        "c1-c2=hoops-a1 is taken back by Ann, and so is the correction of c5, e5 and who plays next"
+    )
 
 
 def begun(game: Any, state: Any, looks: dict[str, str], squares: int) -> dict[str, str]:
