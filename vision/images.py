@@ -214,11 +214,11 @@ def load_image(path: Path) -> Image:
     return decode_image(data, str(path))
 
 
-def write_image(path: Path, image: Image, parameters: Sequence[int] = (), *, durably: bool = False) -> None:
+def write_image(path: Path, image: Image, parameters: Sequence[int] = (), *, durably: bool = True) -> None:
     """Write a picture in the format of the file's suffix; raises FrameError when that fails.
 
-    ``parameters`` are OpenCV's for that format. ``durably``: whole or not at all, even in a power cut. OpenCV only
-    encodes: it can't open every valid file name.
+    ``parameters`` are OpenCV's for that format. ``durably``: whole or not at all, even on a full disk or in a power
+    cut. OpenCV only encodes: it can't open every valid file name.
     """
     try:
         # OpenCV crashes on a suffix that is not text

@@ -68,8 +68,12 @@ def check_announcement(
         found = tuple(breaches()) if possible else (nothing_to_announce(),)
         if found:
             raise IllegalTurnError(f"{text} can't be announced now: {all_sentences(found)}", found)
-        expected = ", ".join(map(format_announcement, possible))
-        raise IllegalTurnError(f"{text} can't be announced now; expected one of {expected}")
+        kinds = {each.kind: each.kind for each in possible}
+        if said.kind in kinds:
+            kinds = {format_announcement(each): "" for each in possible if each.kind == said.kind}
+        else:
+            text = repr(said.kind)
+        raise IllegalTurnError(f"{text} can't be announced now; what can be: {', '.join(kinds)}")
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from referee.cli.context import CommandContext, output, print_table, progress_ou
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand, ExampleGroup
 from referee.cli.options import (
     GAME,
+    OUTPUT_FILE,
     READABLE_FILE,
-    WRITABLE_FILE,
     Number,
     WholeNumber,
     check_picture_file,
@@ -38,14 +38,14 @@ _BOARD = click.option(
     show_default=True,
     help="Squares across and down, their side and the markers' side in mm, marker dictionary.",
 )
-_OUT = click.option("--out", type=WRITABLE_FILE, required=True, help="The PDF to write.")
+_OUT = click.option("--out", type=OUTPUT_FILE, required=True, help="The PDF to write.")
 
 
 @click.command(cls=ExampleCommand)
 @click.argument("sources", nargs=-1, required=True, metavar="PICTURES|CAMERA...")
 @_BOARD
-@click.option("--out", type=WRITABLE_FILE, required=True, help="The calibration to write.")
-@click.option("--preview", type=WRITABLE_FILE, help="Write the first picture as a perfect lens would take it.")
+@click.option("--out", type=OUTPUT_FILE, required=True, help="The calibration to write.")
+@click.option("--preview", type=OUTPUT_FILE, help="Write the first picture as a perfect lens would take it.")
 @click.option("--name", help="A name for the camera.  [default: the name of the file written]")
 @click.option("--pictures", type=WholeNumber(5, 100), default=15, show_default=True, help="From a camera: how many.")
 @click.option(
@@ -80,8 +80,6 @@ def calibrate_command(
     from vision.images import write_image
 
     spec = parse_board(board)
-    if not out.absolute().parent.is_dir():
-        raise click.BadParameter(f"there is no folder {out.absolute().parent} to write {out.name} to")
     check_picture_file(preview, "--preview")
     progress_console = progress_output()
     read, camera = _pictures_or_camera(sources)

@@ -17,10 +17,11 @@ from engine.support.players import opponent
 from referee.cli.context import CommandContext, confirm, output, print_state, print_table, say, utc_now
 from referee.cli.group import ExampleCommand, LazyGroup
 from referee.cli.options import (
+    OUTPUT_FILE,
     READABLE_FILE,
-    WRITABLE_FILE,
     WholeNumber,
     by_option,
+    check_output,
     game_number_option,
     journal_option,
 )
@@ -315,7 +316,7 @@ def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None
 
 
 @games_command.command(cls=ExampleCommand)
-@click.option("--out", type=WRITABLE_FILE, help="The copy.  [default: in backups/ beside the journal]")
+@click.option("--out", type=OUTPUT_FILE, help="The copy.  [default: in backups/ beside the journal]")
 @journal_option
 @click.pass_obj
 def backup(context: CommandContext, out: Path | None, journal: Path | None) -> None:
@@ -335,8 +336,7 @@ def backup(context: CommandContext, out: Path | None, journal: Path | None) -> N
     if target is None:
         target = path.with_name(FOLDER) / f"{path.stem}-{utc_now():%Y%m%d-%H%M%S}{path.suffix}"
         target.parent.mkdir(exist_ok=True)
-    if target.exists():
-        raise click.UsageError(f"{target} is there already; name another file")
+        check_output(target, force=False)
     back_up(path, target)
     click.echo(f"{counted(games, 'game')} copied to {target}.")
 

@@ -21,7 +21,16 @@ from engine.errors import EngineError
 from firmware_bridge.errors import BridgeError
 from hardware.errors import HardwareError
 from referee.cli.context import INTERRUPTED, CommandContext, context_of, say
-from referee.cli.options import READABLE_FILE, WRITABLE_FILE, GameName, SettingOption, refuse_overwriting
+from referee.cli.options import (
+    OUTPUT_FILE,
+    OUTPUT_FOLDER,
+    READABLE_FILE,
+    WRITABLE_FILE,
+    GameName,
+    SettingOption,
+    check_output,
+    refuse_overwriting,
+)
 from referee.errors import (
     ConfigError,
     CorrectionError,
@@ -114,12 +123,18 @@ class ExampleCommand(click.Command):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Take what ``click.Command`` takes."""
         super().__init__(*args, **kwargs)
+        self._has_output = any(each.type in (OUTPUT_FILE, OUTPUT_FOLDER) for each in self.params)
+        if self._has_output:
+            self.params.append(click.Option(["--force"], is_flag=True, help="Write over files without asking."))
         if self.help is not None:
             # A line with only a backspace tells click not to wrap the following paragraph.
             self.help = inspect.cleandoc(self.help).replace("Examples:\n", "\b\nExamples:\n")
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; raises UsageError for one too many or if a file to write is one of those to read."""
+        """Parse the arguments, and ask before a file is overwritten.
+
+        Raises UsageError for one too many, or if a file to write is one of those to read or may not be overwritten.
+        """
         # Otherwise click refuses too many arguments itself, without saying what was expected.
         may_have_more, ctx.allow_extra_args = ctx.allow_extra_args, True
         rest = super().parse_args(ctx, args)
@@ -127,7 +142,11 @@ class ExampleCommand(click.Command):
             if rest and not may_have_more:
                 ctx.fail(self._too_much(ctx, rest))
             with augment_usage_errors(ctx):
-                refuse_overwriting(self._files(ctx, WRITABLE_FILE), self._files(ctx, READABLE_FILE))
+                refuse_overwriting(self._files(ctx, OUTPUT_FILE, WRITABLE_FILE), self._files(ctx, READABLE_FILE))
+                if self._has_output:
+                    force = ctx.params.pop("force")
+                    for path in self._files(ctx, OUTPUT_FILE, OUTPUT_FOLDER):
+                        check_output(path, force=force)
         return rest
 
     def _too_much(self, ctx: click.Context, rest: Sequence[str]) -> str:
@@ -139,8 +158,8 @@ class ExampleCommand(click.Command):
         expected = " ".join([ctx.command_path, *self.collect_usage_pieces(ctx)])
         return f"{' '.join(rest)!r} is too much; expected `{expected}`{as_game}."
 
-    def _files(self, ctx: click.Context, kind: click.Path) -> Iterator[Path]:
-        for parameter in (each for each in self.params if each.type is kind):
+    def _files(self, ctx: click.Context, *kinds: click.Path) -> Iterator[Path]:
+        for parameter in (each for each in self.params if each.type in kinds):
             given = ctx.params.get(parameter.name or "") or ()
             yield from given if isinstance(given, tuple) else (given,)
 

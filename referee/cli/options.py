@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
+from errno import ENOENT
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from common.phrases import listed
+from referee.cli.context import confirm
 
 if TYPE_CHECKING:
     from engine.api import Game
@@ -75,6 +79,43 @@ STRENGTH = click.Choice(["gentle", "fair", "strong"])
 """How well the program plays, and how far its hints look ahead."""
 
 
+OUTPUT_FILE = click.Path(path_type=Path, dir_okay=False)
+"""A result to write. Its command also takes ``--force``, and without it asks before it overwrites a file."""
+
+OUTPUT_FOLDER = click.Path(path_type=Path, file_okay=False)
+"""A folder for results, in the same way: the command asks if there are files in it."""
+
+SQLITE_BEGINS_WITH = b"SQLite format 3\0"
+
+
+def check_output(path: Path, *, force: bool) -> None:
+    """Ask whether existing files may be overwritten, unless ``force``; raises UsageError if nobody can be asked.
+
+    ``path`` is a file, or a folder for files. Raises UsageError for a journal, which nothing may overwrite, and
+    FileNotFoundError if the folder for it is missing.
+    """
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(ENOENT, os.strerror(ENOENT), str(path))
+    if path.is_dir():
+        there = f"{path} has files in it"
+        is_free = not any(path.iterdir())
+    else:
+        there = f"{path} is there already"
+        is_free = not path.is_file()
+        if not is_free and _is_journal(path):
+            raise click.UsageError(f"{path} is a journal; give another name.")
+    if is_free or force:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"{there}; give another name, or --force to write over it.")
+    confirm(f"{there}. Write over it?")
+
+
+def _is_journal(file: Path) -> bool:
+    with file.open("rb") as opened:
+        return opened.read(len(SQLITE_BEGINS_WITH)) == SQLITE_BEGINS_WITH
+
+
 def refuse_overwriting(outputs: Iterable[Path | None], inputs: Iterable[Path]) -> None:
     """Raise BadParameter if a file to write is one of those to read."""
     read = list(inputs)
@@ -84,15 +125,10 @@ def refuse_overwriting(outputs: Iterable[Path | None], inputs: Iterable[Path]) -
 
 
 def check_picture_file(file: Path | None, option: str) -> None:
-    """Raise BadParameter if no picture can be written to the ``file`` that an ``option`` names."""
+    """Raise BadParameter if the ``file`` that an ``option`` names has no suffix of a picture."""
     from vision.images import IMAGE_SUFFIXES
 
-    if file is None:
-        return
-    folder = file.absolute().parent
-    if not folder.is_dir():
-        raise click.BadParameter(f"there is no folder {folder} to write {file.name} to", param_hint=option)
-    if file.suffix.lower() not in IMAGE_SUFFIXES:
+    if file is not None and file.suffix.lower() not in IMAGE_SUFFIXES:
         raise click.BadParameter(f"the name of {file.name} should end in .png or .jpg", param_hint=option)
 
 

@@ -17,7 +17,7 @@ from common.durable import write_durably
 from common.user import user_name
 from referee.cli.context import CommandContext, output, print_table, say, utc_now
 from referee.cli.group import ExampleCommand
-from referee.cli.options import WRITABLE_FILE, journal_option
+from referee.cli.options import OUTPUT_FILE, journal_option
 
 if TYPE_CHECKING:
     from common.findings import Finding
@@ -58,7 +58,7 @@ def _gather(configuration: Configuration, said: Sequence[str], *, is_at_work: bo
 
 
 @click.command(cls=ExampleCommand)
-@click.option("--out", type=WRITABLE_FILE, help="Write the bundle into this file.")
+@click.option("--out", type=OUTPUT_FILE, help="Write the bundle into this file.")
 @click.option("--leave-out", "left_out", multiple=True, metavar="FILE", help="Leave a file of it out; may be repeated.")
 @click.option("--show", "shown", metavar="FILE", help="Print one of its files.")
 @journal_option

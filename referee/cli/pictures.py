@@ -14,8 +14,8 @@ from common.phrases import capitalized, listed
 from referee.cli.context import CommandContext, output, print_drawn, print_legend, say
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 from referee.cli.options import (
+    OUTPUT_FILE,
     READABLE_FILE,
-    WRITABLE_FILE,
     Corners,
     calibration_option,
     grid_options,
@@ -65,7 +65,7 @@ _SEEN_BY = {"--dice": (), "--tiles": (), "--digits": ("table.looks",), "--sheet"
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, for programs: every probability; of dice, the largest."
 )
-@click.option("--debug-image", type=WRITABLE_FILE, help="Write a copy of the picture with what was found drawn on it.")
+@click.option("--debug-image", type=OUTPUT_FILE, help="Write a copy of the picture with what was found drawn on it.")
 @click.pass_obj
 def read_command(
     context: CommandContext,
@@ -300,7 +300,7 @@ def show_reading(game: Game[Any, Any], reading: Reading) -> None:
     help="Learn faces of dice: each picture shows one die, --positions names the face as the game writes it.",
 )
 @click.option("--sheet", is_flag=True, help="Learn your digits from a phone's photos of filled-in Number Drop sheets.")
-@click.option("--out", type=WRITABLE_FILE, required=True, help="The looks to write.")
+@click.option("--out", type=OUTPUT_FILE, required=True, help="The looks to write.")
 @click.pass_obj
 def enrol_command(
     context: CommandContext,

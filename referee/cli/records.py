@@ -12,16 +12,20 @@ from common.durable import write_durably
 from common.moments import local_time
 from common.phrases import counted
 from engine.support.chance import format_roll
-from referee.cli.context import CommandContext, confirm, output
+from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand
-from referee.cli.options import WRITABLE_FILE, game_number_option, journal_option
+from referee.cli.options import (
+    OUTPUT_FILE,
+    OUTPUT_FOLDER,
+    SQLITE_BEGINS_WITH,
+    game_number_option,
+    journal_option,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from engine.api import Game
-
-_SQLITE_BEGINS_WITH = b"SQLite format 3\x00"
 
 
 @click.command(cls=ExampleCommand)
@@ -29,7 +33,7 @@ _SQLITE_BEGINS_WITH = b"SQLite format 3\x00"
 @game_number_option
 @click.option(
     "--evidence",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OUTPUT_FOLDER,
     help="Write the pictures each verdict rests on into this folder (journals only).",
 )
 @click.pass_obj
@@ -63,7 +67,7 @@ def _record_text(file: Path | None) -> str | None:
         hint = f"; for game {file} of the journal, give --game {file}" if str(file).isdecimal() else ""
         raise click.BadParameter(f"there is no file {str(file)!r}{hint}")
     content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-    if content.startswith(_SQLITE_BEGINS_WITH):
+    if content.startswith(SQLITE_BEGINS_WITH):
         if str(file) == "-":
             raise UnreadableError("standard input is a journal; name its file instead")
         return None
@@ -132,34 +136,12 @@ def _replay_journal(
             console.print(f"{pictures} in {evidence}, {len(left_out)} no longer kept", markup=False)
 
 
-def check_record_file(file: Path, *, is_free: bool) -> None:
-    """Ask whether a file may be overwritten, unless it ``is_free``; raises click's UsageError if nobody can be asked.
-
-    Raises it also for a journal, which no record may replace, and for a missing folder.
-    """
-    if not file.absolute().parent.is_dir():
-        raise click.BadParameter(f"there is no folder {file.absolute().parent} to keep the game in")
-    if not file.is_file():
-        return
-    with file.open("rb") as opened:
-        if opened.read(len(_SQLITE_BEGINS_WITH)) == _SQLITE_BEGINS_WITH:
-            raise click.UsageError(f"{file} is a journal; give another name.")
-    if is_free:
-        return
-    if not sys.stdin.isatty():
-        raise click.UsageError(f"{file} is there already; give another name, or --force to write over it.")
-    confirm(f"{file} is there already. Write over it?")
-
-
 @click.command(cls=ExampleCommand)
 @journal_option
 @game_number_option
-@click.option("--out", type=WRITABLE_FILE, help="The file to write.  [default: standard output]")
-@click.option("--force", is_flag=True, help="Overwrite an existing --out file.")
+@click.option("--out", type=OUTPUT_FILE, help="The file to write.  [default: standard output]")
 @click.pass_obj
-def export_command(
-    context: CommandContext, journal: Path | None, game_number: int | None, out: Path | None, force: bool
-) -> None:
+def export_command(context: CommandContext, journal: Path | None, game_number: int | None, out: Path | None) -> None:
     """Write a game of the journal as a game record.
 
     Header tags come first, then one turn a line.
@@ -179,6 +161,5 @@ def export_command(
     if out is None:
         click.echo(text, nl=False)
     else:
-        check_record_file(out, is_free=force)
         write_durably(out, text)
         click.echo(f"{len(text.splitlines())} lines in {out}")

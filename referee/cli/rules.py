@@ -15,7 +15,7 @@ from common.durable import write_durably
 from engine.errors import EngineError
 from referee.cli.context import output, progress_output, say
 from referee.cli.group import ExampleCommand, ExampleGroup
-from referee.cli.options import GAME, READABLE_FILE, WRITABLE_FILE, WholeNumber, parse_options, rule_option
+from referee.cli.options import GAME, OUTPUT_FILE, READABLE_FILE, WholeNumber, parse_options, rule_option
 
 if TYPE_CHECKING:
     from engine.api import Game, SheetFile
@@ -99,9 +99,8 @@ def sheet_command() -> None:
 
 @sheet_command.command(cls=ExampleCommand)
 @_GAME
-@click.option("--out", "--output", "output", type=WRITABLE_FILE, help="The file to write.  [default: print it]")
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
-def new(game_name: str, output: Path | None, force: bool) -> None:
+@click.option("--out", "--output", "output", type=OUTPUT_FILE, help="The file to write.  [default: print it]")
+def new(game_name: str, output: Path | None) -> None:
     """Write a copy of the built-in sheet, to change it.
 
     Examples:
@@ -111,8 +110,6 @@ def new(game_name: str, output: Path | None, force: bool) -> None:
     if output is None:
         click.echo(text, nl=False)
         return
-    if output.exists() and not force:
-        raise click.UsageError(f"{output} is there already; give another name, or --force to write over it.")
     write_durably(output, text)
     checking = f"./run tools sheet check {shlex.quote(str(output))} --game {game_name}"
     say(f"The description is in {output}. Change it, then: {checking}")

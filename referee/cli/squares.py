@@ -11,7 +11,7 @@ from common.user import user_name
 from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand, ExampleGroup
 from referee.cli.options import (
-    WRITABLE_FILE,
+    OUTPUT_FILE,
     Number,
     WholeNumber,
     by_option,
@@ -35,9 +35,7 @@ def lights_command() -> None:
 
 
 @lights_command.command(name="map", cls=ExampleCommand)
-@click.option(
-    "--out", type=WRITABLE_FILE, help="The light map to write.  [default: as in the settings, or lights.toml]"
-)
+@click.option("--out", type=OUTPUT_FILE, help="The light map to write.  [default: as in the settings, or lights.toml]")
 @click.option("--lights", "count", type=WholeNumber(1, 300), help="How many lights there are; a board reports it.")
 @which_game_option
 @click.option("--camera", help="Let this camera find each light; the board must be empty. It asks where it is unsure.")
@@ -125,7 +123,7 @@ def show(context: CommandContext, once: bool) -> int:
 
 
 @sensors_command.command(name="map", cls=ExampleCommand)
-@click.option("--out", type=WRITABLE_FILE, help="The map to write.  [default: as in the settings, or sensors.toml]")
+@click.option("--out", type=OUTPUT_FILE, help="The map to write.  [default: as in the settings, or sensors.toml]")
 @click.option("--by-switch", is_flag=True, help="Put pieces where you like, and type which square it was.")
 @which_game_option
 @click.pass_obj

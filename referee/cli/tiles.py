@@ -10,7 +10,7 @@ import click
 
 from referee.cli.context import output, print_table
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
-from referee.cli.options import READABLE_FILE, WRITABLE_FILE, Corners, grid_options
+from referee.cli.options import OUTPUT_FILE, READABLE_FILE, Corners, grid_options
 from referee.cli.pictures import SURE, load_checked_image
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _DIGITS = 4
     metavar='"NAME NAME …"',
     help="What the tiles show, row by row, separated by spaces. A name may come several times.",
 )
-@click.option("--out", type=WRITABLE_FILE, required=True, help="The taught tiles to write.")
+@click.option("--out", type=OUTPUT_FILE, required=True, help="The taught tiles to write.")
 def teach_command(image: Path, grid: tuple[int, int], corners: Corners, symbols: str, out: Path) -> None:
     """Learn the printed tiles of any game from one photo.
 

@@ -14,6 +14,7 @@ from referee.cli.context import context_of, output
 from referee.cli.group import ExampleCommand
 from referee.cli.options import (
     GAME,
+    OUTPUT_FILE,
     READABLE_FILE,
     WRITABLE_FILE,
     Number,
@@ -183,8 +184,8 @@ def watch_command(
 @click.option("--whole", is_flag=True, help="Play to the end, however long it takes.")
 @click.option("--random", "is_random", is_flag=True, help="Play any legal turns, instead of sensible ones.")
 @setting_option("--fast", setting="demo.fast", is_flag=True, default=None, help="Play as fast as the computer can.")
-@click.option("--video", type=WRITABLE_FILE, help="Film it: what the camera saw beside what the referee thought.")
-@click.option("--still", type=WRITABLE_FILE, help="Save a picture of the moment when the first fault is reported.")
+@click.option("--video", type=OUTPUT_FILE, help="Film it: what the camera saw beside what the referee thought.")
+@click.option("--still", type=OUTPUT_FILE, help="Save a picture of the moment when the first fault is reported.")
 @click.option("--journal", type=WRITABLE_FILE, help="Keep the journal in this file.")
 @click.option(
     "--lights",

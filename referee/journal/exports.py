@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from common.durable import write_durably
 from common.moments import local_time
 from common.phrases import capitalized, listed
 from common.shown_text import one_line
@@ -114,7 +115,7 @@ def write_evidence(
             path = folder / f"{number:04d}-{_file_part(event.kind)}-{_file_part(kept.evidence.name)}{suffix}"
             if path in written:
                 path = path.with_name(f"{path.stem}-{position}{suffix}")
-            path.write_bytes(kept.evidence.content)
+            write_durably(path, kept.evidence.content)
             written.append(path)
     return written, left_out
 

@@ -14,6 +14,7 @@ from types import MappingProxyType
 import cv2
 import numpy as np
 
+from common.durable import write_durably
 from referee.errors import PrintError
 from vision.calibration import CharucoBoardSpec, format_board
 from vision.layout.markers import MarkerLayout
@@ -282,7 +283,7 @@ def write_pdf(pages: Sequence[Page], path: Path, *, title: str) -> None:
             draw = canvas.drawCentredString if label.centred else canvas.drawString
             draw(_points(label.x_mm), _points(label.y_mm), label.text)
         canvas.showPage()
-    canvas.save()
+    write_durably(path, canvas.getpdfdata())
 
 
 def _points(length_mm: float) -> float:

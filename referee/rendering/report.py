@@ -165,4 +165,4 @@ class DebugPictures:
     def add(self, frame: Frame) -> None:
         """Write one frame."""
         drawn = self._overlay(frame)
-        write_image(self._folder / f"{frame.sequence:06d}.jpg", frame.image if drawn is None else drawn)
+        write_image(self._folder / f"{frame.sequence:06d}.jpg", frame.image if drawn is None else drawn, durably=False)

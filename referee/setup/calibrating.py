@@ -230,7 +230,7 @@ class BoardPictures:
             return Finding.note(_PICTURE, Phrase("the board is moving"), Phrase("hold it still for a moment"))
         self.newest += 1
         write_durably(self.folder / _CAMERA_FILE, self.source)
-        write_image(self.folder / f"{self.newest}.png", frame.image, durably=True)
+        write_image(self.folder / f"{self.newest}.png", frame.image)
         self.guide.kept.append(seen)
         return Finding.ok(_PICTURE, Phrase("picture %(number)d is kept", number=len(self.guide.kept)))
 

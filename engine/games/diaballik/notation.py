@@ -3,7 +3,8 @@
 A turn is its actions in order, separated by spaces: ``a1-a2`` is a move, ``d1*e1`` a pass, and a final ``anti-play``
 announces it. The reader ignores case and extra spaces, and accepts ``to``, ``x`` or a space in place of ``-`` or ``*``.
 Squares may be strung together (``a1-a2-a3``, ``a1a2a3``), a piece may move two squares straight on (``a1-a3``), and the
-actions may come in any order that leads to the same result.
+actions may come in any legal order. They are kept as they were written, though a list of legal turns has only one turn
+for each result.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from engine.games.diaballik.state import (
     between_squares,
     options_from,
 )
-from engine.games.diaballik.turns import TurnInProgress, begin_turn, outcome_of, turn_with_result
+from engine.games.diaballik.turns import TurnInProgress, begin_turn, outcome_of
 from engine.games.diaballik.violations import breach_of, breaches_of_actions, whose_turn
 from engine.support.breaches import illegal_turn
 from engine.support.notation import tokens, unreadable
@@ -63,7 +64,7 @@ def describe(turn: DiaballikTurn) -> str:
 
 
 def parse_turn(state: DiaballikState, text: str, player: str | None = None) -> DiaballikTurn:
-    """Read a turn leniently; raises UnreadableError, or IllegalTurnError with breaches."""
+    """Read a turn leniently, with its actions as written; raises UnreadableError, or IllegalTurnError with breaches."""
     check_player(PLAYERS, player)
     pairs, claims = _read(text)
     # When the game is over, it's nobody's turn: the breach says so, whoever is taken to play.
@@ -72,7 +73,7 @@ def parse_turn(state: DiaballikState, text: str, player: str | None = None) -> D
     written = DiaballikTurn(turn.player, actions, claims)
     breaches = breaches_of_actions(state, written)
     if not breaches:
-        return turn_with_result(turn, result_of(state, written), claims=claims)
+        return written
     empty = _first_empty(turn, actions)
     if empty is not None and whose_turn(state, turn.player, written.places) is None:
         raise IllegalTurnError(f"No piece stands on {PLACES[empty]}.")

@@ -19,11 +19,11 @@ from referee.cli.options import (
     STRENGTH,
     Number,
     WholeNumber,
+    check_output,
     parse_options,
     read_sides,
     rule_option,
 )
-from referee.cli.records import check_record_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -184,7 +184,7 @@ def _check_record_option(file: Path, *, no_record: bool, is_free: bool) -> None:
     """Raise click's UsageError or BadParameter unless the game can be kept in this file."""
     if no_record:
         raise click.UsageError("--record says where to keep the game, --no-record not to; give one of them.")
-    check_record_file(file, is_free=is_free)
+    check_output(file, force=is_free)
 
 
 def _close(file: GameFile, so_far: GameSoFar, programs: Mapping[str, str]) -> None:

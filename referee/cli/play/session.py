@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from common.durable import write_durably
@@ -16,6 +17,7 @@ from engine.records.record import write
 from engine.support.chance import format_roll
 from engine.support.players import DRAW, REPETITION, RESIGN, describe_announcement, who_plays
 from engine.values import Announcement, Player, Strength
+from hardware.pin_map import ANNOUNCING_BUTTONS
 from referee.cli.play.game import (
     HELP,
     GameSoFar,
@@ -34,6 +36,8 @@ from referee.cli.rules import rule_lines
 from referee.errors import PlayError
 from referee.hints.advice import RULED_OUT, Stage, advice_of, hint_text
 
+_KINDS = MappingProxyType({role.value.replace("-", ""): role.value for role in ANNOUNCING_BUTTONS})
+"""What can be announced, by its name in one word."""
 _KEPT_EVERY_S = 1.0
 """How often, in seconds, the game is saved while only programs play; each save takes milliseconds."""
 
@@ -200,6 +204,8 @@ class PlaySession:
             command(rest.strip())
         elif said is not None and said.kind in self._announced_kinds():
             self._announce(said)
+        elif line.lower() in self._announced_kinds():
+            self._claim(line)
         else:
             try:
                 dice = self._game.dice_for(line) if awaits_roll else None
@@ -295,7 +301,8 @@ class PlaySession:
 
     def _roll(self) -> None:
         if not self._game.awaits_roll(self._state):
-            raise PlayError("It is not time to roll; play a turn.")
+            when = "It is not time to roll" if self._game.dice else f"{self._game.title} has no dice"
+            raise PlayError(f"{when}; play a turn.")
         number = self.so_far.rolls
         roll = draw_roll(self._game, self._state, self._settings.seed, number)
         player = self._game.rules.players_to_move(self._state)[0]
@@ -313,13 +320,20 @@ class PlaySession:
 
     def _help(self) -> None:
         unneeded = [] if self._game.dice else ["  roll "]
-        # Players play at the same time only on sheets.
-        unneeded += [] if self._game.has_sheets else ["Where several "]
+        unneeded += [] if self._settings.gives_hints else ["  hint "]
+        unneeded += [] if len(self._players_after_roll()) > 1 else ["Where several "]
         for line in HELP.splitlines():
             if not line.startswith(tuple(unneeded)):
                 self._say(line)
         if not self._is_over:
             self._say(f"You can type, for example: {'   '.join(examples(self._game, self._state))}")
+
+    def _players_after_roll(self) -> Sequence[Player]:
+        """Return who may play a turn now, or after the roll that is awaited."""
+        state, dice = self._state, self._game.dice
+        if dice is not None and dice.awaits_roll(state):
+            state = dice.rolled(state, dice.possible_rolls(state)[0].roll)
+        return self._game.rules.players_to_move(state)
 
     def _tell_rules(self) -> None:
         options = options_in_force(self._game.options, self._state)
@@ -340,14 +354,15 @@ class PlaySession:
         self._announce(Announcement(RESIGN, who))
 
     def _claim(self, kind: str) -> None:
-        claims = [
-            each
-            for each in self._game.rules.announcements(self._state)
-            if each.kind not in (RESIGN, DRAW) and kind.lower() in ("", each.kind)
-        ]
+        kind = _KINDS.get(kind.lower().replace(" ", "").replace("-", ""), kind.lower())
+        if kind in (RESIGN, DRAW):
+            self._commands[kind]("")
+            return
+        possible = self._game.rules.announcements(self._state)
+        claims = [each for each in possible if each.kind not in (RESIGN, DRAW) and kind in ("", each.kind)]
         if not claims and kind:
             # The rules refuse it with their reason.
-            self._announce(Announcement(kind.lower(), self._game.rules.players_to_move(self._state)[0]))
+            self._announce(Announcement(kind, self._game.rules.players_to_move(self._state)[0]))
             return
         if not claims:
             raise PlayError("Nothing can be claimed now.")

@@ -161,7 +161,7 @@ def test_a_bad_calibration_is_explained_and_not_written(run: Run, pictures: Pict
 
 def test_calibrate_checks_first_that_it_can_write(run: Run, pictures: Pictures) -> None:
     result = run("calibrate", *pictures.boards, "--out", "nowhere/mine.json")
-    assert result.exit_code == 2
+    assert result.exit_code == 8
     assert "there is no folder" in result.output
     assert "reprojection error" not in result.output
 
@@ -252,7 +252,7 @@ def test_a_table_that_is_not_located_is_reported_with_the_markers_found(
     assert "table not located: none of markers 0 to 3 was seen" in result.stdout
     assert np.array_equal(present(cv2.imread("seen.png")), plain)
     cv2.imwrite("marker.png", printed_marker(LAYOUT.markers.dictionary, 40, plain))
-    reading = json.loads(run("read", "marker.png", *given[2:], "--json").stdout)
+    reading = json.loads(run("read", "marker.png", *given[2:], "--force", "--json").stdout)
     assert reading["hindrances"][0]["kind"] == "not located"
     assert not np.array_equal(present(cv2.imread("seen.png")), load_image(Path("marker.png"))), "the marker is drawn"
 
@@ -282,8 +282,8 @@ def test_a_picture_that_is_read_is_not_overwritten(run: Run, pictures: Pictures,
         ("read", "--dice", photo, "--debug-image", "./photo.png"),
         ("teach", photo, *corners, "--symbols", "a", "--out", "photo.png"),
         ("enrol", "--dice", photo, "--positions", "1", "--out", "photo.png"),
-        ("calibrate", photo, "--out", "camera.json", "--preview", "photo.png"),
-        ("calibrate", tmp_path, "--out", "photo.png"),
+        ("calibrate", photo, "--out", "camera.json", "--preview", "photo.png", "--force"),
+        ("calibrate", tmp_path, "--out", "photo.png", "--force"),
     ):
         result = run(*command)
         assert (result.exit_code, "photo.png is a file to read; choose another name" in result.stderr) == (2, True)

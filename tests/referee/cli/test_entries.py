@@ -120,7 +120,7 @@ def test_an_illegal_turn_is_refused_with_the_reason(run: Run) -> None:
         (("turn", "c9"), "cannot read 'c9' at column 1 of 'c9'"),
         (("roll", "3"), "Deblockle has no dice"),
         (("announce", "repetition"), "teal:repetition can't be announced now"),
-        (("announce", "dance"), "can't be announced now; expected one of all:draw"),
+        (("announce", "dance"), "'dance' can't be announced now; what can be: draw, resign"),
         (("announce", "resign", "--player", "red"), "no player 'red'"),
     ):
         done = run(*arguments)

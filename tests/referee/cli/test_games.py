@@ -232,7 +232,7 @@ def test_a_journal_is_backed_up_and_restored(run: Run, tmp_path: Path) -> None:
     assert copied.output == "1 game copied to copy.sqlite.\n"
     again = run("games", "backup", "--out", "copy.sqlite")
     assert again.exit_code == 2
-    assert "copy.sqlite is there already" in again.stderr
+    assert "copy.sqlite is a journal; give another name" in again.stderr
     assert run("games", "new", "deblockle", "--yes").exit_code == 0
     restored = run("games", "restore", "copy.sqlite")
     assert restored.exit_code == 0, restored.stderr

@@ -96,8 +96,12 @@ def test_only_the_player_to_move_may_claim():
 
 
 def test_unknown_announcements_are_refused():
-    for announcement in (Announcement("resign"), Announcement("draw", "gold"), Announcement("block", "gold")):
-        with pytest.raises(IllegalTurnError, match="can't be announced now; expected one of all:draw") as raised:
+    for announcement, possible in (
+        (Announcement("resign"), "gold:resign, teal:resign"),
+        (Announcement("draw", "gold"), "all:draw"),
+        (Announcement("block", "gold"), "draw, resign"),
+    ):
+        with pytest.raises(IllegalTurnError, match=f"can't be announced now; what can be: {possible}$") as raised:
             GAME.rules.announce(GAME.rules.new(), announcement)
         assert raised.value.breaches == ()
 

@@ -34,7 +34,7 @@ def test_a_drawing_and_the_strict_text_are_the_same_state(position):
 
 @given(states(), st.integers(0, 10**6), st.randoms(use_true_random=False))
 @settings(max_examples=cases(50))
-def test_any_order_of_actions_gives_the_same_turn(state, choice, rng):
+def test_actions_in_any_legal_order_are_kept_as_written(state, choice, rng):
     turns = GAME.rules.legal_turns(state)
     turn = turns[choice % len(turns)]
     actions = list(turn.actions)
@@ -44,7 +44,7 @@ def test_any_order_of_actions_gives_the_same_turn(state, choice, rng):
         after = GAME.rules.apply(state, shuffled)
         read = GAME.notation.parse_turn(state, GAME.notation.format_turn(shuffled))
         assert GAME.rules.apply(state, read) == after
-        assert read in list(turns)
+        assert read == shuffled
 
 
 def test_the_start_is_written_in_strict_text():
@@ -150,11 +150,11 @@ MIDDLE = GAME.notation.parse_state("ww.W.ww/......./....wb./..b.b../b.w..../....
         ("c4-c5-c6", "c4-c5 c5-c6"),
         ("c4→c5→c6", "c4-c5 c5-c6"),
         ("move c4 c5 and pass c1 e1", "c4-c5 c1*e1"),
-        ("c1*e1; c4-c5", "c4-c5 c1*e1"),
+        ("c1*e1; c4-c5", "c1*e1 c4-c5"),
         ("c1*e1 then c1-c2", "c1*e1 c1-c2"),
-        ("e1-e2 e2-e1", "e1-d1 d1-e1"),
+        ("e1-e2 e2-e1", "e1-e2 e2-e1"),
         ("c4-d4 e4-e3", "c4-d4 e4-e3"),
-        ("e4-d4 c4-c5", "c4-c5 e4-d4"),
+        ("e4-d4 c4-c5", "e4-d4 c4-c5"),
     ],
 )
 def test_turns_are_read_leniently(text, strict):
