@@ -246,6 +246,15 @@ def combinations_in_order(sheet: Sheet) -> Iterator[tuple[int, int]]:
         yield from sorted(_fillable(digits, loops))
 
 
+def combination_for(sheet: Sheet, box: int) -> int:
+    """Return the squares of a combination for this open box; raises ValueError if nothing can fill it."""
+    loops = [loop or each != box for each, loop in enumerate(sheet.loops)]
+    found = next(_fillable(unused_digits(sheet), loops), None)
+    if found is None:
+        raise ValueError(f"got box {box}; expected one that the sheet can fill")
+    return found[1]
+
+
 def has_combination(sheet: Sheet) -> bool:
     """Return whether any open box can be filled."""
     return any(True for _ in _fillable(unused_digits(sheet), sheet.loops))

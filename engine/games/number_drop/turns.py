@@ -64,14 +64,17 @@ def turns_of(state: NumberDropState, player: int) -> Sequence[NumberDropTurn]:
     if state.phase is Phase.SETUP:
         return tuple(SetUpDigit(name, GRID.names[square], str(player + 1)) for square in range(COLUMNS))
     if state.phase is Phase.PENALTY:
-        return tuple(
-            PenaltyDrop(name, tuple(GRID.names[square] for square in cells))
-            for cells in landings(sheet.heights, penalty_shapes(state))
-        )
+        return turns_in(state, player, landings(sheet.heights, penalty_shapes(state)))
     if state.phase is Phase.DROP:
-        shapes = turned_shapes(state.options.components, state.roll[-1])
-        return Drops(name, landings(sheet.heights, shapes), assignments(state.roll[:-1]))
+        return turns_in(state, player, landings(sheet.heights, turned_shapes(state.options.components, state.roll[-1])))
     return tuple(Slide(name, LETTERS[slot]) for slot in flow.slidable(state))
+
+
+def turns_in(state: NumberDropState, player: int, places: Sequence[Cells]) -> Sequence[NumberDropTurn]:
+    """List one player's drops or penalties that come to rest in these places."""
+    if state.phase is Phase.DROP:
+        return Drops(PLAYERS[player], places, assignments(state.roll[:-1]))
+    return tuple(PenaltyDrop(PLAYERS[player], tuple(GRID.names[square] for square in cells)) for cells in places)
 
 
 def penalty_shapes(state: NumberDropState) -> tuple[frozenset[tuple[int, int]], ...]:

@@ -1,6 +1,6 @@
 """Hints: a first legal turn at once, then the best drops by evaluation, then the best few over sampled rolls.
 
-Combinations are evaluated one by one; solo slides are calculated exactly.
+Combinations are evaluated one by one; solo slides and the last turn of a game are calculated exactly.
 """
 
 from __future__ import annotations
@@ -25,6 +25,14 @@ from engine.games.number_drop.advice.candidates import (
     valuation_of,
     with_best_combinations,
 )
+from engine.games.number_drop.advice.endings import (
+    Ending,
+    best_ending,
+    best_last_combination,
+    is_alone,
+    landing_places,
+    most_of_others,
+)
 from engine.games.number_drop.advice.lookahead import compare_over_rolls
 from engine.games.number_drop.advice.playouts import play_random_games
 from engine.games.number_drop.advice.slides import best_slide, slide_at_once
@@ -32,13 +40,11 @@ from engine.games.number_drop.sheet import (
     BOXES,
     GRID,
     IDENTICAL,
-    LINES_BELOW_GAME_OVER,
     Sheet,
     kind_of_digits,
     unused_digits,
 )
 from engine.games.number_drop.state import (
-    PLAYERS,
     Combination,
     Drop,
     NumberDropState,
@@ -48,8 +54,8 @@ from engine.games.number_drop.state import (
     SetUpDigit,
     Slide,
 )
-from engine.games.number_drop.turns import combinations_of, digits_at, play_turn, turns_of
-from engine.search.budget import Deadline
+from engine.games.number_drop.turns import combinations_of, digits_at, play_turn, turns_in, turns_of
+from engine.search.budget import Deadline, PeriodicTimeCheck
 from engine.values import Strength
 
 playouts = play_random_games
@@ -65,6 +71,7 @@ _SHORTLIST_SHARE = 0.5  # of the time left
 _FINISHED_TOGETHER = 8  # turns
 _SCORED_TOGETHER = 50  # turns
 _RACING = 6  # candidates
+_DROPS_PER_CHECK = 50  # drops, about 2 ms
 _MOST_SURE = 0.99  # confidence, 0 to 1
 _POINTS = "points"
 _POINTS_A_TURN_ALONE, _POINTS_A_TURN = 2.9, 3.4
@@ -126,6 +133,11 @@ class _HintSearch:
             return self._report(replace(at_once, expected=self._expected(self._sheet)))
         if isinstance(turns[0], Slide):
             return self._report(best_slide(self._state, turns, self._expected(self._sheet), _MOST_SURE))
+        ending, turns = self._decide_game_end(turns)
+        if ending is not None:
+            return self._report(ending)
+        if len(turns) == 1:
+            return self._report(self._hint(self._finish((turns[0], 0.0)), 0.5))
         some = turns[:] if len(turns) <= _FIRST_TURNS else [turns[at] for at in self._pick(len(turns), _FIRST_TURNS)]
         ranked = self._rank(some)
         first = self._report(self._hint(self._finish(ranked[0]), 0.5))
@@ -133,9 +145,6 @@ class _HintSearch:
             ranked = self._rank_by_immediate_worth(turns)
         elif len(turns) > len(some):
             ranked = self._sweep(turns, ranked)
-        winning, ranked = self._decide_game_end(ranked)
-        if winning is not None:
-            return self._report(winning)
         if self._strength is Strength.GENTLE:
             return self._hint(self._finish(ranked[0]), 0.5)
         shortlist = self._shortlist(ranked[:_SHORTLIST])
@@ -257,41 +266,44 @@ class _HintSearch:
         return sorted(found, key=lambda candidate: -candidate.value)
 
     def _decide_game_end(
-        self, ranked: list[tuple[NumberDropTurn, float]]
-    ) -> tuple[Hint[NumberDropTurn] | None, list[tuple[NumberDropTurn, float]]]:
-        """Return a turn that ends the game with a win, or ``None``; also the turns that don't end it with a loss.
+        self, turns: Sequence[NumberDropTurn]
+    ) -> tuple[Hint[NumberDropTurn] | None, Sequence[NumberDropTurn]]:
+        """Return the best turn if it ends the game, or ``None``; also the turns that don't end it, if there are any.
 
-        This is known only in a game of several, when nobody else has yet to play in this turn.
+        Before the last turn, ending the game pays only with a win, which is known when nobody else has yet to play.
         """
-        state, me = self._state, PLAYERS[self._player]
-        if state.options.solo or state.busy() != (self._player,) or state.phase not in (Phase.DROP, Phase.PENALTY):
-            return None, ranked
-        losing = set()
-        for turn in [turn for turn, _ in ranked if self._ends_the_game(turn)][:_SHORTLIST]:
-            candidate = self._finish((turn, 0.0))
-            after = play_turn(state, turn)
-            if candidate.follow is not None and after.combining:
-                after = play_turn(after, candidate.follow)
-            outcome = flow.outcome_of(after)
-            if outcome is not None and outcome.winner == me:
-                return Hint(turn, "wins", float(flow.scores_of(after)[me]), _POINTS, 1.0), ranked
-            if outcome is not None and me not in outcome.shared_by:
-                losing.add(turn)
-        return None, [each for each in ranked if each[0] not in losing] or ranked
+        state, player = self._state, self._player
+        if state.combining >> player & 1:
+            return (self._last_hint(best_last_combination(state, player)) if flow.is_last_turn(state) else None), turns
+        if state.phase is Phase.SETUP or (state.options.solo and state.phase is Phase.PENALTY):
+            return None, turns
+        ends, goes_on = landing_places(state, player)
+        if not ends or (goes_on and (state.options.solo or not is_alone(state, player))):
+            return None, turns
+        ending = best_ending(state, player, ends, PeriodicTimeCheck(self._deadline, _DROPS_PER_CHECK))
+        if not goes_on or ending.points > most_of_others(state, player):
+            return self._last_hint(ending), turns
+        return None, turns_in(state, player, goes_on)
 
-    def _ends_the_game(self, turn: NumberDropTurn) -> bool:
-        if self._state.last_turn or flow.reached_the_line(self._state) or isinstance(turn, Combination):
-            return True
-        squares = getattr(turn, "squares", ())
-        return any(GRID.row_of(GRID.index[name]) >= LINES_BELOW_GAME_OVER for name in squares)
+    def _last_hint(self, ending: Ending) -> Hint[NumberDropTurn]:
+        """Return the hint for a turn after which the player's points are final."""
+        state, player = self._state, self._player
+        candidate = Candidate(ending.turn, ending.sheet, ending.follow, float(ending.points))
+        reason = reason_of(self._sheet, candidate, x_counts=state.options.x_counts_above_line, is_last=True)
+        if not state.options.solo and is_alone(state, player) and ending.points > most_of_others(state, player):
+            reason = "wins"
+        return Hint(ending.turn, reason, candidate.value, _POINTS, 1.0 if ending.proven else 0.5)
 
 
 _ENDS_THE_GAME = "ends the game, since it crosses the Game Over line"
 _NUMBER = {3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
 
 
-def reason_of(before: Sheet, candidate: Candidate, *, x_counts: bool) -> str:
-    """Return the reason for a turn that writes on a sheet or draws a loop; ``x_counts`` is the rule option."""
+def reason_of(before: Sheet, candidate: Candidate, *, x_counts: bool, is_last: bool = False) -> str:
+    """Return the reason for a turn that writes on a sheet or draws a loop; ``x_counts`` is the rule option.
+
+    In the last turn of a game (``is_last``), nothing is kept for later.
+    """
     turn = candidate.turn
     if isinstance(turn, SetUpDigit):
         at_edge = GRID.column_of(GRID.index[turn.square]) in (0, GRID.columns - 1)
@@ -306,7 +318,7 @@ def reason_of(before: Sheet, candidate: Candidate, *, x_counts: bool) -> str:
     reasons += [f"fills line {line} for +2" for line in gained]
     if _crosses_the_line(before, candidate.sheet, x_counts=x_counts):
         return listed([*reasons, _ENDS_THE_GAME])
-    if not reasons and not isinstance(turn, PenaltyDrop):
+    if not reasons and not is_last and not isinstance(turn, PenaltyDrop):
         reasons += _reasons_for_patch(before, candidate)
     if not reasons and isinstance(turn, Combination):
         return "keeps the digits for a larger combination"
