@@ -91,7 +91,7 @@ def _hint_lines(task: Task) -> list[str]:
     lines = []
     for number, state in enumerate(itertools.islice(_positions(game, task.seed), _HINT_POSITIONS)):
         try:
-            hint = game.advice.hint(state, _HINT_S, Random(number), clock=CountingClock(_CLOCK_STEP_S))
+            hint = game.advice.hint(state, _HINT_S, Random(number), clock=CountingClock(_CLOCK_STEP_S), earlier=())
         except EngineError as error:
             lines.append(f"{number}: {error}")
             continue

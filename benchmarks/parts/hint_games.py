@@ -89,7 +89,7 @@ class TimedHint:
     timing: Timing = field(default_factory=Timing)
     clock: Clock = time.monotonic
 
-    def choose(self, game: Game[Any, Any], state: Any, rng: Random, earlier: Sequence[Any] = ()) -> Any:
+    def choose(self, game: Game[Any, Any], state: Any, rng: Random, earlier: Sequence[Any]) -> Any:
         """Choose a turn for the player to move; ``earlier`` are the states before."""
         first_s: list[float] = []
 
@@ -117,7 +117,7 @@ def warmed_up(name: str) -> Game[Any, Any]:
         state = game.dice.rolled(state, draw_roll(game, state, 0, number))
         number += 1
     for strength in (Strength.GENTLE, Strength.STRONG):
-        game.advice.hint(state, 0.05, Random(0), clock=time.monotonic, strength=strength)
+        game.advice.hint(state, 0.05, Random(0), clock=time.monotonic, strength=strength, earlier=())
     return game
 
 
@@ -196,7 +196,7 @@ def measure_timing(pairing: Pairing, positions: Sequence[Any]) -> Timing:
     game = warmed_up(pairing.game)
     hint = TimedHint(Strength.STRONG, pairing.seconds)
     for number, state in enumerate(positions):
-        hint.choose(game, state, Random(number))
+        hint.choose(game, state, Random(number), earlier=())
     return hint.timing
 
 
@@ -217,7 +217,7 @@ def _random_position(game: Game[Any, Any], pairing: Pairing, seed: int) -> Any:
         if turns < OPENING_TURNS:
             turn = choose_randomly(game, state, state.to_move, program_rng(seed, state.to_move, turns)).turn
         else:
-            turn = player.choose(game, state, rng)
+            turn = player.choose(game, state, rng, earlier=())
         state = game.rules.apply(state, turn)
     return position
 

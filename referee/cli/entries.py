@@ -393,9 +393,9 @@ def _for_position(name: str, position: str, roll: str | None, settings: HintSett
     if roll is not None:
         dice = game.dice_for(roll)
         state = dice.rolled(state, dice.parse_roll(state, roll))
-    answer = answer_question(
-        Question(0, game.name, game.notation.format_state(state), settings.strength, settings.seconds), time.monotonic
-    )
+    text = game.notation.format_state(state)
+    question = Question(0, game.name, text, settings.strength, settings.seconds, earlier=())
+    answer = answer_question(question, time.monotonic)
     if answer.advice is None:
         raise CorrectionError(f"No hint: {answer.refused}")
     stage: Stage = "piece" if settings.strength == "gentle" and not whole else "whole"

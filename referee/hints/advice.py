@@ -36,7 +36,7 @@ class HintSettings:
 class Question:
     """A request for a hint: the game, the state (in notation), the strength, and the time limit in seconds.
 
-    ``earlier`` are the known earlier states in notation, oldest first.
+    ``earlier`` are the earlier states in notation, oldest first; empty for a position without a game.
     """
 
     number: int
@@ -44,7 +44,7 @@ class Question:
     state: str
     strength: str
     seconds: float
-    earlier: tuple[str, ...] = ()
+    earlier: tuple[str, ...]
 
 
 @dataclass(frozen=True)

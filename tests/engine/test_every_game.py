@@ -229,7 +229,7 @@ def test_no_turn_roll_or_announcement_is_possible_after_the_end(game, options):
         game.rules.announce(end, Announcement(RESIGN, game.players[0]))
     assert raised.value.breaches == (nothing_to_announce(),)
     with pytest.raises(IllegalTurnError):
-        game.advice.hint(end, 0.1, Random(0), clock=CountingClock())
+        game.advice.hint(end, 0.1, Random(0), clock=CountingClock(), earlier=())
     assert game.advice.playouts(end, 3, Random(0)).plies == 0
 
 
@@ -284,6 +284,13 @@ def test_the_summary_of_the_rules_has_several_paragraphs(game, options):
 
 
 @every_game
+def test_a_hint_cant_be_asked_for_without_the_earlier_states(game):
+    """A caller that forgot them would be told to repeat positions without end."""
+    with pytest.raises(TypeError, match="earlier"):
+        game.advice.hint(game.rules.new(), 0.1, Random(0), clock=CountingClock())
+
+
+@every_game
 def test_hints_are_legal_and_repeatable(game):
     rng = Random(11)
     for state in states_along(game, {}, 11, most_steps=20, some=1):
@@ -291,13 +298,14 @@ def test_hints_are_legal_and_repeatable(game):
             continue
         if game.awaits_roll(state):
             with pytest.raises(IllegalTurnError):
-                game.advice.hint(state, 0.1, rng, clock=CountingClock())
+                game.advice.hint(state, 0.1, rng, clock=CountingClock(), earlier=())
             continue
         # Tables that a game makes once per process take some of the first hint's time.
-        game.advice.hint(state, 0.1, Random(5), clock=CountingClock())
+        game.advice.hint(state, 0.1, Random(5), clock=CountingClock(), earlier=())
         told_first: list[Hint[Any]] = []
         given = [
-            game.advice.hint(state, 0.1, Random(5), clock=CountingClock(), better=told_first.append) for _ in range(2)
+            game.advice.hint(state, 0.1, Random(5), clock=CountingClock(), earlier=(), better=told_first.append)
+            for _ in range(2)
         ]
         assert isinstance(given[0], Hint)
         assert given[0] == given[1]
@@ -322,7 +330,7 @@ def test_hints_beat_random_turns(game):
             if game.awaits_roll(state):
                 what = any_roll(game, state, rng)
             elif state.to_move == hinted:
-                hint = game.advice.hint(state, 0.05, rng, clock=CountingClock(), strength=Strength.FAIR)
+                hint = game.advice.hint(state, 0.05, rng, clock=CountingClock(), earlier=(), strength=Strength.FAIR)
                 what = hint.turn
             else:
                 what = any_turn(game, state, rng)

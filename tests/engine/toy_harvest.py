@@ -205,7 +205,7 @@ class HarvestAdvice:
     def playouts(self, state, count, rng, *, most_plies=10_000):
         return play_random_games(GAME.rules, state, count, rng, dice=GAME.dice, most_plies=most_plies)
 
-    def hint(self, state, deadline_s, rng, *, clock, strength=None, earlier=(), better=None):
+    def hint(self, state, deadline_s, rng, *, clock, strength=None, earlier, better=None):
         turns = HarvestRules().perft_turns(state)
         if not turns:
             raise IllegalTurnError("there is nothing to choose")

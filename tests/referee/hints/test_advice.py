@@ -25,7 +25,7 @@ from tests.guard import GUARD_S
 
 GAME = load("deblockle")
 START = GAME.notation.format_state(GAME.rules.new())
-QUESTION = Question(3, "deblockle", START, "fair", 0.05)
+QUESTION = Question(3, "deblockle", START, "fair", 0.05, earlier=())
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ def answered(advice: Advice, state: Any) -> str:
 
 def test_a_hint_for_a_slide_is_not_given_after_it() -> None:
     asked = GAME.notation.parse_state(SLIDE)
-    hint = GAME.advice.hint(asked, 0.1, Random(0), clock=CountingClock(0.01))
+    hint = GAME.advice.hint(asked, 0.1, Random(0), clock=CountingClock(0.01), earlier=())
     assert answered(advice_of(GAME, hint), asked).startswith("Hint: p1 slides the tile")
     slid = GAME.rules.apply(asked, GAME.notation.parse_turn(asked, "slide:A"))
     assert present(slid.to_move) == asked.to_move

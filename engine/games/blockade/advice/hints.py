@@ -78,7 +78,7 @@ def hint(
     *,
     clock: Clock,
     strength: Strength = Strength.STRONG,
-    earlier: Sequence[BlockadeState] = (),
+    earlier: Sequence[BlockadeState],
     better: HintListener[BlockadeTurn] | None = None,
 ) -> Hint[BlockadeTurn]:
     """Suggest a turn, with a reason; raises IllegalTurnError if the game is over or a roll is awaited."""

@@ -61,7 +61,7 @@ def hint(
     *,
     clock: Clock,
     strength: Strength = Strength.STRONG,
-    earlier: Sequence[BlokusState] = (),  # noqa: ARG001 - positions of this game never repeat
+    earlier: Sequence[BlokusState],  # noqa: ARG001 - positions of this game never repeat
     better: HintListener[BlokusTurn] | None = None,
 ) -> Hint[BlokusTurn]:
     """Find a good turn for the player to move by the deadline; raises IllegalTurnError if no turn can be played.

@@ -55,7 +55,7 @@ def hint(
     *,
     clock: Clock,
     strength: Strength = Strength.STRONG,
-    earlier: Sequence[DeblockleState] = (),
+    earlier: Sequence[DeblockleState],
     better: HintListener[DeblockleTurn] | None = None,
 ) -> Hint[DeblockleTurn]:
     """Return a turn of the player to move and a reason; raises IllegalTurnError if the game is over.

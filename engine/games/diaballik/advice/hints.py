@@ -67,7 +67,7 @@ def hint(
     *,
     clock: Clock,
     strength: Strength = Strength.STRONG,
-    earlier: Sequence[DiaballikState] = (),
+    earlier: Sequence[DiaballikState],
     better: HintListener[DiaballikTurn] | None = None,
 ) -> Hint[DiaballikTurn]:
     """Find a good turn; see engine.api.Advice.hint. Raises IllegalTurnError when the game is over."""

@@ -85,7 +85,7 @@ def hint(
     *,
     clock: Clock,
     strength: Strength = Strength.STRONG,
-    earlier: Sequence[NumberDropState] = (),  # noqa: ARG001 - no position of this game comes twice
+    earlier: Sequence[NumberDropState],  # noqa: ARG001 - no position of this game comes twice
     better: HintListener[NumberDropTurn] | None = None,
 ) -> Hint[NumberDropTurn]:
     """Return a good turn of the player to move; raises IllegalTurnError if there is none."""

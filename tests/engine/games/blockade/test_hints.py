@@ -23,7 +23,9 @@ from tests.present import present
 
 def hint(state, strength=Strength.STRONG, deadline_s=5.0, better=None):
     clock = CountingClock()
-    return GAME.advice.hint(state, deadline_s, random.Random(1), clock=clock, strength=strength, better=better)
+    return GAME.advice.hint(
+        state, deadline_s, random.Random(1), clock=clock, strength=strength, earlier=(), better=better
+    )
 
 
 @pytest.mark.parametrize("strength", Strength)
@@ -186,7 +188,7 @@ def test_the_steps_named_are_those_on_the_board():
     )
     for seed in range(10):
         clock = CountingClock()
-        found = GAME.advice.hint(state, 0.08, random.Random(seed), clock=clock, strength=Strength.GENTLE)
+        found = GAME.advice.hint(state, 0.08, random.Random(seed), clock=clock, strength=Strength.GENTLE, earlier=())
         said = re.search(r"yellow within (one|\d+) steps? of five", found.reason)
         if said is None:
             continue

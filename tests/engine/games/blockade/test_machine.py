@@ -50,7 +50,7 @@ class WholeGame(GameMachine):
     @precondition(lambda self: self.state.roll is not None)
     def play_a_hint(self):
         clock = CountingClock(1e-3)
-        self.play(hint(self.state, 0.5, random.Random(1), clock=clock, strength=Strength.GENTLE).turn)
+        self.play(hint(self.state, 0.5, random.Random(1), clock=clock, strength=Strength.GENTLE, earlier=()).turn)
 
     def play(self, turn):
         before, towers = self.state, self.towers()

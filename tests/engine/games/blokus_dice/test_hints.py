@@ -32,7 +32,7 @@ SMALL = "5x5/1/-/1,2/I3/V3/I4/L4/O4"
 
 
 def hint(state, *, seconds=0.2, step_s=0.001, seed=1, **more):
-    return GAME.advice.hint(state, seconds, random.Random(seed), clock=CountingClock(step_s), **more)
+    return GAME.advice.hint(state, seconds, random.Random(seed), clock=CountingClock(step_s), earlier=(), **more)
 
 
 def to_draw(options, seed, most_turns=60):
@@ -72,7 +72,12 @@ def test_a_hint_ends_by_its_deadline_and_begins_at_once():
     clock, heard = CountingClock(0.002), []
     began = clock.now_s
     GAME.advice.hint(
-        to_draw({}, 5), 0.3, random.Random(1), clock=clock, better=lambda each: heard.append(clock.now_s - began)
+        to_draw({}, 5),
+        0.3,
+        random.Random(1),
+        clock=clock,
+        earlier=(),
+        better=lambda each: heard.append(clock.now_s - began),
     )
     assert heard[0] <= 0.02
     assert heard == sorted(heard)
@@ -94,7 +99,7 @@ def test_there_is_no_hint_without_a_turn():
 def test_the_only_turn_is_given_at_once():
     state = GAME.notation.parse_state("p1 dice=1,1 p1=-:0 p2=-:0 sheet=5x5/0/a1,e1,a5/1/I5/L5/V5/W5/Z5")
     clock = CountingClock(0.001)
-    found = GAME.advice.hint(state, 60.0, random.Random(1), clock=clock)
+    found = GAME.advice.hint(state, 60.0, random.Random(1), clock=clock, earlier=())
     assert GAME.notation.format_turn(found.turn) == "1:1:e5"
     assert found.reason == "is the only turn there is: it fills one square"
     assert clock.now_s < 0.02

@@ -27,7 +27,9 @@ WON = "gold c6:G.x/north=slider a2:T.x/north=star removed=3,0"
 
 def hint(state, seed=0, reads=300, **given):
     """A hint after this many readings of the clock, however fast the machine is."""
-    return GAME.advice.hint(state, reads * 1e-3, random.Random(seed), clock=CountingClock(1e-3), **given)
+    return GAME.advice.hint(
+        state, reads * 1e-3, random.Random(seed), clock=CountingClock(1e-3), **{"earlier": (), **given}
+    )
 
 
 def wins_at_once(state, player):
@@ -165,7 +167,7 @@ def test_the_only_turn_is_given_at_once():
     (state,) = drawn_positions(1, 3, only)
     search_rules_of(state.options).prepare(lambda: None)
     clock = CountingClock(1.0)
-    found = GAME.advice.hint(state, 10.0, random.Random(0), clock=clock)
+    found = GAME.advice.hint(state, 10.0, random.Random(0), clock=clock, earlier=())
     assert ([found.turn], found.reason) == (GAME.rules.legal_turns(state), "is the only turn there is")
     assert clock.now_s < 5
 

@@ -29,7 +29,9 @@ OPEN = "ww.bwww/..w.W../......./......./......./......./bb.Bbbb"
 
 def hint(state, seed=0, reads=60, **given):
     """A hint after this many readings of the clock, however fast the machine is."""
-    return GAME.advice.hint(state, reads * 1e-3, random.Random(seed), clock=CountingClock(1e-3), **given)
+    return GAME.advice.hint(
+        state, reads * 1e-3, random.Random(seed), clock=CountingClock(1e-3), **{"earlier": (), **given}
+    )
 
 
 @given(states())

@@ -22,7 +22,7 @@ CROSSED = f"{TALL}|loop:a1+b1+c1|loop:d1+e1+f1+g1"
 
 
 def hint(state, *, strength=Strength.STRONG, step_s=0.0005):
-    return GAME.advice.hint(state, 0.5, Random(0), clock=CountingClock(step_s), strength=strength)
+    return GAME.advice.hint(state, 0.5, Random(0), clock=CountingClock(step_s), strength=strength, earlier=())
 
 
 def played_out(state, strength):

@@ -29,7 +29,7 @@ from tests.present import present
 
 
 def hint(state, *, seconds=0.2, seed=0, step_s=0.004, **named):
-    return GAME.advice.hint(state, seconds, Random(seed), clock=CountingClock(step_s), **named)
+    return GAME.advice.hint(state, seconds, Random(seed), clock=CountingClock(step_s), earlier=(), **named)
 
 
 @given(st.integers(0, 2**32), OPTIONS, st.sampled_from(list(Strength)))
@@ -56,7 +56,7 @@ def test_the_clock_is_read_often_enough_to_stop_in_time():
 
     # Each reading takes as long as a unit of work on a slow machine.
     clock = CountingClock(0.01)
-    GAME.advice.hint(state, 0.2, Random(0), clock=clock)
+    GAME.advice.hint(state, 0.2, Random(0), clock=clock, earlier=())
     assert clock.now_s <= 0.25
 
 
@@ -64,14 +64,14 @@ def test_the_first_hint_comes_before_the_clock_is_read_again():
     state = count_from(GAME.rules.new(), Roll(("3", "*", "*", "*", "*")), None)
     clock = CountingClock(0.001)
     heard: list[float] = []
-    GAME.advice.hint(state, 0.2, Random(0), clock=clock, better=lambda each: heard.append(clock.now_s))
+    GAME.advice.hint(state, 0.2, Random(0), clock=clock, earlier=(), better=lambda each: heard.append(clock.now_s))
     assert heard[0] <= 0.005
 
 
 def test_the_only_turn_is_given_at_once():
     state = GAME.notation.parse_state(f"star-slide p1=1...... {TILES} roll=1,3,4,*,T to=p1 notches=1,0,0,0,0 players=1")
     clock = CountingClock(0.001)
-    found = GAME.advice.hint(state, 5.0, Random(0), clock=clock)
+    found = GAME.advice.hint(state, 5.0, Random(0), clock=clock, earlier=())
     assert GAME.notation.format_turn(found.turn) == "slide:D"
     assert clock.now_s < 0.01
     # The turn is certain, but what the game will bring is estimated.

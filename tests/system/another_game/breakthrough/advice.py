@@ -61,7 +61,7 @@ def hint(
     *,
     clock: Clock,
     strength: Strength = Strength.STRONG,
-    earlier: Sequence[BreakthroughState] = (),
+    earlier: Sequence[BreakthroughState],
     better: Callable[[Hint[BreakthroughTurn]], None] | None = None,
 ) -> Hint[BreakthroughTurn]:
     """Find a good turn; see engine.api.Advice.hint. Raises IllegalTurnError when the game is over."""
