@@ -12,6 +12,7 @@ import json
 import os
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -43,6 +44,10 @@ from referee.errors import CorrectionError, UnreachableError
 MOST_BYTES = 64 * 1024
 READ_TIMEOUT_S = 2.0
 ANSWER_TIMEOUT_S = 15.0
+_MOST_CLIENTS = 16
+"""Clients read at once; a person has one. Further ones are closed."""
+_RETRY_S = 0.1
+"""The wait after a failed accept: short for a person, long enough to leave the processor alone."""
 _LONGEST_ADDRESS = 100
 
 
@@ -52,7 +57,7 @@ def socket_path(journal: Path) -> Path:
 
 
 class CommandSocket(Closeable):
-    """Receives commands in its own thread and submits them to the queue.
+    """Receives commands in threads of its own, one for each client, and submits them to the queue.
 
     The caller must hold the journal's lock, because a stale socket at that path is replaced. Raises UnreachableError
     if the socket can't be created, for example on a FAT file system.
@@ -61,6 +66,8 @@ class CommandSocket(Closeable):
     def __init__(self, journal: Path, commands: CommandQueue) -> None:
         self._path = socket_path(journal)
         self._commands = commands
+        self._places = threading.BoundedSemaphore(_MOST_CLIENTS)
+        self._closing = threading.Event()
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             self._path.unlink(missing_ok=True)
@@ -82,6 +89,7 @@ class CommandSocket(Closeable):
 
     def close(self) -> None:
         """Accept no more commands; those already submitted still get a reply."""
+        self._closing.set()
         # On a read-only disk the socket's name stays; the next referee replaces it.
         with contextlib.suppress(OSError):
             self._path.unlink(missing_ok=True)
@@ -92,22 +100,32 @@ class CommandSocket(Closeable):
         self._thread.join(READ_TIMEOUT_S)
 
     def _listen(self) -> None:
-        while True:
+        while not self._closing.is_set():
             try:
                 connection, _ = self._socket.accept()
             except OSError:
-                return
-            connection.settimeout(READ_TIMEOUT_S)
-            respond = partial(_respond, connection)
-            try:
-                command = parse_command(read_message(_read_line(connection)))
-            except CorrectionError as error:
-                respond(Reply(str(error), refused=True))
-            except (OSError, ValueError):
-                # A bad client only loses its connection; the game goes on.
-                connection.close()
+                # Also if the process has no file left for a connection; the wait ends at once when it closes.
+                self._closing.wait(_RETRY_S)
+                continue
+            if self._places.acquire(blocking=False):
+                threading.Thread(target=self._receive, args=(connection,), name="command", daemon=True).start()
             else:
-                self._commands.submit(command, respond)
+                connection.close()
+
+    def _receive(self, connection: socket.socket) -> None:
+        """Read one command; the next client is heard meanwhile."""
+        respond = partial(_respond, connection)
+        try:
+            command = parse_command(read_message(_read_line(connection, READ_TIMEOUT_S)))
+        except CorrectionError as error:
+            respond(Reply(str(error), refused=True))
+        except (OSError, ValueError):
+            # A bad client only loses its connection; the game goes on.
+            connection.close()
+        else:
+            self._commands.submit(command, respond)
+        finally:
+            self._places.release()
 
 
 def _respond(connection: socket.socket, reply: Reply | None) -> None:
@@ -140,7 +158,7 @@ def ask(journal: Path, command: SentCommand, timeout_s: float = ANSWER_TIMEOUT_S
             with _address(path) as address:
                 connection.connect(address)
             connection.sendall(json.dumps(command_message(command), ensure_ascii=False).encode() + b"\n")
-            return parse_reply(read_message(_read_line(connection)))
+            return parse_reply(read_message(_read_line(connection, timeout_s)))
         except TimeoutError as error:
             raise UnreachableError(f"no answer on {path} within {timeout_s:g} s") from error
         except OSError as error:
@@ -151,15 +169,21 @@ def ask(journal: Path, command: SentCommand, timeout_s: float = ANSWER_TIMEOUT_S
             raise UnreachableError(f"the answer on {path} can't be read ({error})") from error
 
 
-def _read_line(connection: socket.socket) -> bytearray:
-    received = bytearray()
+def _read_line(connection: socket.socket, timeout_s: float) -> bytearray:
+    """Read a line, which has to come within a time; raises OSError and ValueError."""
+    received, until_s = bytearray(), time.monotonic() + timeout_s
     while not received.endswith(b"\n"):
+        left_s = until_s - time.monotonic()
+        if left_s <= 0:
+            raise TimeoutError("the line takes too long")
+        connection.settimeout(left_s)
         part = connection.recv(4096)
         if not part:
             raise ConnectionError("the connection was closed")
         received += part
         if len(received) > MOST_BYTES:
             raise ValueError(f"a line of more than {MOST_BYTES} bytes")
+    connection.settimeout(timeout_s)
     return received
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import os
 import socket
@@ -12,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from referee.commands import command_socket
 from referee.commands.command_socket import (
     MOST_BYTES,
     CommandSocket,
@@ -132,6 +135,60 @@ def test_invalid_requests_are_disconnected_and_the_next_one_is_served(tmp_path: 
         # The client has gone, and the undeliverable reply is no error.
         submitted.respond(Reply("yes"))
     assert submitted.command == AskHint("Ann")
+
+
+def test_commands_are_heard_again_after_the_process_had_no_file_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accept, failures = socket.socket.accept, [errno.EMFILE, errno.ENFILE, errno.ECONNABORTED]
+
+    def fail_at_first(listening: socket.socket) -> Any:
+        if failures:
+            raise OSError(failures.pop(), "no file left")
+        return accept(listening)
+
+    monkeypatch.setattr(socket.socket, "accept", fail_at_first)
+    assert answered(tmp_path / "journal.sqlite", TakeBack("Ann"), Reply("yes")) == Reply("yes")
+    assert failures == []
+
+
+def test_a_slow_client_blocks_no_other_and_its_line_has_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command_socket, "READ_TIMEOUT_S", 0.3)
+    journal, commands = tmp_path / "journal.sqlite", queue()
+    with CommandSocket(journal, commands), socket.socket(socket.AF_UNIX) as slow:
+        slow.connect(str(socket_path(journal)))
+        slow.sendall(b" ")
+        with socket.socket(socket.AF_UNIX) as caller:
+            caller.connect(str(socket_path(journal)))
+            caller.sendall(json.dumps({"command": "hint", "by": "Ann"}).encode() + b"\n")
+            commands.wait(GUARD_S)
+        (submitted,) = commands.take()
+        submitted.respond(Reply("yes"))
+        assert submitted.command == AskHint("Ann")
+        slow.settimeout(0.05)
+        with pytest.raises((ConnectionError, EOFError)):
+            drip(slow)
+
+
+def drip(connection: socket.socket) -> None:
+    """Send spaces until the other side has closed."""
+    while True:
+        connection.sendall(b" ")
+        with contextlib.suppress(TimeoutError):
+            if not connection.recv(1):
+                raise EOFError
+
+
+def test_clients_beyond_the_most_are_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command_socket, "READ_TIMEOUT_S", GUARD_S)
+    journal = tmp_path / "journal.sqlite"
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(CommandSocket(journal, queue()))
+        callers = [stack.enter_context(socket.socket(socket.AF_UNIX)) for _ in range(17)]
+        for caller in callers:
+            caller.settimeout(GUARD_S)
+            caller.connect(str(socket_path(journal)))
+        assert callers[-1].recv(1) == b""
 
 
 def test_a_request_that_was_never_taken_is_disconnected_on_closing(tmp_path: Path) -> None:
