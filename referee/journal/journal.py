@@ -377,6 +377,10 @@ class Journal(Closeable):
         """Return the number of a game's newest event, 0 if there is no such game."""
         return int(self._value("SELECT coalesce(max(number), 0) FROM event WHERE game = ?", game))
 
+    def newest_by_game(self) -> dict[int, int]:
+        """Return the number of each game's newest event, by the games' numbers in order."""
+        return dict(self._rows("SELECT game, max(number) FROM event GROUP BY game ORDER BY game"))
+
     def evidence(self, event_number: int) -> list[KeptEvidence]:
         """List an event's pictures in their original order, including dropped ones."""
         columns = "name, media_type, content, left_out"

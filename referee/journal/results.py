@@ -66,6 +66,10 @@ class PlayedGame:
         return (self.scores[one] > self.scores[other]) - (self.scores[one] < self.scores[other])
 
 
+KnownResults = dict[int, tuple[int, PlayedGame | None]]
+"""By game: the number of its newest event, and its result; ``None`` if it was not finished or can't be read."""
+
+
 @dataclass(frozen=True)
 class Tally:
     """Games won, drawn (including shared victories) and lost."""
@@ -147,18 +151,29 @@ def played_game(game: Game[Any, Any], events: list[tuple[int, Event]]) -> Played
     return PlayedGame({side: names.get(side) or side for side in playing}, folded.outcome, scores, resigned)
 
 
-def results_in(journal: Journal, first: int = 1) -> Results:
-    """Return the results of a journal's games from number ``first`` on."""
+def results_in(journal: Journal, first: int = 1, known: KnownResults | None = None) -> Results:
+    """Return the results of a journal's games from number ``first`` on.
+
+    ``known`` keeps them between calls, so that only games with new events are replayed.
+    """
+    known = {} if known is None else known
     games, left_out = [], []
-    for summary in journal.games():
-        if summary.number < first:
+    for number, newest in journal.newest_by_game().items():
+        if number < first:
             continue
-        try:
-            played = played_game(registry.load(summary.name), journal.events(summary.number))
-        except (EngineError, FoldError):
-            played = None
+        if number not in known or known[number][0] != newest:
+            known[number] = newest, _result_of(journal.events(number))
+        played = known[number][1]
         if played is None:
-            left_out.append(summary.number)
+            left_out.append(number)
         else:
             games.append(played)
     return results_of(games, tuple(left_out))
+
+
+def _result_of(events: list[tuple[int, Event]]) -> PlayedGame | None:
+    """Return a game's result, ``None`` if it was not finished or can't be read."""
+    try:
+        return played_game(registry.load(str(events[0][1].data.get("game", ""))), events)
+    except (EngineError, FoldError):
+        return None

@@ -24,7 +24,7 @@ from referee.journal.events import Event
 from referee.journal.exports import event_lines, make_record
 from referee.journal.fold import Folded, fold
 from referee.journal.journal import Journal
-from referee.journal.results import Results, results_in
+from referee.journal.results import KnownResults, Results, results_in
 from referee.session.event_records import states_before_seen_roll
 from referee.session.execution import events_of_game
 from referee.session.feed import Snapshot
@@ -41,6 +41,8 @@ from referee.web.documents import (
 from referee.web.languages import sentences
 from referee.web.table_documents import table_document
 
+_RESULTS_KEPT = 16
+"""Results kept, by their first game; more than an evening has questions."""
 _PICTURES = frozenset({"image/png", "image/jpeg"})
 
 
@@ -92,6 +94,11 @@ class History:
         self._lock = threading.Lock()
         self._cached: dict[tuple[int, str], tuple[int, HistoryDocument]] = {}
         """By game and language: the number of the game's newest event at that time, and its history."""
+        self._totals = threading.Lock()
+        self._games: tuple[int, GamesDocument] | None = None
+        self._known: KnownResults = {}
+        self._results: tuple[int, dict[int, ResultsDocument]] = (0, {})
+        """The number of the journal's newest event at that time, and the results by their first game."""
 
     def of_game(self, number: int | None, language: str = "en") -> HistoryDocument:
         """List a game's events; ``None`` means the latest game."""
@@ -170,27 +177,22 @@ class History:
 
     def games(self) -> GamesDocument:
         """List the games."""
-        titles = {name: registry.load(name).title for name in registry.games()}
-        with self._open_journal() as journal:
-            return GamesDocument(
-                games=tuple(
-                    KeptGameDocument(
-                        number=game.number,
-                        name=game.name,
-                        title=titles.get(game.name, game.name),
-                        began=game.wall_time,
-                        events=game.events,
-                        ended=game.ended,
-                        stopped=game.stopped,
-                    )
-                    for game in journal.games()
-                )
-            )
+        with self._open_journal() as journal, self._totals:
+            newest = journal.last_number
+            if self._games is None or self._games[0] != newest:
+                self._games = newest, _games_document(journal)
+            return self._games[1]
 
     def results(self, first: int) -> ResultsDocument:
         """Total the results of the games from number ``first`` on, by player name."""
-        with self._open_journal() as journal:
-            return results_document(results_in(journal, first))
+        with self._open_journal() as journal, self._totals:
+            newest = journal.last_number
+            if self._results[0] != newest or len(self._results[1]) > _RESULTS_KEPT:
+                self._results = newest, {}
+            kept = self._results[1]
+            if first not in kept:
+                kept[first] = results_document(results_in(journal, first, self._known))
+            return kept[first]
 
     def record(self, number: int | None) -> tuple[str, str]:
         """Return a kept game's kind, such as ``diaballik``, and its text as a game record."""
@@ -209,9 +211,28 @@ class History:
             with Journal.open(self._port.journal, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
                 yield journal
         except JournalMissingError as error:
-            raise HTTPException(404, str(error)) from error
+            raise HTTPException(404, "The journal has no such game.") from error
         except (JournalError, FoldError, EngineError) as error:
-            raise HTTPException(503, f"The journal can't be read: {error}") from error
+            # The reason may name a path of this machine.
+            raise HTTPException(503, "The journal can't be read. `./run doctor` says why.") from error
+
+
+def _games_document(journal: Journal) -> GamesDocument:
+    titles = {name: registry.load(name).title for name in registry.games()}
+    return GamesDocument(
+        games=tuple(
+            KeptGameDocument(
+                number=game.number,
+                name=game.name,
+                title=titles.get(game.name, game.name),
+                began=game.wall_time,
+                events=game.events,
+                ended=game.ended,
+                stopped=game.stopped,
+            )
+            for game in journal.games()
+        )
+    )
 
 
 def _snapshot(game: Game[Any, Any], number: int, begun: Event, folded: Folded[Any]) -> Snapshot:

@@ -199,3 +199,34 @@ def test_without_a_journal_or_a_game_there_is_no_history(tmp_path: Path) -> None
         assert client.get("/api/games").json() == {"games": []}
     (tmp_path / "wrong").write_bytes(b"x" * 5000)
     assert client_of(port_of(journal=tmp_path / "wrong")).get("/api/games").status_code == 503
+
+
+@pytest.mark.parametrize("path", ["/api/history?game=9", "/api/history/99", "/api/record?game=9", "/api/games"])
+def test_an_answer_names_no_path_of_the_machine(played: tuple[Any, TestClient], path: str) -> None:
+    on, client = played
+    on.journal.path.rename(on.journal.path.with_name("elsewhere.sqlite")) if path == "/api/games" else None
+    answer = client.get(path)
+    assert (answer.status_code, "sqlite" in answer.text) == (404, False)
+
+
+def test_games_and_results_are_read_again_only_after_a_new_event(
+    played: tuple[Any, TestClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on, client = played
+    read: list[int | None] = []
+    events = Journal.events
+
+    def count(self: Journal, game: int | None = None) -> list[tuple[int, Event]]:
+        read.append(game)
+        return events(self, game)
+
+    monkeypatch.setattr(Journal, "events", count)
+    before = [client.get(path).json() for path in ("/api/games", "/api/results")]
+    read.clear()
+    assert [client.get(path).json() for path in ("/api/games", "/api/results")] == before
+    assert read == []
+    on.tell(Correct("Ann", to_move="gold"))
+    read.clear()
+    assert client.get("/api/games").json() != before[0]
+    client.get("/api/results")
+    assert read == [1, 1]
