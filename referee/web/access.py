@@ -10,7 +10,7 @@ import ipaddress
 import secrets
 import stat
 import string
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,13 +23,13 @@ from starlette.requests import cookie_parser
 from common.durable import write_durably
 from referee.commands.messages import Role as Role  # noqa: PLC0414 - re-exported
 from referee.errors import PageError
-from referee.web.devices import Device, PairedDevices
+from referee.web.devices import MOST_DEVICES, Device, PairedDevices
+from referee.web.shares import Turns, address_group
 
-SESSION_S = 180 * 24 * 3600.0
-"""How long a device stays paired."""
 _KEY_BYTES = 32
 _CODE_DIGITS = 8
 _OTHERS_MAY = 0o077
+_LOCAL_NAMES = frozenset({"localhost"})
 _LOCAL_ENDINGS = ("", ".local", ".lan", ".home.arpa", ".internal")
 """The suffixes that home networks append to a machine's name. Nobody can register a public name with one of them."""
 
@@ -47,9 +47,14 @@ class Session:
     csrf: str = ""
     is_bearer: bool = False
 
+    @property
+    def is_everybody(self) -> bool:
+        """Whether this is the session of all who can connect: the page is open to this machine only."""
+        return self.id == _AT_THE_MACHINE
 
-NOBODY = Session("", Role.NOBODY)
+
 _AT_THE_MACHINE = "machine"
+NOBODY = Session("", Role.NOBODY)
 
 
 @dataclass(frozen=True)
@@ -60,11 +65,25 @@ class RateLimit:
     per_s: float
 
 
-PAIRING_FROM_ONE, PAIRING_FROM_ALL = RateLimit(5, 1 / 12), RateLimit(30, 1 / 4)
-"""Attempts at a pairing code. All clients together get 900 an hour, against a hundred million codes."""
+PAIRING_FROM_ONE, PAIRING_FROM_ALL = RateLimit(5, 1 / 12), RateLimit(30, 1 / 60)
+"""Attempts at a pairing code: from one address, and from all that have used up their free failures."""
+FREE_FAILURES, ALL_FREE_FAILURES = 5, 10_000
+"""Wrong codes that an address may try whatever others do, and how many such tries there are in all until a restart.
+
+With two codes among a hundred million, the chance to guess one is 1 in 5,000 by the free tries, and 1 in 35,000 for
+each day of the others.
+"""
 COMMANDS = RateLimit(20, 4)
 """The limit on one session's commands: more than a person can tap."""
+READS = RateLimit(120, 10)
+"""The limit on what one device reads: a page with its pictures at once, then camera and replay at full speed."""
+STRANGERS = RateLimit(120, 10)
+"""The limit on the requests of one address without a paired device: the pairing page with its files, a few times."""
+_READS_AT_ONCE, _READS_OF_DEVICE = 16, 2
+"""Reading requests worked on at once, in all and by device; the owner's need no turn. The server has 40 threads."""
 _MOST_KEYS = 1000
+_NOT_KEPT = "The referee can't keep this device on its disk. The owner's `./run doctor` says why."
+_ALL_OWNERS = f"{MOST_DEVICES} devices own this table already, so no other can be paired. Unpair one on the page Owner."
 
 
 class RateLimiter:
@@ -94,7 +113,7 @@ class AccessPolicy:
     Without ``codes``, only this machine can connect, and the person at it owns the table under the name ``owner``.
     """
 
-    names: frozenset[str] = frozenset({"localhost"})
+    names: frozenset[str] = _LOCAL_NAMES
     codes: Mapping[Role, str] = field(default_factory=dict)
     owner: str = "owner"
 
@@ -109,14 +128,15 @@ class AccessPolicy:
         try:
             address = ipaddress.ip_address(name.strip("[]"))
         except ValueError:
-            return name.lower().removesuffix(".") in self.names
+            # Whoever answers the network's DNS chooses where its other names lead, also to this machine.
+            return name.lower().removesuffix(".") in (self.names if self.is_open else _LOCAL_NAMES)
         return self.is_open or address.is_loopback
 
 
 def host_names_of(machine: str) -> frozenset[str]:
     """Return the host names this machine may have in a home network."""
     name = machine.lower().partition(".")[0]
-    return frozenset({"localhost", *(name + ending for ending in _LOCAL_ENDINGS if name)})
+    return _LOCAL_NAMES | {name + ending for ending in _LOCAL_ENDINGS if name}
 
 
 def new_codes(roles: Iterable[Role], below: Callable[[int], int]) -> dict[Role, str]:
@@ -142,7 +162,7 @@ def load_or_make_key(path: Path | None) -> bytes:
 class Access:
     """Creates and checks sessions. ``now_s`` returns seconds since 1970, ``clock`` monotonic seconds.
 
-    A session ends when its token expires or its device is unpaired. ``devices`` holds each device's role.
+    A session ends when its device is unpaired, at the latest after ``PAIRED_S``. ``devices`` holds each device's role.
     """
 
     def __init__(
@@ -158,10 +178,13 @@ class Access:
         self.cookie = f"referee-{hashlib.sha256(key).hexdigest()[:8]}"
         self._tokens = URLSafeSerializer(key, salt="session")
         self._csrf = URLSafeSerializer(key, salt="csrf")
-        self._now_s = now_s
         self._tries = RateLimiter(PAIRING_FROM_ONE, clock)
         self._all_tries = RateLimiter(PAIRING_FROM_ALL, clock)
+        self._failures: Counter[str] = Counter()
         self._commands = RateLimiter(COMMANDS, clock)
+        self._reads = RateLimiter(READS, clock)
+        self._strangers = RateLimiter(STRANGERS, clock)
+        self.reading = Turns(_READS_AT_ONCE, _READS_OF_DEVICE)
 
     def session_of(self, headers: Headers) -> Session:
         """Return a request's session; without one, ``NOBODY``, or the owner if only this machine can connect."""
@@ -181,7 +204,9 @@ class Access:
         """
         if not self.policy.is_open:
             raise HTTPException(403, "Only this machine can open the page, so no device needs pairing.")
-        if not (self._tries.take(client) and self._all_tries.take()):
+        origin = address_group(client)
+        is_free = self._failures[origin] < FREE_FAILURES and self._failures.total() < ALL_FREE_FAILURES
+        if not (self._tries.take(origin) and (is_free or self._all_tries.take())):
             raise HTTPException(429, "Too many tries. Wait a minute, then type the code again.")
         digits = "".join(character for character in code if character in string.digits)
         for role, right in self.policy.codes.items():
@@ -189,11 +214,25 @@ class Access:
                 try:
                     device = self.devices.add(name, min(role, wanted))
                 except PageError as error:
-                    raise HTTPException(503, f"{error}.") from error
-                until_s = int(self._now_s() + SESSION_S)
+                    # The reason names a path of this machine.
+                    raise HTTPException(503, _NOT_KEPT) from error
+                if device is None:
+                    raise HTTPException(503, _ALL_OWNERS)
+                self._failures.pop(origin, None)
                 session = self._session(device.id, device.role, name)
-                return session, str(self._tokens.dumps([device.id, until_s]))
+                return session, str(self._tokens.dumps([device.id]))
+        if is_free:
+            self._failures[origin] += 1
         raise HTTPException(403, "That is not the code. The referee's terminal shows it.")
+
+    def count_read(self, session: Session) -> None:
+        """Raise HTTPException if a device other than the owner's reads more than a page needs."""
+        if session.role < Role.OWN and not self._reads.take(session.id):
+            raise HTTPException(429, "Too many requests at once. Wait a moment, then load the page again.")
+
+    def hears_stranger(self, client: str) -> bool:
+        """Count a request from an address without a paired device; returns whether it is to be answered."""
+        return self._strangers.take(address_group(client))
 
     def count_command(self, session: Session) -> None:
         """Raise HTTPException if a session sends more commands than a person can."""
@@ -222,10 +261,10 @@ class Access:
 
     def _read(self, token: str, *, is_bearer: bool = False) -> Session | None:
         try:
-            identity, until_s = self._tokens.loads(token)
+            identity, *_ = self._tokens.loads(token)
         except (BadSignature, ValueError):
             return None
-        device = self._find_device(identity) if until_s >= self._now_s() else None
+        device = self._find_device(identity)
         if device is None:
             return None
         self.devices.note_seen(identity)

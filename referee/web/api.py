@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from common.json_files import parse_json
 from engine.errors import IllegalTurnError
@@ -21,8 +21,9 @@ from referee.session.command_desk import CommandDesk, CommandError, CommandFault
 from referee.session.feed import Snapshot
 from referee.session.pictures import CameraPictures
 from referee.session.table_port import TablePort, VersionedSnapshot
-from referee.web.access import SESSION_S, Access, Role, Session
+from referee.web.access import Access, Role, Session
 from referee.web.device_documents import DEVICE_CHANGE, DevicesDocument, change_device, devices_document
+from referee.web.devices import PAIRED_S
 from referee.web.documents import (
     Document,
     GamesDocument,
@@ -35,7 +36,7 @@ from referee.web.documents import (
     TableDocument,
     places_document,
 )
-from referee.web.endpoints import Endpoint, openapi
+from referee.web.endpoints import EVENT_STREAM, Endpoint, openapi
 from referee.web.entering import (
     DiceDocument,
     TappedDocument,
@@ -47,6 +48,7 @@ from referee.web.entering import (
 from referee.web.guard import CSRF_FIELD, form_fields, save_seen_times_if_due
 from referee.web.history import History, ResultsDocument
 from referee.web.languages import language_of, sentences
+from referee.web.shares import Viewers
 from referee.web.table_documents import TableDocuments
 
 LOOK_AGAIN_S = 2.5
@@ -54,7 +56,6 @@ LOOK_AGAIN_S = 2.5
 LOOKS_KEPT_OPEN = 6
 """After this many checks, an idle stream sends a keep-alive event."""
 _STILL_HERE = b"event: here\ndata: {}\n\n"
-MOST_VIEWERS = 256
 _MOST_TAPPED = 400
 """The most characters of taps accepted; no turn needs as many."""
 _FORBIDDEN = "This device may not do that; it needs to be paired to {needs}."
@@ -105,11 +106,11 @@ class Api:
         self._documents = services.documents
         self._history = services.history
         self._pictures = CameraPictures(services.port)
-        self._viewers = 0
+        self._viewers = Viewers()
         game = {"game": "The game's number in the journal; the latest without it."}
         self.endpoints = (
             Endpoint("/api/table", self._table, Role.LOOK, "The table as it is believed to be", TableDocument),
-            Endpoint("/api/events", self._events, Role.LOOK, "The same after every change", "text/event-stream"),
+            Endpoint("/api/events", self._events, Role.LOOK, "The same after every change", EVENT_STREAM),
             Endpoint("/api/history", self._events_of, Role.LOOK, "A game's events", HistoryDocument, game),
             Endpoint(
                 "/api/history/{number:number}", self._position, Role.LOOK, "The table after an event", PositionDocument
@@ -188,34 +189,28 @@ class Api:
         return Response(self._documents.newest(language_of(request)).json, media_type="application/json")
 
     async def _events(self, request: Request) -> Response:
-        if self._viewers >= MOST_VIEWERS:
-            raise HTTPException(503, f"{MOST_VIEWERS} screens are looking already. Close one of them.")
-        changes = self._changes(request.state.session, language_of(request))
-        return StreamingResponse(changes, media_type="text/event-stream")
+        session: Session = request.state.session
+        return self._viewers.stream(session, self._changes(session, language_of(request)))
 
     async def _changes(self, session: Session, language: str) -> AsyncIterator[bytes]:
-        self._viewers += 1
-        try:
-            rendered, looks = self._documents.newest(language), 0
-            yield rendered.event
-            while True:
-                newer: VersionedSnapshot | None = None
-                try:
-                    async with asyncio.timeout(LOOK_AGAIN_S):
-                        newer = await self._port.snapshots.after(rendered.document.version)
-                    is_over = newer is None
-                except TimeoutError:
-                    is_over, looks = False, looks + 1
-                if is_over or not self._access.still_holds(session):
-                    return
-                await save_seen_times_if_due(self._access)
-                if newer is not None:
-                    rendered = self._documents.of(newer, language)
-                    yield rendered.event
-                elif looks % LOOKS_KEPT_OPEN == 0:
-                    yield _STILL_HERE
-        finally:
-            self._viewers -= 1
+        rendered, looks = self._documents.newest(language), 0
+        yield rendered.event
+        while True:
+            newer: VersionedSnapshot | None = None
+            try:
+                async with asyncio.timeout(LOOK_AGAIN_S):
+                    newer = await self._port.snapshots.after(rendered.document.version)
+                is_over = newer is None
+            except TimeoutError:
+                is_over, looks = False, looks + 1
+            if is_over or not self._access.still_holds(session):
+                return
+            await save_seen_times_if_due(self._access)
+            if newer is not None:
+                rendered = self._documents.of(newer, language)
+                yield rendered.event
+            elif looks % LOOKS_KEPT_OPEN == 0:
+                yield _STILL_HERE
 
     async def _events_of(self, request: Request) -> Response:
         number = _number(request, "game")
@@ -313,7 +308,7 @@ def pairing(access: Access) -> Callable[[Request], Awaitable[Response]]:
         is_form = await form_fields(request)
         document = PairingDocument(role=session.role.name.lower(), token=token, csrf=session.csrf)
         response: Response = RedirectResponse("/", 303) if is_form else _json(document)
-        response.set_cookie(access.cookie, token, max_age=int(SESSION_S), httponly=True, samesite="lax", path="/")
+        response.set_cookie(access.cookie, token, max_age=int(PAIRED_S), httponly=True, samesite="lax", path="/")
         return response
 
     return pair

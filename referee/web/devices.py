@@ -20,7 +20,11 @@ from referee.commands.messages import Role
 from referee.errors import PageError
 
 MOST_DEVICES = 256
-"""More than a household has. Beyond this, the device not seen for the longest time is unpaired."""
+"""More than a household has. Beyond this, the device not seen for the longest time is unpaired; never an owner's."""
+PAIRED_S = 180 * 24 * 3600.0
+"""How long a device stays paired."""
+_CLOCK_SET_S = 1_735_689_600.0
+"""2025 begins, in seconds since 1970. An earlier time is that of a machine whose clock is not set yet."""
 _SEEN_EVERY_S = 600.0
 """The shortest time between two writes that only update when devices were seen; it spares memory cards."""
 
@@ -64,19 +68,25 @@ class PairedDevices:
             return tuple(sorted(map(self._with_seen_time, self._known.values()), key=lambda device: device.paired_s))
 
     def find(self, identity: str) -> Device | None:
-        """Return a device, ``None`` if it isn't paired or has been unpaired."""
+        """Return a device, ``None`` if it isn't paired, has been unpaired, or was paired too long ago."""
         with self._lock:
             self._refresh()
-            return self._known.get(identity)
+            device = self._known.get(identity)
+            if device is not None and _CLOCK_SET_S <= device.paired_s < self._now_s() - PAIRED_S:
+                return None
+            return device
 
-    def add(self, name: str, role: Role) -> Device:
-        """Pair a device."""
+    def add(self, name: str, role: Role) -> Device | None:
+        """Pair a device; ``None`` if there are too many and all of them are the owner's."""
         now_s = self._now_s()
         device = Device(secrets.token_urlsafe(12), name, role, now_s, now_s)
         with self._changing() as devices:
+            if len(devices) >= MOST_DEVICES:
+                lesser = [each for each in devices.values() if each.role < Role.OWN]
+                if not lesser:
+                    return None
+                del devices[min(lesser, key=lambda each: each.seen_s).id]
             devices[device.id] = device
-            if len(devices) > MOST_DEVICES:
-                del devices[min(devices.values(), key=lambda each: each.seen_s).id]
         return device
 
     def change(self, identity: str, role: Role) -> Device | None:
@@ -109,7 +119,10 @@ class PairedDevices:
                     pass
 
     def _with_seen_time(self, device: Device) -> Device:
-        return replace(device, seen_s=max(device.seen_s, self._seen.get(device.id, 0.0)))
+        seen_s = max(device.seen_s, self._seen.get(device.id, 0.0))
+        # A device that was paired before the clock was set counts as paired since it was seen with the right time.
+        is_dated = device.paired_s >= _CLOCK_SET_S
+        return replace(device, paired_s=device.paired_s if is_dated else seen_s, seen_s=seen_s)
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, Device]]:

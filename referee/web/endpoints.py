@@ -14,6 +14,7 @@ from referee.web.access import Role
 from referee.web.documents import RefusalDocument
 from referee.web.guard import CSRF_HEADER, Guarded
 
+EVENT_STREAM = "text/event-stream"
 _SCHEMAS = "#/components/schemas/{model}"
 _PATH_PART = re.compile(r"\{(\w+)(?::\w+)?\}")
 
@@ -46,7 +47,14 @@ class Endpoint:
     @property
     def route(self) -> Guarded:
         """The Starlette route."""
-        return Guarded(self.path, self.answer, self.role, methods=[self.method], by_code=self.by_code)
+        return Guarded(
+            self.path,
+            self.answer,
+            self.role,
+            methods=[self.method],
+            by_code=self.by_code,
+            streams=self.gives == EVENT_STREAM,
+        )
 
 
 def openapi(endpoints: Iterable[Endpoint]) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from starlette.concurrency import run_in_threadpool
@@ -23,6 +24,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from referee.web.access import NOBODY, Access, AccessPolicy, Role
+
+if TYPE_CHECKING:
+    from referee.web.connections import BoundedConnection
 
 MOST_BODY_BYTES = 64 * 1024
 BODY_TIMEOUT_S = 10.0
@@ -58,7 +62,10 @@ register_url_convertor("number", _NumberConvertor())
 
 
 class Guarded(Route):
-    """A route that requires a role. An unsafe method also needs a CSRF token, except on a ``by_code`` route."""
+    """A route that requires a role. An unsafe method also needs a CSRF token, except on a ``by_code`` route.
+
+    What players and onlookers read is limited by device, except the time that a route that ``streams`` takes.
+    """
 
     def __init__(
         self,
@@ -68,11 +75,13 @@ class Guarded(Route):
         *,
         methods: Iterable[str] = ("GET",),
         by_code: bool = False,
+        streams: bool = False,
         name: str | None = None,
     ) -> None:
         super().__init__(path, endpoint, methods=list(methods), name=name)
         self.role = role
         self.by_code = by_code
+        self.streams = streams
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the request; raises HTTPException if the session lacks the role or the CSRF token."""
@@ -86,7 +95,20 @@ class Guarded(Route):
             request = Request(scope, receive)
             access.check_csrf(session, await _csrf_in(request))
             receive = _replayed(await request.body(), receive)
-        await super().handle(scope, receive, send)
+        if session.role in {Role.NOBODY, Role.OWN} or scope["method"] not in _SAFE:
+            await super().handle(scope, receive, send)
+            return
+        access.count_read(session)
+        if self.streams:
+            connection: BoundedConnection | None = scope["state"].get("connection")
+            if connection is not None:
+                connection.unlimit()
+            await super().handle(scope, receive, send)
+            return
+        async with access.reading.turn(session.id):
+            # Nothing is worked out for a client that went while it waited.
+            if not await Request(scope, receive).is_disconnected():
+                await super().handle(scope, receive, send)
 
 
 async def _csrf_in(request: Request) -> str:
@@ -144,6 +166,7 @@ class Guard:
         self._access = access
         self._refuse = refuse
         self._uploads = uploads
+        self._uploading = asyncio.Semaphore(1)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -160,21 +183,28 @@ class Guard:
                 add_security_headers(MutableHeaders(scope=message))
             await send(message)
 
-        try:
-            refuse_strangers(self._access.policy, headers)
-            session = self._access.session_of(headers)
-            if scope["method"] not in _SAFE:
-                most = self._uploads.get(scope["path"], 0) if session.role is Role.OWN else 0
-                body = await _whole_body(Request(scope, receive), max(most, MOST_BODY_BYTES))
-                receive = _replayed(body, receive)
-        except HTTPException as error:
-            await self._refuse(Request(scope), error)(scope, receive, send_with_headers)
-        except ClientDisconnect:
+        session = self._access.session_of(headers)
+        connection: BoundedConnection | None = scope["state"].get("connection")
+        if connection is not None:
+            connection.belongs_to(session)
+        if session.role is Role.NOBODY and not self._access.hears_stranger((scope.get("client") or ("",))[0]):
+            await Response(status_code=429)(scope, receive, send_with_headers)
             return
-        else:
+        most = self._uploads.get(scope["path"], 0) if session.role is Role.OWN else 0
+        # Only one large body at a time is in memory; the others are not read yet.
+        async with self._uploading if most else nullcontext():
+            try:
+                refuse_strangers(self._access.policy, headers)
+                if scope["method"] not in _SAFE:
+                    receive = _replayed(await _whole_body(Request(scope, receive), max(most, MOST_BODY_BYTES)), receive)
+            except HTTPException as error:
+                await self._refuse(Request(scope), error)(scope, receive, send_with_headers)
+                return
+            except ClientDisconnect:
+                return
             scope["state"]["session"] = session
             await self._app(scope, receive, send_with_headers)
-            await save_seen_times_if_due(self._access)
+        await save_seen_times_if_due(self._access)
 
 
 def add_security_headers(headers: MutableHeaders) -> None:

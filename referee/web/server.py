@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import io
 import ipaddress
 import logging
 import os
+import resource
 import secrets
 import socket
 import threading
@@ -30,8 +32,18 @@ from common.durable import write_durably
 from referee.errors import PageError
 from referee.session.table_port import TablePort
 from referee.web import views
-from referee.web.access import Access, AccessPolicy, Role, host_names_of, load_or_make_key, new_codes
+from referee.web.access import (
+    Access,
+    AccessPolicy,
+    RateLimit,
+    RateLimiter,
+    Role,
+    host_names_of,
+    load_or_make_key,
+    new_codes,
+)
 from referee.web.api import Api, PageServices
+from referee.web.connections import ConnectionLimits, PageConfig
 from referee.web.devices import PairedDevices, devices_path
 from referee.web.documents import RefusalDocument
 from referee.web.guard import NO_UPLOADS, Guard, add_security_headers
@@ -44,8 +56,10 @@ FIRST_PORT = 8000
 _PORTS_TRIED = 20
 _STATIC = Path(__file__).with_name("static")
 _GRACE_S = 2
-_MOST_CONNECTIONS = 600
-"""Two for each of the most viewers allowed, and some to spare."""
+_WAITING = 512
+"""Connections that the system keeps until they are accepted."""
+_SAME_ERROR = RateLimit(3, 1 / 60)
+_LOG = logging.getLogger("uvicorn.error")
 _NOWHERE = ("192.0.2.1", 9)
 """An address reserved for documentation (RFC 5737). Nothing is sent; it only reveals the outgoing interface."""
 
@@ -130,17 +144,36 @@ def listen(address: str, port: int | None) -> socket.socket:
 
 
 class _ErrorForwarder(logging.Handler):
-    """Forwards uvicorn's errors to ``say``: the exception's type and message, without the traceback."""
+    """Forwards the server's errors to ``say``: the exception's type and message, without the traceback.
 
-    def __init__(self, say: Callable[[str], None]) -> None:
+    The same error is said again only after a minute. ``clock`` returns monotonic seconds.
+    """
+
+    def __init__(self, say: Callable[[str], None], clock: Callable[[], float]) -> None:
         super().__init__(logging.ERROR)
         self._say = say
+        self._limit = RateLimiter(_SAME_ERROR, clock)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Forward one log record."""
         cause = record.exc_info[1] if record.exc_info else None
         named = f" ({type(cause).__name__}: {str(cause)[:200]})" if cause else ""
-        self._say(f"The page could not answer somebody{named}. Everything else goes on.")
+        if self._limit.take(named):
+            self._say(f"The page could not answer somebody{named}. Everything else goes on.")
+
+
+class _Server(uvicorn.Server):
+    """Serves the page. Many may wait to be accepted, and a failed accept is one logged error, not a traceback."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to serve."""
+        await super().startup(sockets)
+        asyncio.get_running_loop().set_exception_handler(
+            lambda _, context: _LOG.error(context["message"], exc_info=context.get("exception"))
+        )
+        for listening in sockets or ():
+            # asyncio uses one number for how many wait and for how many are accepted at once.
+            listening.listen(_WAITING)
 
 
 @dataclass(frozen=True)
@@ -190,13 +223,17 @@ def split_code(code: str) -> str:
 
 
 @contextmanager
-def open_page(port: TablePort, options: PageOptions, say: Callable[[str], None]) -> Iterator[OpenPage]:
+def open_page(
+    port: TablePort, options: PageOptions, say: Callable[[str], None], limits: ConnectionLimits | None = None
+) -> Iterator[OpenPage]:
     """Serve a page inside the context. The page's thread reports errors to ``say``.
 
     Raises PageError if it can't be opened. Deleting the key beside the journal unpairs all devices.
     """
     key = None if port.journal is None else key_path(port.journal)
-    with open_site(lambda access: create_app(port, access), options, say, key=key, close=port.snapshots.close) as page:
+    with open_site(
+        lambda access: create_app(port, access), options, say, key=key, close=port.snapshots.close, limits=limits
+    ) as page:
         yield page
 
 
@@ -209,11 +246,12 @@ def open_site(
     key: Path | None,
     close: Callable[[], None] = lambda: None,
     roles: Collection[Role] = (Role.PLAY, Role.OWN),
+    limits: ConnectionLimits | None = None,
 ) -> Iterator[OpenPage]:
     """Serve the application that ``make`` builds inside the context; raises PageError if it can't be opened.
 
     ``key`` is the file with the key that signs sessions, ``close`` ends the viewers' streams, and ``roles`` are the
-    roles that have a pairing code.
+    roles that have a pairing code. ``limits`` are by default what the process's limit of open files leaves.
     """
     with listen(options.address or LOOPBACK, options.port) as listening:
         codes = {} if options.address is None else new_codes(roles, secrets.randbelow)
@@ -226,7 +264,8 @@ def open_site(
         access = Access(policy, kept, time.time, time.monotonic, devices)
         app = make(access)
         app.state.house = options
-        with _serve(app, listening, close, say):
+        limits = limits or ConnectionLimits.within(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+        with _serve(app, listening, close, say, limits):
             yield OpenPage(_visible_address(listening), codes)
         devices.save_seen_times()
 
@@ -256,24 +295,17 @@ def _visible_address(listening: socket.socket) -> str:
 
 @contextmanager
 def _serve(
-    app: Starlette, listening: socket.socket, close: Callable[[], None], say: Callable[[str], None]
+    app: Starlette,
+    listening: socket.socket,
+    close: Callable[[], None],
+    say: Callable[[str], None],
+    limits: ConnectionLimits,
 ) -> Iterator[None]:
     """Serve an application in its own thread."""
-    config = uvicorn.Config(
-        app,
-        log_config=None,
-        access_log=False,
-        lifespan="off",
-        ws="none",
-        server_header=False,
-        proxy_headers=False,
-        limit_concurrency=_MOST_CONNECTIONS,
-        timeout_graceful_shutdown=_GRACE_S,
-    )
-    server = uvicorn.Server(config)
-    log, forwarder = logging.getLogger("uvicorn.error"), _ErrorForwarder(say)
-    log.addHandler(forwarder)
-    log.propagate = False
+    server = _Server(PageConfig(app, limits, _GRACE_S))
+    forwarder = _ErrorForwarder(say, time.monotonic)
+    _LOG.addHandler(forwarder)
+    _LOG.propagate = False
     thread = threading.Thread(target=server.run, args=([listening],), name="page", daemon=True)
     thread.start()
     try:
@@ -282,4 +314,4 @@ def _serve(
         close()
         server.should_exit = True
         thread.join()
-        log.removeHandler(forwarder)
+        _LOG.removeHandler(forwarder)

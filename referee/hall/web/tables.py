@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.responses import RedirectResponse, Response
 
 from engine import registry
 from engine.support.players import RESIGN
@@ -22,9 +22,10 @@ from referee.hall.floor import Seat, Urgency
 from referee.hall.rulings import Status
 from referee.hall.web.app import HallServices, arbiter_name, clock_of, hall_templates, render_page
 from referee.web.access import Role, Session
-from referee.web.api import LOOK_AGAIN_S, MOST_VIEWERS
+from referee.web.api import LOOK_AGAIN_S
 from referee.web.guard import Guarded, form_fields, number_in
 from referee.web.languages import language_of, translations
+from referee.web.shares import Viewers
 from referee.web.views import parse_command_form, picture_words
 
 _PACE_S = 0.5
@@ -40,13 +41,13 @@ class TablePages:
     def __init__(self, services: HallServices) -> None:
         self._services = services
         self._hall = services.hall
-        self._viewers = 0
+        self._viewers = Viewers()
 
     def routes(self) -> Sequence[Guarded]:
         """Return their routes."""
         return (
             Guarded("/", self._floor, Role.LOOK, name="table"),
-            Guarded("/changes", self._changes, Role.LOOK),
+            Guarded("/changes", self._changes, Role.LOOK, streams=True),
             Guarded("/results", self._results, Role.LOOK),
             Guarded("/tables/{seat}", self._seat, Role.LOOK),
             Guarded("/tables/{seat}/pictures/{number:number}/{name}", self._picture, Role.LOOK),
@@ -62,17 +63,14 @@ class TablePages:
         return render_page(request, "floor", words)
 
     async def _changes(self, request: Request) -> Response:
-        if self._viewers >= MOST_VIEWERS:
-            raise HTTPException(503, f"{MOST_VIEWERS} screens are looking already. Close one of them.")
         after = number_in(request.query_params.get("after", ""), 15) or 0
-        stream = self._event_stream(request.state.session, after, language_of(request))
-        return StreamingResponse(stream, media_type="text/event-stream")
+        session: Session = request.state.session
+        return self._viewers.stream(session, self._event_stream(session, after, language_of(request)))
 
     async def _event_stream(self, session: Session, version: int, language: str) -> AsyncIterator[bytes]:
         """Yield what has changed since a version, until the viewer's session ends."""
         loop, changed, order = asyncio.get_running_loop(), asyncio.Event(), ""
         end = self._hall.floor.listen(lambda: loop.call_soon_threadsafe(changed.set))
-        self._viewers += 1
         try:
             while not self._hall.floor.is_closed and self._services.access.still_holds(session):
                 changed.clear()
@@ -93,7 +91,6 @@ class TablePages:
                     continue
         finally:
             end()
-            self._viewers -= 1
 
     async def _results(self, request: Request) -> Response:
         results = await run_in_threadpool(self._hall.copies.results, _MOST_RESULTS)

@@ -6,17 +6,23 @@ import errno
 import os
 import re
 import stat
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.testclient import TestClient
 
 from referee.web.access import (
+    ALL_FREE_FAILURES,
+    FREE_FAILURES,
+    PAIRING_FROM_ALL,
     PAIRING_FROM_ONE,
-    SESSION_S,
+    READS,
+    STRANGERS,
     Access,
     AccessPolicy,
     RateLimit,
@@ -26,7 +32,7 @@ from referee.web.access import (
     load_or_make_key,
     new_codes,
 )
-from referee.web.devices import PairedDevices
+from referee.web.devices import PAIRED_S, PairedDevices
 from referee.web.guard import HEADERS, MOST_BODY_BYTES, Guarded
 from referee.web.server import create_app, create_guarded_app
 from tests.effort import some
@@ -40,6 +46,7 @@ GUARDED = [
     if method != "HEAD"
 ]
 """Every route of the application except the page's static files, which hold no data of the table."""
+TODAY_S = 1_780_000_000.0
 NAMES = [f"{method} {route.path}" for route, method in GUARDED]
 PRIVATE = [each for each in GUARDED if each[0].role > Role.NOBODY]
 every_route = pytest.mark.parametrize(("route", "method"), GUARDED, ids=NAMES)
@@ -70,12 +77,14 @@ def test_without_a_session_every_request_is_refused(route: Guarded, method: str)
 @every_private_route
 @pytest.mark.parametrize("way", ["cookie", "bearer"])
 def test_a_forged_or_expired_token_is_refused(route: Guarded, method: str, way: str) -> None:
-    # All devices are in the list, with wrong tokens.
-    devices = PairedDevices(None, lambda: 0.0)
+    # All devices are in the list; the last one has been there for too long.
+    now_s = [TODAY_S - PAIRED_S - 1]
+    devices = PairedDevices(None, lambda: now_s[0])
     access = access_of(HOUSE, devices=devices)
+    _, old = access.pair(CODES[Role.OWN], "Eve", Role.OWN, "")
+    now_s[0] = TODAY_S
     of_others = Access(HOUSE, b"x" * 32, lambda: 0.0, lambda: 0.0, devices)
     _, theirs = of_others.pair(CODES[Role.OWN], "Eve", Role.OWN, "")
-    _, old = access_of(HOUSE, -SESSION_S - 1, devices).pair(CODES[Role.OWN], "Eve", Role.OWN, "")
     _, good = access.pair(CODES[Role.LOOK], "Ben", Role.OWN, "")
     payload, _, signature = good.rpartition(".")
     client = client_of(port_of(), access)
@@ -110,7 +119,7 @@ def test_a_request_from_another_site_is_refused(route: Guarded, method: str) -> 
 
 
 @every_route
-@pytest.mark.parametrize("policy", [AccessPolicy(), HOUSE], ids=["machine", "house"])
+@pytest.mark.parametrize("policy", [AccessPolicy(host_names_of("tablepi")), HOUSE], ids=["machine", "house"])
 def test_a_request_for_another_host_name_is_refused(route: Guarded, method: str, policy: AccessPolicy) -> None:
     client = client_of(port_of(), access_of(policy))
     strange = [
@@ -232,6 +241,54 @@ def test_codes_cannot_be_guessed_by_trial() -> None:
     assert client.post("/api/pair", json={"code": CODES[Role.OWN]}).status_code == 429
 
 
+def test_wrong_codes_of_others_never_lock_out_an_address_that_has_not_failed() -> None:
+    access = access_of(HOUSE)
+    statuses = Counter(status_of_pairing(access, f"10.0.{host >> 8}.{host & 255}", "0") for host in range(3000))
+    assert statuses == {403: 3000}
+    assert status_of_pairing(access, "192.168.1.9", "0") == 403
+    assert status_of_pairing(access, "192.168.1.9", CODES[Role.OWN]) == 200
+
+
+def test_guesses_are_bounded_however_many_addresses_make_them() -> None:
+    now_s = [0.0]
+    access = Access(HOUSE, b"k" * 32, lambda: 0.0, lambda: now_s[0])
+    tries = 2 * ALL_FREE_FAILURES + 1000
+    statuses = Counter(
+        status_of_pairing(access, f"10.{at >> 16}.{at >> 8 & 255}.{at & 255}", "0") for at in range(tries)
+    )
+    assert statuses[403] == ALL_FREE_FAILURES + PAIRING_FROM_ALL.burst
+    now_s[0] = 3600.0
+    later = Counter(status_of_pairing(access, f"11.0.{at >> 8}.{at & 255}", "0") for at in range(100))
+    assert later[403] == PAIRING_FROM_ALL.burst, "in an hour no more than twice as many come back"
+
+
+def test_an_address_that_fails_again_and_again_falls_among_the_others_that_do() -> None:
+    now_s = [0.0]
+    access = Access(HOUSE, b"k" * 32, lambda: 0.0, lambda: now_s[0])
+    got = []
+    for _ in range(FREE_FAILURES + int(PAIRING_FROM_ALL.burst) + 3):
+        got.append(status_of_pairing(access, "10.0.0.1", "0"))
+        now_s[0] += 0.01
+        access._tries = RateLimiter(RateLimit(1, 1), lambda: 0.0)
+    assert Counter(got) == {403: FREE_FAILURES + PAIRING_FROM_ALL.burst, 429: 3}
+    assert status_of_pairing(access, "10.0.0.2", CODES[Role.PLAY]) == 200
+
+
+def test_ipv6_addresses_of_one_network_count_as_one() -> None:
+    access = access_of(HOUSE)
+    got = [status_of_pairing(access, f"2001:db8::{host:x}", "0") for host in range(8)]
+    assert got == [403] * int(PAIRING_FROM_ONE.burst) + [429] * 3
+    assert status_of_pairing(access, "2001:db8:0:1::1", "0") == 403
+
+
+def status_of_pairing(access: Access, client: str, code: str) -> int:
+    try:
+        access.pair(code, "Ben", Role.OWN, client)
+    except HTTPException as error:
+        return error.status_code
+    return 200
+
+
 @pytest.mark.parametrize("code", ["", "٣٠٠٠٠٠٠٠", "x" * 40, "30000001", "3000000"])
 def test_a_wrong_code_is_refused(code: str) -> None:
     assert client_of(port_of(), access_of(HOUSE)).post("/api/pair", json={"code": code}).status_code == 403
@@ -244,6 +301,24 @@ def test_too_many_commands_are_refused() -> None:
     headers = {"X-CSRF-Token": client.get("/api/session").json()["csrf"]}
     got = [client.post("/api/commands", json={"command": "hint"}, headers=headers).status_code for _ in range(22)]
     assert got == [200] * 20 + [429] * 2
+
+
+@pytest.mark.parametrize(("role", "expected"), [(Role.PLAY, 429), (Role.LOOK, 429), (Role.OWN, 200)])
+def test_what_a_device_reads_is_limited_but_not_for_the_owner(role: Role, expected: int) -> None:
+    client = client_of(port_of(), access_of(HOUSE))
+    paired(client, role)
+    got = [client.get("/api/session").status_code for _ in range(int(READS.burst) + 1)]
+    assert got == [200] * int(READS.burst) + [expected]
+
+
+def test_requests_without_a_device_are_limited_by_address_and_cost_nothing_more() -> None:
+    access = access_of(HOUSE)
+    client = client_of(port_of(), access)
+    answers = [client.get("/pair") for _ in range(int(STRANGERS.burst) + 1)]
+    assert [answer.status_code for answer in answers[-2:]] == [200, 429]
+    assert answers[-1].content == b""
+    _, token = access.pair(CODES[Role.LOOK], "Ben", Role.LOOK, "192.168.1.9")
+    assert client.get("/api/session", headers={"Authorization": f"Bearer {token}"}).status_code == 200
 
 
 def test_a_rate_limit_recovers() -> None:

@@ -19,7 +19,7 @@ from referee.errors import PageError
 from referee.web import api
 from referee.web.access import Role
 from referee.web.api import PageServices
-from referee.web.devices import MOST_DEVICES, PairedDevices
+from referee.web.devices import MOST_DEVICES, PAIRED_S, PairedDevices
 from referee.web.options import PageOptions
 from referee.web.server import open_page
 from tests.commands import runner_in
@@ -125,6 +125,52 @@ def test_the_number_of_devices_is_limited() -> None:
     for number in range(MOST_DEVICES + 3):
         devices.add(str(number), Role.LOOK)
     assert len(devices.all()) == MOST_DEVICES
+
+
+def test_a_new_device_never_takes_the_place_of_an_owners() -> None:
+    now_s = [0.0]
+    devices = PairedDevices(None, lambda: now_s[0])
+    owner = devices.add("Ann", Role.OWN)
+    assert owner is not None
+    for number in range(MOST_DEVICES + 3):
+        now_s[0] += 1
+        devices.add(str(number), Role.PLAY)
+    assert (devices.find(owner.id), len(devices.all())) == (owner, MOST_DEVICES)
+
+
+def test_a_device_is_not_paired_if_every_place_is_an_owners() -> None:
+    devices = listed()
+    for number in range(MOST_DEVICES):
+        assert devices.add(str(number), Role.OWN) is not None
+    client = client_of(port_of(), access_of(HOUSE, devices=devices))
+    refused = client.post("/api/pair", json={"code": CODES[Role.OWN]})
+    assert (refused.status_code, "Unpair one" in refused.json()["words"]) == (503, True)
+
+
+@pytest.mark.parametrize("restarts", [True, False])
+def test_a_clock_that_jumps_from_1970_to_now_unpairs_nobody(restarts: bool, tmp_path: Path) -> None:
+    path, now_s = tmp_path / "devices", [40.0]
+    devices = PairedDevices(path, lambda: now_s[0])
+    ben = devices.add("Ben", Role.LOOK)
+    assert ben is not None
+    now_s[0] = 1_780_000_000.0
+    if restarts:
+        devices = PairedDevices(path, lambda: now_s[0])
+    assert devices.find(ben.id) is not None
+    devices.note_seen(ben.id)
+    devices.save_seen_times()
+    assert [device.paired_s for device in devices.all()] == [now_s[0]]
+    now_s[0] += PAIRED_S + 1
+    assert devices.find(ben.id) is None
+
+
+def test_the_reason_why_a_device_cannot_be_kept_names_no_path(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    access = access_of(HOUSE, devices=listed(folder / "devices"))
+    folder.rmdir()
+    refused = client_of(port_of(), access).post("/api/pair", json={"code": CODES[Role.LOOK]})
+    assert (refused.status_code, str(tmp_path) in refused.text) == (503, False)
 
 
 def test_the_owner_changes_a_role_and_unpairs_on_the_page() -> None:

@@ -1,0 +1,173 @@
+"""Connections on a real socket: slow ones are closed, crowds displace themselves, devices keep their places."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import resource
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+import pytest
+
+from referee.web.access import Role
+from referee.web.connections import RESERVED_FILES, ConnectionLimits
+from referee.web.options import PageOptions
+from referee.web.server import OpenPage, open_page
+from tests.guard import GUARD_S
+from tests.referee.web.page_table import port_of
+
+LIMITS = ConnectionLimits(strangers=8, others=8, owners=8, of_address=6, of_device=3, head_s=GUARD_S, whole_s=GUARD_S)
+
+
+class Device:
+    """A device with one connection that stays open; without a token, the browser at the machine itself."""
+
+    def __init__(self, address: str, token: str) -> None:
+        self._viewer = http.client.HTTPConnection(address, timeout=GUARD_S)
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+
+    def ask(self) -> int:
+        """Ask for the session; returns the answer's status."""
+        self._viewer.request("GET", "/api/session", headers=self._headers)
+        answer = self._viewer.getresponse()
+        answer.read()
+        return answer.status
+
+    def asks_on_the_same_connection(self) -> bool:
+        before = self._viewer.sock
+        return self.ask() == 200 and self._viewer.sock is before
+
+    def was_closed(self) -> bool:
+        return was_closed(self._viewer.sock)
+
+    def close(self) -> None:
+        self._viewer.close()
+
+
+class Served:
+    """A page, and what connects to it; all of it is closed at the end."""
+
+    def __init__(self, page: OpenPage, stack: ExitStack) -> None:
+        self._stack = stack
+        self._codes = page.codes
+        self._address = urlsplit(page.address).netloc
+        self.host, self.port = urlsplit(page.address).hostname or "", urlsplit(page.address).port or 0
+
+    def connect(self, sent: bytes = b"") -> socket.socket:
+        """Open a connection and send something."""
+        connection = self._stack.enter_context(socket.create_connection((self.host, self.port), GUARD_S))
+        connection.sendall(sent)
+        return connection
+
+    def device(self, token: str = "") -> Device:
+        return self._stack.enter_context(closing(Device(self._address, token)))
+
+    def token(self, role: Role) -> str:
+        """Pair a device."""
+        with closing(http.client.HTTPConnection(self._address, timeout=GUARD_S)) as viewer:
+            body = json.dumps({"code": self._codes[Role.OWN], "role": role.name.lower()})
+            viewer.request("POST", "/api/pair", body, {"Content-Type": "application/json"})
+            return str(json.loads(viewer.getresponse().read())["token"])
+
+
+@contextmanager
+def served(limits: ConnectionLimits, address: str | None = "127.0.0.1") -> Iterator[Served]:
+    said: list[str] = []
+    with ExitStack() as stack, open_page(port_of(), PageOptions(address), said.append, limits) as page:
+        yield Served(page, stack)
+    assert said == []
+
+
+def was_closed(connection: socket.socket) -> bool:
+    """Whether the other side closed without an answer; waits for it."""
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"GET / HTTP/1.1\r\nHos",
+        b"GET /pair HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET / HT",
+        b"GET /pair HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\nx",
+    ],
+    ids=["silent", "half a head", "half a second head", "half a body"],
+)
+def test_a_connection_without_a_whole_request_is_closed(sent: bytes) -> None:
+    with served(replace(LIMITS, head_s=0.1)) as page:
+        connection = page.connect(sent)
+        while connection.recv(4096):
+            pass
+
+
+def test_a_dripping_head_does_not_gain_time() -> None:
+    with served(replace(LIMITS, head_s=0.2)) as page:
+        connection = page.connect(b"GET / HTTP/1.1\r\nX: ")
+        connection.settimeout(0.02)
+        is_closed = False
+        while not is_closed:
+            try:
+                connection.sendall(b"x")
+                is_closed = connection.recv(1) == b""
+            except TimeoutError:
+                continue
+            except (ConnectionResetError, BrokenPipeError):
+                is_closed = True
+
+
+def test_an_answer_that_is_not_read_is_cut_off() -> None:
+    with served(replace(LIMITS, whole_s=0.1)) as page:
+        connection = page.connect()
+        many = b"GET /static/icon-512.png HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 200
+
+        def ask_for_ever() -> None:
+            while True:
+                connection.sendall(many)
+
+        with pytest.raises(OSError, match=r"reset|[Bb]roken pipe"):
+            ask_for_ever()
+
+
+def test_a_crowd_of_one_address_displaces_itself_and_no_device() -> None:
+    with served(LIMITS) as page:
+        owner, guest = page.device(page.token(Role.OWN)), page.device(page.token(Role.LOOK))
+        assert [owner.ask(), guest.ask()] == [200, 200]
+        crowd = [page.connect() for _ in range(LIMITS.of_address + 4)]
+        assert all(was_closed(each) for each in crowd[:4])
+        assert [owner.asks_on_the_same_connection(), guest.asks_on_the_same_connection()] == [True, True]
+        assert page.device(page.token(Role.OWN)).ask() == 200, "a new connection is heard too"
+
+
+def test_a_device_with_many_connections_displaces_its_own() -> None:
+    with served(LIMITS) as page:
+        token = page.token(Role.PLAY)
+        owner, other = page.device(page.token(Role.OWN)), page.device(page.token(Role.PLAY))
+        crowd = [page.device(token) for _ in range(LIMITS.of_device + 1)]
+        assert [each.ask() for each in (owner, other, *crowd)] == [200] * (2 + len(crowd))
+        assert crowd[0].was_closed()
+        assert [owner.asks_on_the_same_connection(), other.asks_on_the_same_connection()] == [True, True]
+
+
+def test_at_the_machine_itself_everybody_shares_the_owners_places() -> None:
+    with served(LIMITS, None) as page:
+        viewers = [page.device() for _ in range(LIMITS.owners)]
+        assert [each.ask() for each in viewers] == [200] * len(viewers)
+        assert all(each.asks_on_the_same_connection() for each in viewers)
+
+
+@pytest.mark.parametrize("files", [16, 64, 256, 512, 1024, 4096, resource.RLIM_INFINITY])
+def test_the_page_leaves_files_to_the_referee(files: int) -> None:
+    limits = ConnectionLimits.within(files)
+    whole = limits.strangers + limits.others + limits.owners
+    assert min(limits.strangers, limits.others, limits.owners) >= 1
+    if files == resource.RLIM_INFINITY or files >= 1024:
+        assert limits == ConnectionLimits()
+    if files >= 256:
+        assert whole <= files - min(RESERVED_FILES, files // 2)
