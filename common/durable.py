@@ -48,6 +48,12 @@ def write_durably(path: Path, data: str | bytes, *, private: bool = False) -> No
     sync_folder(target.parent)
 
 
+def sync_file(path: Path) -> None:
+    """Sync a file's content to the disk. Raises OSError."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
 def sync_folder(folder: Path) -> None:
     """Sync a folder to the disk, so that the names of new files survive a power cut. Raises OSError."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -25,8 +25,8 @@ from firmware_bridge.ports.serial_ports import SerialPort, serial_ports
 from hardware.pins import probe
 from referee.errors import BrokerError, ConfigError, JournalBusyError, JournalError, JournalMissingError
 from referee.hints.opponent import check_side
-from referee.journal.database import lock_holder
 from referee.journal.journal import Journal
+from referee.journal.lock import lock_holder
 from referee.mqtt.options import MqttOptions, mqtt_options
 from referee.settings.configuration import Configuration
 from referee.settings.conversions import pins, sensor_pins, table_options

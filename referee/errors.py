@@ -72,7 +72,7 @@ class JournalNewerError(JournalError):
 
 
 class JournalBusyError(JournalError):
-    """Another process has the journal open for writing; the message says which, where and since when."""
+    """Another process has the journal open for writing; the message says which."""
 
 
 class JournalFullError(JournalError):
@@ -81,6 +81,10 @@ class JournalFullError(JournalError):
 
 class JournalFailedError(JournalError):
     """The disk failed to read or write the journal."""
+
+
+class JournalDisplacedError(JournalError):
+    """The journal was removed, replaced or overwritten while it was open; the next attempt writes it elsewhere."""
 
 
 class JournalReadOnlyError(JournalError):

@@ -78,7 +78,10 @@ class CommandContext:
         limits = evidence_limits(settings)
         if create:
             settings.path.parent.mkdir(parents=True, exist_ok=True)
-        return Journal.open(settings.path, wall_clock=utc_now, limits=limits, read_only=read_only, create=create)
+        journal = Journal.open(settings.path, wall_clock=utc_now, limits=limits, read_only=read_only, create=create)
+        if journal.remark:
+            say(journal.remark, as_error=True)
+        return journal
 
     def other_journal(self, path: Path) -> str:
         """Return a journal's path as typed in a shell; empty if a command without ``--journal`` uses it anyway."""

@@ -14,7 +14,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Self
 
-from common.durable import sync_folder
+from common.durable import sync_file, sync_folder
 from referee.errors import (
     JournalBusyError,
     JournalError,
@@ -25,7 +25,9 @@ from referee.errors import (
     JournalUnreadableError,
 )
 from referee.journal import database
-from referee.journal.database import WriterLock, journal_faults, lock_holder, log_path
+from referee.journal.database import journal_faults
+from referee.journal.lock import WriterLock, lock_holder
+from referee.journal.log import log_path, read_log, with_log
 
 FOLDER = "backups"
 """The folder for daily copies, beside the journal."""
@@ -38,12 +40,12 @@ _CHECK_EVERY_S = 3600.0
 """How often, in seconds, to check whether a new day has begun."""
 
 
-def back_up(journal: Path, target: Path) -> None:
+def back_up(journal: Path, target: Path, lock: WriterLock | None = None) -> None:
     """Copy a journal into a single file; the journal may be written meanwhile.
 
-    ``target`` is replaced only after the copy has been checked and synced to the disk. Raises JournalMissingError,
-    JournalUnreadableError, JournalNewerError, JournalFullError, JournalReadOnlyError, JournalFailedError or
-    JournalError.
+    ``target`` is replaced only after the copy has been checked and synced to the disk; ``lock`` is extended to it.
+    Raises JournalMissingError, JournalUnreadableError, JournalNewerError, JournalFullError, JournalReadOnlyError,
+    JournalFailedError or JournalError.
     """
     if not journal.is_file():
         raise JournalMissingError(f"there is no journal {journal} to copy")
@@ -57,13 +59,18 @@ def back_up(journal: Path, target: Path) -> None:
             except sqlite3.OperationalError as error:
                 if not database.is_without_index(error):
                     raise
-                copy_with_log(journal, draft)
+                draft.write_bytes(read_with_log(journal))
                 return
-            with _copy_faults(target), closing(sqlite3.connect(draft)) as copied:
-                source.backup(copied)
+            copy_connection(source, draft, target)
 
     with journal_faults(journal):
-        _replace(target, write)
+        replace(target, write, lock=lock)
+
+
+def copy_connection(source: sqlite3.Connection, draft: Path, target: Path) -> None:
+    """Copy an open journal into ``draft``; errors in writing it name ``target``. Raises sqlite3.Error, JournalError."""
+    with _copy_faults(target), closing(sqlite3.connect(draft)) as copied:
+        source.backup(copied)
 
 
 def drop_log(journal: Path) -> None:
@@ -94,26 +101,33 @@ def restore(backup: Path, journal: Path, now: datetime) -> Path | None:
     if holder is not None:
         raise JournalBusyError(f"{backup} is in use by {holder}; stop that one, or copy it with `./run games backup`")
     kept = target.with_name(f"{target.stem}-before-{now:%Y%m%d-%H%M%S}{target.suffix}")
-    lock = WriterLock(journal, now)
+    lock = WriterLock(journal)
     try:
         with journal_faults(backup):
-            return _replace(target, lambda draft: copy_with_log(backup, draft), keep_as=kept)
+            return replace(target, lambda draft: draft.write_bytes(read_with_log(backup)), keep_as=kept, lock=lock)
     except JournalUnreadableError as error:
         raise JournalUnreadableError(
             f"{backup} is damaged or not a copy of a journal; name one that `./run games backup` made"
         ) from error
     finally:
+        with suppress(OSError):
+            if not target.stat().st_size:
+                # Locking a missing journal made it.
+                target.unlink()
         lock.release()
 
 
-def copy_with_log(journal: Path, copy: Path) -> None:
-    """Copy a journal that nobody writes, with its log, without writing beside it; raises JournalError."""
+def read_with_log(journal: Path) -> bytes:
+    """Return the bytes of a journal that nobody writes, with its log in it; raises JournalError.
+
+    It needs no room on any disk.
+    """
     try:
-        shutil.copyfile(journal, copy)
-        if log_path(journal).exists():
-            shutil.copyfile(log_path(journal), log_path(copy))
+        content = journal.read_bytes()
+        log = read_log(log_path(journal).read_bytes()) if log_path(journal).exists() else None
     except OSError as error:
-        raise JournalError(f"{journal} can't be copied to {copy.parent}: {error.strerror}") from error
+        raise JournalError(f"{journal} can't be read: {error.strerror}") from error
+    return content if log is None else with_log(content, log.page_bytes, log.read)
 
 
 @contextmanager
@@ -132,10 +146,13 @@ def _copy_faults(target: Path) -> Iterator[None]:
         raise
 
 
-def _replace(target: Path, write: Callable[[Path], None], keep_as: Path | None = None) -> Path | None:
+def replace(
+    target: Path, write: Callable[[Path], object], keep_as: Path | None = None, lock: WriterLock | None = None
+) -> Path | None:
     """Let ``write`` write a database beside ``target``, check it, and rename it; raises sqlite3.Error or JournalError.
 
-    An existing ``target`` is kept as ``keep_as``; returns that path, ``None`` if there was no target.
+    An existing ``target`` is kept as ``keep_as``; returns that path, ``None`` if there was no target. ``lock`` is
+    extended to the new file before it gets its name.
     """
     draft = target.with_name(f".{target.name}.draft")
     kept = None
@@ -146,15 +163,18 @@ def _replace(target: Path, write: Callable[[Path], None], keep_as: Path | None =
             # Without a log file beside it, so that it can be moved as a single file.
             written.execute("PRAGMA journal_mode = DELETE")
             _check(written)
-        with draft.open("rb") as file:
-            os.fsync(file.fileno())
+        sync_file(draft)
         if keep_as is not None:
             kept = _keep(target, keep_as)
+        if lock is not None:
+            lock.extend_to(draft)
         draft.replace(target)
         sync_folder(target.parent)
     except JournalError:
         raise
     except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise JournalFullError(f"no room on the disk for the copy {target}: free some space") from error
         raise JournalReadOnlyError(f"the copy {target} can't be written: {error.strerror}") from error
     finally:
         with suppress(OSError):
@@ -182,10 +202,10 @@ def _keep(journal: Path, kept: Path) -> Path | None:
     A log whose journal is missing is moved too, because SQLite would merge it into the next one. Returns ``kept``,
     ``None`` if there is no journal.
     """
-    is_there = journal.exists()
+    is_there = journal.exists() and journal.stat().st_size > 0
     if is_there:
         _give_second_name(journal, kept)
-    for ending in _LOG_FILES:
+    for ending in (*_LOG_FILES, database.LAST_RECORDED):
         log = journal.with_name(journal.name + ending)
         if log.exists():
             log.replace(kept.with_name(kept.name + ending))
@@ -202,8 +222,7 @@ def _give_second_name(journal: Path, kept: Path) -> None:
         if error.errno not in _NO_LINKS:
             raise
         shutil.copy2(journal, kept)
-        with kept.open("rb") as copied:
-            os.fsync(copied.fileno())
+        sync_file(kept)
 
 
 class DailyBackups:

@@ -28,6 +28,8 @@ class BufferedJournal(Closeable):
         self._written = journal.last_number
         self._caught_up = 0
         self._game = journal.latest_game() or 0
+        if journal.remark:
+            say(journal.remark)
         self.trouble: JournalError | None = None
         """Why the file cannot be written; ``None`` if it can."""
 
@@ -53,7 +55,9 @@ class BufferedJournal(Closeable):
 
     def retry(self) -> bool:
         """Try to write the events that are only in memory; returns whether everything is on the disk now."""
+        path = self.journal.path
         try:
+            self.journal.keep_in_place()
             while self._pending:
                 event, evidence = self._pending[0]
                 self._written = self.journal.append(event, evidence)
@@ -69,6 +73,10 @@ class BufferedJournal(Closeable):
             self.trouble = None
             events = counted(self._caught_up, "event")
             self._say(f"The journal can be written again. What was only in memory is now in it: {events}.")
+            if self.journal.path != path:
+                self._say(
+                    f"The game goes on in {self.journal.path}. The file that took the journal's name is unchanged."
+                )
         return True
 
     def events(self, game: int | None = None) -> list[tuple[int, Event]]:
@@ -87,7 +95,8 @@ class BufferedJournal(Closeable):
 
     def close(self) -> None:
         """Try once more to write everything, report what is lost if that fails, and close the file."""
-        if not self.retry():
+        # The first attempt only says that the file is no longer in its place.
+        if not self.retry() and not self.retry():
             self._say(
                 f"{counted(len(self._pending), 'event')} could not be saved, since the journal can't be written: "
                 f"{self.trouble}"

@@ -1,17 +1,15 @@
-"""The journal's file: tables, schema versions and upgrades, SQLite's errors, and the writer's lock."""
+"""The journal's file: tables, schema versions and upgrades, and SQLite's errors."""
 
 from __future__ import annotations
 
-import errno
-import fcntl
-import os
-import socket
+import json
+import shutil
 import sqlite3
-import time
+import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from datetime import datetime
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from referee.errors import (
     JournalBusyError,
@@ -57,19 +55,43 @@ CREATE INDEX evidence_kept ON evidence (number) WHERE content IS NOT NULL;
 _MORE_KINDS = ""
 """The tables are unchanged, but programs of the previous version can't read the new kinds of event."""
 
-MIGRATIONS: tuple[str, ...] = (_FIRST_TABLES, _MORE_KINDS, _MORE_KINDS)
+_CHECKSUMS = "ALTER TABLE event ADD COLUMN checksum INTEGER;"
+"""Events that an earlier version recorded have none."""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST_TABLES, _MORE_KINDS, _MORE_KINDS, _CHECKSUMS)
 """``MIGRATIONS[n]`` upgrades version ``n`` to ``n + 1``; version 0 is an empty file."""
+
+
+COLUMNS = "number, game, kind, data, frame_time_s, wall_time, checksum"
+"""The columns of an event's row."""
+
+LAST_NUMBER = 2**53
+"""No event has a higher number: JSON could not hold it, and SQLite would invent one after 2^63 - 1."""
+
+LAST_RECORDED = "-last"
+"""The ending of the file that names the last recorded event, while a journal is open for writing."""
+
+Row = tuple[int, int, str, str, float | None, str]
+"""An event's number, game, kind, data, frame time and wall time."""
+
+
+def checksum_of(row: Row) -> int:
+    """Return the checksum of an event: CRC-32 of its columns as a JSON array."""
+    return zlib.crc32(json.dumps(row).encode())
+
+
+def check_row(row: Sequence[Any]) -> int:
+    """Compare an event's ``COLUMNS`` with their checksum and return its number; raises JournalUnreadableError."""
+    *columns, checksum = row
+    number, *_ = columns
+    if checksum is not None and checksum != checksum_of(tuple(columns)):
+        raise JournalUnreadableError(f"event {number} is not as it was recorded; the journal is damaged")
+    return int(number)
 
 
 def connect(target: str) -> sqlite3.Connection:
     """Open SQLite in autocommit mode, so that it begins no transactions by itself."""
     return sqlite3.connect(target, uri=True, isolation_level=None, timeout=2.0)
-
-
-def log_path(journal: Path) -> Path:
-    """Return the path of a journal's log; SQLite keeps it beside the file itself, not beside a link to it."""
-    file = journal.resolve()
-    return file.with_name(file.name + "-wal")
 
 
 def version_of(connection: sqlite3.Connection) -> int:
@@ -155,13 +177,28 @@ def primary_code(error: sqlite3.Error) -> int:
 
 
 def is_without_index(error: sqlite3.Error) -> bool:
-    """Whether SQLite can't read a journal because it can't make the log's index beside it, as on a read-only disk."""
-    return primary_code(error) == sqlite3.SQLITE_CANTOPEN
+    """Whether SQLite can't read a journal because it can't make the log's index: on a read-only or full disk."""
+    return (
+        primary_code(error) == sqlite3.SQLITE_CANTOPEN
+        or getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHMSIZE
+    )
+
+
+_NO_ROOM_BYTES = 64 * 1024
+"""With less free space SQLite can't make its smallest files, the log's index of 32 KiB among them."""
+
+
+def _is_full(path: Path) -> bool:
+    """Whether the disk of a journal has no room, whatever SQLite calls that."""
+    try:
+        return shutil.disk_usage(path.parent).free < _NO_ROOM_BYTES
+    except OSError:
+        return False
 
 
 def _translate(error: sqlite3.Error, path: Path) -> JournalError:
     code = primary_code(error)
-    if code == sqlite3.SQLITE_FULL:
+    if code == sqlite3.SQLITE_FULL or (code in {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN} and _is_full(path)):
         return JournalFullError(
             f"no room on the disk for the journal {path}: free some space (the referee goes on once there is room)"
         )
@@ -197,82 +234,3 @@ def journal_faults(path: Path) -> Iterator[None]:
         if str(path) in str(error):
             raise
         raise type(error)(f"cannot use the journal {path}: {error}") from error
-
-
-def lock_path(journal: Path) -> Path:
-    """Return the path of a journal's lock file: beside the file itself, so that a link to it leads to the same lock."""
-    # Unlike Path.resolve, this raises nothing for a link to itself.
-    return Path(os.path.realpath(journal) + ".lock")
-
-
-_ASKING_S = 0.02
-"""How long to wait, in seconds, for those who only ask who holds a lock; they have it for far less."""
-
-
-def _lock(descriptor: int) -> None:
-    """Lock a file for writing; raises OSError if another process holds the lock."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        time.sleep(_ASKING_S)
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-class WriterLock:
-    """The exclusive right to write one journal, held until ``release``."""
-
-    def __init__(self, journal: Path, now: datetime) -> None:
-        """Acquire the lock; raises JournalBusyError that names the holder, or JournalReadOnlyError."""
-        path = lock_path(journal)
-        try:
-            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        except OSError as error:
-            if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT}:
-                raise JournalReadOnlyError(
-                    f"cannot write in {path.parent} ({error.strerror}); give a --journal in a folder you may write"
-                ) from error
-            raise JournalError(f"cannot open the journal's lock {path}: {error.strerror}") from error
-        try:
-            _lock(self._descriptor)
-        except OSError as error:
-            os.close(self._descriptor)
-            raise JournalBusyError(
-                f"the journal {journal} is in use by {_holder_in(path)}; stop that one, or give another --journal"
-            ) from error
-        text = f"process {os.getpid()} on {socket.gethostname()} since {now.isoformat(timespec='seconds')}\n"
-        try:
-            os.ftruncate(self._descriptor, 0)
-            os.pwrite(self._descriptor, text.encode("utf-8"), 0)
-        except OSError as error:
-            # the lock itself is held; without disk space only the holder's name is missing
-            if error.errno != errno.ENOSPC:
-                os.close(self._descriptor)
-                raise JournalError(f"cannot write the journal's lock {path}: {error.strerror}") from error
-
-    def release(self) -> None:
-        """Release the lock."""
-        # the file stays: removing it would let two processes hold locks on two files of the same name
-        with suppress(OSError):
-            # on a disk that can't be written any more the holder's name stays, but not the lock
-            os.ftruncate(self._descriptor, 0)
-        os.close(self._descriptor)
-
-
-def lock_holder(journal: Path) -> str | None:
-    """Name the process that writes the journal now, or ``None``."""
-    try:
-        descriptor = os.open(lock_path(journal), os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return _holder_in(lock_path(journal))
-    else:
-        return None
-    finally:
-        os.close(descriptor)
-
-
-def _holder_in(lock: Path) -> str:
-    return lock.read_text(encoding="utf-8", errors="replace").strip() or "an unnamed process"

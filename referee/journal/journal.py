@@ -5,25 +5,27 @@ from __future__ import annotations
 import dataclasses
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 from common.closeable import Closeable
 from common.durable import sync_folder
+from common.phrases import counted
 from referee.errors import (
     EventError,
+    JournalDisplacedError,
+    JournalError,
     JournalFailedError,
     JournalMissingError,
     JournalReadOnlyError,
     JournalUnreadableError,
 )
 from referee.journal import database
-from referee.journal.backups import back_up, copy_with_log, drop_log
-from referee.journal.database import WriterLock, connect, journal_faults, log_path
+from referee.journal.backups import back_up, copy_connection, drop_log, read_with_log, replace
+from referee.journal.database import COLUMNS, LAST_NUMBER, check_row, checksum_of, connect, journal_faults
 from referee.journal.events import (
     REQUEST,
     STATE_CHANGING,
@@ -36,6 +38,9 @@ from referee.journal.events import (
     decode,
     encode,
 )
+from referee.journal.lock import WriterLock
+from referee.journal.log import log_path
+from referee.journal.recovery import LastRecorded, close_unmerged, file_stamp, recover
 
 WallClock = Callable[[], datetime]
 Connect = Callable[[str], sqlite3.Connection]
@@ -43,6 +48,13 @@ SyncFolder = Callable[[Path], None]
 
 MEMORY = Path(":memory:")
 """The path of a journal kept in memory, which is lost on closing."""
+
+_LEAST_BYTES = 512
+"""The smallest page of an SQLite database."""
+
+_KEPT_BYTES = "SELECT coalesce(sum(size_bytes), 0) FROM evidence WHERE content IS NOT NULL"
+
+_REMOVED, _REPLACED, _OVERWRITTEN = "removed", "replaced by another file", "overwritten"
 
 _REQUESTS_AMONG = 5000
 """How many of the newest events are searched for the request id of a repeated command: many evenings."""
@@ -80,21 +92,29 @@ class Journal(Closeable):
         wall_clock: WallClock,
         limits: EvidenceLimits | None,
         lock: WriterLock | None,
-        reopen: Callable[[], sqlite3.Connection] | None = None,
+        reopen: Callable[[Path], sqlite3.Connection] | None = None,
+        remark: str = "",
     ) -> None:
-        """Wrap an open connection; callers use ``open`` or ``in_memory``. ``reopen`` opens the same file again."""
+        """Wrap an open connection; callers use ``open`` or ``in_memory``. ``reopen`` opens a file for writing."""
         self.path = path
+        self.remark = remark
+        """What a person must know about the opening, such as lost events; usually empty."""
         self._connection = connection
         self._reopen = reopen
         self._has_failed = False
         self._is_cut_off = False
+        self._displaced = ""
         self._wall_clock = wall_clock
         self._limits = limits or EvidenceLimits()
         self._lock = lock
         self._game = self.latest_game() or 0
-        self._kept_bytes: int = self._value(
-            "SELECT coalesce(sum(size_bytes), 0) FROM evidence WHERE content IS NOT NULL"
-        )
+        self._kept_bytes: int = self._value(_KEPT_BYTES)
+        self._newest_game: list[database.Row] = []
+        if lock is not None:
+            rows = self._rows(f"SELECT {COLUMNS} FROM event WHERE game = ? ORDER BY number", self._game)
+            self._newest_game = [tuple(columns) for *columns, _ in rows]
+        self._last_recorded: LastRecorded | None = None
+        self._begin_recorded()
 
     def _rows(self, query: str, *arguments: object) -> list[Any]:
         with journal_faults(self.path):
@@ -138,18 +158,20 @@ class Journal(Closeable):
         if not path.parent.is_dir():
             raise JournalReadOnlyError(f"there is no folder {path.parent} for the journal; make it first")
         with ExitStack() as on_failure:
-            lock = WriterLock(path, wall_clock())
+            lock = WriterLock(path)
             on_failure.callback(lock.release)
+            remark = recover(path, wall_clock(), lock)
 
-            def reopen(mode: str = "rw") -> sqlite3.Connection:
+            def reopen(file: Path, mode: str = "rw") -> sqlite3.Connection:
                 # In a power cut, a card may corrupt data next to the bytes it was writing. With psow=0, SQLite starts
                 # each transaction in a new block of the log, so that committed transactions share no block with it.
-                return connect(f"{path.absolute().as_uri()}?mode={mode}&psow=0")
+                return connect(f"{file.absolute().as_uri()}?mode={mode}&psow=0")
 
             with journal_faults(path):
-                connection = reopen("rwc")
+                connection = reopen(path, "rwc")
                 on_failure.callback(connection.close)
                 version = database.version_of(connection)
+                cls._check_beginning(path, version)
                 if 0 < version < len(database.MIGRATIONS):
                     # Keep the file as it was, for owners who go back to the previous version.
                     back_up(path, path.with_name(f"{path.stem}-version-{version}{path.suffix}"))
@@ -159,9 +181,20 @@ class Journal(Closeable):
                     sync_folder(path.parent)
                 except OSError as error:
                     raise JournalFailedError(f"the journal {path} failed: {error.strerror}") from error
-                journal = cls(path, connection, wall_clock, limits, lock, reopen)
+                journal = cls(path, connection, wall_clock, limits, lock, reopen, remark)
             on_failure.pop_all()
+        if remark and journal.latest_game() is not None:
+            # Said again whenever the game is shown; if the disk is full, it was said once.
+            with suppress(JournalError):
+                journal.append(Event(EventKind.NOTE, {"sentence": remark}))
         return journal
+
+    @staticmethod
+    def _check_beginning(path: Path, version: int) -> None:
+        """Refuse a file of a few bytes, which SQLite takes for an empty database."""
+        size = path.stat().st_size
+        if version == 0 and 0 < size < _LEAST_BYTES:
+            raise JournalUnreadableError(f"it is a file of {counted(size, 'byte')}, no journal. Give another --journal")
 
     @classmethod
     def in_memory(cls, *, wall_clock: WallClock, limits: EvidenceLimits | None = None) -> Self:
@@ -185,18 +218,19 @@ class Journal(Closeable):
             with ExitStack() as closed:
                 connection = connect(f"{path.absolute().as_uri()}?mode=ro" + ("" if has_log else "&immutable=1"))
                 closed.callback(connection.close)
-                copy: Path | None = None
                 try:
                     version = database.version_of(connection)
                 except sqlite3.OperationalError as error:
                     if not (has_log and database.is_without_index(error)):
                         raise
-                    copy = Path(closed.enter_context(TemporaryDirectory())) / path.name
-                    copy_with_log(path, copy)
-                    connection = closed.enter_context(closing(connect(str(copy))))
+                    connection = connect(str(MEMORY))
+                    closed.callback(connection.close)
+                    connection.deserialize(read_with_log(path))
                     version = database.version_of(connection)
                 database.check_version(version)
-                if version == len(database.MIGRATIONS) and copy is None:
+                cls._check_beginning(path, version)
+                if version == len(database.MIGRATIONS):
+                    # Copied into memory, it can be read without a log's index.
                     closed.pop_all()
                     return connection
                 with ExitStack() as on_failure:
@@ -223,30 +257,30 @@ class Journal(Closeable):
     def _record(self, entries: Iterable[tuple[Event, Sequence[Evidence]]]) -> list[int]:
         """Record events with their pictures in one transaction; returns their numbers."""
         game = self._game
-        rows = []
+        rows: list[tuple[database.Row, Sequence[Evidence]]] = []
         for given, evidence in entries:
             event = self.stamped(given)
             data = encode(event)
             game += event.kind == EventKind.NEW_GAME
             if game == 0:
                 raise EventError(f"a '{event.kind}' event came before any 'new game'; start a game first")
-            rows.append(((game, event.kind, data, event.frame_time_s, event.wall_time), evidence))
+            number = self._last + len(rows) + 1
+            if number > LAST_NUMBER:
+                raise JournalUnreadableError(
+                    f"the journal {self.path} is damaged: it has an event {self._last}, which no referee numbers so "
+                    "high. Keep a copy, and give another --journal"
+                )
+            time_s = None if event.frame_time_s is None else float(event.frame_time_s)
+            rows.append(((number, game, str(event.kind), data, time_s, event.wall_time), evidence))
         kept_bytes = self._kept_bytes
-        numbers: list[int] = []
-        if self._has_failed:
-            self._rewrite_file()
+        self.keep_in_place()
         with self._noting_failure():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 for row, evidence in rows:
-                    number: int = self._value(
-                        "INSERT INTO event (game, kind, data, frame_time_s, wall_time) VALUES (?, ?, ?, ?, ?) "
-                        "RETURNING number",
-                        *row,
-                    )
-                    numbers.append(number)
+                    _insert(self._connection, row)
                     for picture in evidence:
-                        kept_bytes += self._insert_picture(number, picture)
+                        kept_bytes += self._insert_picture(row[0], picture)
                 if kept_bytes > self._limits.total_bytes:
                     kept_bytes -= self._make_room(kept_bytes - self._limits.total_bytes)
                 self._connection.execute("COMMIT")
@@ -256,7 +290,26 @@ class Journal(Closeable):
                     self._connection.execute("ROLLBACK")
         self._game = game
         self._kept_bytes = kept_bytes
+        numbers = [row[0] for row, _ in rows]
+        self._newest_game = [row for row in (*self._newest_game, *(row for row, _ in rows)) if row[1] == game]
+        self._note_recorded()
         return numbers
+
+    @property
+    def _last(self) -> int:
+        """The number of the last event that this journal wrote or found, whatever its file holds now."""
+        return self._newest_game[-1][0] if self._newest_game else 0
+
+    def _begin_recorded(self) -> None:
+        if self._last_recorded is not None:
+            self._last_recorded.close()
+        self._last_recorded = None if self._lock is None else LastRecorded(self.path)
+        self._note_recorded()
+
+    def _note_recorded(self) -> None:
+        if self._last_recorded is not None:
+            self._last_recorded.note(self._last)
+            self._stamp = file_stamp(self.path)
 
     @contextmanager
     def _noting_failure(self) -> Iterator[None]:
@@ -267,20 +320,91 @@ class Journal(Closeable):
             self._has_failed = True
             raise
 
-    def _rewrite_file(self) -> None:
-        """Replace the file, after the disk failed to write it, with a complete copy; raises JournalError.
+    def keep_in_place(self) -> None:
+        """Check that the file is still where it was; raises JournalDisplacedError, once, if it is not.
+
+        The next call mends that, or an earlier failed write: all events are written to a file that can be used. It
+        raises JournalError if it can't be done.
+        """
+        if self._reopen is None or self._lock is None:
+            return
+        if self._has_failed or self._displaced == _REMOVED:
+            self._rewrite_file(self._lock)
+        elif self._displaced:
+            self._write_elsewhere(self._lock)
+        elif how := self._displacement(self._lock):
+            self._displaced = how
+            raise JournalDisplacedError(f"the journal {self.path} was {how} while the referee used it")
+
+    def _displacement(self, lock: WriterLock) -> str:
+        """Return what happened to the file, empty if it is in place."""
+        if not lock.is_in_place():
+            return _REPLACED if self.path.exists() else _REMOVED
+        if file_stamp(self.path) == self._stamp or self._holds_everything():
+            return ""
+        return _OVERWRITTEN
+
+    def _holds_everything(self) -> bool:
+        """Whether a new connection finds all events, whatever another program wrote into the file."""
+        assert self._reopen is not None
+        with suppress(JournalError), journal_faults(self.path), closing(self._reopen(self.path)) as other:
+            (finding,) = other.execute("PRAGMA integrity_check(1)").fetchone()
+            rows = other.execute(f"SELECT {COLUMNS} FROM event ORDER BY number").fetchall()
+            (kept_bytes,) = other.execute(_KEPT_BYTES).fetchone()
+            found = (finding, max(map(check_row, rows), default=0), kept_bytes)
+            if found == ("ok", self._last, self._kept_bytes):
+                self._stamp = file_stamp(self.path)
+                return True
+        return False
+
+    def _write_elsewhere(self, lock: WriterLock) -> None:
+        """Go on in a new file beside the one that replaced the journal, which is left as it is.
+
+        Of an overwritten journal only the newest game is left, in memory.
+        """
+        assert self._reopen is not None
+        old, now = self.path.resolve(), self._wall_clock()
+        new = old.with_name(f"{old.stem}-goes-on-{now:%Y%m%d-%H%M%S}{old.suffix}")
+        with journal_faults(new), ExitStack() as on_failure:
+            own = WriterLock(new)
+            on_failure.callback(own.release)
+            if self._displaced == _REPLACED:
+                replace(new, lambda draft: copy_connection(self._connection, draft, new), lock=own)
+                own.name_newest(new)
+            connection = self._reopen(new)
+            on_failure.callback(connection.close)
+            database.prepare(connection)
+            if self._displaced == _OVERWRITTEN:
+                connection.execute("BEGIN IMMEDIATE")
+                for row in self._newest_game:
+                    _insert(connection, row)
+                connection.execute("COMMIT")
+            on_failure.pop_all()
+        with suppress(JournalError, sqlite3.Error):
+            # Otherwise SQLite would merge the log into the other file.
+            close_unmerged(self._connection, old)
+        lock.release()
+        self.path, self._lock, self._connection, self._displaced = new, own, connection, ""
+        self._begin_recorded()
+
+    def _rewrite_file(self, lock: WriterLock) -> None:
+        """Write a complete copy to the journal's name, after a failed write or a removal; raises JournalError.
 
         Blocks that could not be written may stay unwritten: ext4 reports success when asked again, and after the next
         start reads zeros from them.
         """
-        if self._reopen is None:
-            return
         # Where the journal is a link, the file that it names.
         file = self.path.resolve()
-        back_up(file, file)
+        if self._displaced:
+            with journal_faults(file):
+                replace(file, lambda draft: copy_connection(self._connection, draft, file), lock=lock)
+            self._displaced, self._has_failed = "", True
+        else:
+            back_up(file, file, lock)
         with self._noting_failure():
             self._connection.close()
             self._is_cut_off = True
+            lock.name_newest(file)
             # The copy contains what is in the log, so a log that a power cut leaves behind changes nothing.
             try:
                 drop_log(file)
@@ -289,11 +413,12 @@ class Journal(Closeable):
                 self._connect_again()
             database.prepare(self._connection)
         self._has_failed = False
+        self._begin_recorded()
 
     def _connect_again(self) -> None:
         """Open the file again after it was closed to be replaced; raises sqlite3.Error while that is impossible."""
         if self._reopen is not None:
-            self._connection = self._reopen()
+            self._connection = self._reopen(self.path)
             self._is_cut_off = False
 
     def _insert_picture(self, event_number: int, picture: Evidence) -> int:
@@ -336,10 +461,9 @@ class Journal(Closeable):
     def events(self, game: int | None = None) -> list[tuple[int, Event]]:
         """List (number, event) pairs in order, of one game or of all."""
         where, arguments = ("", ()) if game is None else ("WHERE game = ?", (game,))
-        columns = "number, kind, data, frame_time_s, wall_time"
         with journal_faults(self.path):
-            rows = self._rows(f"SELECT {columns} FROM event {where} ORDER BY number", *arguments)
-            return [(number, decode(number, *row)) for number, *row in rows]
+            rows = self._rows(f"SELECT {COLUMNS} FROM event {where} ORDER BY number", *arguments)
+            return [(check_row(row), _event_of(row)) for row in rows]
 
     def games(self) -> list[GameSummary]:
         """List the journal's games, in the order in which they began.
@@ -410,10 +534,9 @@ class Journal(Closeable):
 
     def events_after(self, number: int, most: int) -> list[tuple[int, int, Event]]:
         """List (number, game, event) of at most ``most`` events after a number, in order."""
-        columns = "number, game, kind, data, frame_time_s, wall_time"
         with journal_faults(self.path):
-            rows = self._rows(f"SELECT {columns} FROM event WHERE number > ? ORDER BY number LIMIT ?", number, most)
-            return [(number, game, decode(number, *row)) for number, game, *row in rows]
+            rows = self._rows(f"SELECT {COLUMNS} FROM event WHERE number > ? ORDER BY number LIMIT ?", number, most)
+            return [(check_row(row), row[1], _event_of(row)) for row in rows]
 
     def pictures(self, game: int) -> dict[int, tuple[str, ...]]:
         """List the names of a game's pictures by event, in their original order."""
@@ -428,8 +551,9 @@ class Journal(Closeable):
         return names
 
     def check(self) -> None:
-        """Check the whole file; raises JournalUnreadableError if SQLite finds damage."""
+        """Check the whole file; raises JournalUnreadableError for damage and for events that were changed."""
         with journal_faults(self.path):
+            self.events()
             finding = self._value("PRAGMA quick_check(1)")
             if finding != "ok":
                 raise JournalUnreadableError(f"it is damaged ({finding}): keep a copy, and give another --journal")
@@ -438,7 +562,18 @@ class Journal(Closeable):
         """Checkpoint the log and close the file; closing twice is fine."""
         try:
             self._connection.close()
+            if self._last_recorded is not None:
+                self._last_recorded.close()
         finally:
             if self._lock is not None:
                 self._lock.release()
                 self._lock = None
+
+
+def _insert(connection: sqlite3.Connection, row: database.Row) -> None:
+    connection.execute(f"INSERT INTO event ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, checksum_of(row)))
+
+
+def _event_of(row: Sequence[Any]) -> Event:
+    number, _, kind, data, time_s, wall_time, _ = row
+    return decode(number, kind, data, time_s, wall_time)

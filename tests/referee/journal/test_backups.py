@@ -24,9 +24,10 @@ from referee.errors import (
 )
 from referee.journal import database
 from referee.journal.backups import FOLDER, DailyBackups, back_up, restore
-from referee.journal.database import connect, log_path
+from referee.journal.database import connect
 from referee.journal.events import Event, EventKind
 from referee.journal.journal import Journal
+from referee.journal.log import log_path
 from tests.referee.journal.samples import NEW_GAME, TURN, picture, ticking_clock
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)

@@ -1,5 +1,4 @@
 import errno
-import fcntl
 import os
 import shutil
 import sqlite3
@@ -16,9 +15,10 @@ from referee.errors import (
     JournalReadOnlyError,
     JournalUnreadableError,
 )
-from referee.journal.database import WriterLock, journal_faults, lock_path
+from referee.journal.database import journal_faults
 from referee.journal.events import Event, EventKind
 from referee.journal.journal import Journal
+from referee.journal.lock import WriterLock
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 FRAME_BYTES = 24 + 4096
@@ -69,7 +69,12 @@ def test_a_file_locked_by_another_program_is_reported(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("number", "kind"),
-    [(errno.EROFS, JournalReadOnlyError), (errno.EACCES, JournalReadOnlyError), (errno.EIO, JournalError)],
+    [
+        (errno.EROFS, JournalReadOnlyError),
+        (errno.EACCES, JournalReadOnlyError),
+        (errno.ENOSPC, JournalFullError),
+        (errno.EIO, JournalError),
+    ],
 )
 def test_a_lock_that_cannot_be_made_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, kind: type[JournalError]
@@ -79,30 +84,8 @@ def test_a_lock_that_cannot_be_made_is_an_error(
 
     monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(kind) as caught:
-        WriterLock(tmp_path / "journal.sqlite", NOW)
+        WriterLock(tmp_path / "journal.sqlite")
     assert type(caught.value) is kind
-
-
-@pytest.mark.parametrize(("number", "fails"), [(errno.ENOSPC, False), (errno.EIO, True)])
-def test_a_full_disk_does_not_keep_the_lock_from_being_taken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, fails: bool
-) -> None:
-    def refuse(*_: object) -> int:
-        raise OSError(number, os.strerror(number))
-
-    path = tmp_path / "journal.sqlite"
-    monkeypatch.setattr(os, "pwrite", refuse)
-    if fails:
-        with pytest.raises(JournalError, match="cannot write the journal's lock"):
-            WriterLock(path, NOW)
-    else:
-        lock = WriterLock(path, NOW)
-        with pytest.raises(JournalBusyError, match="an unnamed process"):
-            WriterLock(path, NOW)
-        lock.release()
-    monkeypatch.undo()
-    WriterLock(path, NOW).release()
-    assert lock_path(path).exists()
 
 
 def test_a_journal_with_a_torn_log_can_be_read_unchanged(tmp_path: Path) -> None:
@@ -189,20 +172,3 @@ def test_the_folder_of_a_new_or_existing_journal_is_synced(tmp_path: Path) -> No
         with Journal.open(path, wall_clock=lambda: NOW, sync_folder=synced.append):
             assert path.exists()
     assert synced == [tmp_path, tmp_path]
-
-
-def test_whoever_asks_for_the_writer_keeps_nobody_from_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "journal.sqlite"
-    with lock_path(path).open("w") as asking:
-        fcntl.flock(asking, fcntl.LOCK_SH)
-        monkeypatch.setattr("time.sleep", lambda _: fcntl.flock(asking, fcntl.LOCK_UN))
-        WriterLock(path, NOW).release()
-
-
-def test_a_user_who_can_read_the_folder_can_see_the_writer(tmp_path: Path) -> None:
-    path, mask = tmp_path / "journal.sqlite", os.umask(0o022)
-    try:
-        WriterLock(path, NOW).release()
-    finally:
-        os.umask(mask)
-    assert lock_path(path).stat().st_mode & 0o777 == 0o644

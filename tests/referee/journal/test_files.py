@@ -1,10 +1,13 @@
 """Journals that cannot be used: damaged, foreign, locked, or on a disk that cannot be written."""
 
 import errno
+import fcntl
 import json
 import os
 import sqlite3
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -24,9 +27,12 @@ from referee.errors import (
 )
 from referee.journal import events
 from referee.journal.backups import back_up, restore
-from referee.journal.database import connect, lock_holder, lock_path
+from referee.journal.database import connect
 from referee.journal.journal import Journal
+from referee.journal.lock import lock_holder
 from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
@@ -41,7 +47,7 @@ def test_a_journal_of_a_newer_version_is_refused(path: Path) -> None:
     raw.close()
     before = path.read_bytes()
     for read_only in (False, True):
-        with pytest.raises(JournalNewerError, match=r"a journal\.sqlite.*version 99.*up to 3"):
+        with pytest.raises(JournalNewerError, match=r"a journal\.sqlite.*version 99.*up to 4"):
             Journal.open(path, wall_clock=ticking_clock(), read_only=read_only)
     assert path.read_bytes() == before
     assert lock_holder(path) is None
@@ -169,7 +175,7 @@ def test_a_folder_is_refused_as_a_journal(tmp_path: Path) -> None:
         Journal.open(tmp_path / "nowhere" / "journal.sqlite", wall_clock=ticking_clock())
 
 
-@pytest.mark.parametrize(("target", "said"), [("nowhere/j.sqlite", "cannot write in .*nowhere"), ("link", "link")])
+@pytest.mark.parametrize(("target", "said"), [("nowhere/j.sqlite", "cannot write .*nowhere"), ("link", "link")])
 def test_a_link_that_leads_nowhere_is_refused_as_a_journal(tmp_path: Path, target: str, said: str) -> None:
     link = tmp_path / "link"
     link.symlink_to(tmp_path / target)
@@ -198,7 +204,7 @@ def test_an_empty_file_reads_as_an_empty_journal(path: Path) -> None:
 def test_a_second_writer_is_told_who_has_the_journal(path: Path) -> None:
     with Journal.open(path, wall_clock=lambda: START) as journal:
         journal.append(NEW_GAME)
-        with pytest.raises(JournalBusyError, match=rf"process {os.getpid()} on .* since 2026-05-01T18:30:00"):
+        with pytest.raises(JournalBusyError, match=f"in use by process {os.getpid()};"):
             Journal.open(path, wall_clock=ticking_clock())
         assert f"process {os.getpid()}" in str(lock_holder(path))
         with Journal.open(path, wall_clock=ticking_clock(), read_only=True) as reader:
@@ -226,9 +232,45 @@ def test_a_journal_reached_through_a_link_has_one_writer_too(path: Path, linked_
     Journal.open(second, wall_clock=ticking_clock()).close()
 
 
-def test_a_lock_file_left_by_a_dead_process_does_not_matter(path: Path) -> None:
-    lock_path(path).write_text("process 1 on elsewhere since long ago\n")
-    Journal.open(path, wall_clock=ticking_clock()).close()
+def test_the_lock_file_of_an_earlier_version_is_ignored_and_removed(path: Path) -> None:
+    left = path.with_name(f"{path.name}.lock")
+    left.write_text("process 1 on elsewhere since long ago\n")
+    with left.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        Journal.open(path, wall_clock=ticking_clock()).close()
+    assert not left.exists()
+
+
+def test_no_file_beside_the_journal_can_be_removed_to_let_a_second_writer_in(path: Path) -> None:
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        journal.append(NEW_GAME)
+        for beside in path.parent.iterdir():
+            if beside.name.rpartition("-")[2] not in {"wal", "shm"} and beside != path:
+                beside.unlink()
+        with pytest.raises(JournalBusyError):
+            Journal.open(path, wall_clock=ticking_clock())
+        # The failed attempt, and whoever asks, must not drop the locks of SQLite.
+        assert lock_holder(path) == f"process {os.getpid()}"
+        locked = f"POSIX  ADVISORY  READ {os.getpid()} "
+        assert any(locked in line and f":{path.stat().st_ino} " in line for line in _locks())
+
+
+def _locks() -> list[str]:
+    return Path("/proc/locks").read_text().splitlines()
+
+
+def test_another_process_is_named_as_the_writer(path: Path) -> None:
+    script = "import sys, pathlib\nfrom referee.journal.lock import WriterLock\n"
+    script += "lock = WriterLock(pathlib.Path(sys.argv[1]))\nprint('has it', flush=True)\nsys.stdin.read()\n"
+    command = [sys.executable, "-c", script, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"has it\n"
+        assert lock_holder(path) == f"process {other.pid}"
+        with pytest.raises(JournalBusyError, match=f"in use by process {other.pid};"):
+            Journal.open(path, wall_clock=ticking_clock())
+        other.communicate()
+    assert lock_holder(path) is None
 
 
 # Disks that are full or cannot be written
@@ -318,7 +360,7 @@ def test_after_a_failed_write_all_events_are_written_again(path: Path) -> None:
     with Journal.open(path, wall_clock=ticking_clock(), connect=disk.connect) as journal:
         journal.append(NEW_GAME)
         journal.append(TURN, [picture("before", 40)])
-        first_file = path.stat().st_ino
+        first = os.open(path, os.O_RDONLY)
         disk.fails = True
         for _ in range(2):
             with pytest.raises(JournalFailedError, match=r"a journal\.sqlite failed: disk I/O error"):
@@ -326,14 +368,15 @@ def test_after_a_failed_write_all_events_are_written_again(path: Path) -> None:
         assert len(journal.events()) == 2
         disk.fails = False
         assert journal.append(TURN) == 3
-        assert path.stat().st_ino != first_file
+        assert not os.path.samestat(path.stat(), os.fstat(first))
         opened = disk.opened
         assert journal.append(TURN) == 4
         assert disk.opened == opened
         with Journal.open(path, wall_clock=ticking_clock(), read_only=True) as reader:
             assert reader.events() == journal.events()
         assert lock_holder(path) is not None
-    assert sorted(each.name for each in path.parent.iterdir()) == sorted([path.name, lock_path(path).name])
+    os.close(first)
+    assert sorted(each.name for each in path.parent.iterdir()) == [path.name]
     with Journal.open(path, wall_clock=ticking_clock()) as kept:
         kept.check()
         assert [event.kind for _, event in kept.events()] == ["new game", "turn", "turn", "turn"]
@@ -352,7 +395,7 @@ def test_a_journal_that_is_a_link_stays_one_after_a_failed_write(path: Path, tmp
         disk.fails = False
         assert journal.append(TURN) == 2
     assert path.is_symlink()
-    assert sorted(each.name for each in file.parent.iterdir()) == [file.name, lock_path(file).name]
+    assert sorted(each.name for each in file.parent.iterdir()) == [file.name]
 
 
 def test_if_events_cannot_be_written_again_the_journal_stays_unchanged(

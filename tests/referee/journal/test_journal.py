@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from referee.errors import EventError, JournalError
 from referee.journal import database
-from referee.journal.database import connect, lock_path
+from referee.journal.database import connect
 from referee.journal.events import STOPPED, Event, EventKind, EvidenceLimits, JsonValue, encode
 from referee.journal.journal import GameSummary, Journal
 from referee.settings.conversions import evidence_limits
@@ -230,8 +230,7 @@ def test_the_file_has_the_application_id_of_every_version(path: Path) -> None:
 def test_closing_leaves_a_single_complete_file(path: Path) -> None:
     with Journal.open(path, wall_clock=ticking_clock()) as journal:
         journal.append(NEW_GAME)
-    assert sorted(file.name for file in path.parent.iterdir()) == [path.name, lock_path(path).name]
-    assert lock_path(path).read_bytes() == b""
+    assert sorted(file.name for file in path.parent.iterdir()) == [path.name]
 
 
 def test_recorded_events_cannot_be_changed(path: Path) -> None:
@@ -398,4 +397,4 @@ def test_a_finished_game_stays_finished_after_later_notes() -> None:
 def test_a_journal_of_the_current_version_is_reopened_without_a_backup(path: Path) -> None:
     for _ in range(2):
         Journal.open(path, wall_clock=ticking_clock()).close()
-    assert sorted(file.name for file in path.parent.iterdir()) == [path.name, lock_path(path).name]
+    assert sorted(file.name for file in path.parent.iterdir()) == [path.name]

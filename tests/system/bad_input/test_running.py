@@ -255,7 +255,7 @@ def test_a_second_referee_on_the_same_journal_is_refused(
     referee.wait_for("set up")
     done = run(*watching(game, incoming, journal))
     assert done.exit_code == 6
-    assert f"in use by process {referee.process.pid} on" in done.stderr
+    assert f"in use by process {referee.process.pid};" in done.stderr
     put(game.pictures[1], incoming)
     referee.wait_for("accepted")
     assert referee.stop() == 0

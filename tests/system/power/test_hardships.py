@@ -245,8 +245,7 @@ def test_a_second_service_is_told_who_holds_the_journal_and_the_first_goes_on(pa
         table.referee(lambda: len(table.turns) == 1)
         second = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
         assert second.returncode == 6
-        assert f"in use by process {os.getpid()} on" in second.stderr
-        assert "since 2026-05-01T18:30:00" in second.stderr
+        assert f"in use by process {os.getpid()};" in second.stderr
         assert table.referee()
         assert table.turns == table.world.truth.turns
     assert subprocess.run(command, capture_output=True, check=False, env=environment).returncode == 0

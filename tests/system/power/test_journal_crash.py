@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.journal.database import lock_holder
+from referee.journal.lock import lock_holder
 from referee.journal.journal import Journal
 
 ROOT = Path(__file__).resolve().parents[3]

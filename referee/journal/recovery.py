@@ -1,0 +1,201 @@
+"""What a damaged log has lost, and the recovery of what lies behind the damage.
+
+While a journal is open for writing, a small file beside it names the last event that was recorded. It is written after
+the event is on the disk, so it never names more than there was.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import sqlite3
+import zlib
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from common.durable import sync_file, sync_folder
+from common.phrases import counted
+from referee.errors import JournalError, JournalFullError, JournalUnreadableError
+from referee.journal import database
+from referee.journal.backups import drop_log, replace
+from referee.journal.lock import WriterLock
+from referee.journal.log import Frame, Log, log_path, read_log, with_log
+
+_READ_EVENTS = f"SELECT {database.COLUMNS} FROM event ORDER BY number"
+
+
+class LastRecorded:
+    """The file that names the last recorded event, from the opening of a journal to its closing."""
+
+    def __init__(self, journal: Path) -> None:
+        """Begin; on a disk that refuses the file there is none."""
+        self._path = _last_recorded_path(journal)
+        self._descriptor: int | None = None
+        with suppress(OSError):
+            self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+
+    def note(self, number: int) -> None:
+        """Name an event that is on the disk."""
+        text = f"{number}".encode()
+        if self._descriptor is not None:
+            # Without it, less damage is noticed; the event itself is safe.
+            with suppress(OSError):
+                os.pwrite(self._descriptor, text.ljust(20) + b"%08x\n" % zlib.crc32(text), 0)
+
+    def close(self) -> None:
+        """End: the journal is one complete file."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+            with suppress(OSError):
+                self._path.unlink()
+
+
+def _last_recorded_path(journal: Path) -> Path:
+    file = journal.resolve()
+    return file.with_name(file.name + database.LAST_RECORDED)
+
+
+def _last_recorded(journal: Path) -> int:
+    """Return the number of the last recorded event of a journal that was not closed, 0 if it is unknown."""
+    with suppress(OSError, ValueError):
+        text, checksum = _last_recorded_path(journal).read_bytes().split()
+        if zlib.crc32(text) == int(checksum, 16):
+            return int(text)
+    return 0
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Events that SQLite can't read any more.
+
+    ``read`` is the last event that can be read, after recovery; ``recorded`` the last that was recorded, exact if
+    ``is_certain``. ``image`` is the database with the recovered events, ``None`` if there are none.
+    """
+
+    read: int
+    recorded: int
+    is_certain: bool
+    image: bytes | None = None
+
+    def sentences(self, journal: Path) -> str:
+        """Say what is missing, for a person; ``journal`` is only named."""
+        missing = self.recorded - self.read
+        if not missing:
+            return f"The log of {journal.name} was damaged. All {self.read} events could be read nevertheless."
+        verb = ("is" if missing == 1 else "are") if self.is_certain else "may be"
+        events = f"{counted(missing, 'event')} after event {self.read}"
+        return (
+            f"The log of {journal.name} was damaged: {events} {verb} missing. "
+            "Compare the board with what `./run status` shows, and correct what differs."
+        )
+
+
+def loss_of(journal: Path) -> Loss | None:
+    """Return what a journal's log has lost, ``None`` if nothing. No connection of this process may be open to it."""
+    try:
+        content = log_path(journal).read_bytes()
+    except OSError:
+        content = b""
+    log, recorded = read_log(content), _last_recorded(journal)
+    if len(log.intact) <= len(log.read) and recorded <= (_last_by_sqlite(journal) if recorded else 0):
+        return None
+    try:
+        file = journal.read_bytes()
+    except OSError:
+        return None
+    return _loss(file, log, recorded)
+
+
+def _loss(file: bytes, log: Log, recorded: int) -> Loss | None:
+    plain, recovered = _checked(file, log, log.read), None
+    if len(log.intact) > len(log.read):
+        recovered = _checked(file, log, log.intact)
+    read = 0 if plain is None else plain[0]
+    if recovered is not None and (plain is None or recovered[0] > read):
+        return Loss(recovered[0], max(recorded, recovered[0]), is_certain=True, image=recovered[1])
+    if plain is None:
+        # The database itself is damaged, which opening it tells.
+        return None
+    # The last transaction may be one that a power cut interrupted.
+    behind = 0 if recovered is not None else log.transactions_behind - 1
+    supposed = max(recorded, read + behind)
+    return Loss(read, supposed, is_certain=supposed == recorded) if supposed > read else None
+
+
+def _last_by_sqlite(journal: Path) -> int:
+    """Return the number of the last event that SQLite reads, 0 if it can't."""
+    with suppress(sqlite3.Error), closing(database.connect(f"{journal.absolute().as_uri()}?mode=ro")) as connection:
+        (number,) = connection.execute("SELECT coalesce(max(number), 0) FROM event").fetchone()
+        return int(number)
+    return 0
+
+
+def _checked(file: bytes, log: Log, frames: tuple[Frame, ...]) -> tuple[int, bytes] | None:
+    """Return the last event and the bytes of a database with these frames, ``None`` if anything in it is damaged."""
+    image = with_log(file, log.page_bytes, frames)
+    with closing(database.connect(":memory:")) as connection, suppress(sqlite3.Error, UnicodeDecodeError, JournalError):
+        connection.deserialize(image)
+        (finding,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        version = database.version_of(connection)
+        if finding != "ok" or version == 0:
+            return None
+        if version == len(database.MIGRATIONS):
+            numbers = [database.check_row(row) for row in connection.execute(_READ_EVENTS)]
+        else:
+            numbers = [number for (number,) in connection.execute("SELECT number FROM event ORDER BY number")]
+        if numbers == list(range(numbers[0], numbers[0] + len(numbers))) if numbers else True:
+            return (numbers[-1] if numbers else 0), image
+    return None
+
+
+def recover(journal: Path, now: datetime, lock: WriterLock) -> str:
+    """Recover what a damaged log has lost, before SQLite opens the journal for writing; returns what to say about it.
+
+    A copy of the damaged files is kept. Raises JournalFullError if there is no room for it, and JournalError.
+    """
+    lost = loss_of(journal)
+    if lost is None:
+        return ""
+    file = journal.resolve()
+    kept = file.with_name(f"{file.stem}-damaged-{now:%Y%m%d-%H%M%S}{file.suffix}")
+    try:
+        for source, target in ((file, kept), (log_path(file), log_path(kept))):
+            if source.exists():
+                shutil.copyfile(source, target)
+                sync_file(target)
+        sync_folder(kept.parent)
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise JournalFullError(
+                f"no room on the disk for a copy of the journal {journal}, whose log is damaged: free some space"
+            ) from error
+        raise JournalUnreadableError(f"the damaged journal {journal} can't be copied: {error.strerror}") from error
+    image = lost.image
+    if image is not None:
+        replace(file, lambda draft: draft.write_bytes(image), lock=lock)
+        lock.name_newest(file)
+        drop_log(file)
+    return f"{lost.sentences(journal)} The damaged files are kept in {kept.name}."
+
+
+def file_stamp(file: Path) -> tuple[int, int] | None:
+    """Return a file's size in bytes and time in ns, which change when it is written; ``None`` without a file."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
+
+
+def close_unmerged(connection: sqlite3.Connection, journal: Path) -> None:
+    """Close a connection whose file was exchanged, and remove its log, so that none of it gets into the other file."""
+    # SQLite merges the log when the last connection is closed, unless that one may only read.
+    with closing(database.connect(f"{journal.absolute().as_uri()}?mode=ro")) as reader:
+        with suppress(sqlite3.Error):
+            reader.execute("PRAGMA schema_version").fetchone()
+        connection.close()
+        drop_log(journal)
