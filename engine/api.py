@@ -328,6 +328,14 @@ class StacksPieces(Protocol):
         """Return the number of pieces on each place."""
 
 
+@runtime_checkable
+class TellsRolls(Protocol):
+    """Dice whose roll may decide something that the state after it doesn't show, such as who starts."""
+
+    def told(self, before: Any, roll: Roll) -> str:
+        """Return a sentence about what the roll decided in the state before it; empty if it decided nothing."""
+
+
 class SideFaces(Protocol[StateT]):
     """The side faces of pieces, in games where they carry information that the top face doesn't."""
 
@@ -409,6 +417,11 @@ class Game(Generic[StateT, TurnT]):
     def to_draw(self, state: StateT) -> str:
         """Return a request to draw what is awaited instead of a roll, such as tiles; empty if there is none."""
         return self.dice.to_draw(state) if isinstance(self.dice, DrawsTiles) else ""
+
+    def roll_sentence(self, before: StateT, roll: Roll) -> str:
+        """Say what was rolled, and what that decided."""
+        decided = self.dice.told(before, roll) if isinstance(self.dice, TellsRolls) else ""
+        return f"{','.join(roll.faces)} was rolled.{f' {decided}' if decided else ''}"
 
     def dice_for(self, roll: str) -> Dice[StateT]:
         """Return the part that reads rolls; raises UnreadableError in a game without dice."""

@@ -62,7 +62,8 @@ class Rule:
 class Breach:
     """A rule that a change breaks: which one, what happened, how to put it right, and the places involved.
 
-    ``adds`` says that there is more on the table than before: a piece or a ball that came from nowhere.
+    ``adds`` says that there is more on the table than before: a piece or a ball that came from nowhere. ``instead`` is
+    what to play, without what has to be put back first: all that somebody needs who only typed the turn.
     """
 
     rule: str
@@ -70,6 +71,7 @@ class Breach:
     remedy: str
     places: tuple[Place, ...] = ()
     adds: bool = False
+    instead: str = ""
 
 
 _GIVEN_UP = (" resigned", "'s time is up")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -46,6 +46,11 @@ def only_turn(turns: Sequence[TurnT], format_turn: Callable[[TurnT], str]) -> Tu
     return different[0]
 
 
+def advised(rule: str, sentence: str, instead: str, places: tuple[Place, ...] = ()) -> Breach:
+    """Return a breach that leaves nothing to put back on the table; ``instead`` says what to play."""
+    return Breach(rule, sentence, instead, places, instead=instead)
+
+
 def game_over(places: tuple[Place, ...]) -> Breach:
     """Return the breach for playing after the end."""
     return Breach("game-over", "The game is over, so no more turns count.", "Set the table up to play again.", places)
@@ -65,7 +70,9 @@ def check_announcement(
     """
     text = format_announcement(said)
     if said not in possible:
-        found = tuple(breaches()) if possible else (nothing_to_announce(),)
+        broken = breaches() if possible else (nothing_to_announce(),)
+        # What is said leaves nothing to put back.
+        found = tuple(replace(breach, instead=breach.remedy) for breach in broken)
         if found:
             raise IllegalTurnError(f"{text} can't be announced now: {all_sentences(found)}", found)
         kinds = {each.kind: each.kind for each in possible}

@@ -76,7 +76,7 @@ def apply_entry(game: Game[Any, Any], belief: Sequence[Any], entry: Entry, time_
     if places:
         data["places"] = list(places)
     return AppliedEntry(
-        states, Event(entry.kind, data, time_s), places, _sentence(game, step), game.rules.outcome(after)
+        states, Event(entry.kind, data, time_s), places, _sentence(game, state, step), game.rules.outcome(after)
     )
 
 
@@ -91,11 +91,11 @@ def start_states(game: Game[Any, Any], options: Mapping[str, OptionValue]) -> tu
 
 
 def refusal(error: EngineError) -> str:
-    """Put an engine error into words, with the reason and the remedy of its first breach."""
+    """Put an engine error into words, with the reason of its first breach and what to do instead."""
     parts = [str(error).rstrip(".") + "."]
     if isinstance(error, IllegalTurnError):
         for breach in error.breaches[:1]:
-            parts += [part for part in (breach.sentence, breach.remedy) if part and part not in str(error)]
+            parts += [part for part in (breach.sentence, breach.instead) if part and part not in str(error)]
     return " ".join(parts)
 
 
@@ -151,9 +151,9 @@ def _data(game: Game[Any, Any], step: Any) -> dict[str, JsonValue]:
     return {"turn": game.notation.format_turn(step), "player": step.player}
 
 
-def _sentence(game: Game[Any, Any], step: Any) -> str:
+def _sentence(game: Game[Any, Any], before: Any, step: Any) -> str:
     if isinstance(step, Roll):
-        return f"{format_roll(step)} was rolled."
+        return game.roll_sentence(before, step)
     if isinstance(step, Announcement):
         return describe_announcement(step)
     return game.notation.describe(step)

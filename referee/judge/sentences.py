@@ -285,11 +285,6 @@ def unexplained(places: Sequence[Place]) -> str:
     return f"I don't understand what happened on {listed(places)}. Please put it back, or correct me."
 
 
-def rolled(roll: str) -> str:
-    """A roll is accepted."""
-    return f"{roll} was rolled."
-
-
 def no_roll_yet() -> str:
     """Dice are missing, moving or hidden."""
     return "That is not a roll yet: every die must lie still, flat and in sight."

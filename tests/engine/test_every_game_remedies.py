@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 from engine.registry import games, load
 from engine.values import EMPTY
 from tests.engine import checks
+from tests.engine.games.blokus_dice import test_explain as blokus_dice
+from tests.engine.games.number_drop import test_explain as number_drop
+from tests.engine.obeying import asks_for_more, obeyed
 from tests.engine.whole_games import is_light, play, roll_of, steps_of
 from tests.present import present
 
@@ -36,6 +39,20 @@ def moved(game, table, rng):
     table[start] = EMPTY
     table[end] = look
     return table
+
+
+def written_on(text, turn):
+    """The looks that a typed turn of Number Drop leaves; empty if it writes no mark on a free cell."""
+    game = load("number-drop")
+    state = game.notation.parse_state(text)
+    played = number_drop.attempt(state, turn)
+    cells, marks = getattr(played, "squares", ()), getattr(played, "digits", "")
+    if not marks:
+        return []
+    looks = ("cross" if mark == "X" else f"digit {mark}" for mark in marks)
+    change = {f"{played.player}.{cell}": look for cell, look in zip(cells, looks, strict=True)}
+    before = game.table.appearance(state)
+    return [f"{place}={look}" for place, look in change.items() if before[place] == EMPTY != look]
 
 
 PUT_BACK_ON = re.compile(r"(?:back on|one on) (\w\d)\b")
@@ -119,9 +136,54 @@ def check_changes(game, seed, count):
             assert changed & set(breach.places), f"{breach.rule} names no place that changed in {told}"
             for place in PUT_BACK_ON.findall(breach.remedy):
                 assert before[place] != EMPTY, f"nothing stood on {place}: {told}"
-        if breaches and all(PUTS_BACK.match(breach.remedy) for breach in breaches):
+        if game.has_sheets:
+            check_obeyed(game, state, before, seen, breaches)
+        elif breaches and all(PUTS_BACK.match(breach.remedy) for breach in breaches):
             after = undone(before, seen, breaches)
             assert game.table.explain(state, after) == (), f"undone as PUTS_BACK says, the table is still wrong: {told}"
+
+
+def check_obeyed(game, state, before, seen, breaches):
+    """What the remedies say leaves the sheets right, or a part of a legal turn on them."""
+    after = obeyed(before, seen, breaches)
+    said = [f"{each.rule}: {each.remedy}" for each in breaches]
+    told = f"{game.notation.format_state(state)}: {checks.changed_looks(before, seen)}: {said}"
+    if asks_for_more(breaches):
+        written = {place: look for place, look in after.items() if look != before[place]}
+        assert any(turn_shows(game, state, before, turn, written) for turn in game.rules.legal_turns(state)), (
+            f"no legal turn completes the table after {told}"
+        )
+    else:
+        assert game.table.explain(state, after) == (), f"obeyed word for word, the table is still wrong: {told}"
+
+
+def turn_shows(game, state, before, turn, written):
+    """Whether the turn leaves what is written as it is, on the sheets that it writes on."""
+    shown = game.table.appearance(game.rules.apply(state, turn))
+    own = {place: look for place, look in written.items() if place.startswith(f"{turn.player}.")}
+    return bool(own) and all(shown[place] == look for place, look in own.items())
+
+
+SHEETS = [
+    *((load("blokus-dice"), case[0], case[1].split()) for case, _ in blokus_dice.CASES.values()),
+    *((load("blokus-dice"), text, change.split()) for text, change, _, _ in blokus_dice.TOLD),
+    *((load("number-drop"), text, change.split(",")) for _, text, change, _ in number_drop.TABLES),
+    *(
+        (load("number-drop"), text, written_on(text, turn))
+        for _, text, turn, _ in number_drop.CASES
+        if written_on(text, turn)
+    ),
+]
+
+
+@pytest.mark.parametrize(("game", "text", "change"), SHEETS)
+def test_each_rule_of_a_sheet_has_a_remedy_that_leaves_it_right(game, text, change):
+    state = game.notation.parse_state(text)
+    before = game.table.appearance(state)
+    seen = {**before, **dict(part.split("=") for part in change)}
+    breaches = game.table.explain(state, seen)
+    assert breaches
+    check_obeyed(game, state, before, seen, breaches)
 
 
 def is_played(game, state):

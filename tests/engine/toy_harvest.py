@@ -12,9 +12,10 @@ from engine import registry
 from engine.api import Game, Hint
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.options import read_options
+from engine.support.breaches import advised
 from engine.support.chance import ORDINARY_DIE, every_roll, format_roll, play_random_games
 from engine.support.players import RESIGN, format_announcement
-from engine.values import EMPTY, Announcement, Breach, Certainty, Option, Outcome, Roll, Rule
+from engine.values import EMPTY, Announcement, Certainty, Option, Outcome, Roll, Rule
 
 PLAYERS = ("p1", "p2", "p3")
 LEFT = 2
@@ -81,7 +82,7 @@ class HarvestRules:
 
     def apply(self, state, turn):
         if turn not in self.legal_turns(state):
-            breach = Breach("one-choice", "That was a second choice.", "Wait for the next die.", (turn.player,))
+            breach = advised("one-choice", "That was a second choice.", "Wait for the next die.", (turn.player,))
             raise IllegalTurnError(f"{turn.player} can't choose now", (breach,))
         at = PLAYERS.index(turn.player)
         gained = int(state.die) if turn.kept else LEFT

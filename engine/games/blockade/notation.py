@@ -20,6 +20,7 @@ from engine.games.blockade.board import (
     OWNED,
     PLACES,
     PLAYERS,
+    SHARED_AT_MOST,
     Path,
     name_of,
     options_from,
@@ -128,7 +129,8 @@ def standing(state: BlockadeState) -> tuple[str, ...]:
         dice = " and ".join(
             f"{points} for {COLOURS[colour]}" for points, colour in zip(state.roll, OWNED[state.to_move], strict=True)
         )
-        awaited = f"{who} plays: {dice}."
+        sum_of = f", or their sum of {sum(state.roll)} for one colour" if max(state.roll) <= SHARED_AT_MOST else ""
+        awaited = f"{who} plays: {dice}{sum_of}."
     elif state.opening is not None:
         against = f" against warm's {format_dice(state.opening)}" if state.opening else ""
         awaited = f"{who} rolls for who starts{against}."

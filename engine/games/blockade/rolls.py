@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from common.phrases import capitalized
 from engine.errors import IllegalTurnError
 from engine.games.blockade.board import COLOURS, OWNED
 from engine.games.blockade.state import BlockadeState, rolled_state
@@ -38,6 +39,17 @@ def rolled(state: BlockadeState, roll: Roll) -> BlockadeState:
         why = "the game is over" if state.to_move is None else "a roll lies on the table already"
         raise IllegalTurnError(f"got a roll of {format_roll(roll)}, but {why}")
     return rolled_state(state, (int(roll.faces[0]), int(roll.faces[1])))
+
+
+def told(before: BlockadeState, roll: Roll) -> str:
+    """Say who won the roll for who starts; empty for any other roll."""
+    if not before.opening:
+        return ""
+    starts = rolled_state(before, (int(roll.faces[0]), int(roll.faces[1]))).to_move
+    warm, cool = sum(before.opening), sum(map(int, roll.faces))
+    if warm == cool:
+        return f"Both rolled {warm}, so both roll again."
+    return f"{capitalized(str(starts))} starts, with {max(warm, cool)} against {min(warm, cool)}."
 
 
 def roll_of(state: BlockadeState) -> Roll | None:

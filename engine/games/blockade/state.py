@@ -27,6 +27,7 @@ from engine.games.blockade.board import (
     towers_of,
     winning_colours,
 )
+from engine.support.breaches import advised
 from engine.support.looks import LookTable
 from engine.support.players import outcome_of_announcement
 from engine.values import Announcement, Breach, LookName, Outcome, Place, Player
@@ -152,7 +153,7 @@ def breach_of_timing(state: BlockadeState, player: Player) -> Breach | None:
         why = f": {outcome.reason}" if outcome else ""
         return Breach("game-over", f"The game is over{why}.", "Put everything back, or begin a new game.")
     if state.to_move != player:
-        return Breach("not-your-turn", f"It is {state.to_move}'s turn.", f"Let {state.to_move} play first.")
+        return advised("not-your-turn", f"It is {state.to_move}'s turn.", f"Let {state.to_move} play first.")
     if state.roll is None:
-        return Breach("roll-first", f"{player.capitalize()} hasn't rolled yet.", "Roll both dice first.")
+        return advised("roll-first", f"{player.capitalize()} hasn't rolled yet.", "Roll both dice first.")
     return None

@@ -144,7 +144,8 @@ def points(
     back = listed(
         [f"{counted(steps, 'step')} with {colour}" for steps, colour in zip(surplus, colours, strict=True) if steps]
     )
-    sentence = f"The dice give {given}, but this takes at least {taken}."
+    sum_of = f", or their sum of {sum(dice)} for one colour" if max(dice) <= SHARED_AT_MOST else ""
+    sentence = f"The dice give {given}{sum_of}, but this takes at least {taken}."
     return Breach("too-many-points", sentence, f"Take back at least {back}.", places)
 
 

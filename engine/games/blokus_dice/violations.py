@@ -15,6 +15,7 @@ from engine.games.blokus_dice.state import (
     colour_in_hand,
     place_of,
 )
+from engine.support.breaches import advised
 from engine.support.grid import members
 from engine.values import Breach, Place
 
@@ -53,16 +54,22 @@ def breach_of_playing(state: BlokusState, seat: int, places: tuple[Place, ...]) 
     if not state.dice:
         who = "rolling" if player == state.to_move else f"{state.to_move} rolled"
         sentence = f"{player} drew before {who} the dice of this round."
-        return Breach("roll-first", sentence, f"{wipe} First {state.to_move} rolls.", places)
+        first = f"First {state.to_move} rolls."
+        return Breach("roll-first", sentence, f"{wipe} {first}", places, instead=first)
     if seat != state.seat:
         return Breach("not-your-turn", f"It is {state.to_move}'s turn, not {player}'s.", wipe, places)
     return None
 
 
+def _wiping(rule: str, sentence: str, drawn: tuple[Place, ...], instead: str, *also: Place) -> Breach:
+    """Return the breach of drawing on these places, which have to be wiped before anything else is drawn."""
+    return Breach(rule, sentence, f"Wipe {named(drawn)} clean. {instead}", (*drawn, *also), instead=instead)
+
+
 def wrong_colour(player: str, drawn: str, hand: str, places: tuple[Place, ...]) -> Breach:
     """Return the breach of drawing in a colour other than the one in hand."""
     sentence = f"{player} holds {hand} in this round, but drew in {drawn} on {_bare(places)}."
-    return Breach("colour-not-in-hand", sentence, f"Wipe {named(places)} clean, and draw in {hand}.", places)
+    return _wiping("colour-not-in-hand", sentence, places, f"Draw in {hand}.")
 
 
 def drawn_over(state: BlokusState, seat: int, squares: int, beside: int) -> Breach:
@@ -70,8 +77,9 @@ def drawn_over(state: BlokusState, seat: int, squares: int, beside: int) -> Brea
     places, rest = places_on(state, seat, squares), places_on(state, seat, beside)
     sentence = f"{named(places)} {'was' if len(places) == 1 else 'were'} filled already, and {_is(places)} drawn over."
     wipe = f" Wipe {named(rest)} clean." if rest else ""
-    remedy = f"{_as_it_was(state, seat, squares)}{wipe} Draw on empty squares only."
-    return Breach("square-taken", sentence, remedy, (*places, *rest))
+    instead = "Draw on empty squares only."
+    remedy = f"{_as_it_was(state, seat, squares)}{wipe} {instead}"
+    return Breach("square-taken", sentence, remedy, (*places, *rest), instead=instead)
 
 
 def wiped(state: BlokusState, seat: int, squares: int) -> Breach:
@@ -104,11 +112,11 @@ def _breaches_of_squares(state: BlokusState, seat: int, squares: int) -> Iterato
     if closed := squares & sheet.closed:
         places = places_on(state, seat, closed)
         sentence = f"{named(places)} {'is' if len(places) == 1 else 'are'} closed on this sheet."
-        yield Breach("closed-square", sentence, "Draw the shape on open squares.", places)
+        yield _wiping("closed-square", sentence, places_on(state, seat, squares), "Draw the shape on open squares.")
     if taken := squares & filled.filled:
         places = places_on(state, seat, taken)
         sentence = f"{named(places)} {'is' if len(places) == 1 else 'are'} filled already."
-        yield Breach("square-taken", sentence, "Draw on empty squares only.", places)
+        yield advised("square-taken", sentence, "Draw on empty squares only.", places)
     places = places_on(state, seat, squares)
     name = name_on(sheet.grid, squares)
     if len(list(sheet.grid.patches(squares))) != 1:
@@ -116,18 +124,19 @@ def _breaches_of_squares(state: BlokusState, seat: int, squares: int) -> Iterato
     elif name is None or name not in sheet.number_of:
         what = f"The {squares.bit_count()} squares on {named(places)} are"
         sentence = f"{what if name is None else f'{name} on {named(places)} is'} no shape of this sheet."
-        yield Breach("no-such-shape", sentence, "Draw a shape that stands on the sheet.", places)
+        yield _wiping("no-such-shape", sentence, places, "Draw a shape that stands on the sheet.")
     elif filled.used >> sheet.number_of[name] & 1:
         sentence = f"{player} has drawn {_shape(name)} before."
-        yield Breach("shape-used", sentence, "Draw a shape not crossed off yet.", places)
+        yield _wiping("shape-used", sentence, places, "Draw a shape not crossed off yet.")
 
 
 def not_joined(state: BlokusState, seat: int, squares: int, surplus: int = 0) -> Breach:
     """Return the breach of drawing squares that hang apart; ``surplus`` are those to be wiped, if that is clear."""
-    places, wrong = places_on(state, seat, squares), places_on(state, seat, surplus or squares)
+    places, wrong = places_on(state, seat, squares), places_on(state, seat, surplus)
     sentence = f"The squares that {PLAYERS[seat]} drew are not joined: {_bare(places)}."
-    remedy = f"Wipe {named(wrong)} clean." if surplus else "Draw the squares of one shape, side by side."
-    return Breach("not-one-shape", sentence, remedy, wrong)
+    if surplus:
+        return Breach("not-one-shape", sentence, f"Wipe {named(wrong)} clean.", wrong)
+    return _wiping("not-one-shape", sentence, places, "Draw the squares of one shape, side by side.")
 
 
 def _breaches_of_touching(state: BlokusState, seat: int, squares: int) -> Iterator[Breach]:
@@ -139,19 +148,19 @@ def _breaches_of_touching(state: BlokusState, seat: int, squares: int) -> Iterat
         if not squares & sheet.corners:
             corners = places_on(state, seat, sheet.corners & ~state.sheets[seat].filled)
             sentence = f"The first {colour} shape of {player} covers no corner square."
-            remedy = f"Draw it so that it covers {named(corners, 'or') or 'a corner'}."
-            yield Breach("first-in-a-corner", sentence, remedy, (*places, *corners))
+            instead = f"Draw it so that it covers {named(corners, 'or') or 'a corner'}."
+            yield _wiping("first-in-a-corner", sentence, places, instead, *corners)
         return
     if touching := sheet.grid.adjacent_to(squares) & own:
         beside = places_on(state, seat, touching)
         too = f"{_is(beside)} also {colour}"
         sentence = f"The {colour} shape on {named(places)} shares a side with {named(beside)}, which {too}."
-        remedy = f"Draw it so that it touches {colour} at corners only."
-        yield Breach("touches-side", sentence, remedy, (*places, *beside))
+        instead = f"Draw it so that it touches {colour} at corners only."
+        yield _wiping("touches-side", sentence, places, instead, *beside)
     if not sheet.grid.diagonal_to(squares) & own:
         sentence = f"The {colour} shape on {named(places)} touches no other {colour} shape at a corner."
-        remedy = f"Draw it so that a corner of it touches a corner of a {colour} shape."
-        yield Breach("touches-no-corner", sentence, remedy, places)
+        instead = f"Draw it so that a corner of it touches a corner of a {colour} shape."
+        yield _wiping("touches-no-corner", sentence, places, instead)
 
 
 def _breaches_of_taking(state: BlokusState, seat: int, turn: BlokusTurn, squares: int) -> Iterator[Breach]:
@@ -162,20 +171,20 @@ def _breaches_of_taking(state: BlokusState, seat: int, turn: BlokusTurn, squares
     if turn.shape != name:
         forms = "forms" if len(turn.places) == 1 else "form"
         sentence = f"{named(turn.places)} {forms} {_shape(name)}, not {_shape(turn.shape)}."
-        yield Breach("another-shape", sentence, f"Draw {_shape(turn.shape)}, or type {name}.", turn.places)
+        yield advised("another-shape", sentence, f"Draw {_shape(turn.shape)}, or type {name}.", turn.places)
         return
     if turn.die not in state.dice:
         why = f" for {_shape(name)}, which stands in row {row}" if turn.die == row else ""
         dice = ", ".join(map(str, state.dice))
         sentence = f"No die shows a {turn.die}{why}; the dice show {dice}."
-        yield Breach("no-such-die", sentence, _other_die(state, seat, row))
+        yield advised("no-such-die", sentence, _other_die(state, seat, row))
     elif turn.strike and turn.die == row:
         sentence = f"{capitalized(_shape(name))} stands in row {row}, which the die gives."
-        yield Breach("strike-not-needed", sentence, "Don't cross out a strike.")
+        yield advised("strike-not-needed", sentence, "Don't cross out a strike.")
     elif turn.strike and not strikes_left(state, seat):
         yield no_strike_left(turn.player, name, row, filled.strikes, turn.places)
     elif not turn.strike and turn.die != row:
-        yield Breach(
+        yield advised(
             "not-in-the-row",
             f"The {turn.die} gives a shape of row {turn.die}, but {_shape(name)} stands in row {row}.",
             f"Draw a shape of row {turn.die}, or cross out a strike."
@@ -203,7 +212,7 @@ def no_strike_left(player: str, name: str, row: int, crossed_out: int, places: t
     """Return the breach of drawing a shape from another row without a strike left."""
     shape = capitalized(_shape(name))
     sentence = f"{shape} stands in row {row}, and {player} has no strike left ({crossed_out} crossed out)."
-    return Breach("no-strike-left", sentence, "Draw a shape of a row that a die gives.", places)
+    return _wiping("no-strike-left", sentence, places, "Draw a shape of a row that a die gives.")
 
 
 def places_on(state: BlokusState, seat: int, squares: int) -> tuple[Place, ...]:

@@ -135,18 +135,29 @@ class _MoveWording:
         self.start, self.end = PLACES[move.start], PLACES[move.end]
         self.back = put_back(before, block.square)
 
-    def breach(self, rule: str, sentence: str, *, remedy: str = "", also: tuple[str, ...] = ()) -> Breach:
+    def breach(
+        self, rule: str, sentence: str, *, remedy: str = "", instead: str = "", also: tuple[str, ...] = ()
+    ) -> Breach:
         places = tuple(dict.fromkeys((self.start, *also, self.end)))
-        return Breach(rule, sentence, remedy or self.back, places)
+        if instead:
+            remedy = f"{instead} Or start again: {self.back[:1].lower()}{self.back[1:]}"
+        return Breach(rule, sentence, remedy or self.back, places, instead=instead)
 
     def landed_on_star(self) -> Breach:
         return self.breach("landed-on-star", f"The {self.move.owner} block stopped on {self.end}, a star square.")
 
     def explanation(
-        self, distance: Distance, rule: str, sentence: str, *, remedy: str = "", also: tuple[str, ...] = ()
+        self,
+        distance: Distance,
+        rule: str,
+        sentence: str,
+        *,
+        remedy: str = "",
+        instead: str = "",
+        also: tuple[str, ...] = (),
     ) -> Explanation:
         """Explain the move by a single breach."""
-        return Explanation(distance, (self.breach(rule, sentence, remedy=remedy, also=also),))
+        return Explanation(distance, (self.breach(rule, sentence, remedy=remedy, instead=instead, also=also),))
 
 
 def _landed_on_block(before: DeblockleState, wording: _MoveWording) -> list[Breach]:
@@ -238,7 +249,7 @@ def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground:
     base = ends_of(symbol, target, ground, replace(options, side_by_side=True))
     may = ends_of(symbol, target, ground, options)
     is_beside = not options.side_by_side and adjacent_to(ground.own) & ground.foes
-    remedy = "" if is_beside else _finish_remedy(wording, target, may)
+    instead = "" if is_beside else _how_to_finish(wording, target, may)
     if base >> end & 1:
         return Explanation(Distance.AS_MOVED, (_variant_breach(before, wording, target, ground),))
     if STARS >> end & 1:
@@ -252,11 +263,11 @@ def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground:
             else f"The {move.owner} block rolled to {place} with the stop up and went on to {wording.end}; "
             f"{foe}'s blocks don't let it stay on {place}, so it may not roll there."
         )
-        return wording.explanation(Distance.WRONG_HOP, "stop-must-not-hop", sentence, remedy=remedy, also=(place,))
+        return wording.explanation(Distance.WRONG_HOP, "stop-must-not-hop", sentence, instead=instead, also=(place,))
     rule, how = _HOP_RULES[symbol]
     if end == target and may:
         sentence = f"The {move.owner} block on {place} has the {symbol} up, so it {how}; it hasn't hopped yet."
-        return wording.explanation(Distance.AFTER_ROLL, "hop-missing", sentence, remedy=remedy)
+        return wording.explanation(Distance.AFTER_ROLL, "hop-missing", sentence, instead=instead)
     if not may:
         distance = Distance.AFTER_ROLL if end == target else Distance.FORBIDDEN_ROLL
         sentence = (
@@ -268,20 +279,19 @@ def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground:
         )
         return wording.explanation(distance, "no-hop-possible", sentence, also=(place,))
     sentence = f"With the {symbol} up a block {how}; from {place} the {move.owner} block can't get to {wording.end}."
-    return wording.explanation(Distance.WRONG_HOP, rule, sentence, remedy=remedy, also=(place,))
+    return wording.explanation(Distance.WRONG_HOP, rule, sentence, instead=instead, also=(place,))
 
 
-def _finish_remedy(wording: _MoveWording, target: int, may: int) -> str:
+def _how_to_finish(wording: _MoveWording, target: int, may: int) -> str:
     """Return the instruction to finish a turn after a legal roll; empty if it can't be finished."""
     place, places = PLACES[target], [PLACES[end] for end in members(may)]
-    again = f"Or start again: {wording.back[:1].lower()}{wording.back[1:]}"
     if not places:
         return ""
     if may == 1 << target:
-        return f"Leave it on {place}, {wording.move.top_after} up. {again}"
+        return f"Leave it on {place}, {wording.move.top_after} up."
     if len(places) > MOST_NAMED:
-        return f"Hop it from {place} by its symbol, the {wording.move.top_after}. {again}"
-    return f"From {place} it may go to {listed(places, 'or')}. {again}"
+        return f"Hop it from {place} by its symbol, the {wording.move.top_after}."
+    return f"From {place} it may go to {listed(places, 'or')}."
 
 
 def _variant_breach(before: DeblockleState, wording: _MoveWording, target: int, ground: Ground) -> Breach:

@@ -10,7 +10,7 @@ from engine.games.deblockle.changes import Moved
 from engine.games.deblockle.nearest_violation import Explanation, breach_of_wrong_goal, breaches_of_roll, put_back
 from engine.games.deblockle.state import Block, DeblockleState, DeblockleTurn
 from engine.games.deblockle.turns import certainty_of, possibly_blocked
-from engine.support.breaches import game_over
+from engine.support.breaches import advised, game_over
 from engine.values import Breach, Certainty
 
 
@@ -34,7 +34,7 @@ def breaches_of_written(state: DeblockleState, turn: WrittenTurn) -> tuple[Breac
         return ()
     if block.owner != state.to_move and not possibly_blocked(state, state.to_move):
         sentence = f"The block on {turn.start} is {block.owner}'s, and it is {state.to_move}'s turn."
-        return (Breach("moved-opponent-block", sentence, f"Move a {state.to_move} block.", (turn.start,)),)
+        return (advised("moved-opponent-block", sentence, f"Move a {state.to_move} block.", (turn.start,)),)
     if turn.is_off:
         return (_breach_of_leaving(state, block, turn),)
     for rolled_to in turn.rolled_to if len(turn.rolled_to) > 1 else ():

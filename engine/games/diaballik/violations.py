@@ -65,7 +65,8 @@ def breaches_of_actions(state: DiaballikState, turn: DiaballikTurn) -> tuple[Bre
         return (_after_the_goal(now, (PLACES[now.ball],)),)
     if turn.claims and not may_claim(now.options, now.pieces, now.foes, now.player):
         breach = claim_breach(now.options, now.pieces, now.foes, now.player)
-        return (replace(breach, remedy="Play the turn without announcing anti-play."),)
+        without = "Play the turn without announcing anti-play."
+        return (replace(breach, remedy=without, instead=without),)
     return ()
 
 
@@ -100,8 +101,10 @@ def _move_breach(now: TurnInProgress, action: Action, places: tuple[str, ...]) -
     start, end = PLACES[action.start], PLACES[action.end]
     if action.start == now.ball:
         meant = f" Write {start}*{end} if a pass was meant." if now.pieces >> action.end & 1 else ""
+        sentence = f"The piece on {start} has the ball, so it can't move to {end}."
         remedy = f"Put it back on {start}; it may move once the ball is passed.{meant}"
-        return Breach("carrier-moved", f"The piece on {start} has the ball, so it can't move to {end}.", remedy, places)
+        instead = f"It may move once the ball is passed.{meant}"
+        return Breach("carrier-moved", sentence, remedy, places, instead=instead)
     if (now.pieces | now.foes) >> action.end & 1:
         return Breach("square-taken", f"{end} is taken, so nothing moves there from {start}.", TAKE_BACK, places)
     if not NEAR[action.start] >> action.end & 1:

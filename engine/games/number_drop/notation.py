@@ -69,6 +69,7 @@ _GAP = " \t\r\n,;+/"
 _LOOP_WORD = re.compile(r"(same|identical|equal|run|consecutive|loop)\b[\s:=]*")
 _SLIDE_WORD = re.compile(r"slide\b[\s:=]*([a-e])\b\s*")
 _NONE_WORD = re.compile(r"(none|nothing|no|pass|-)\s*")
+_LETTER_ALONE = re.compile(r"(?:circle|letter)\s*([a-e])")
 _LETTER = re.compile(r"(?:circle\s*|letter\s*)?([a-e])(?![0-9a-z])")
 
 
@@ -106,6 +107,8 @@ def read_turn(state: NumberDropState, text: str, player: str) -> NumberDropTurn:
     start = prefix.end() if prefix else start
     if match := _NONE_WORD.fullmatch(lower, start):
         return Combination(player)
+    if match := _LETTER_ALONE.fullmatch(lower.rstrip(), start):
+        return Combination(player, letter=match[1].upper())
     if match := _SLIDE_WORD.fullmatch(lower, start):
         return Slide(player, match[1].upper())
     if match := _LOOP_WORD.match(lower, start):

@@ -24,6 +24,7 @@ from engine.games.number_drop.sheet import (
     found_in,
     hangs_together,
     has_combination,
+    kind_of_digits,
     split_into_loops,
     unused_digits,
 )
@@ -40,7 +41,7 @@ from engine.games.number_drop.state import (
     read_look,
     read_place,
 )
-from engine.games.number_drop.turns import turn_of_marks
+from engine.games.number_drop.turns import digits_at, turn_of_marks
 from engine.games.number_drop.violations import breaches_of, is_untimely
 from engine.support.breaches import illegal_start
 from engine.support.grid import members, set_of
@@ -293,8 +294,9 @@ def _breaches_of_erasing(
 def _breaches_of_loop(state: NumberDropState, player: int, loop: int) -> tuple[Breach, ...]:
     who = PLAYERS[player]
     breaches = breaches_of(state, Combination(who, GRID.names_of(loop)))
-    if breaches and state.combining >> player & 1:
-        sheet = state.sheets[player]
+    sheet = state.sheets[player]
+    is_one = kind_of_digits(digits_at(sheet.cells, loop)) is not None and hangs_together(sheet.cells, loop)
+    if breaches and not is_one and state.combining >> player & 1:
         inside = found_in([squares & loop for squares in unused_digits(sheet)], sheet.loops)
         if _is_covered(loop, [squares for _, squares in inside]):
             names = ", ".join(GRID.names_of(loop))

@@ -42,6 +42,7 @@ from engine.games.number_drop.state import (
     written_by,
 )
 from engine.games.number_drop.turns import digits_at, penalty_shapes
+from engine.support.breaches import advised
 from engine.support.polyomino import Shape, fixed
 from engine.values import Breach
 
@@ -62,8 +63,12 @@ def breaches_of(state: NumberDropState, turn: NumberDropTurn) -> tuple[Breach, .
     """List the rules that a turn breaks, the likeliest violation first; empty if and only if it is legal."""
     if turn.player not in state.options.names:
         sentence = f"There is no player {turn.player} in this game."
-        return (_breach("not-your-turn", sentence, f"Let one of {', '.join(state.options.names)} play."),)
+        return (advised("not-your-turn", sentence, f"Let one of {', '.join(state.options.names)} play."),)
     player = PLAYERS.index(turn.player)
+    if isinstance(turn, Combination) and turn.letter is not None and not turn.squares:
+        sentence = f"{turn.player} circles {turn.letter} without a combination."
+        together = "A letter is circled together with the combination that earns it, or never."
+        return (advised("letter-needs-both", sentence, together, turn.places),)
     if isinstance(turn, Combination) and turn.squares and _has_finished(state, player):
         return _breaches_of_late_loop(state, player, turn)
     untimely = _timing_breach(state, player, turn)
@@ -90,7 +95,7 @@ def _breaches_of_late_loop(state: NumberDropState, player: int, turn: Combinatio
     remedy = f"Erase the loop from {who}'s sheet."
     found = _breaches_of_combination(state, player, replace(turn, letter=None))
     if found:
-        return tuple(replace(breach, remedy=remedy) for breach in found)
+        return tuple(replace(breach, remedy=remedy, instead="") for breach in found)
     if state.phase is Phase.ROLL:
         sentence = f"The turn is over, so {who} draws no more loops."
         return (_breach("drop-first", sentence, remedy, turn),)
@@ -98,8 +103,14 @@ def _breaches_of_late_loop(state: NumberDropState, player: int, turn: Combinatio
     return (_breach("one-combination", sentence, remedy, turn),)
 
 
-def _breach(rule: str, sentence: str, remedy: str, turn: NumberDropTurn | None = None) -> Breach:
-    return Breach(rule, sentence, remedy, () if turn is None else turn.places)
+def _breach(rule: str, sentence: str, undo: str, turn: NumberDropTurn, instead: str = "") -> Breach:
+    """Return a breach whose remedy is to undo the turn, and what to play instead if anything can be played."""
+    return Breach(rule, sentence, f"{undo} {instead}".rstrip(), turn.places, instead=instead)
+
+
+def _erasing(rule: str, sentence: str, turn: WritingTurn, instead: str) -> Breach:
+    """Return the breach of writing what has to be erased before anything else is written."""
+    return _breach(rule, sentence, f"Erase {listed(written_by(turn)[0])} on {turn.player}'s sheet.", turn, instead)
 
 
 def is_untimely(state: NumberDropState, turn: NumberDropTurn) -> bool:
@@ -119,16 +130,16 @@ def _timing_breach(state: NumberDropState, player: int, turn: NumberDropTurn) ->
     if isinstance(turn, Combination) and not turn.squares and not state.combining >> player & 1:
         if state.playing >> player & 1:
             sentence = f"{who} has not dropped a shape, so there is no loop to draw or to leave out."
-            return _breach("drop-first", sentence, f"First, {_asked(state)}.", turn)
+            return advised("drop-first", sentence, f"First, {_asked(state)}.", turn.places)
         sentence = f"{who} has no loop to draw now, so there is none to leave out."
-        return _breach("not-your-turn", sentence, "Nothing needs to be done.", turn)
+        return advised("not-your-turn", sentence, "Nothing needs to be done.", turn.places)
     if state.phase in (Phase.TILES, Phase.ROLL):
         waits = "the tiles to be drawn" if state.phase is Phase.TILES else f"{state.to_move} to roll"
         sentence = f"{who} plays, but the table waits for {waits}."
-        return _breach("roll-first", sentence, f"{take_back} Then {_asked(state)}.", turn)
+        return _breach("roll-first", sentence, take_back, turn, f"First, {_asked(state)}.")
     if state.combining >> player & 1 and not isinstance(turn, Combination):
         sentence = f"{who} has dropped already and may only draw a combination now."
-        return _breach("not-your-turn", sentence, f"{take_back} Draw a loop, or say that you draw none.", turn)
+        return _breach("not-your-turn", sentence, take_back, turn, "Draw a loop, or say that you draw none.")
     if isinstance(turn, Combination) and not state.combining >> player & 1:
         sentence = f"{who} hasn't dropped in this turn, so there is nothing to draw a loop after."
         return _breach("drop-first", sentence, take_back, turn)
@@ -148,8 +159,8 @@ def _not_playing(state: NumberDropState, player: int, take_back: str, turn: Numb
     protected = state.phase is Phase.PENALTY and slot is not None and bool(state.sheets[player].letters >> slot & 1)
     if protected and isinstance(turn, Drop):
         sentence = f"{who} drops the roll, but in a turn with a penalty nobody does."
-        remedy = f"{take_back} Now {_asked(state)} by those who haven't circled its letter."
-        return _breach("not-now", sentence, remedy, turn)
+        now = f"Now {_asked(state)} by those who haven't circled its letter."
+        return _breach("not-now", sentence, take_back, turn, now)
     if protected and slot is not None:
         sentence = f"{who} has circled the letter {LETTERS[slot]}, so its penalty isn't for {who}."
         return _breach("penalty-protected", sentence, take_back, turn)
@@ -175,7 +186,7 @@ def _wrong_kind(state: NumberDropState, take_back: str, turn: NumberDropTurn) ->
         if isinstance(turn, Slide)
         else f"{turn.player} writes on the sheet, but now {asked}."
     )
-    return _breach("not-now", sentence, f"{take_back} First, {asked}.", turn)
+    return _breach("not-now", sentence, take_back, turn, f"First, {asked}.")
 
 
 def _asked(state: NumberDropState) -> str:
@@ -197,28 +208,29 @@ def _breaches_of_slide(state: NumberDropState, turn: Slide) -> tuple[Breach, ...
         return ()
     choices = f"Slide {listed([LETTERS[slot] for slot in loose], 'or')}."
     if turn.letter not in LETTERS:
-        return (_breach("slide-at-bottom", f"There is no tile {turn.letter}.", choices),)
+        return (advised("slide-at-bottom", f"There is no tile {turn.letter}.", choices),)
     if state.notches[LETTERS.index(turn.letter)] == SLIDES_TO_GO:
-        return (_breach("slide-at-bottom", f"The tile {turn.letter} is at the bottom already.", choices),)
+        return (advised("slide-at-bottom", f"The tile {turn.letter} is at the bottom already.", choices),)
     sentence = f"The shape die shows {state.roll[-1]}, which isn't the shape of tile {turn.letter}."
-    return (_breach("slide-star-tile", sentence, choices),)
+    return (advised("slide-star-tile", sentence, choices),)
 
 
 def _breaches_of_first_digit(player: int, turn: WritingTurn) -> tuple[Breach, ...]:
     own = str(player + 1)
+    instead = f"Write one {own} on the lowest line."
     squares, marks = written_by(turn)
     if len(squares) != 1:
         sentence = f"{turn.player} wrote {counted(len(squares), 'cell')} in the set-up."
         remedy = f"Leave one {own} on the lowest line of {turn.player}'s sheet, and nothing else."
-        return (_breach("set-up-one-digit", sentence, remedy, turn),)
+        return (Breach("set-up-one-digit", sentence, remedy, turn.places, instead=instead),)
     found = []
     remedy = f"Erase it, and write a {own} on the lowest line of {turn.player}'s sheet."
     if marks != own:
         sentence = f"{turn.player} wrote {marks}, but begins with a {own}."
-        found.append(_breach("set-up-own-number", sentence, remedy, turn))
+        found.append(Breach("set-up-own-number", sentence, remedy, turn.places, instead=instead))
     if squares[0] not in GRID.names[:COLUMNS]:
         sentence = f"{turn.player} wrote on {squares[0]}, which is not on the lowest line."
-        found.append(_breach("set-up-lowest-line", sentence, remedy, turn))
+        found.append(Breach("set-up-lowest-line", sentence, remedy, turn.places, instead=instead))
     return tuple(found)
 
 
@@ -228,9 +240,7 @@ def _breaches_of_drop(state: NumberDropState, player: int, turn: WritingTurn) ->
     taken = [name for name in squares if name in GRID.index and sheet.cells[GRID.index[name]] != EMPTY_CELL]
     if taken:
         sentence = f"{turn.player} wrote over {listed(taken)}."
-        was = "as it was" if len(taken) == 1 else "as they were"
-        remedy = f"Write {listed(taken)} {was}, and drop the shape elsewhere."
-        return (_breach("written-stays", sentence, remedy, turn),)
+        return (advised("written-stays", sentence, "Drop the shape elsewhere.", turn.places),)
     penalty = state.phase is Phase.PENALTY
     found = _marks_of_penalty(turn, marks) if penalty else _marks_of_drop(state, turn, marks)
     # So few or so many digits can't have the shape.
@@ -269,30 +279,42 @@ def _may_drop(state: NumberDropState, player: int, who: str, pairs: Sequence[tup
     return not _breaches_of_drop(state, player, part)
 
 
-def _marks_of_penalty(turn: NumberDropTurn, marks: str) -> list[Breach]:
+def _marks_of_penalty(turn: WritingTurn, marks: str) -> list[Breach]:
     if isinstance(turn, PenaltyDrop):
         return []
-    sentence = f"{turn.player} wrote {', '.join(sorted(set(marks) - {CROSS}))} while a penalty drops."
-    return [_breach("crosses-only", sentence, "Write the penalty in X, and nothing else.", turn)]
+    digits = [mark for mark in marks if mark != CROSS]
+    sentence = f"{turn.player} wrote {', '.join(digits)} while a penalty drops."
+    return [_erasing("crosses-only", sentence, turn, "Write the penalty in X, and nothing else.")]
 
 
 def _marks_of_drop(state: NumberDropState, turn: WritingTurn, marks: str) -> list[Breach]:
     faces = state.roll[:-1]
-    remedy = f"Write {', '.join(faces)}, each once" + (" (* is any digit)." if STAR in faces else ".")
+    instead = f"Write {', '.join(faces)}, each once" + (" (* is any digit)." if STAR in faces else ".")
     if CROSS in marks:
-        return [_breach("digits-only", f"{turn.player} wrote an X as part of a shape.", remedy, turn)]
+        return [_erasing("digits-only", f"{turn.player} wrote an X as part of a shape.", turn, instead)]
     if len(marks) != len(faces):
         sentence = f"{turn.player} wrote {counted(len(marks), 'digit')}; there are four number dice."
-        return [_breach("four-digits", sentence, remedy, turn)]
+        lacking = Counter(faces) - Counter(marks)
+        fits = STAR not in state.roll and lacking.total() == len(faces) - len(marks)
+        if fits and _is_part_of_a_drop(state, turn):
+            more = f"Write {', '.join(lacking.elements())} as well, in the shape {state.roll[-1]}."
+            return [Breach("four-digits", sentence, more, turn.places, instead=instead)]
+        return [_erasing("four-digits", sentence, turn, instead)]
     if not fits_dice(marks, faces):
         sentence = f"{turn.player} wrote {', '.join(marks)}, but the dice show {', '.join(faces)}."
-        wrong, lacking = ("".join((Counter(a) - Counter(b)).elements()) for a, b in ((marks, faces), (faces, marks)))
+        wrong, needed = ("".join((Counter(a) - Counter(b)).elements()) for a, b in ((marks, faces), (faces, marks)))
         if STAR not in faces and len(wrong) == 1 and marks.count(wrong) == 1:
             at = marks.index(wrong)
-            remedy = f"Write {lacking} instead of {wrong} on {turn.player}'s {written_by(turn)[0][at]}."
-            return [Breach("digits-as-rolled", sentence, remedy, (turn.places[at],))]
-        return [_breach("digits-as-rolled", sentence, remedy, turn)]
+            remedy = f"Write {needed} instead of {wrong} on {turn.player}'s {written_by(turn)[0][at]}."
+            return [Breach("digits-as-rolled", sentence, remedy, (turn.places[at],), instead=instead)]
+        return [_erasing("digits-as-rolled", sentence, turn, instead)]
     return []
+
+
+def _is_part_of_a_drop(state: NumberDropState, turn: WritingTurn) -> bool:
+    squares = {GRID.index.get(name) for name in written_by(turn)[0]}
+    shapes = turned_shapes(state.options.components, state.roll[-1])
+    return any(squares <= {*landed} for landed in landings(state.sheets[PLAYERS.index(turn.player)].heights, shapes))
 
 
 def _breaches_of_shape(
@@ -302,18 +324,19 @@ def _breaches_of_shape(
     if len(squares) == len(names) and squares in landings(sheet.heights, shapes):
         if tuple(GRID.names[square] for square in squares) == tuple(names):
             return ()
-        remedy = "Name them line by line from below."
-        return (_breach("shape-as-rolled", "The squares are not in rising order.", remedy, turn),)
+        order = "Name them line by line from below."
+        return (advised("shape-as-rolled", "The squares are not in rising order.", order, turn.places),)
     shape = fixed((GRID.column_of(square), GRID.row_of(square)) for square in squares) if squares else None
     if shape not in shapes or len(squares) != len(names):
         if state.phase is Phase.PENALTY:
             sentence = f"What {turn.player} wrote doesn't have the shape of {_tile(state)}."
-            return (_breach("penalty-shape", sentence, "Drop the tile's shape, turned or flipped as you like.", turn),)
+            instead = "Drop the tile's shape, turned or flipped as you like."
+            return (_erasing("penalty-shape", sentence, turn, instead),)
         if state.roll[-1] == STAR:
             sentence = f"What {turn.player} wrote has none of the shapes {listed(SHAPES)}."
-            return (_breach("shape-as-rolled", sentence, "Form one of these shapes, turned or flipped.", turn),)
+            return (_erasing("shape-as-rolled", sentence, turn, "Form one of these shapes, turned or flipped."),)
         sentence = f"What {turn.player} wrote doesn't have the shape {state.roll[-1]}."
-        return (_breach("shape-as-rolled", sentence, f"Form the shape {state.roll[-1]}, turned or flipped.", turn),)
+        return (_erasing("shape-as-rolled", sentence, turn, f"Form the shape {state.roll[-1]}, turned or flipped."),)
     row = min(map(GRID.row_of, squares))
     reached = {
         min(map(GRID.row_of, landed))
@@ -322,57 +345,57 @@ def _breaches_of_shape(
     }
     if reached and row > min(reached):
         sentence = f"The shape of {turn.player} hangs in the air; there it falls to line {min(reached) + 1}."
-        return (_breach("falls-to-rest", sentence, "Let it fall until something stops it.", turn),)
+        return (_erasing("falls-to-rest", sentence, turn, "Let the shape fall until something stops it."),)
     sentence = f"The shape of {turn.player} can't get there from the top; something is in its way."
-    remedy = "Let it fall straight down from the top, and stop where it is stopped."
-    return (_breach("straight-down", sentence, remedy, turn),)
+    instead = "Let the shape fall straight down from the top."
+    return (_erasing("straight-down", sentence, turn, instead),)
 
 
 def _breaches_of_combination(state: NumberDropState, player: int, turn: Combination) -> tuple[Breach, ...]:
     if not turn.squares:
-        if turn.letter is None:
-            return ()
-        sentence = f"{turn.player} circles {turn.letter} without a combination."
-        return (_breach("letter-needs-both", sentence, "Circle a letter only with the combination that earns it."),)
+        return ()
     sheet = state.sheets[player]
     odd = [name for name in turn.squares if name not in GRID.index]
     squares = 0 if odd else GRID.squares_named(turn.squares)
     if odd or turn.squares != GRID.names_of(squares):
         sentence = f"{', '.join(odd or turn.squares)} are not squares in rising order."
-        remedy = "Name squares of the sheet, line by line from below."
-        return (_breach("combination-of-digits", sentence, remedy, turn),)
+        order = "Name squares of the sheet, line by line from below."
+        return (advised("combination-of-digits", sentence, order, turn.places),)
     digits = digits_at(sheet.cells, squares)
     used = squares & sheet.circled
-    again = "Erase this loop. Draw one round fitting digits, or draw none."
     if not digits.isdecimal():
         sentence = f"{turn.player} drew a loop round an X or an open cell."
-        return (_breach("combination-of-digits", sentence, again, turn),)
+        return (_wrong_loop("combination-of-digits", sentence, turn),)
     found = []
     if used:
         names = GRID.names_of(used)
         sentence = f"{listed(names)} {'belongs' if len(names) == 1 else 'belong'} to another loop already."
-        found.append(_breach("digit-used", sentence, again, turn))
+        found.append(_wrong_loop("digit-used", sentence, turn))
     if not SMALLEST <= len(digits) <= BONUS_SIZE:
         number = counted(len(digits), "digit")
         sentence = f"The loop of {turn.player} goes round {number}; a combination has {SMALLEST} to {BONUS_SIZE}."
-        return (*found, _breach("combination-size", sentence, again, turn))
+        return (*found, _wrong_loop("combination-size", sentence, turn))
     kind = kind_of_digits(digits)
     if kind is None:
         sentence = f"The digits {', '.join(digits)} are neither equal nor consecutive."
-        return (*found, _breach("combination-kind", sentence, again, turn))
+        return (*found, _wrong_loop("combination-kind", sentence, turn))
     if not hangs_together(sheet.cells, squares):
         sentence = (
             f"The digits {', '.join(sorted(digits))} are not joined side by side in this order."
             if kind == CONSECUTIVE
             else f"The digits {', '.join(digits)} are not joined side by side."
         )
-        return (*found, _breach("combination-side-by-side", sentence, again, turn))
+        return (*found, _wrong_loop("combination-side-by-side", sentence, turn))
     box = box_of(kind, len(digits))
     if sheet.loops[box]:
         scored = "eight digits" if box == BONUS_BOX else f"{len(digits)} {_KIND_WORDS[kind]} digits"
         sentence = f"{turn.player} has already scored {scored}."
-        return (*found, _breach("box-filled", sentence, again, turn))
+        return (*found, _wrong_loop("box-filled", sentence, turn))
     return (*found, *_breaches_of_letter(state, player, turn, box))
+
+
+def _wrong_loop(rule: str, sentence: str, turn: Combination) -> Breach:
+    return _breach(rule, sentence, "Erase this loop.", turn, "Draw a loop round fitting digits, or none.")
 
 
 _KIND_WORDS = {IDENTICAL: "identical", CONSECUTIVE: "consecutive"}
@@ -383,6 +406,6 @@ def _breaches_of_letter(state: NumberDropState, player: int, turn: Combination, 
         return ()
     if turn.letter in LETTERS and state.crossed_off >> LETTERS.index(turn.letter) & 1:
         sentence = f"The letter {turn.letter} is crossed off."
-        return (_breach("letter-crossed-off", sentence, "Leave the letter; the combination counts.", turn),)
+        return (advised("letter-crossed-off", sentence, "Leave the letter; the combination counts.", turn.places),)
     sentence = f"This combination doesn't fill both boxes of the letter {turn.letter}."
-    return (_breach("letter-needs-both", sentence, "Leave the letter; the combination counts.", turn),)
+    return (advised("letter-needs-both", sentence, "Leave the letter; the combination counts.", turn.places),)

@@ -175,7 +175,7 @@ Where several may play at the same time, name the player first: `p2 TURN`.
 
 
 def refusal(error: EngineError | PlayError, typed: str) -> Iterator[str]:
-    """Explain a refusal: a line for each breach, then their remedy, or the message with its column marked."""
+    """Explain a refusal: a line for each breach, then what to do instead, or the message with its column marked."""
     message = capitalized(str(error))
     if isinstance(error, UnreadableError) and error.column is not None and 0 < error.column <= len(typed) + 1:
         yield f"  {typed}"
@@ -188,9 +188,10 @@ def refusal(error: EngineError | PlayError, typed: str) -> Iterator[str]:
         yield f"Not possible: {error}"
     elif not breaches:
         yield as_sentence(message)
-    for remedy, alike in groupby(breaches, key=lambda breach: breach.remedy):
+    for instead, alike in groupby(breaches, key=lambda breach: breach.instead):
         yield from (f"Not possible: {breach.sentence}" for breach in alike)
-        yield f"  {remedy}"
+        if instead:
+            yield f"  {instead}"
 
 
 def refusal_reasons(game: Game[Any, Any], error: EngineError | PlayError) -> Iterator[str]:

@@ -166,7 +166,9 @@ def _accept_roll(case: _RollCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | N
     roll = case.ranked[0].roll
     states = tuple(case.rules.rolled(state, roll) for state in belief.states)
     ignoring_sides = tuple(case.rules.rolled(state, roll) for state in belief.states_ignoring_sides)
-    said = glance.verdicts.ruling(VerdictKind.ACCEPTED, sentences.rolled(case.text), margin=case.lead)
+    said = glance.verdicts.ruling(
+        VerdictKind.ACCEPTED, glance.game.roll_sentence(belief.states[0], roll), margin=case.lead
+    )
     verdict: Verdict = replace(said.verdict, roll=case.text)
     texts = tuple(glance.game.notation.format_state(state) for state in states)
     accepted = AcceptedRoll(case.text, texts)

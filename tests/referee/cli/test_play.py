@@ -68,7 +68,7 @@ def test_a_remedy_of_two_breaches_is_said_once(play):
     assert (
         "Not possible: p1 wrote 2, but begins with a 1.\n"
         "Not possible: p1 wrote on a2, which is not on the lowest line.\n"
-        "  Erase it, and write a 1 on the lowest line of p1's sheet.\n"
+        "  Write one 1 on the lowest line.\n"
     ) in said
 
 

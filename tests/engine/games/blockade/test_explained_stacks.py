@@ -141,7 +141,7 @@ def test_a_misplaced_cap_is_explained(roll, stacks, change, rule, sentence, reme
         ("1,5", {**TOWERS, "c3": "CL+RS", "c4": "RL"}, {"a2": "red small", "c3": "clear large"},
          "1 for red and 5 for yellow", 2, ("c3", "a2")),
         ("1,1", {"c3": "CL+RS", "c4": "RL"}, {"c3": "clear large", "c4": "black large"},
-         "1 for red and 1 for yellow", 3, ("e5", "c4", "c3")),
+         "1 for red and 1 for yellow, or their sum of 2 for one colour", 3, ("e5", "c4", "c3")),
     ],
 )  # fmt: skip
 def test_a_blockade_reached_with_too_many_steps_is_about_the_steps(roll, stacks, change, given, steps, places):

@@ -107,6 +107,22 @@ def test_the_next_step_is_named() -> None:
     assert GAME.notation.standing(cool) == ("Cool rolls.", pieces)
     playing = DICE.rolled(cool, Roll(("1", "4")))
     assert GAME.notation.standing(playing) == ("Cool plays: 1 for green and 4 for blue.", pieces)
+    low = DICE.rolled(cool, Roll(("1", "3")))
+    assert GAME.notation.standing(low) == (
+        "Cool plays: 1 for green and 3 for blue, or their sum of 4 for one colour.",
+        pieces,
+    )
+
+
+def test_the_roll_for_who_starts_says_who_starts() -> None:
+    start = GAME.rules.new()
+    assert GAME.roll_sentence(start, Roll(("2", "5"))) == "2,5 was rolled."
+    warm = DICE.rolled(start, Roll(("2", "5")))
+    assert GAME.roll_sentence(warm, Roll(("6", "2"))) == "6,2 was rolled. Cool starts, with 8 against 7."
+    assert GAME.roll_sentence(warm, Roll(("1", "2"))) == "1,2 was rolled. Warm starts, with 7 against 3."
+    assert GAME.roll_sentence(warm, Roll(("4", "3"))) == "4,3 was rolled. Both rolled 7, so both roll again."
+    later = DICE.rolled(warm, Roll(("6", "2")))
+    assert GAME.roll_sentence(later, Roll(("1", "1"))) == "1,1 was rolled."
 
 
 def test_consecutive_moves_of_one_piece_are_merged() -> None:

@@ -268,7 +268,7 @@ def test_a_shape_over_another_colour_breaks_only_that_rule():
 
 def test_the_remedy_for_a_first_shape_names_the_corners():
     (breach,) = GAME.table.explain(GAME.notation.parse_state(NEW), changed("p1.b1=red"))
-    assert breach.remedy == "Draw it so that it covers p1's a1, f1, a5 or f5."
+    assert breach.remedy == "Wipe p1's b1 clean. Draw it so that it covers p1's a1, f1, a5 or f5."
 
 
 TOLD = [
@@ -283,23 +283,23 @@ TOLD = [
      "Draw p1's c1 in blue again. Wipe p1's c2 clean. Draw on empty squares only."),
     (NEW, " ".join(f"p1.{column}{row}=red" for row in "12" for column in "abcd"),
      "The 8 squares on p1's a1, b1, c1, d1, a2, b2, c2 and d2 are no shape of this sheet.",
-     "Draw a shape that stands on the sheet."),
+     "Wipe p1's a1, b1, c1, d1, a2, b2, c2 and d2 clean. Draw a shape that stands on the sheet."),
     (NEW, "p2.a1=blue", "It is p1's turn, not p2's.", "Wipe p2's a1 clean."),
     (SECOND, "p1.b1=empty", "p1's b1 no longer shows what was drawn.", "Draw p1's b1 in red again."),
     (BLUE_THERE, "p1.a1=empty p1.c1=empty", "p1's a1 and c1 no longer show what was drawn.",
      "Draw p1's a1 and c1 in blue again."),
-    (NEW, "p1.a1=blue", "p1 holds red in this round, but drew in blue on a1.", "Wipe p1's a1 clean, and draw in red."),
+    (NEW, "p1.a1=blue", "p1 holds red in this round, but drew in blue on a1.", "Wipe p1's a1 clean. Draw in red."),
     (NEW, "p1.a1=red p1.f1=red", "The squares that p1 drew are not joined: a1 and f1.",
-     "Draw the squares of one shape, side by side."),
+     "Wipe p1's a1 and f1 clean. Draw the squares of one shape, side by side."),
     (NEW, "p1.a1=red p1.b1=red p1.b2=red p1.c2=red", "Z4 on p1's a1, b1, b2 and c2 is no shape of this sheet.",
-     "Draw a shape that stands on the sheet."),
+     "Wipe p1's a1, b1, b2 and c2 clean. Draw a shape that stands on the sheet."),
     (SECOND, "p1.d2=red p1.e2=red p1.f2=red", "p1 has drawn the shape I3 before.",
-     "Draw a shape not crossed off yet."),
+     "Wipe p1's d2, e2 and f2 clean. Draw a shape not crossed off yet."),
     (SECOND, "p1.f5=red", "The red shape on p1's f5 touches no other red shape at a corner.",
-     "Draw it so that a corner of it touches a corner of a red shape."),
+     "Wipe p1's f5 clean. Draw it so that a corner of it touches a corner of a red shape."),
     (NO_STRIKE, "p1.d2=red p1.d3=red p1.d4=red p1.d5=red",
      "The shape I4 stands in row 4, and p1 has no strike left (1 crossed out).",
-     "Draw a shape of a row that a die gives."),
+     "Wipe p1's d2, d3, d4 and d5 clean. Draw a shape of a row that a die gives."),
 ]  # fmt: skip
 
 
@@ -344,7 +344,9 @@ def test_a_typed_turn_is_refused_with_sentence_and_remedy(text, said, sentence, 
 
 def test_a_taken_corner_is_not_offered_for_the_first_shape():
     breaches = GAME.table.explain(GAME.notation.parse_state(BLUE_THERE), changed("p1.d2=red"))
-    assert [breach.remedy for breach in breaches] == ["Draw it so that it covers p1's f1, a5 or f5."]
+    assert [breach.remedy for breach in breaches] == [
+        "Wipe p1's d2 clean. Draw it so that it covers p1's f1, a5 or f5."
+    ]
 
 
 def test_two_colours_that_nobody_holds_are_reported_separately():
@@ -402,8 +404,16 @@ def test_a_shape_on_squares_that_may_not_be_filled_breaks_one_rule(text, said, r
     [
         ("p1.a1=red p1.b1=red p1.d5=red", "Wipe p1's d5 clean.", "p1.d5"),
         ("p1.a1=red p1.b1=red p1.d5=red p1.e1=red", "Wipe p1's e1 and d5 clean.", "p1.e1 p1.d5"),
-        ("p1.a1=red p1.b1=red p1.d1=red", "Draw the squares of one shape, side by side.", "p1.a1 p1.b1 p1.d1"),
-        ("p1.b2=red p1.d5=red", "Draw the squares of one shape, side by side.", "p1.b2 p1.d5"),
+        (
+            "p1.a1=red p1.b1=red p1.d1=red",
+            "Wipe p1's a1, b1 and d1 clean. Draw the squares of one shape, side by side.",
+            "p1.a1 p1.b1 p1.d1",
+        ),
+        (
+            "p1.b2=red p1.d5=red",
+            "Wipe p1's b2 and d5 clean. Draw the squares of one shape, side by side.",
+            "p1.b2 p1.d5",
+        ),
     ],
 )
 def test_squares_beside_a_legal_shape_are_to_be_wiped(drawn, remedy, places):

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 
+from engine.errors import IllegalTurnError
 from engine.games.number_drop.violations import breaches_of
 from tests.engine.games.number_drop.strategies import GAME, OPTIONS, TILES
 from tests.engine.games.number_drop.test_explain import (
@@ -22,12 +23,12 @@ from tests.engine.games.number_drop.test_explain import (
     seen,
 )
 
-DRAW_ANOTHER = "Erase this loop. Draw one round fitting digits, or draw none."
+DRAW_ANOTHER = "Erase this loop. Draw a loop round fitting digits, or none."
 LEAVE_THE_LETTER = "Leave the letter; the combination counts."
 TURNS = [
     # The rule, sentence and remedy of each of ``CASES``, in its order.
     ("game-over", "The game is over, but p2 plays on.", "Erase it from p2's sheet."),
-    ("roll-first", "p1 plays, but the table waits for p1 to roll.", "Erase it from p1's sheet. Then p1 has to roll."),
+    ("roll-first", "p1 plays, but the table waits for p1 to roll.", "Erase it from p1's sheet. First, p1 has to roll."),
     ("not-your-turn", "p1 has nothing to write now; p2 plays.", "Erase it from p1's sheet."),
     ("not-now", "p1 writes on the sheet, but now a tile has to be slid.",
      "Erase it from p1's sheet. First, a tile has to be slid."),
@@ -38,22 +39,25 @@ TURNS = [
      "Erase it, and write a 2 on the lowest line of p2's sheet."),
     ("set-up-lowest-line", "p1 wrote on a2, which is not on the lowest line.",
      "Erase it, and write a 1 on the lowest line of p1's sheet."),
-    ("written-stays", "p1 wrote over a1.", "Write a1 as it was, and drop the shape elsewhere."),
-    ("written-stays", "p1 wrote over a1 and b1.", "Write a1 and b1 as they were, and drop the shape elsewhere."),
-    ("digits-only", "p1 wrote an X as part of a shape.", "Write 1, 3, 4, 5, each once."),
-    ("four-digits", "p1 wrote 3 digits; there are four number dice.", "Write 1, 3, 4, 5, each once."),
+    ("written-stays", "p1 wrote over a1.", "Drop the shape elsewhere."),
+    ("written-stays", "p1 wrote over a1 and b1.", "Drop the shape elsewhere."),
+    ("digits-only", "p1 wrote an X as part of a shape.",
+     "Erase b1, c1, d1 and c2 on p1's sheet. Write 1, 3, 4, 5, each once."),
+    ("four-digits", "p1 wrote 3 digits; there are four number dice.", "Write 5 as well, in the shape T."),
     ("digits-as-rolled", "p1 wrote 1, 3, 4, 6, but the dice show 1, 3, 4, 5.", "Write 5 instead of 6 on p1's c2."),
     ("digits-as-rolled", "p1 wrote 1, 3, 5, 6, but the dice show 1, 3, 4, *.",
-     "Write 1, 3, 4, *, each once (* is any digit)."),
-    ("shape-as-rolled", "What p1 wrote doesn't have the shape T.", "Form the shape T, turned or flipped."),
-    ("crosses-only", "p2 wrote 3 while a penalty drops.", "Write the penalty in X, and nothing else."),
+     "Erase b1, c1, d1 and c2 on p1's sheet. Write 1, 3, 4, *, each once (* is any digit)."),
+    ("shape-as-rolled", "What p1 wrote doesn't have the shape T.",
+     "Erase b1, c1, d1 and d2 on p1's sheet. Form the shape T, turned or flipped."),
+    ("crosses-only", "p2 wrote 3 while a penalty drops.",
+     "Erase b1, c1, d1 and e1 on p2's sheet. Write the penalty in X, and nothing else."),
     ("penalty-shape", "What p2 wrote doesn't have the shape of tile A (I4).",
-     "Drop the tile's shape, turned or flipped as you like."),
+     "Erase b1, c1, d1 and d2 on p2's sheet. Drop the tile's shape, turned or flipped as you like."),
     ("penalty-protected", "p1 has circled the letter A, so its penalty isn't for p1.", "Erase it from p1's sheet."),
     ("falls-to-rest", "The shape of p1 hangs in the air; there it falls to line 1.",
-     "Let it fall until something stops it."),
+     "Erase b2, c2, d2 and c3 on p1's sheet. Let the shape fall until something stops it."),
     ("straight-down", "The shape of p1 can't get there from the top; something is in its way.",
-     "Let it fall straight down from the top, and stop where it is stopped."),
+     "Erase c1, d1, c2 and d2 on p1's sheet. Let the shape fall straight down from the top."),
     ("drop-first", "p1 hasn't dropped in this turn, so there is nothing to draw a loop after.",
      "Erase the loop from p1's sheet."),
     ("combination-of-digits", "p1 drew a loop round an X or an open cell.", DRAW_ANOTHER),
@@ -75,12 +79,14 @@ CHANGES = [
     ("written-stays", "What p1 had on a1 was erased or written over.", "Write it again on p1's sheet: 1 on a1."),
     ("loop-stays", "p1's loop round a1, b1 and c1 no longer goes round a1.", "Draw it round a1, b1 and c1 again."),
     ("straight-down", "The shape of p1 can't get there from the top; something is in its way.",
-     "Let it fall straight down from the top, and stop where it is stopped."),
+     "Erase c1, d1, c2 and d2 on p1's sheet. Let the shape fall straight down from the top."),
     ("one-combination", "p1 drew more than one loop in this turn, round e1, f1, g1, a2, b2, c2.",
      "Keep one of these loops, and erase the rest."),
-    ("four-digits", "p2 wrote 2 digits; there are four number dice.", "Write 1, 3, 4, 5, each once."),
-    ("digits-only", "p2 wrote an X as part of a shape.", "Write 1, 3, 4, 5, each once."),
-    ("crosses-only", "p2 wrote 1 while a penalty drops.", "Write the penalty in X, and nothing else."),
+    ("four-digits", "p2 wrote 2 digits; there are four number dice.", "Write 4, 5 as well, in the shape T."),
+    ("digits-only", "p2 wrote an X as part of a shape.",
+     "Erase b1, c1, d1 and c2 on p2's sheet. Write 1, 3, 4, 5, each once."),
+    ("crosses-only", "p2 wrote 1, 1, 1, 1 while a penalty drops.",
+     "Erase a1, b1, c1 and d1 on p2's sheet. Write the penalty in X, and nothing else."),
     ("set-up-own-number", "p1 wrote 2, but begins with a 1.",
      "Erase it, and write a 1 on the lowest line of p1's sheet."),
     ("drop-first", "p1 hasn't dropped in this turn, so there is nothing to draw a loop after.",
@@ -115,6 +121,41 @@ def test_a_wrong_table_has_its_sentence_and_remedy(case, told):
     state = GAME.notation.parse_state(text)
     nearest = GAME.table.explain(state, seen(state, change))[0]
     assert (rule, nearest.sentence, nearest.remedy) == told
+
+
+def test_one_loop_round_too_many_joined_digits_is_one_combination():
+    nine = "5555555/55....."
+    state = GAME.notation.parse_state(f"drop p1={nine[8:]}/{nine[:7]} p2=2...... {TILES} roll=1,3,4,5,T then=p1")
+    change = {f"p1.{square}": "digit 5 circled" for square in ["a1", "b1", "c1", "d1", "e1", "f1", "g1", "a2", "b2"]}
+    (breach,) = GAME.table.explain(state, change)
+    assert (breach.rule, breach.sentence) == (
+        "combination-size",
+        "The loop of p1 goes round 9 digits; a combination has 3 to 8.",
+    )
+
+
+def test_every_digit_written_while_a_penalty_drops_is_named():
+    state = GAME.notation.parse_state(PENALTY)
+    change = {f"p2.{square}": f"digit {digit}" for square, digit in zip(("a1", "b1", "c1", "d1"), "1225", strict=True)}
+    assert GAME.table.explain(state, change)[0].sentence == "p2 wrote 1, 2, 2, 5 while a penalty drops."
+
+
+@pytest.mark.parametrize("text", [COMBINE, ROLL, SECOND])
+@pytest.mark.parametrize("typed", ["circle A", "letter a"])
+def test_a_letter_is_not_circled_later_than_its_combination(text, typed):
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.notation.parse_turn(GAME.notation.parse_state(text), typed, "p1")
+    (breach,) = raised.value.breaches
+    assert breach.sentence == "p1 circles A without a combination."
+    assert breach.instead == "A letter is circled together with the combination that earns it, or never."
+
+
+def test_whoever_typed_a_turn_is_not_told_to_erase_it():
+    for _, text, turn, _ in CASES:
+        state = GAME.notation.parse_state(text)
+        for breach in breaches_of(state, attempt(state, turn)):
+            assert "Erase" not in breach.instead
+            assert breach.remedy.endswith(breach.instead) or breach.remedy.startswith(("Write", "Leave one", "Erase"))
 
 
 HAS_DROPPED = f"p1=4445.../1234555|loop:a1+b1+c1 p2=2...... {TILES}"
@@ -234,13 +275,14 @@ def test_the_standing_names_the_next_step_and_describes_every_sheet(text, lines)
         (PENALTY, "p2.b1=X,p2.c1=X,p2.d1=X,p2.e1=X,p2.g9=X", "What p2 wrote doesn't have the shape of tile A (I4).",
          "Erase g9 on p2's sheet.", "p2.g9"),
         (PENALTY, "p2.a1=X,p2.b1=X,p2.c1=X,p2.d1=X,p2.e1=X", "What p2 wrote doesn't have the shape of tile A (I4).",
-         "Drop the tile's shape, turned or flipped as you like.", "p2.a1 p2.b1 p2.c1 p2.d1 p2.e1"),
+         "Erase a1, b1, c1, d1 and e1 on p2's sheet. Drop the tile's shape, turned or flipped as you like.",
+         "p2.a1 p2.b1 p2.c1 p2.d1 p2.e1"),
         (DROP, "p1.b1=1,p1.c1=3,p1.d1=4,p1.c2=6", "p1 wrote 1, 3, 4, 6, but the dice show 1, 3, 4, 5.",
          "Write 5 instead of 6 on p1's c2.", "p1.c2"),
         (DROP, "p1.b1=1,p1.c1=3,p1.d1=4,p1.c2=4", "p1 wrote 1, 3, 4, 4, but the dice show 1, 3, 4, 5.",
-         "Write 1, 3, 4, 5, each once.", "p1.b1 p1.c1 p1.d1 p1.c2"),
+         "Erase b1, c1, d1 and c2 on p1's sheet. Write 1, 3, 4, 5, each once.", "p1.b1 p1.c1 p1.d1 p1.c2"),
         (DROP, "p1.b1=1,p1.c1=3,p1.d1=4", "p1 wrote 3 digits; there are four number dice.",
-         "Write 1, 3, 4, 5, each once.", "p1.b1 p1.c1 p1.d1"),
+         "Write 5 as well, in the shape T.", "p1.b1 p1.c1 p1.d1"),
         (SECOND, "p1.c3=5 circled", "p1 has nothing to write now; p2 plays.", "Erase it from p1's sheet.", "p1.c3"),
         (DROP, "p1.a1=empty,p2.a1=empty", "What p1 had on a1 was erased or written over.",
          "Write it again on p1's sheet: 1 on a1.", "p1.a1"),
