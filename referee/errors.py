@@ -43,6 +43,10 @@ class PageError(RefereeError, OSError):
     """The page can't be opened, or one of its files can't be kept; the message says why."""
 
 
+class DevicesFullError(PageError):
+    """All places for paired devices are taken by owners' devices."""
+
+
 class BrokerError(RefereeError, OSError):
     """The broker of [mqtt] can't be used as it is set; the message says what to change."""
 

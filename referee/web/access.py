@@ -21,9 +21,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
 
 from common.durable import write_durably
+from common.phrases import capitalized
 from referee.commands.messages import Role as Role  # noqa: PLC0414 - re-exported
-from referee.errors import PageError
-from referee.web.devices import MOST_DEVICES, Device, PairedDevices
+from referee.errors import DevicesFullError, PageError
+from referee.web.devices import Device, PairedDevices
 from referee.web.shares import Turns, address_group
 
 _KEY_BYTES = 32
@@ -83,7 +84,6 @@ _READS_AT_ONCE, _READS_OF_DEVICE = 16, 2
 """Reading requests worked on at once, in all and by device; the owner's need no turn. The server has 40 threads."""
 _MOST_KEYS = 1000
 _NOT_KEPT = "The referee can't keep this device on its disk. The owner's `./run doctor` says why."
-_ALL_OWNERS = f"{MOST_DEVICES} devices own this table already, so no other can be paired. Unpair one on the page Owner."
 
 
 class RateLimiter:
@@ -213,11 +213,11 @@ class Access:
             if secrets.compare_digest(digits, right):
                 try:
                     device = self.devices.add(name, min(role, wanted))
+                except DevicesFullError as error:
+                    raise HTTPException(503, f"{capitalized(str(error))}.") from error
                 except PageError as error:
                     # The reason names a path of this machine.
                     raise HTTPException(503, _NOT_KEPT) from error
-                if device is None:
-                    raise HTTPException(503, _ALL_OWNERS)
                 self._failures.pop(origin, None)
                 session = self._session(device.id, device.role, name)
                 return session, str(self._tokens.dumps([device.id]))

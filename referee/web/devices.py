@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 from common.durable import write_durably
 from common.json_files import parse_json
 from referee.commands.messages import Role
-from referee.errors import PageError
+from referee.errors import DevicesFullError, PageError
 
 MOST_DEVICES = 256
 """More than a household has. Beyond this, the device not seen for the longest time is unpaired; never an owner's."""
@@ -76,15 +76,17 @@ class PairedDevices:
                 return None
             return device
 
-    def add(self, name: str, role: Role) -> Device | None:
-        """Pair a device; ``None`` if there are too many and all of them are the owner's."""
+    def add(self, name: str, role: Role) -> Device:
+        """Pair a device; raises DevicesFullError if there are too many and all of them are the owner's."""
         now_s = self._now_s()
         device = Device(secrets.token_urlsafe(12), name, role, now_s, now_s)
         with self._changing() as devices:
             if len(devices) >= MOST_DEVICES:
                 lesser = [each for each in devices.values() if each.role < Role.OWN]
                 if not lesser:
-                    return None
+                    raise DevicesFullError(
+                        f"{len(devices)} devices own this table already, so no other can be paired; unpair one of them"
+                    )
                 del devices[min(lesser, key=lambda each: each.seen_s).id]
             devices[device.id] = device
         return device

@@ -193,6 +193,8 @@ class OpenPage:
     @property
     def _code_words(self) -> str:
         own = split_code(self.codes[Role.OWN])
+        if Role.LOOK in self.codes:
+            return f"Pair a device to look: {split_code(self.codes[Role.LOOK])}. Pair an arbiter's device: {own}."
         if Role.PLAY not in self.codes:
             return f"Pair a device to own the table: {own}."
         return f"Pair a device to play: {split_code(self.codes[Role.PLAY])}. To own the table: {own}."
@@ -275,9 +277,12 @@ def key_path(journal: Path) -> Path:
     return journal.with_name(f"{journal.name}.page-key")
 
 
-def codes_path(journal: Path) -> Path:
-    """Return the path of the file for the pairing codes, used if there is no terminal to show them."""
-    return journal.with_name(f"{journal.name}.page-codes")
+def codes_path(beside: Path) -> Path:
+    """Return the path of the file for the pairing codes, used if there is no terminal to show them.
+
+    It lies beside the journal, or the file that a hall keeps.
+    """
+    return beside.with_name(f"{beside.name}.page-codes")
 
 
 def _visible_address(listening: socket.socket) -> str:

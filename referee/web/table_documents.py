@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from dataclasses import dataclass
 from typing import Any, Self
@@ -27,6 +28,9 @@ from referee.web.documents import (
 )
 from referee.web.drawing.table import draw_table
 from referee.web.languages import say_name, sentences
+
+_FOLDERS = re.compile(r"(?<![\w/.])/(?:[^\s/:;,()'\"]+/)+(?=[^\s/])")
+"""The folders of an absolute path, before the file's name."""
 
 
 @dataclass(frozen=True)
@@ -97,9 +101,9 @@ def table_document(
         verdict=None if snapshot.verdict is None else _verdict(game, snapshot.verdict, snapshot, say),
         outcome=None if snapshot.outcome is None else say(outcome_sentence(snapshot.outcome)),
         hint=say(snapshot.hint),
-        trouble=say(snapshot.trouble),
+        trouble=_without_folders(say(snapshot.trouble)),
         mood=snapshot.signal.mood.value,
-        words=say(snapshot.signal.words),
+        words=_without_folders(say(snapshot.signal.words)),
         sound=snapshot.signal.sound.value,
         lights=_lights(snapshot.signal),
         clock=None if snapshot.clock is None else _clock(snapshot.clock),
@@ -107,6 +111,11 @@ def table_document(
         board=draw_table(game, snapshot, say),
         scores=() if state is None else tuple(map(say, game.notation.standing(state))),
     )
+
+
+def _without_folders(sentence: str) -> str:
+    """Return a sentence that names files of this machine without their folders, for devices that only look."""
+    return _FOLDERS.sub("", sentence)
 
 
 def _clock(face: ClockFace) -> ClockDocument:

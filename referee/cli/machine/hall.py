@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from common.shown_text import is_one_line
-from referee.cli.context import say, utc_now
+from referee.cli.context import output, say, utc_now
 from referee.cli.group import OK, ExampleCommand
 from referee.cli.options import READABLE_FILE, WholeNumber, chosen_page
 
@@ -86,7 +86,7 @@ def hall_command(
     from referee.hall.web.app import HallServices, create_hall
     from referee.runtime.sources import Interrupts
     from referee.web.access import Role
-    from referee.web.server import open_site, split_code
+    from referee.web.server import codes_path, key_path, open_site
 
     address = _address(broker, user, password_file, ca, tls=tls)
     _check_topics(prefix, listed)
@@ -102,7 +102,7 @@ def hall_command(
         director = Director(database, utc_now)
         return create_hall(HallServices(hall, director, access, line.send_now, lambda: line.is_connected, utc_now))
 
-    key = Path("hall.page-key") if store.startswith(POSTGRESQL) else Path(f"{store}.page-key")
+    kept = Path("hall" if store.startswith(POSTGRESQL) else store)
     options = chosen_page(True, page_port, page_address)
     assert options is not None
 
@@ -119,12 +119,12 @@ def hall_command(
     try:
         with (
             Interrupts() as interrupts,
-            open_site(make, options, say, key=key, close=hall.floor.close, roles=(Role.LOOK, Role.OWN)) as page,
+            open_site(
+                make, options, say, key=key_path(kept), close=hall.floor.close, roles=(Role.LOOK, Role.OWN)
+            ) as page,
         ):
-            say(f"The hall: {page.address}")
-            if page.codes:
-                say(f"Pair a device to look: {split_code(page.codes[Role.LOOK])}.")
-                say(f"Pair an arbiter's device: {split_code(page.codes[Role.OWN])}.")
+            # Output that isn't a terminal may be a log.
+            say(page.words if output().is_terminal else page.words_for_a_log(codes_path(kept)))
             interrupts.waiting(lambda: asyncio.run(work()))
     except KeyboardInterrupt:
         say("The hall has stopped. When it runs again, it gets from the tables what it missed.")

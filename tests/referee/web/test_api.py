@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from engine.registry import load
+from hardware.lights.signals import Mood, Signal
 from hardware.pin_map import ButtonRole
 from referee.clocks.clock import ClockFace
 from referee.clocks.control import ClockMode, TimeControl
@@ -101,6 +102,22 @@ def test_spaces_around_a_name_make_no_other_player() -> None:
     command = COMMAND_MESSAGES.validate_python(fields).value("Ben")
     assert isinstance(command, NewGame)
     assert command.players == {"white": "Ann Lee"}
+
+
+@pytest.mark.parametrize(
+    ("trouble", "shown"),
+    [
+        ("The journal /home/ann/games/j.sqlite failed: disk full.", "The journal j.sqlite failed: disk full."),
+        ("Cannot list the folder '/home/ann/in': gone.", "Cannot list the folder 'in': gone."),
+        ("The reader gave 3/4 of it and/or more.", "The reader gave 3/4 of it and/or more."),
+    ],
+)
+def test_a_fault_is_shown_without_the_machines_folders(trouble: str, shown: str) -> None:
+    port = port_of()
+    signal = Signal(Mood.WAITING, words=trouble)
+    port.snapshots(replace(snapshot_of(port.game), trouble=trouble, signal=signal))
+    document = client_of(port).get("/api/table").json()
+    assert (document["trouble"], document["words"]) == (shown, shown)
 
 
 def test_a_clock_is_given_as_of_the_request() -> None:

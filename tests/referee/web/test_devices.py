@@ -131,7 +131,6 @@ def test_a_new_device_never_takes_the_place_of_an_owners() -> None:
     now_s = [0.0]
     devices = PairedDevices(None, lambda: now_s[0])
     owner = devices.add("Ann", Role.OWN)
-    assert owner is not None
     for number in range(MOST_DEVICES + 3):
         now_s[0] += 1
         devices.add(str(number), Role.PLAY)
@@ -141,10 +140,10 @@ def test_a_new_device_never_takes_the_place_of_an_owners() -> None:
 def test_a_device_is_not_paired_if_every_place_is_an_owners() -> None:
     devices = listed()
     for number in range(MOST_DEVICES):
-        assert devices.add(str(number), Role.OWN) is not None
+        devices.add(str(number), Role.OWN)
     client = client_of(port_of(), access_of(HOUSE, devices=devices))
     refused = client.post("/api/pair", json={"code": CODES[Role.OWN]})
-    assert (refused.status_code, "Unpair one" in refused.json()["words"]) == (503, True)
+    assert (refused.status_code, "unpair one" in refused.json()["words"]) == (503, True)
 
 
 @pytest.mark.parametrize("restarts", [True, False])
@@ -152,7 +151,6 @@ def test_a_clock_that_jumps_from_1970_to_now_unpairs_nobody(restarts: bool, tmp_
     path, now_s = tmp_path / "devices", [40.0]
     devices = PairedDevices(path, lambda: now_s[0])
     ben = devices.add("Ben", Role.LOOK)
-    assert ben is not None
     now_s[0] = 1_780_000_000.0
     if restarts:
         devices = PairedDevices(path, lambda: now_s[0])

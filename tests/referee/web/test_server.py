@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import logging
 import re
 import socket
 import stat
@@ -20,7 +21,7 @@ from referee.errors import PageError
 from referee.settings.network_sections import PageSection
 from referee.web.access import Role
 from referee.web.options import PageOptions
-from referee.web.server import FIRST_PORT, LOOPBACK, OpenPage, key_path, listen, open_page
+from referee.web.server import FIRST_PORT, LOOPBACK, OpenPage, _ErrorForwarder, key_path, listen, open_page
 from tests.referee.web.page_table import port_of, snapshot_of
 
 
@@ -98,6 +99,24 @@ def test_if_the_output_may_be_a_log_the_codes_are_in_a_file(tmp_path: Path) -> N
     with pytest.raises(PageError, match="codes can't be kept"):
         page.words_for_a_log(tmp_path / "missing" / "codes")
     assert OpenPage("http://127.0.0.1:8000/", {}).words_for_a_log(codes).startswith("The page: http://127")
+
+
+def test_a_hall_has_codes_to_look_and_for_arbiters() -> None:
+    page = OpenPage("http://192.168.1.5:8000/", {Role.LOOK: "12345678", Role.OWN: "87654321"})
+    assert page.words.endswith("Pair a device to look: 1234 5678. Pair an arbiter's device: 8765 4321.")
+
+
+def test_an_error_that_comes_again_and_again_is_said_a_few_times() -> None:
+    now_s, said = [0.0], list[str]()
+    forwarder = _ErrorForwarder(said.append, lambda: now_s[0])
+    for _ in range(1000):
+        forwarder.emit(
+            logging.LogRecord("", logging.ERROR, "", 0, "socket.accept() out of system resource", None, None)
+        )
+    assert len(said) == 3
+    now_s[0] = 60.0
+    forwarder.emit(logging.LogRecord("", logging.ERROR, "", 0, "again", None, None))
+    assert len(said) == 4
 
 
 def test_an_internal_error_is_reported_in_words_and_the_page_continues() -> None:

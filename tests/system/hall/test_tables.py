@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -148,9 +149,12 @@ def test_the_command_opens_a_hall_and_ends_on_a_signal(
     root = Path(__file__).resolve().parents[3]
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=root) as process:
         assert process.stdout is not None
-        address, *lines = [process.stdout.readline() for _ in range(5)]
-        for code in re.findall(r"Pair .*: (\d{4} \d{4})\.", "".join(lines)):
-            pair(address.removeprefix("The hall: ").strip(), code)
+        opened, *lines = [process.stdout.readline() for _ in range(3)]
+        codes = tmp_path / "h.db.page-codes"
+        assert str(codes) in opened
+        assert stat.S_IMODE(codes.stat().st_mode) == 0o600
+        for code in re.findall(r"Pair [^:]*: (\d{4} \d{4})\.", codes.read_text(encoding="utf-8")):
+            pair(opened.split()[2], code)
         process.send_signal(number)
         rest = process.stdout.read()
     assert "Connected to the broker 127.0.0.1." in "".join(lines)
@@ -159,4 +163,5 @@ def test_the_command_opens_a_hall_and_ends_on_a_signal(
     assert [device.role for device in paired] == [Role.LOOK, Role.OWN]
     assert "The hall has stopped" in rest
     assert process.returncode == 0
+    assert not re.search(r"\d{4} \d{4}", "".join((opened, *lines, rest)))
     assert OPENED == []
