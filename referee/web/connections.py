@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import resource
+import socket
 from asyncio import TimerHandle, Transport
+from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self, cast
 
@@ -18,7 +21,8 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from referee.web.access import NOBODY, Role, Session
+from referee.web.access import NOBODY, RateLimit, RateLimiter, Role, Session
+from referee.web.devices import MOST_DEVICES
 from referee.web.shares import Places, address_group
 
 RESERVED_FILES = 224
@@ -29,6 +33,10 @@ ACCEPTED_AT_ONCE = 16
 Each takes about three rounds to be counted and heard, so one with a good request is never displaced before it is read.
 """
 _UNCOUNTED = 4 * ACCEPTED_AT_ONCE
+_COMING = RateLimit(64, 4)
+"""New connections of an address without a paired device: a page's, a few times; then what a person needs."""
+_CLOSED_AT_ONCE = 64
+"""Unwelcome connections closed before the page's thread does anything else; a millisecond's work."""
 _KEEP_ALIVE_S = 5
 
 
@@ -59,10 +67,38 @@ class ConnectionLimits:
         return cls(*(max(1, int(part * most)) for most in (whole.strangers, whole.others, whole.owners)))
 
 
+class Door(socket.socket):
+    """A listening socket that closes what comes too often from one address, before it costs more than that.
+
+    An address is ``trusted`` for as long as it is one of the last from which a paired device asked.
+    """
+
+    def __init__(self, listening: socket.socket, clock: Callable[[], float]) -> None:
+        super().__init__(listening.family, listening.type, listening.proto, fileno=listening.detach())
+        self._coming = RateLimiter(_COMING, clock)
+        self._trusted: OrderedDict[str, None] = OrderedDict()
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """Accept the next welcome connection; raises OSError, also if many others wait before it."""
+        for _ in range(_CLOSED_AT_ONCE):
+            connection, address = super().accept()
+            if address[0] in self._trusted or self._coming.take(address[0]):
+                return connection, address
+            connection.close()
+        raise BlockingIOError
+
+    def trust(self, host: str) -> None:
+        """Note that a paired device asked from an address."""
+        self._trusted[host] = None
+        self._trusted.move_to_end(host)
+        if len(self._trusted) > MOST_DEVICES:
+            self._trusted.popitem(last=False)
+
+
 class PageConfig(uvicorn.Config):
     """The server's settings, and the places of its connections."""
 
-    def __init__(self, app: ASGIApp, limits: ConnectionLimits, grace_s: int) -> None:
+    def __init__(self, app: ASGIApp, door: Door, limits: ConnectionLimits, grace_s: int) -> None:
         super().__init__(
             app,
             http=BoundedConnection,
@@ -76,6 +112,7 @@ class PageConfig(uvicorn.Config):
             timeout_keep_alive=_KEEP_ALIVE_S,
             timeout_graceful_shutdown=grace_s,
         )
+        self.door = door
         self.limits = limits
         self.places = {
             Role.NOBODY: Places[BoundedConnection](limits.strangers),
@@ -129,6 +166,8 @@ class BoundedConnection(H11Protocol):
     def belongs_to(self, session: Session) -> None:
         """Note whose request came last: the connection now counts for that device. The owner's have any time."""
         limits = self._bounds.limits
+        if session.role is not Role.NOBODY and self.client:
+            self._bounds.door.trust(self.client[0])
         if session.role is Role.NOBODY:
             self._take_place(Role.NOBODY, self._address, limits.of_address)
         elif session.role < Role.OWN:

@@ -43,7 +43,7 @@ from referee.web.access import (
     new_codes,
 )
 from referee.web.api import Api, PageServices
-from referee.web.connections import ConnectionLimits, PageConfig
+from referee.web.connections import ConnectionLimits, Door, PageConfig
 from referee.web.devices import PairedDevices, devices_path
 from referee.web.documents import RefusalDocument
 from referee.web.guard import NO_UPLOADS, Guard, add_security_headers
@@ -255,7 +255,7 @@ def open_site(
     ``key`` is the file with the key that signs sessions, ``close`` ends the viewers' streams, and ``roles`` are the
     roles that have a pairing code. ``limits`` are by default what the process's limit of open files leaves.
     """
-    with listen(options.address or LOOPBACK, options.port) as listening:
+    with Door(listen(options.address or LOOPBACK, options.port), time.monotonic) as door:
         codes = {} if options.address is None else new_codes(roles, secrets.randbelow)
         policy = AccessPolicy(host_names_of(socket.gethostname()), codes, options.owner)
         try:
@@ -267,8 +267,8 @@ def open_site(
         app = make(access)
         app.state.house = options
         limits = limits or ConnectionLimits.within(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
-        with _serve(app, listening, close, say, limits):
-            yield OpenPage(_visible_address(listening), codes)
+        with _serve(app, door, close, say, limits):
+            yield OpenPage(_visible_address(door), codes)
         devices.save_seen_times()
 
 
@@ -301,17 +301,17 @@ def _visible_address(listening: socket.socket) -> str:
 @contextmanager
 def _serve(
     app: Starlette,
-    listening: socket.socket,
+    door: Door,
     close: Callable[[], None],
     say: Callable[[str], None],
     limits: ConnectionLimits,
 ) -> Iterator[None]:
     """Serve an application in its own thread."""
-    server = _Server(PageConfig(app, limits, _GRACE_S))
+    server = _Server(PageConfig(app, door, limits, _GRACE_S))
     forwarder = _ErrorForwarder(say, time.monotonic)
     _LOG.addHandler(forwarder)
     _LOG.propagate = False
-    thread = threading.Thread(target=server.run, args=([listening],), name="page", daemon=True)
+    thread = threading.Thread(target=server.run, args=([door],), name="page", daemon=True)
     thread.start()
     try:
         yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import re
@@ -15,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.testclient import TestClient
+from starlette.types import Message
 
 from referee.web.access import (
     ALL_FREE_FAILURES,
@@ -341,6 +343,40 @@ def test_the_size_of_a_request_is_limited() -> None:
     many = "&".join(f"f{number}=1" for number in range(2000))
     as_form = {"Content-Type": "application/x-www-form-urlencoded"}
     assert client.post("/api/commands", content=many, headers=as_form).status_code == 400
+
+
+def test_one_large_upload_at_a_time_is_read_into_memory() -> None:
+    async def work() -> None:
+        released, read, answered = asyncio.Event(), list[str](), list[int]()
+
+        async def hold(_: Request) -> Response:
+            await released.wait()
+            return Response()
+
+        app = create_guarded_app(
+            [Guarded("/photo", hold, Role.OWN, methods=["POST"], by_code=True)], access_of(), {"/photo": 9**6}
+        )
+
+        async def send(message: Message) -> None:
+            answered.extend([message["status"]] if message["type"] == "http.response.start" else [])
+
+        async def post(name: str) -> None:
+            async def receive() -> Message:
+                read.append(name)
+                return {"type": "http.request", "body": b"x" * 100_000, "more_body": False}
+
+            scope = {"type": "http", "method": "POST", "path": "/photo", "query_string": b"", "raw_path": b"/photo"}
+            await app({**scope, "root_path": "", "headers": [(b"host", b"127.0.0.1")]}, receive, send)
+
+        posting = [asyncio.create_task(post(name)) for name in "abc"]
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert read == ["a"]
+        released.set()
+        await asyncio.gather(*posting)
+        assert (read, answered) == (["a", "b", "c"], [200] * 3)
+
+    asyncio.run(work())
 
 
 def test_the_key_is_readable_only_by_its_owner_and_kept(tmp_path: Path) -> None:

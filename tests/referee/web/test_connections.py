@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from referee.web.access import Role
-from referee.web.connections import RESERVED_FILES, ConnectionLimits
+from referee.web.connections import RESERVED_FILES, ConnectionLimits, Door
 from referee.web.options import PageOptions
 from referee.web.server import OpenPage, open_page
 from tests.guard import GUARD_S
@@ -143,6 +143,34 @@ def test_a_crowd_of_one_address_displaces_itself_and_no_device() -> None:
         assert all(was_closed(each) for each in crowd[:4])
         assert [owner.asks_on_the_same_connection(), guest.asks_on_the_same_connection()] == [True, True]
         assert page.device(page.token(Role.OWN)).ask() == 200, "a new connection is heard too"
+
+
+def test_an_address_that_comes_too_often_is_shut_out_but_not_one_with_a_device() -> None:
+    now_s = [0.0]
+    listening = socket.create_server(("127.0.0.1", 0), backlog=200)
+    with ExitStack() as stack, Door(listening, lambda: now_s[0]) as door:
+        door.settimeout(GUARD_S)
+
+        def come(host: str, count: int) -> list[socket.socket]:
+            address = door.getsockname()
+            return [stack.enter_context(socket.create_connection(address, GUARD_S, (host, 0))) for _ in range(count)]
+
+        def accept() -> str:
+            connection, (host, _) = door.accept()
+            connection.close()
+            return str(host)
+
+        come("127.0.1.1", 70)
+        assert [accept() for _ in range(64)] == ["127.0.1.1"] * 64
+        come("127.0.1.2", 1)
+        assert accept() == "127.0.1.2", "six were closed before"
+        shut_out = come("127.0.1.1", 64)
+        with pytest.raises(BlockingIOError):
+            door.accept()
+        assert all(was_closed(each) for each in shut_out)
+        door.trust("127.0.1.1")
+        come("127.0.1.1", 2)
+        assert [accept(), accept()] == ["127.0.1.1"] * 2
 
 
 def test_a_device_with_many_connections_displaces_its_own() -> None:

@@ -172,7 +172,7 @@ class HallProcess:
         """Start it; it goes on with its store."""
         broker = f"127.0.0.1:{self._broker_port}"
         self._process = Program(self._folder, "tools", "hall", "--broker", broker, "--page-port", str(self._port))
-        self._process.until("The hall: ")
+        self._process.until("The page: ")
 
     def kill(self) -> None:
         """End it at once."""
