@@ -27,6 +27,7 @@ from referee.errors import BrokerError, ConfigError, JournalBusyError, JournalEr
 from referee.hints.opponent import check_side
 from referee.journal.journal import Journal
 from referee.journal.lock import lock_holder
+from referee.journal.recovery import kept_damaged, sentence_for_readers
 from referee.mqtt.options import MqttOptions, mqtt_options
 from referee.settings.configuration import Configuration
 from referee.settings.conversions import pins, sensor_pins, table_options
@@ -347,6 +348,12 @@ def check_journal(
 
 
 def _journal_content(path: Path, now: datetime) -> Iterator[Finding]:
+    lost = sentence_for_readers(path)
+    if lost:
+        yield Finding.fault("journal", lost, "start `./run watch`, and compare the board with what it shows")
+    for kept in kept_damaged(path):
+        message = f"its log was damaged; {kept.name} is a copy"
+        yield Finding.note("journal", message, "remove the copy if nothing is missing")
     try:
         with Journal.open(path, wall_clock=lambda: now, read_only=True) as journal:
             journal.check()

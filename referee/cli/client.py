@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from referee.errors import CorrectionError, JournalBusyError, UnreachableError
+from referee.errors import CorrectionError, JournalBusyError, JournalFullError, UnreachableError
 
 if TYPE_CHECKING:
     from engine.api import Game
@@ -85,13 +85,24 @@ def tell_referee(
 
 def _carry_out_idle(context: CommandContext, journal: Path, command: SentCommand, hints: HintSettings | None) -> Reply:
     """Carry out a command directly on a journal; raises JournalBusyError if a referee uses it."""
+    from referee.cli.context import say, utc_now
+    from referee.commands.values import AskHint
+    from referee.journal.journal import Journal
     from referee.sensing.health import put_back
     from referee.session.execution import IdleSession, execute
 
     replies: list[Reply | None] = []
-    with context.open_journal(journal, read_only=False) as opened:
-        session = IdleSession(opened, time.monotonic, hints, partial(put_back, opened.path))
-        execute(session, command, replies.append)
+    try:
+        with context.open_journal(journal, read_only=False) as opened:
+            session = IdleSession(opened, time.monotonic, hints, partial(put_back, opened.path))
+            execute(session, command, replies.append)
+    except JournalFullError as full:
+        if not isinstance(command, AskHint):
+            raise
+        with context.open_journal(journal) as opened, Journal.in_memory(wall_clock=utc_now) as copy:
+            copy.append_all(event for _, event in opened.events())
+            execute(IdleSession(copy, time.monotonic, hints), command, replies.append)
+        say(f"This hint is not recorded: {full}", as_error=True)
     (reply,) = filter(None, replies)
     return reply
 

@@ -83,6 +83,10 @@ class CommandContext:
             say(journal.remark, as_error=True)
         return journal
 
+    def journal_path(self, path: Path | None) -> Path:
+        """Return the path of a journal that was named, or of the one in the settings; raises ConfigError."""
+        return self.configuration({"journal.path": path}).settings.journal.path
+
     def other_journal(self, path: Path) -> str:
         """Return a journal's path as typed in a shell; empty if a command without ``--journal`` uses it anyway."""
         # The person may type an advised command without --config.

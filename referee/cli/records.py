@@ -115,11 +115,14 @@ def _describe(game: Game[Any, Any], step: Any) -> str:
 def _replay_journal(
     context: CommandContext, console: Console, file: Path | None, game_number: int | None, evidence: Path | None
 ) -> None:
+    from referee.errors import JournalUnreadableError
     from referee.journal.exports import event_lines, write_evidence
     from referee.journal.fold import fold
+    from referee.journal.recovery import sentence_for_readers
     from referee.journal.results import outcome_sentence
     from referee.session.execution import events_of_game
 
+    lost = sentence_for_readers(context.journal_path(file))
     with context.open_journal(file) as journal:
         journal.check()
         game, events = events_of_game(journal, game_number)
@@ -129,11 +132,13 @@ def _replay_journal(
         folded = fold(game, events)
         ended = "The game is in progress." if folded.outcome is None else outcome_sentence(folded.outcome)
         counts = f"{counted(len(folded.turns), 'turn')}, {counted(len(events), 'event')}"
-        console.print(f"{counts}, all consistent. {ended}", markup=False)
+        console.print(f"{counts}, {'only a part' if lost else 'all consistent'}. {ended}", markup=False)
         if evidence is not None:
             written, left_out = write_evidence(journal, events, evidence)
             pictures = counted(len(written), "picture")
             console.print(f"{pictures} in {evidence}, {len(left_out)} no longer kept", markup=False)
+    if lost:
+        raise JournalUnreadableError(lost)
 
 
 @click.command(cls=ExampleCommand)

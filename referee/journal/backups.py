@@ -136,7 +136,10 @@ def _copy_faults(target: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        match database.primary_code(error):
+        code = database.primary_code(error)
+        if code in {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN} and database.is_full(target):
+            code = sqlite3.SQLITE_FULL
+        match code:
             case sqlite3.SQLITE_FULL:
                 raise JournalFullError(f"no room on the disk for the copy {target}: free some space") from error
             case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN:

@@ -188,7 +188,7 @@ _NO_ROOM_BYTES = 64 * 1024
 """With less free space SQLite can't make its smallest files, the log's index of 32 KiB among them."""
 
 
-def _is_full(path: Path) -> bool:
+def is_full(path: Path) -> bool:
     """Whether the disk of a journal has no room, whatever SQLite calls that."""
     try:
         return shutil.disk_usage(path.parent).free < _NO_ROOM_BYTES
@@ -198,7 +198,7 @@ def _is_full(path: Path) -> bool:
 
 def _translate(error: sqlite3.Error, path: Path) -> JournalError:
     code = primary_code(error)
-    if code == sqlite3.SQLITE_FULL or (code in {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN} and _is_full(path)):
+    if code == sqlite3.SQLITE_FULL or (code in {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN} and is_full(path)):
         return JournalFullError(
             f"no room on the disk for the journal {path}: free some space (the referee goes on once there is room)"
         )

@@ -7,6 +7,7 @@ the event is on the disk, so it never names more than there was.
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import shutil
 import sqlite3
@@ -21,8 +22,11 @@ from common.phrases import counted
 from referee.errors import JournalError, JournalFullError, JournalUnreadableError
 from referee.journal import database
 from referee.journal.backups import drop_log, replace
-from referee.journal.lock import WriterLock
+from referee.journal.lock import WriterLock, lock_holder
 from referee.journal.log import Frame, Log, log_path, read_log, with_log
+
+_DAMAGED = "-damaged-"
+"""Stands before the time in the name of a copy of damaged files."""
 
 _READ_EVENTS = f"SELECT {database.COLUMNS} FROM event ORDER BY number"
 
@@ -110,6 +114,22 @@ def loss_of(journal: Path) -> Loss | None:
     return _loss(file, log, recorded)
 
 
+def sentence_for_readers(journal: Path) -> str:
+    """Say what the log of a journal has lost before the next start for writing repairs it; empty if nothing.
+
+    A running referee has said it already.
+    """
+    lost = None if lock_holder(journal) else loss_of(journal)
+    if lost is None:
+        return ""
+    begin = f"The log of {journal.name} is damaged. The next `./run watch` keeps a copy of the files"
+    if lost.image is None:
+        certainly = "are" if lost.is_certain else "may be"
+        return f"{begin}. The events after number {lost.read}, up to {lost.recorded}, {certainly} missing."
+    left = f", but not those up to {lost.recorded}" if lost.recorded > lost.read else ""
+    return f"{begin} and recovers the events up to number {lost.read}{left}."
+
+
 def _loss(file: bytes, log: Log, recorded: int) -> Loss | None:
     plain, recovered = _checked(file, log, log.read), None
     if len(log.intact) > len(log.read):
@@ -152,6 +172,12 @@ def _checked(file: bytes, log: Log, frames: tuple[Frame, ...]) -> tuple[int, byt
     return None
 
 
+def kept_damaged(journal: Path) -> list[Path]:
+    """List the copies that ``recover`` kept of a journal."""
+    file = journal.resolve()
+    return sorted(file.parent.glob(f"{glob.escape(file.stem)}{_DAMAGED}*{glob.escape(file.suffix)}"))
+
+
 def recover(journal: Path, now: datetime, lock: WriterLock) -> str:
     """Recover what a damaged log has lost, before SQLite opens the journal for writing; returns what to say about it.
 
@@ -161,7 +187,7 @@ def recover(journal: Path, now: datetime, lock: WriterLock) -> str:
     if lost is None:
         return ""
     file = journal.resolve()
-    kept = file.with_name(f"{file.stem}-damaged-{now:%Y%m%d-%H%M%S}{file.suffix}")
+    kept = file.with_name(f"{file.stem}{_DAMAGED}{now:%Y%m%d-%H%M%S}{file.suffix}")
     try:
         for source, target in ((file, kept), (log_path(file), log_path(kept))):
             if source.exists():

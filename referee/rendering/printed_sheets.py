@@ -6,6 +6,7 @@ scale a bitmap.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -255,7 +256,7 @@ def write_pdf(pages: Sequence[Page], path: Path, *, title: str) -> None:
     """Draw pages as a PDF; the same pages give the same bytes. Raises OSError when the file cannot be written."""
     from reportlab.pdfgen.canvas import Canvas
 
-    canvas = Canvas(str(path), invariant=1, pageCompression=0)
+    canvas = Canvas(io.BytesIO(), invariant=1, pageCompression=0)
     canvas.setTitle(title)
     canvas.setCreator("Tabletop Referee")
     for page in pages:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from importlib import metadata
@@ -291,6 +292,28 @@ def test_an_undamaged_journal_is_ok(tmp_path: Path) -> None:
     after = list(check_journal(path, NOW, lambda folder: PLENTY))
     assert "1 game, 1 still open" in after[0].message
     assert len(after) == 2
+
+
+def test_a_damaged_log_is_a_fault_until_the_next_start(tmp_path: Path) -> None:
+    played, path = tmp_path / "played.sqlite", tmp_path / "journal.sqlite"
+    with Journal.open(played, wall_clock=lambda: NOW) as journal:
+        for _ in range(20):
+            journal.append(Event(EventKind.NEW_GAME, {"game": "deblockle"}))
+        for ending in ("", "-wal", "-last"):
+            shutil.copy(f"{played}{ending}", f"{path}{ending}")
+    log = Path(f"{path}-wal")
+    log.write_bytes(log.read_bytes()[: -6 * 4120])
+    fault, *_ = check_journal(path, NOW, lambda folder: PLENTY)
+    assert fault.severity == "fault"
+    assert "The events after number 1" in fault.message
+    assert fault.message.endswith(", up to 20, are missing.")
+    with Journal.open(path, wall_clock=lambda: NOW) as journal:
+        assert "events after event 1" in journal.remark
+        in_use, *_ = check_journal(path, NOW, lambda folder: PLENTY)
+        assert in_use.severity == "note"
+    note, sound, *_ = check_journal(path, NOW, lambda folder: PLENTY)
+    assert (note.severity, sound.severity) == ("note", "ok")
+    assert note.message == "its log was damaged; journal-damaged-20260501-183000.sqlite is a copy"
 
 
 def test_a_file_that_is_no_journal_is_a_fault(tmp_path: Path) -> None:

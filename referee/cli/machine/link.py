@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 from click.shell_completion import get_completion_class
 
+from common.durable import write_durably
 from common.program import VARIABLE
 from referee.cli.context import CommandContext
 from referee.cli.group import ExampleCommand
@@ -52,7 +53,7 @@ def link_command(context: CommandContext, remove: bool, shell: str | None) -> No
             raise click.UsageError(f"{files[kind]} is there already and is not this program's; move it away first.")
     for kind, text in wanted.items():
         files[kind].parent.mkdir(parents=True, exist_ok=True)
-        files[kind].write_text(text, encoding="utf-8")
+        write_durably(files[kind], text)
         click.echo(f"Written: {files[kind]}")
     files[""].chmod(0o755)
     for line in _next_steps(files, used, context.environment):

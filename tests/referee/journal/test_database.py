@@ -53,6 +53,20 @@ def test_each_sqlite_error_becomes_a_journal_error_that_names_the_file(code: int
     assert isinstance(caught.value, OSError)
 
 
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_CANTOPEN])
+def test_whatever_sqlite_calls_it_a_full_disk_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = code
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(2**30, 2**30 - 4096, 4096))
+    with (
+        pytest.raises(JournalFullError, match=r"no room on the disk for the journal .*: free some space"),
+        journal_faults(tmp_path / "journal.sqlite"),
+    ):
+        raise error
+
+
 def test_a_file_locked_by_another_program_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     other = sqlite3.connect(path, isolation_level=None)

@@ -54,7 +54,7 @@ def test_a_journal_of_a_newer_version_is_refused(path: Path) -> None:
 
 
 @pytest.mark.parametrize("read_only", [False, True])
-@pytest.mark.parametrize("content", [b"not a database at all, just text " * 10, b"\x89PNG\r\n" + bytes(4096)])
+@pytest.mark.parametrize("content", [b"x", b"not a database at all, just text " * 10, b"\x89PNG\r\n" + bytes(4096)])
 def test_a_file_that_is_no_database_is_refused(path: Path, content: bytes, read_only: bool) -> None:
     path.write_bytes(content)
     with pytest.raises(JournalUnreadableError, match=r"a journal\.sqlite"):
@@ -191,6 +191,12 @@ def test_reading_leaves_no_files_behind(path: Path) -> None:
     with Journal.open(path, wall_clock=ticking_clock(), read_only=True) as journal:
         assert len(journal.events()) == 1
     assert sorted(path.parent.iterdir()) == before
+
+
+def test_an_empty_file_becomes_a_journal(path: Path) -> None:
+    path.touch()
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        assert journal.append(NEW_GAME) == 1
 
 
 def test_an_empty_file_reads_as_an_empty_journal(path: Path) -> None:

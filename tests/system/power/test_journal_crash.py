@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.journal.lock import lock_holder
 from referee.journal.journal import Journal
+from referee.journal.lock import lock_holder
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -111,13 +111,56 @@ FILLER = textwrap.dedent(
 )
 
 
-def test_a_really_full_disk_loses_no_event_once_there_is_room(tmp_path: Path) -> None:
+COMMANDS = textwrap.dedent(
+    """
+    import shutil, subprocess, sys
+    from pathlib import Path
+
+    disk, elsewhere = Path(sys.argv[1]), Path(sys.argv[2])
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)], check=True)
+    old, new = disk / "old.sqlite", disk / "new.sqlite"
+
+    def run(*arguments):
+        with (disk / "ballast").open("ab", buffering=0) as ballast:
+            try:
+                while full:
+                    ballast.write(bytes(4096))
+            except OSError:
+                pass
+        command = [sys.executable, "-m", "referee", *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    full = False
+    assert run("games", "new", "diaballik", "--journal", old)[0] == 0
+    assert run("table", "turn", "a1-a2", "--journal", old)[0] == 0
+    full = True
+    for command in (["games", "new", "diaballik", "--journal", new], ["table", "turn", "a7-a6", "--journal", old]):
+        code, said = run(*command)
+        assert (code, "no room on the disk" in said, "I/O" in said) == (6, True, False), said
+    assert run("games", "list", "--journal", old)[0] == 0
+    code, said = run("hint", "--journal", old, "--strength", "gentle")
+    assert (code, "This hint is not recorded: no room" in said, "Hint: look at" in said) == (0, True, True), said
+    assert run("games", "backup", "--journal", old, "--out", elsewhere / "copy.sqlite")[0] == 0
+    for command in (["tools", "print", "charuco", "--out"], ["games", "export", "--journal", old, "--out"]):
+        code, said = run(*command, disk / "file")
+        assert (code != 0, f"{disk}/file: No space left" in said) == (True, True), said
+        assert not (disk / "file").exists()
+    print("caught up")
+    """
+)
+
+
+@pytest.mark.parametrize("script", [FILLER, COMMANDS], ids=["running", "commands"])
+def test_a_really_full_disk_loses_nothing_and_is_named(tmp_path: Path, script: str) -> None:
     alone = shutil.which("unshare")
     private = [alone or "unshare", "--mount", "--map-root-user"]
     if alone is None or subprocess.run([*private, "true"], capture_output=True, check=False).returncode:
         pytest.skip("needs the right to mount a small disk of its own")
+    disk = tmp_path / "disk"
+    disk.mkdir()
     done = subprocess.run(
-        [*private, sys.executable, "-c", FILLER, str(tmp_path)],
+        [*private, sys.executable, "-c", script, str(disk), str(tmp_path)],
         capture_output=True,
         text=True,
         check=False,
