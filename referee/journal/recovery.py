@@ -43,11 +43,10 @@ class LastRecorded:
 
     def note(self, number: int) -> None:
         """Name an event that is on the disk."""
-        text = f"{number}".encode()
         if self._descriptor is not None:
             # Without it, less damage is noticed; the event itself is safe.
             with suppress(OSError):
-                os.pwrite(self._descriptor, text.ljust(20) + b"%08x\n" % zlib.crc32(text), 0)
+                os.pwrite(self._descriptor, last_recorded_text(number), 0)
 
     def close(self) -> None:
         """End: the journal is one complete file."""
@@ -56,6 +55,12 @@ class LastRecorded:
             self._descriptor = None
             with suppress(OSError):
                 self._path.unlink()
+
+
+def last_recorded_text(number: int) -> bytes:
+    """Return what that file holds: the number and its checksum."""
+    text = f"{number}".encode()
+    return text.ljust(20) + b"%08x\n" % zlib.crc32(text)
 
 
 def _last_recorded_path(journal: Path) -> Path:

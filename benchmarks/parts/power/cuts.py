@@ -23,10 +23,11 @@ from benchmarks.parts.power.world import GAME, SETTINGS, GlimpseReader, World, s
 from common.durable import sync_folder
 from engine.registry import load
 from referee.errors import RefereeError
-from referee.journal.database import connect
+from referee.journal.database import LAST_RECORDED, connect
 from referee.journal.events import Event, EventKind, Evidence, EvidenceLimits
 from referee.journal.fold import fold
 from referee.journal.journal import Connect, Journal, SyncFolder
+from referee.journal.recovery import last_recorded_text
 from referee.runtime.builder import open_session
 
 JOURNAL = "journal.sqlite"
@@ -37,6 +38,7 @@ _LIFE_FRAMES = (60, 200)
 _MOST_PARTS = 3
 _CHECKPOINT_PAGES = 60
 _SHARE_WITH_NOISE = 0.2
+_SHARE_WITH_LAST = 0.5
 _DAY = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 
 Rows = tuple[tuple[Any, ...], ...]
@@ -233,6 +235,10 @@ class PlayedOnDisk:
         if rng.random() < _SHARE_WITH_NOISE:
             # SQLite never syncs its shared memory; any content of it must be harmless.
             files[f"{JOURNAL}-shm"] = rng.randbytes(32 * 1024)
+        confirmed = len(life.confirmed(case.requests).events)
+        if JOURNAL in files and confirmed and rng.random() < _SHARE_WITH_LAST:
+            # It is never synced; at most it names the last confirmed event.
+            files[f"{JOURNAL}{LAST_RECORDED}"] = last_recorded_text(confirmed)
         write_files(self._scratch, files)
         self._compare(self._found(), life, case.requests)
 
@@ -241,6 +247,8 @@ class PlayedOnDisk:
         try:
             opened = _Opened(self._scratch / JOURNAL)
             with opened.journal as journal:
+                if journal.remark:
+                    raise CutError(f"the referee says without a reason: {journal.remark}")
                 (finding,) = opened.connection.execute("PRAGMA integrity_check").fetchone()
                 if finding != "ok":
                     raise CutError(f"SQLite finds damage: {finding}")
