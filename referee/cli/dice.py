@@ -6,12 +6,13 @@ import json
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from common.phrases import counted, listed
 from referee.cli.context import output, print_table, say
 from referee.cli.group import CHECK_FAILED, OK, exit_code_of
 
@@ -80,7 +81,6 @@ def _print(path: Path, dice: Sequence[DieInPicture]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from common.phrases import counted
     from vision.readers.dice.drawing import SURE_FROM
 
     doubtful = sum(die.value is None or die.probability < SURE_FROM for die in dice)
@@ -111,10 +111,11 @@ def teach_faces(pictures: Sequence[Path], names: Sequence[str], out: Path) -> No
     click.echo(f"{', '.join(names)} in {out}")
 
 
-def read_roll(camera: Camera) -> str:
+def read_roll(camera: Camera, counts: Collection[int]) -> str:
     """Wait until all visible dice have rested for two pictures, and return what they show, such as ``4,1``.
 
-    Raises FrameError if the pictures end before that, and the camera's errors.
+    ``counts`` are the numbers of dice that a roll may have; empty if that isn't known. Raises FrameError if the
+    pictures end before that, and the camera's errors.
     """
     from vision.readers.dice.networks import shipped
     from vision.readers.dice.photographs import read_photograph
@@ -128,7 +129,7 @@ def read_roll(camera: Camera) -> str:
         before = dice
         rests = last is not None and at_rest(last, dice)
         faces = ",".join(sorted(str(die.value) for die in dice)) if rests else None
-        obstacle = _obstacle_sentence(len(dice), sum(die.value is None for die in dice))
+        obstacle = _obstacle_sentence(len(dice), sum(die.value is None for die in dice), counts)
         if not obstacle and any(die.probability < _LEAST_PROBABILITY for die in dice):
             obstacle = "not every die can be read; show dice with pips and nothing else, or type the roll"
         return obstacle, faces
@@ -136,10 +137,10 @@ def read_roll(camera: Camera) -> str:
     return _first_roll(camera, look)
 
 
-def read_tray_roll(camera: Camera, reader: TableReader) -> str:
+def read_tray_roll(camera: Camera, reader: TableReader, counts: Collection[int]) -> str:
     """Wait until all dice in the tray of a calibrated table have rested for two pictures; return what they show.
 
-    Raises FrameError if the pictures end before that, and the camera's errors.
+    ``counts`` is as in ``read_roll``. Raises FrameError if the pictures end before that, and the camera's errors.
     """
     from referee.judge.dice import pool_dice
     from referee.judge.settings import JudgeSettings
@@ -152,7 +153,7 @@ def read_tray_roll(camera: Camera, reader: TableReader) -> str:
         dice = [die for roll in seen[-1].rolls for die in roll.dice]
         pooled = pool_dice(list(seen), floor) if len(seen) > 1 else None
         hindrance = " ".join(one.message for one in seen[-1].hindrances)
-        hindrance = hindrance or _obstacle_sentence(len(dice), sum(die.cocked for die in dice))
+        hindrance = hindrance or _obstacle_sentence(len(dice), sum(die.cocked for die in dice), counts)
         return hindrance, ",".join(pooled.faces) if pooled is not None and pooled.rests else None
 
     return _first_roll(camera, look)
@@ -176,12 +177,15 @@ def _first_roll(camera: Camera, look: Callable[[Frame], tuple[str, str | None]])
             return faces
 
 
-def _obstacle_sentence(count: int, leaning: int) -> str:
+def _obstacle_sentence(count: int, leaning: int, counts: Collection[int] = ()) -> str:
     if not count:
         return "no dice in sight; roll them where the camera sees them"
     if leaning:
         what = "a die leans and counts" if leaning == 1 else f"{leaning} dice lean and count"
         return f"{what} for nothing; roll again"
+    if counts and count not in counts:
+        seen, right = counted(count, "die", "dice"), listed(map(str, sorted(counts)), "or")
+        return f"I see {seen}; the game has {right}. Show exactly these where the camera sees them, or type the roll"
     return ""
 
 

@@ -169,9 +169,22 @@ def roll_command(
         raise click.UsageError("say what was rolled, such as 4,1, or give --camera.")
 
     def rolled(game: Game[Any, Any]) -> EnterRoll:
-        return EnterRoll(" ".join(faces) or _dice_in_front_of(context, game, source or ""), by or user_name())
+        text = " ".join(faces) or _dice_in_front_of(context, game, _dice_counts(context, journal), source or "")
+        return EnterRoll(text, by or user_name())
 
     say(submit(context, journal, rolled))
+
+
+def _dice_counts(context: CommandContext, journal: Path | None) -> frozenset[int]:
+    """Return how many dice the next roll of the journal's last game may have; empty if no dice are rolled next."""
+    from referee.commands.entries import dice_counts, start_states
+    from referee.journal.fold import fold
+    from referee.session.execution import events_of_game
+
+    with context.open_journal(journal) as opened:
+        game, events = events_of_game(opened, None)
+    folded = fold(game, events)
+    return dice_counts(game, folded.states or start_states(game, folded.options))
 
 
 def _tray_reader(settings: Settings, game: str) -> TableReader | None:
@@ -194,8 +207,11 @@ def _tray_reader(settings: Settings, game: str) -> TableReader | None:
     return None
 
 
-def _dice_in_front_of(context: CommandContext, game: Game[Any, Any], source: str) -> str:
-    """Return what the dice in front of a camera show, for a game whose dice are all alike."""
+def _dice_in_front_of(context: CommandContext, game: Game[Any, Any], counts: frozenset[int], source: str) -> str:
+    """Return what the dice in front of a camera show, for a game whose dice are all alike.
+
+    ``counts`` are the numbers of dice that a roll may have; empty if that isn't known.
+    """
     from engine.api import NamesDice
     from referee.cli.dice import read_roll, read_tray_roll
     from vision.cameras import open_camera
@@ -208,7 +224,7 @@ def _dice_in_front_of(context: CommandContext, game: Game[Any, Any], source: str
     asked = settings.camera
     reader = _tray_reader(settings, game.name)
     with open_camera(source, size=asked.size_px, frames_per_second=asked.frames_per_second) as camera:
-        faces = read_roll(camera) if reader is None else read_tray_roll(camera, reader)
+        faces = read_roll(camera, counts) if reader is None else read_tray_roll(camera, reader, counts)
     say(f"seen: {faces}")
     return faces
 

@@ -49,6 +49,18 @@ def implied_passes(game: Game[Any, Any], belief: Sequence[Any], entry: Entry) ->
     return tuple(EnterTurn(game.notation.format_turn(turn), entry.by, turn.player) for turn in turns)
 
 
+def dice_counts(game: Game[Any, Any], belief: Sequence[Any]) -> frozenset[int]:
+    """Return how many dice the next roll may have, also if it is made early; empty if no dice are rolled next."""
+    counts: set[int] = set()
+    for state in belief:
+        dice, awaited = game.dice, state
+        for turn in () if game.awaits_roll(state) else silent_turns(game, state):
+            awaited = game.rules.apply(awaited, turn)
+        if dice is not None and not game.to_draw(awaited):
+            counts.update(len(possible.roll.faces) for possible in dice.possible_rolls(awaited))
+    return frozenset(counts)
+
+
 def apply_entry(game: Game[Any, Any], belief: Sequence[Any], entry: Entry, time_s: float | None = None) -> AppliedEntry:
     """Apply an entry to every state of ``belief`` in which it is legal.
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from common.durable import write_durably
 from common.moments import local_time
-from common.phrases import capitalized, listed
+from common.phrases import capitalized
 from common.shown_text import one_line
 from engine.api import Game
 from engine.errors import EngineError
@@ -197,8 +197,7 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
             return describe_announcement(parse_announcement(str(data["announcement"]), game.players))
         case EventKind.TAKE_BACK:
             undone = next(step for step in reversed(before.steps) if step.kind != EventKind.CORRECTION)
-            corrected = before.corrected_since
-            also = f", and so is the correction of {listed(corrected, 'and')}" if corrected else ""
+            also = ", with the corrections after it" if before.corrections_since else ""
             if undone.by == CLOCK:
                 loser, by = capitalized(undone.text.partition(":")[0]), data["by"]
                 return f"{loser}'s loss on time is taken back by {by}{also}"

@@ -81,14 +81,9 @@ class Folded(Generic[StateT]):
         return max((index for index, step in enumerate(self.steps) if step.kind != EventKind.CORRECTION), default=None)
 
     @property
-    def corrected_since(self) -> tuple[str, ...]:
-        """What a take-back cancels as well: the places corrected since ``last_played``, and who plays next."""
-        if self.last_played is None:
-            return ()
-        played, *corrections = self.steps[self.last_played :]
-        places = dict.fromkeys(place for step in corrections for place in step.places)
-        turned = played.states[0].to_move != self.states[0].to_move
-        return (*places, "who plays next") if turned else tuple(places)
+    def corrections_since(self) -> tuple[FoldedStep[StateT], ...]:
+        """The corrections after ``last_played``, which a take-back cancels too."""
+        return () if self.last_played is None else self.steps[self.last_played + 1 :]
 
 
 def fold(game: Game[StateT, TurnT], events: Sequence[tuple[int, Event]]) -> Folded[StateT]:

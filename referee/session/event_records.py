@@ -215,9 +215,12 @@ def undone_states(folded: Folded[StateT]) -> tuple[StateT, ...]:
 def take_back_sentence(game: Game[StateT, Any], folded: Folded[StateT]) -> str:
     """Say what a take-back undoes, corrections too; ``folded`` must have a turn, roll or announcement."""
     sentence = _undone_sentence(game, folded)
-    if not folded.corrected_since:
-        return sentence
-    return f"{sentence} The correction of {listed(folded.corrected_since, 'and')} no longer counts either."
+    places = dict.fromkeys(place for step in folded.corrections_since for place in step.places)
+    if places:
+        sentence += f" The correction of {listed(places, 'and')} no longer counts either."
+    if folded.corrections_since and folded.states[0].to_move != folded.steps[folded.last_played or 0].states[0].to_move:
+        sentence += " The correction of who plays next no longer counts either."
+    return sentence
 
 
 def _undone_sentence(game: Game[StateT, Any], folded: Folded[StateT]) -> str:

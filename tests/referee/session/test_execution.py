@@ -72,12 +72,11 @@ def test_a_take_back_names_the_later_corrections_that_it_cancels(on: Any) -> Non
     on.tell(Correct("Ann", {"e5": "teal block, star up"}, to_move="gold"))
     assert on.tell(TakeBack("Ann")).words == (
         "Gold rolls c1 to c2, hoops up, and hops to a1. That is taken back. "
-        "The correction of c5, e5 and who plays next no longer counts either."
+        "The correction of c5 and e5 no longer counts either. "
+        "The correction of who plays next no longer counts either."
     )
     lines = event_lines(on.game, on.journal.events())
-    assert lines[-1].sentence == (
-        "c1-c2=hoops-a1 is taken back by Ann, and so is the correction of c5, e5 and who plays next"
-    )
+    assert lines[-1].sentence == "c1-c2=hoops-a1 is taken back by Ann, with the corrections after it"
 
 
 def begun(game: Any, state: Any, looks: dict[str, str], squares: int) -> dict[str, str]:

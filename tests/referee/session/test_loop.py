@@ -41,7 +41,10 @@ def test_commands_are_carried_out_even_while_the_camera_is_disconnected(on: Any)
     assert replies[0] == Reply("Ann says: c3 is gold block, x up.")
     assert replies[1].refused
     assert "no square 'h9'" in replies[1].words
-    assert replies[2] == Reply("Gold rolls c1 to b1 or d1 or c2, hoops up, and hops to a1. That is taken back.")
+    assert replies[2] == Reply(
+        "Gold rolls c1 to b1 or d1 or c2, hoops up, and hops to a1. That is taken back. "
+        "The correction of c3 no longer counts either."
+    )
     assert replies[3] == Reply("there is no turn to take back", refused=True)
     assert replies[4] == Reply("this referee has no sensors, so none under c3", refused=True)
     assert on.kinds()[-2:] == ["correction", "take back"]
