@@ -21,7 +21,7 @@ from rich.text import Text
 from common.phrases import capitalized, counted
 from engine.api import Game
 from engine.support.players import opponent
-from hardware.lights.signals import Signal, Sound
+from hardware.lights.signals import Light, Signal, Sound
 from hardware.lights.terminal import status_line
 from referee.clocks.clock import clock_words
 from referee.rendering.board_text import DrawnBoard, board_text, draws_ascii, legend
@@ -107,7 +107,8 @@ class Screen:
 
     def _table(self, console: Console, width: int, height: int) -> list[list[Segment]]:
         """Return the board with words beside it, or below where there is no room."""
-        board = self._board()
+        signal = self.shown.signal
+        board = _board(self.shown.game, self.shown.snapshot, () if signal is None else signal.lights)
         to_move = "" if self.shown.snapshot is None else self.shown.snapshot.to_move or ""
         for roomy in (height >= _ROOMY_LINES, False):
             drawn = board_text(board, width=width, ascii_only=self.ascii_only, roomy=roomy, first=to_move)
@@ -132,13 +133,6 @@ class Screen:
             left = left[: free - _LEAST_SAID]
             lines = left + words[: max(3, free - high - _LEAST_SAID)]
         return [*lines, *signs, [Segment("─" * width if not self.ascii_only else "-" * width, Style(dim=True))]]
-
-    def _board(self) -> DrawnBoard:
-        snapshot, signal = self.shown.snapshot, self.shown.signal
-        lights = () if signal is None else signal.lights
-        if snapshot is None or not snapshot.states:
-            return DrawnBoard.seen(self.shown.game, {}, lights)
-        return DrawnBoard.of(self.shown.game, snapshot.states[0], lights)
 
     def _heading(self, width: int) -> Text:
         snapshot = self.shown.snapshot
@@ -285,6 +279,50 @@ class LiveScreen:
             if self._live.is_started:
                 self._size = self._console.size
                 self._live.update(Screen(self._shown, self._ascii_only), refresh=True)
+
+
+class PrintedGame:
+    """Prints what was said, and the board with its lights whenever these change.
+
+    It serves where the live screen can't: for pictures, pipes and small terminals. The bell ``rings`` as there.
+    """
+
+    def __init__(self, game: Game[Any, Any], console: Console, rings: Collection[Sound] = ()) -> None:
+        self._game = game
+        self._console = console
+        self._lines = PrintedLines(console)
+        self._rings = rings
+        self._newest: Snapshot | None = None
+        self._lit: Sequence[Light] = ()
+
+    def write(self, lead: Text, words: Text) -> None:
+        """Print a line."""
+        self._lines.write(lead, words)
+
+    def receive(self, snapshot: Snapshot) -> None:
+        """Receive a new snapshot; the board is printed by ``refresh``, after what was said about it."""
+        self._newest = snapshot
+        if snapshot.signal.sound in self._rings:
+            self._console.bell()
+
+    def refresh(self, time_s: float | None = None) -> None:
+        """Print the board if squares are lit and others than before."""
+        del time_s
+        if self._newest is None or self._newest.signal.lights == self._lit:
+            return
+        self._lit = self._newest.signal.lights
+        if not self._lit:
+            return
+        width, ascii_only = self._console.width, draws_ascii(self._console)
+        board = _board(self._game, self._newest, self._lit)
+        drawn = board_text(board, width=width, ascii_only=ascii_only, first=self._newest.to_move or "")
+        self._console.print(drawn, legend(board, width=width, ascii_only=ascii_only), sep="\n", soft_wrap=True)
+
+
+def _board(game: Game[Any, Any], snapshot: Snapshot | None, lights: Sequence[Light]) -> DrawnBoard:
+    if snapshot is None or not snapshot.states:
+        return DrawnBoard.seen(game, {} if snapshot is None else snapshot.seen, lights)
+    return DrawnBoard.of(game, snapshot.states[0], lights)
 
 
 def _clock_lines(snapshot: Snapshot, time_s: float) -> Sequence[str]:

@@ -37,7 +37,7 @@ from referee.journal.fold import fold
 from referee.journal.journal import Journal
 from referee.judge.settings import JudgeSettings
 from referee.judge.verdict import Verdict
-from referee.rendering.live_screen import LiveScreen, fits_live
+from referee.rendering.live_screen import LiveScreen, PrintedGame, fits_live
 from referee.rendering.overlay import Overlay
 from referee.rendering.report import DebugPictures, PrintedLines, Report
 from referee.runtime.builder import open_session
@@ -88,7 +88,7 @@ def watch(options: WatchOptions, console: Console) -> int:
     lights = light_settings(chosen.lights, game.places)
     with ExitStack() as stack:
         screen = _live_screen(options, lights, game, console, stack)
-        report = Report(screen or PrintedLines(console), stills=options.stills)
+        report = Report(screen or _printed(lights, game, console), stills=options.stills)
         for notice in options.notices:
             report.remark(notice)
         journal = stack.enter_context(_journal(options, report.remark))
@@ -96,8 +96,8 @@ def watch(options: WatchOptions, console: Console) -> int:
             open_devices(options.wiring, health_file(chosen.journal.path), report.remark, options.list_ports)
         )
         inputs = open_inputs(options, game, layout, journal, devices, stack, report.remark)
-        # The live screen shows the lights already.
-        shown_by = replace(lights, drivers=tuple(one for one in lights.drivers if screen is None or one != "terminal"))
+        # The screen or what is printed shows the lights already.
+        shown_by = replace(lights, drivers=tuple(one for one in lights.drivers if one != "terminal"))
         panel = stack.enter_context(_panel(shown_by, game, layout, devices, console, report.remark))
         commands = stack.enter_context(CommandQueue(time.monotonic, devices.sensor_lag_s))
         snapshots, newest = SnapshotHub(), NewestFrame()
@@ -269,9 +269,18 @@ def _live_screen(
     """Take over the terminal, if there is one and a table is watched live."""
     if not (options.is_live and options.full_screen and fits_live(console)):
         return None
-    sounds = frozenset(Sound) - {Sound.SILENCE}
-    rings = sounds if lights.bell and "terminal" in lights.drivers else ()
-    return stack.enter_context(LiveScreen(game, console, keys=KEYS if sys.stdin.isatty() else "", rings=rings))
+    keys = KEYS if sys.stdin.isatty() else ""
+    return stack.enter_context(LiveScreen(game, console, keys=keys, rings=_ringing(lights)))
+
+
+def _printed(lights: DriverSettings, game: Game[Any, Any], console: Console) -> PrintedGame | PrintedLines:
+    """Print lines, with the board where the terminal is to show the lights."""
+    return PrintedGame(game, console, _ringing(lights)) if "terminal" in lights.drivers else PrintedLines(console)
+
+
+def _ringing(lights: DriverSettings) -> frozenset[Sound]:
+    """Return the sounds for which the terminal's bell rings."""
+    return frozenset(Sound) - {Sound.SILENCE} if lights.bell and "terminal" in lights.drivers else frozenset()
 
 
 def _describe_help(game: Game[Any, Any], settings: ServiceSettings, snapshots: SnapshotHub) -> str:

@@ -9,7 +9,7 @@ from typing import Generic
 from common.phrases import capitalized
 from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError
-from engine.values import Place, Player
+from engine.values import Appearance, Place, Player
 from hardware.lights.signals import Mood, Signal, Sound
 from hardware.pin_map import ButtonRole
 from referee.commands import draw_offers
@@ -57,7 +57,8 @@ class _OnShow:
 class Announcer(Generic[StateT, TurnT]):
     """Publishes snapshots and remarks about events that the log has already recorded.
 
-    ``states`` returns the possible states. ``time_s`` is the newest frame's and is set by the session.
+    ``states`` returns the possible states, ``seen`` what the newest reading shows. ``time_s`` is the newest frame's and
+    is set by the session.
     """
 
     def __init__(
@@ -67,11 +68,13 @@ class Announcer(Generic[StateT, TurnT]):
         publish: Subscriber,
         say: Callable[[str], None],
         states: Callable[[], tuple[StateT, ...]],
+        seen: Callable[[], Appearance],
     ) -> None:
         self._game = game
         self._log = log
         self._publish = publish
         self._states = states
+        self._seen = seen
         self._on_show = _OnShow()
         self._trouble = ""
         self._notices: frozenset[str] = frozenset()
@@ -261,7 +264,7 @@ class Announcer(Generic[StateT, TurnT]):
             offer=self._log.offer,
         )
         if not states:
-            return snapshot
+            return replace(snapshot, seen=self._seen())
         state = states[0]
         return replace(
             snapshot,

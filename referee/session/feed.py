@@ -29,7 +29,8 @@ class Snapshot:
     any; ``turns`` counts the turns played, ``last_turn`` is the last one. ``hint`` is the hint that ``signal`` lights,
     ``trouble`` a technical problem. ``time_s`` is the frame's time. ``clock`` is ``None`` in a game without one.
     ``intention`` is the turn that the players are asked to play for the program. ``without_hints`` means that hints
-    were ruled out when the game began. ``offer`` is the player with an open draw offer.
+    were ruled out when the game began. ``offer`` is the player with an open draw offer. ``seen`` is what the camera saw
+    before the set-up was accepted; hidden places count as empty.
     """
 
     game_number: int
@@ -53,6 +54,7 @@ class Snapshot:
     intention: Intention | None = None
     without_hints: bool = False
     offer: Player | None = None
+    seen: Appearance = field(default_factory=dict)
 
 
 def next_words(game: Game[Any, Any], snapshot: Snapshot) -> str:

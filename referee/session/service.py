@@ -73,7 +73,9 @@ class Service(Generic[StateT, TurnT]):
         self._log: GameLog[StateT, TurnT] = GameLog(game, journal, reader)
         self._view = TableView(self._context, settings)
         self._announced: dict[commands.Announce, str] = {}
-        self._announcer: Announcer[StateT, TurnT] = Announcer(game, self._log, publish, say, lambda: self.belief)
+        self._announcer: Announcer[StateT, TurnT] = Announcer(
+            game, self._log, publish, say, lambda: self.belief, lambda: self._view.seen
+        )
         self._advisers = Advisers(game, self._log, self._announcer, settings.hints, hints, opponent)
         self._time = Timekeeper(self._context, self._log, self._announcer, settings)
 

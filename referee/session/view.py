@@ -8,7 +8,7 @@ from typing import Any, Generic
 
 from engine.api import Game, StateT, TurnT, WritesTogether
 from engine.errors import EngineError
-from engine.values import EMPTY, LookName, OptionValue, Place, Player
+from engine.values import EMPTY, Appearance, LookName, OptionValue, Place, Player
 from referee.commands.entries import apply_entry, implied_passes
 from referee.commands.values import Announce, EnterRoll, EnterTurn, Entry
 from referee.errors import CorrectionError
@@ -51,6 +51,12 @@ class TableView(Generic[StateT, TurnT]):
         """The table at rest, ``None`` while it is not."""
         self.latest: StableView | None = None
         """The table as it was last at rest."""
+
+    @property
+    def seen(self) -> Appearance:
+        """What the newest frame most probably shows on each place; a hidden one counts as empty."""
+        places = {} if self.reading is None else self.reading.places
+        return {place: shown.best[0] if shown.hidden_by is None else EMPTY for place, shown in places.items()}
 
     def add(self, reading: Reading) -> StableView | None:
         """Process the next reading; returns the stable view if the table is at rest."""

@@ -14,10 +14,11 @@ from rich.text import Text
 from engine.registry import games, load
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
 from referee.commands.typed_lines import KEYS
-from referee.rendering.live_screen import LiveScreen, Screen, ScreenContent, ScreenLine, fits_live
+from referee.rendering.live_screen import LiveScreen, PrintedGame, Screen, ScreenContent, ScreenLine, fits_live
 from referee.session.feed import Snapshot
 from referee.web.access import Role
 from referee.web.server import OpenPage
+from tests.present import present
 
 FAULT = "The gold block rolled two squares, from d4 to f4. Put the gold block back on d4 with hoops up."
 
@@ -72,6 +73,31 @@ def test_words_are_not_split_and_the_newest_sentence_is_visible(name: str) -> No
     words = set(" ".join(lines).split())
     assert {"squares,", "rolled", "hoops"} <= words
     assert " ".join(" ".join(lines[-3:-1]).split()).endswith("hoops up.")
+
+
+def test_the_board_shows_what_is_seen_until_the_set_up_is_accepted() -> None:
+    game = load("deblockle")
+    looks = {**game.table.appearance(game.rules.new()), "e4": "gold block, x up"}
+    waiting = Snapshot(1, 1, Signal(Mood.FAULT), 1.0, seen=looks)
+    assert " 4  ·   ·   ·   ·   Gx" in "\n".join(lines_of(ScreenContent(game, waiting), 80, 24))
+
+
+def test_the_board_is_printed_with_its_pieces_when_other_squares_are_lit() -> None:
+    told = shown("deblockle")
+    snapshot = present(told.snapshot)
+    written = io.StringIO()
+    page = PrintedGame(told.game, Console(file=written, width=80))
+    page.receive(snapshot)
+    page.write(Text("002.jpg "), Text(FAULT))
+    page.refresh()
+    page.receive(replace(snapshot, time_s=2.0))
+    page.refresh()
+    page.receive(replace(snapshot, signal=Signal(Mood.WAITING)))
+    page.refresh()
+    lines = written.getvalue().splitlines()
+    assert lines[0].startswith("002.jpg")
+    assert [line[:3] for line in lines[1:8]] == [f" {row} " for row in range(7, 0, -1)]
+    assert sum("something is wrong here" in line for line in lines) == 1
 
 
 def test_the_board_is_drawn_before_there_is_a_game() -> None:
