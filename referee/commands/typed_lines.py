@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from common.phrases import capitalized
 from common.user import user_name
 from engine.api import Game
+from engine.errors import EngineError
 from engine.support.players import DRAW, RESIGN
 from hardware.pin_map import ANNOUNCING_BUTTONS, ButtonRole
-from referee.commands.entries import example_look, read_squares
+from referee.commands.entries import apply_entry, example_look, read_squares, refusal
 from referee.commands.queue import CommandQueue
 from referee.commands.values import (
     Announce,
@@ -40,6 +43,7 @@ _SAYS_MORE = "? says what can be typed."
 _ANSWERS = MappingProxyType({"accept": True, "refuse": False})
 _CLOCK = MappingProxyType({"stop": False, "go": True})
 _HELP = ("?", "help")
+_QUITTING = ("q", "quit", "exit")
 
 
 def typed_help(game: Game[Any, Any], state: Any, *, has_clock: bool) -> str:
@@ -53,7 +57,7 @@ def typed_help(game: Game[Any, Any], state: Any, *, has_clock: bool) -> str:
         *(_ANSWERS if DRAW in possible else ()),
         *(f"clock {word}" for word in _CLOCK if has_clock),
     ]
-    return f"Enter ends the turn. h: hint. b: take back. Also: {', '.join(words)}. Ctrl-C stops."
+    return f"Enter ends the turn. h: hint. b, undo: take back. Also: {', '.join(words)}. Ctrl-C stops."
 
 
 def is_hint(line: str) -> bool:
@@ -78,7 +82,11 @@ def parse_line(game: Game[Any, Any], line: str, by: str) -> Command:
             return AnswerDraw(by, _ANSWERS[short])
         case short if short in _ANNOUNCED:
             return Announce(short, by)
+        case short if short in _QUITTING:
+            raise CorrectionError("Ctrl-C stops the referee; the game is kept")
     match word.lower():
+        case ButtonRole.RESIGN.value if rest.lower() in game.players:
+            return Announce(RESIGN, by, rest.lower())
         case "clock" if rest.lower() in _CLOCK:
             return PauseClock(by, resume=_CLOCK[rest.lower()])
         case "turn" if rest:
@@ -98,7 +106,8 @@ def parse_line(game: Game[Any, Any], line: str, by: str) -> Command:
 class TypedLines:
     """Submits the commands that a person types. A resignation must be typed twice in a row to count.
 
-    ``say`` gets that question, the reason for a refusal, and the text that ``describe_help`` returns.
+    ``say`` gets that question, the reason for a refusal, and the text that ``describe_help`` returns. ``states``
+    returns the possible states of the game.
     """
 
     def __init__(
@@ -107,12 +116,14 @@ class TypedLines:
         commands: CommandQueue,
         say: Callable[[str], object],
         describe_help: Callable[[], str],
+        states: Callable[[], Sequence[Any]],
     ) -> None:
         self._game = game
         self._commands = commands
         self._say = say
         self._describe_help = describe_help
-        self._asked: Command | None = None
+        self._states = states
+        self._asked: tuple[Announce, Announce] | None = None
 
     def submit(self, line: str) -> None:
         """Submit the command of one line, or say why there is none."""
@@ -122,16 +133,28 @@ class TypedLines:
             return
         try:
             command = parse_line(self._game, line, user_name())
+            if isinstance(command, Announce) and command.text == RESIGN:
+                if asked is None or asked[0] != command:
+                    self._ask_to_resign(command, line.strip())
+                    return
+                # A turn may have been played meanwhile, so the player who was asked about resigns.
+                command = asked[1]
         except CorrectionError as error:
             self._say(str(error))
             return
-        if isinstance(command, Announce) and command.text == RESIGN and command != asked:
-            self._asked = command
-            self._say(f"The player to move gives up. Type {line.strip()} again to confirm.")
+        except EngineError as error:
+            self._say(refusal(error))
             return
         # The session itself shows the result of these commands.
         is_said = isinstance(command, Press | TakeBack | AskHint | Announce)
         self._commands.submit(command, ignore_reply if is_said else partial(_tell_refusal, self._say))
+
+    def _ask_to_resign(self, command: Announce, typed: str) -> None:
+        """Ask whether the player meant to resign; raises CorrectionError or EngineError if nobody can."""
+        said = apply_entry(self._game, self._states(), command).event.data["announcement"]
+        self._asked = command, replace(command, text=str(said), player=None)
+        player = str(said).partition(":")[0]
+        self._say(f"{capitalized(player)} wants to resign. Type {typed} again to confirm.")
 
 
 def _tell_refusal(say: Callable[[str], object], reply: Reply | None) -> None:

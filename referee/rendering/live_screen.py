@@ -40,6 +40,8 @@ _FRAME_LINES = 3
 """Heading, rule and keys."""
 _LEAST_SAID = 3
 """Minimum number of lines for what was said."""
+_ADDRESS_WORDS = 3
+"""The first words about the page: its address."""
 _LEAST_COLUMNS, _LEAST_LINES = 64, 22
 _STOPS = "Ctrl-C stops"
 CODE_KEY = "p"
@@ -86,7 +88,10 @@ class Screen:
         upper = [*self._lines(console, self._heading(width), width), *self._table(console, width, height)]
         lower = self._lines(console, self._keys(width), width)
         if self.shown.page:
-            page = Text(f" {self.shown.page}", no_wrap=True, overflow="crop")
+            words = self.shown.page
+            # What is cut is among the lines that were said, and beside the QR code.
+            short = words if cell_len(words) < width else " ".join(words.split()[:_ADDRESS_WORDS])
+            page = Text(f" {short}", no_wrap=True, overflow="crop")
             lower = [*self._lines(console, page, width), *lower]
         if self.shown.code:
             # the page's line has no room for its codes on a narrow terminal

@@ -134,7 +134,7 @@ def watch(options: WatchOptions, console: Console) -> int:
         buttons = stack.enter_context(_buttons(chosen.lights, lights, devices, report.remark))
         if options.is_live and sys.stdin.isatty():
             describe_help = partial(_describe_help, game, settings, snapshots)
-            _listen(game, screen, commands, report, describe_help, stack)
+            _listen(game, screen, commands, report, describe_help, lambda: service.belief, stack)
         stack.enter_context(open_command_socket(chosen.journal.path, commands, report.remark))
 
         def on_verdicts(frame: Frame | None, verdicts: list[Verdict]) -> None:
@@ -296,13 +296,14 @@ def _listen(
     commands: CommandQueue,
     report: Report,
     describe_help: Callable[[], str],
+    states: Callable[[], Sequence[Any]],
     stack: ExitStack,
 ) -> None:
     """Carry out typed commands."""
     if screen is None:
         report.remark(describe_help())
     lines = sys.stdin if screen is None else stack.enter_context(unechoed_lines(sys.stdin, screen.show_typed))
-    typed = TypedLines(game, commands, report.remark, describe_help)
+    typed = TypedLines(game, commands, report.remark, describe_help, states)
 
     def take(line: str) -> None:
         if screen is None or not screen.is_answered(line):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from common.user import user_name
 from engine.registry import games, load
 from hardware.pin_map import ButtonRole
 from referee.commands.queue import CommandQueue
@@ -77,6 +78,7 @@ def test_a_line_is_read_as_a_turn_a_roll_or_a_correction(game: str, line: str, c
     ("line", "words"),
     [
         ("what", "'what' is not understood; \\? says what can be typed"),
+        ("quit", "Ctrl-C stops the referee; the game is kept"),
         ("turn", "Something is missing after 'turn'"),
         ("correct", "Something is missing after 'correct'"),
         ("correct c9 empty", "there is no place 'c9'"),
@@ -137,7 +139,7 @@ def test_typed_commands_are_carried_out_and_only_refusals_are_printed() -> None:
     with Journal.in_memory(wall_clock=lambda: datetime(2026, 1, 1, tzinfo=UTC)) as journal:
         session = IdleSession(journal, time.monotonic)
         session.begin(NewGame("blockade", {"starts": "warm"}))
-        typed = TypedLines(game, commands, said.append, lambda: "Here is help.")
+        typed = TypedLines(game, commands, said.append, lambda: "Here is help.", lambda: ())
         for line in ("turn a2-a3", "?", "roll 4,1", "turn a2-a3 c4-c3", "what"):
             typed.submit(line)
             for submitted in commands.take():
@@ -154,11 +156,17 @@ def test_typed_commands_are_carried_out_and_only_refusals_are_printed() -> None:
 def test_a_resignation_counts_once_typed_twice() -> None:
     said: list[str] = []
     commands = CommandQueue(time.monotonic)
-    typed = TypedLines(DEBLOCKLE, commands, said.append, str)
+    states: list[Any] = []
+    typed = TypedLines(DEBLOCKLE, commands, said.append, str, lambda: states)
+    typed.submit("resign")
+    assert said.pop().startswith("the board is not set up yet")
+    states.append(DEBLOCKLE.rules.new())
     taken = []
-    for line in ("resign", "h", "resign", "Resign", "draw"):
+    for line in ("resign", "h", "resign", "Resign", "draw", "resign teal", "resign Teal"):
         typed.submit(line)
-        taken.append([type(submitted.command) for submitted in commands.take()])
-    assert taken == [[], [AskHint], [], [Announce], [OfferDraw]]
-    # With three or more players the game may go on.
-    assert said == 2 * ["The player to move gives up. Type resign again to confirm."]
+        taken.append([submitted.command for submitted in commands.take()])
+    by = user_name()
+    gold, teal = (Announce(f"{side}:resign", by) for side in ("gold", "teal"))
+    assert taken == [[], [AskHint(by)], [], [gold], [OfferDraw(by)], [], [teal]]
+    asked = "Gold wants to resign. Type resign again to confirm."
+    assert said == [asked, asked, "Teal wants to resign. Type resign teal again to confirm."]

@@ -65,6 +65,10 @@ def test_the_address_of_the_page_stays_on_the_screen() -> None:
     assert len(lines) == 24
     assert "http://192.168.1.5:8000/" in lines[-2]
     assert "> dra" in lines[-1]
+    words = "The page: http://127.0.0.1:8000/ (from this machine; --page-address 0.0.0.0 opens it to your network)"
+    on_page = replace(shown("deblockle"), page=words)
+    assert lines_of(on_page, 80, 24)[-2].rstrip() == " The page: http://127.0.0.1:8000/"
+    assert lines_of(on_page, 120, 40)[-2].rstrip() == f" {words}"
 
 
 @pytest.mark.parametrize("name", games())
