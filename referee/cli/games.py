@@ -114,8 +114,6 @@ def games_command(ctx: click.Context, journal: Path | None) -> None:
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_games, journal=journal)
     elif journal is not None:
-        if ctx.invoked_subcommand == "replay":
-            raise click.UsageError("replay takes the journal as FILE, without --journal.")
         raise click.UsageError(f"--journal comes after {ctx.invoked_subcommand}.")
 
 
@@ -162,7 +160,7 @@ def list_games(context: CommandContext, journal: Path | None = None) -> None:
 def results(context: CommandContext, first: int, journal: Path | None) -> None:
     """Add up who won, by the players' names.
 
-    Games that were not played to their end don't count. A player without a name is called by their side.
+    Games that were not played to their end don't count. A player without a name is called by their side, in brackets.
 
     Examples:
       ./run games results
@@ -185,15 +183,18 @@ def results(context: CommandContext, first: int, journal: Path | None) -> None:
     columns = ["", "played", "won", "drawn", "lost", *(["points"] if has_points else [])]
     for title in columns:
         table.add_column(title, justify="left" if not title else "right")
+    called = {each.name: f"({each.name})" if each.is_side else each.name for each in found.standings}
     for name in names:
-        table.add_column(Text(f"- {name}"), justify="right")
+        table.add_column(Text(f"- {called[name]}"), justify="right")
     for standing in found.standings:
         tally = standing.tally
         cells = [tally.played, tally.won, tally.drawn, tally.lost]
         points = [("" if standing.points is None else standing.points)] if has_points else []
         row = [_score(found.against.get((standing.name, other), Tally())) for other in names]
-        table.add_row(Text(standing.name), *(Text(str(cell)) for cell in [*cells, *points, *row]))
+        table.add_row(Text(called[standing.name]), *(Text(str(cell)) for cell in [*cells, *points, *row]))
     print_table(output(), table)
+    if any(each.is_side for each in found.standings):
+        say("In brackets: a side whose player has no name.")
     if found.left_out:
         say(f"Not played to the end: {listed([f'game {number}' for number in found.left_out])}.")
 

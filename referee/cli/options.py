@@ -333,6 +333,8 @@ def read_sides(game: Game[Any, Any], texts: Sequence[str], example: str = "gold=
             raise click.BadParameter(f"{game.name} has no player {name!r}; it has {', '.join(game.players)}")
         if side in sides:
             raise click.BadParameter(f"{side} is given twice")
+        if not text:
+            raise click.BadParameter(f"nothing is given for {side}; expected something such as {example}")
         sides[side] = text
     return sides
 

@@ -14,6 +14,7 @@ from common.phrases import capitalized, listed
 from referee.cli.context import CommandContext, output, print_drawn, print_legend, say
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 from referee.cli.options import (
+    GAME,
     OUTPUT_FILE,
     READABLE_FILE,
     Corners,
@@ -22,6 +23,7 @@ from referee.cli.options import (
     input_options,
     layout_option,
     markers_option,
+    setting_option,
 )
 
 if TYPE_CHECKING:
@@ -36,13 +38,19 @@ if TYPE_CHECKING:
 
 SURE = 0.95
 """The probability from which a place isn't reported as doubtful."""
-_SEEN_BY = {"--dice": (), "--tiles": (), "--digits": ("table.looks",), "--sheet": ("table.layout", "table.looks")}
-"""The settings of the camera and the table that count for pictures of something else than a table."""
+_SEEN_BY = {
+    "--dice": (),
+    "--tiles": (),
+    "--digits": ("table.looks",),
+    "--sheet": ("table.layout", "table.looks", "game.name"),
+}
+"""The settings of the camera, the table and the game that count for pictures of something else than a table."""
 
 
 @click.command(cls=ExampleCommand)
 @click.argument("images", nargs=-1, required=True, type=READABLE_FILE, metavar="IMAGE...")
 @input_options
+@setting_option("--game", setting="game.name", type=GAME, help="The game on the table.  [default: as in the settings]")
 @click.option(
     "--dice", is_flag=True, help="Read the dice of plain photographs; neither calibration nor layout is needed."
 )
@@ -74,6 +82,7 @@ def read_command(
     layout: Path | None,
     markers: str | None,
     looks: Path | None,
+    game: str | None,
     dice: bool,
     faces: Path | None,
     tiles: Path | None,
@@ -115,15 +124,18 @@ def read_command(
         "table.layout": layout,
         "table.markers": markers,
         "table.looks": looks,
+        "game.name": game,
     }
     for kind in kinds:
         for key, value in seen_by.items():
             if value is not None and key not in _SEEN_BY[kind]:
-                raise click.UsageError(f"--{key.partition('.')[2]} has no use with {kind}; leave it out.")
+                option = "game" if value == game else key.partition(".")[2]
+                raise click.UsageError(f"--{option} has no use with {kind}; leave it out.")
     if sheet:
         from referee.cli.sheets import read_sheets
 
-        return read_sheets(images, context.configuration().settings, layout, looks, debug_image, as_json=as_json)
+        settings = context.configuration({"game.name": game}).settings
+        return read_sheets(images, settings, layout, looks, debug_image, as_json=as_json)
     if dice:
         from referee.cli.dice import read_dice
 

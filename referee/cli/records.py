@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=ExampleCommand)
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), required=False)
+@journal_option
 @game_number_option
 @click.option(
     "--evidence",
@@ -37,10 +38,12 @@ if TYPE_CHECKING:
     help="Write the pictures each verdict rests on into this folder (journals only).",
 )
 @click.pass_obj
-def replay_command(context: CommandContext, file: Path | None, game_number: int | None, evidence: Path | None) -> None:
+def replay_command(
+    context: CommandContext, file: Path | None, journal: Path | None, game_number: int | None, evidence: Path | None
+) -> None:
     """Check a game or journal and tell what happened.
 
-    Without FILE: the journal of the settings. `-` reads a record from standard input.
+    FILE is a record or a journal. `-` reads a record from standard input.
 
     Examples:
       ./run games replay
@@ -48,9 +51,11 @@ def replay_command(context: CommandContext, file: Path | None, game_number: int 
       ./run games replay game.txt
     """
     console = output()
+    if file is not None and journal is not None:
+        raise click.UsageError(f"{file} and --journal {journal} were given; give one of them.")
     text = _record_text(file)
     if text is None:
-        _replay_journal(context, console, file, game_number, evidence)
+        _replay_journal(context, console, file or journal, game_number, evidence)
         return
     if evidence is not None or game_number is not None:
         raise click.UsageError("a game record holds one game and no pictures; --game and --evidence need a journal.")

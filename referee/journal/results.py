@@ -38,13 +38,14 @@ def outcome_sentence(outcome: Outcome, called: Callable[[Player], str] = str) ->
 class PlayedGame:
     """A finished game: names by side, how it ended, and the points if the game has them.
 
-    ``resigned`` are the sides that resigned or lost on time.
+    ``resigned`` are the sides that resigned or lost on time. ``unnamed`` sides are called by their side.
     """
 
     names: Mapping[Player, str]
     outcome: Outcome
     scores: Mapping[Player, int] = field(default_factory=dict)
     resigned: frozenset[Player] = frozenset()
+    unnamed: frozenset[Player] = frozenset()
 
     @property
     def winners(self) -> frozenset[Player]:
@@ -90,16 +91,20 @@ class Tally:
 
 @dataclass(frozen=True)
 class Standing:
-    """The results of one name: its games, and its points in games that have them (``None`` without such games)."""
+    """The results of one name: its games, and its points in games that have them (``None`` without such games).
+
+    ``is_side`` if it is a side whose players gave no name.
+    """
 
     name: str
     tally: Tally
     points: int | None = None
+    is_side: bool = False
 
 
 @dataclass(frozen=True)
 class Results:
-    """The table of some games, the best first.
+    """The table of some games, the best first, then the sides without a name.
 
     ``against`` are each name's games by opponent. ``left_out`` are the numbers of games that were not finished or can't
     be read.
@@ -115,7 +120,9 @@ def results_of(games: Iterable[PlayedGame], left_out: tuple[int, ...] = ()) -> R
     tallies: dict[str, Tally] = {}
     points: dict[str, int] = {}
     against: dict[tuple[str, str], Tally] = {}
+    sides: set[str] = set()
     for game in games:
+        sides |= game.unnamed
         for side, name in game.names.items():
             is_drawn = not game.winners or (side in game.winners and len(game.winners) > 1)
             ahead = 0 if is_drawn else 1 if side in game.winners else -1
@@ -128,10 +135,12 @@ def results_of(games: Iterable[PlayedGame], left_out: tuple[int, ...] = ()) -> R
                 pair = (game.names[one], game.names[other])
                 against[pair] = against.get(pair, Tally()).plus(lead)
                 against[pair[::-1]] = against.get(pair[::-1], Tally()).plus(-lead)
-    standings = [Standing(name, tally, points.get(name)) for name, tally in tallies.items()]
+    standings = [Standing(name, tally, points.get(name), name in sides) for name, tally in tallies.items()]
     standings.sort(
-        key=lambda each: (-each.tally.won, -each.tally.drawn, -(each.points or 0), each.tally.lost, each.name)
-    )
+        key=lambda each: (
+            each.is_side, -each.tally.won, -each.tally.drawn, -(each.points or 0), each.tally.lost, each.name
+        )
+    )  # fmt: skip
     return Results(tuple(standings), against, left_out)
 
 
@@ -148,7 +157,9 @@ def played_game(game: Game[Any, Any], events: list[tuple[int, Event]]) -> Played
     scores = {} if game.scores is None else game.scores(folded.states[0])
     said = [parse_announcement(step.text, game.players) for step in folded.steps if step.kind == EventKind.ANNOUNCED]
     resigned = frozenset(each.player for each in said if each.kind == RESIGN and each.player is not None)
-    return PlayedGame({side: names.get(side) or side for side in playing}, folded.outcome, scores, resigned)
+    unnamed = frozenset(side for side in playing if not names.get(side))
+    called = {side: names.get(side) or side for side in playing}
+    return PlayedGame(called, folded.outcome, scores, resigned, unnamed)
 
 
 def results_in(journal: Journal, first: int = 1, known: KnownResults | None = None) -> Results:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from common.phrases import capitalized
+from common.phrases import capitalized, listed
 from engine.api import Game, SaysWhoIsPassedOver, StateT, TurnT
 from engine.support.players import DRAW, describe_announcement
 from engine.values import EMPTY, Announcement, Appearance, Outcome, Place
@@ -88,6 +88,10 @@ def waiting_signal(game: Game[StateT, TurnT], state: StateT) -> Signal:
     outcome = game.rules.outcome(state)
     if outcome is not None:
         return finished_signal(outcome)
+    playing = game.rules.players_to_move(state)
+    if len(playing) > 1:
+        names = listed(map(capitalized, playing))
+        return Signal(Mood.WAITING, words=f"{names} play now.")
     return Signal(Mood.WAITING, words=_to_move(state.to_move))
 
 

@@ -56,7 +56,9 @@ def read_components(text: str) -> Components:
     try:
         data = parse_json(text)
     except ValueError as error:
-        raise UnreadableError(f"the components are not JSON: {error}") from None
+        line = getattr(error, "lineno", 1)
+        example = "`./run tools sheet new --game number-drop`"
+        raise UnreadableError(f"line {line} is not JSON; expected dice and tiles as {example} writes them") from None
     if not isinstance(data, dict) or set(data) != _KEYS:
         got = ", ".join(sorted(map(str, data))) if isinstance(data, dict) else type(data).__name__
         raise UnreadableError(f"the components have {got or 'nothing'}; expected {', '.join(sorted(_KEYS))}")

@@ -273,7 +273,8 @@ def _table_lines(state: NumberDropState) -> list[str]:
     if state.roll:
         lines.append(f"Dice: {' '.join(state.roll)}")
     waits = {
-        Phase.TILES: f"Draw the tiles to slots A to E, and tell the referee their faces ({state.to_move} is first).",
+        Phase.TILES: "Draw the tiles to slots A to E, and tell the referee their faces"
+        + (f" ({state.to_move} is first)." if len(state.sheets) > 1 else "."),
         Phase.SETUP: f"First digits to write: {_names(state.playing)}.",
         Phase.ROLL: f"{state.to_move} rolls.",
         Phase.PENALTY: f"The penalty of tile {_letters(1 << (state.slot or 0))} drops: {_names(state.playing)}.",

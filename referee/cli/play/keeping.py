@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,10 @@ from engine.errors import EngineError, UnreadableError
 from engine.records import record
 from engine.records.record_text import PlayedTurn
 from engine.registry import load
-from referee.cli.play.players import program_name, program_word
+from referee.cli.play.players import program_word
 from referee.errors import PlayError
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from engine.values import Player
     from referee.cli.play.game import GameSoFar
 
@@ -32,19 +31,23 @@ _AUTOMATIC = re.compile(r"(.+)-\d{4}-\d\d-\d\d-\d{6}(?:-\d+)?\.txt")
 class UnfinishedGame:
     """A saved game that isn't finished: the name of the game, its file, and how many turns were played.
 
-    ``programs`` are what ``--player`` calls the programs that play, by their side.
+    ``names`` are the players' names, by their side, also of programs; ``programs`` are what ``--player`` calls these.
+    ``saved`` is when the game was saved last, in local time.
     """
 
     game: str
     path: Path
     turns: int
+    names: Mapping[Player, str]
     programs: Mapping[Player, str]
+    saved: datetime
 
     @property
     def description(self) -> str:
-        """Describe the file, how many turns were played, and which programs play."""
-        playing = (f"{player}: {program_name(word)}" for player, word in self.programs.items())
-        return ", ".join((str(self.path), counted(self.turns, "turn"), *playing))
+        """Describe the game, how many turns were played, who plays, when it was saved, and its file."""
+        playing = (f"{player}: {name}" for player, name in self.names.items())
+        parts = (load(self.game).title, counted(self.turns, "turn"), *playing, f"{self.saved:%Y-%m-%d %H:%M}")
+        return ", ".join((*parts, str(self.path)))
 
 
 class GameFile:
@@ -97,12 +100,13 @@ class GameFile:
         self.begin(loaded)
 
     def close(self, so_far: GameSoFar) -> None:
-        """Save the game for the last time. If the disk fails, print the record instead and raise OSError."""
+        """Save the game for the last time. If the disk fails, print the record instead, and raise OSError to say so."""
         self.keep(so_far)
         if self._fault is not None:
             # Print the record, so that the players don't lose the game.
             self._say(record.write(so_far.record()))
-            raise self._fault
+            why = self._fault.strerror
+            raise OSError(f"the game is not kept: {self.path} can't be written ({why}); its record is above")
 
 
 def free_name(stem: str) -> Path:
@@ -138,15 +142,18 @@ def unfinished_game(game: str | None, folder: Path) -> UnfinishedGame | None:
             continue
         if path.name.startswith(f"{read.game}-") and is_open:
             turns = sum(isinstance(entry, PlayedTurn) for entry in read.entries)
-            return UnfinishedGame(read.game, path, turns, _programs_in(read))
+            names = _names_in(read)
+            words = {player: program_word(name) for player, name in names.items()}
+            programs = {player: word for player, word in words.items() if word}
+            saved = datetime.fromtimestamp(path.stat().st_mtime).astimezone()
+            return UnfinishedGame(read.game, path, turns, names, programs, saved)
     return None
 
 
-def _programs_in(read: record.Record) -> dict[Player, str]:
-    """Return what ``--player`` calls the programs that a record names, by their side."""
-    names = dict(read.tags)
-    words = {player: program_word(names.get(player.capitalize(), "")) for player in load(read.game).players}
-    return {player: word for player, word in words.items() if word}
+def _names_in(read: record.Record) -> dict[Player, str]:
+    """Return the names of players and programs in a record, by their side."""
+    tags = dict(read.tags)
+    return {player: tags[player.capitalize()] for player in load(read.game).players if player.capitalize() in tags}
 
 
 def _is_open(read: record.Record) -> bool:

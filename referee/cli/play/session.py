@@ -80,6 +80,7 @@ class PlaySession:
         self._shown = -1
         self._listed: tuple[int, Sequence[Any]] = (-1, ())
         self._going_on = True
+        self._has_told_roll = False
         self._commands: Mapping[str, Callable[[str], None]] = {
             **dict.fromkeys(("help", "?"), lambda _: self._help()),
             "turns": self._list_turns,
@@ -167,7 +168,8 @@ class PlaySession:
         awaits_roll = self._game.awaits_roll(self._state)
         self._keep(self.so_far)
         called = self.so_far.display_name(player)
-        line = self._ask(f"{called} rolls> " if awaits_roll else f"{called}> ")
+        does = " draws" if self._game.to_draw(self._state) else " rolls" if awaits_roll else ""
+        line = self._ask(f"{called}{does}> ")
         if line is None:
             self._going_on = False
             return
@@ -260,6 +262,11 @@ class PlaySession:
         self._shown = len(self.so_far.steps)
         self._say("")
         self._draw(self._game, self._state)
+        if self._game.awaits_roll(self._state) and not self._has_told_roll:
+            self._has_told_roll = True
+            self._say(
+                f"Type what you have, such as {examples(self._game, self._state)[0]}, or `roll` to have it drawn."
+            )
         if self._is_over or self._game.awaits_roll(self._state):
             return
         player = self._game.rules.players_to_move(self._state)[0]

@@ -167,6 +167,15 @@ def test_the_results_of_an_evening_are_listed_by_name(run: Run) -> None:
     ]
 
 
+def test_results_put_sides_without_a_name_in_brackets_and_last(run: Run) -> None:
+    run("new", "deblockle", "--player", "gold=Ann")
+    run("announce", "resign", "--player", "gold", "--yes")
+    head, first, second, last = run("games", "results").stdout.splitlines()
+    assert head.split() == ["played", "won", "drawn", "lost", "-", "Ann", "-", "(teal)"]
+    assert [first.split()[0], second.split()[0]] == ["Ann", "(teal)"]
+    assert last == "In brackets: a side whose player has no name."
+
+
 def test_a_resumed_game_keeps_its_clock(run: Run) -> None:
     run("new", "deblockle", "--clock", "fischer 5+3")
     run("turn", "c1-b1=x-a2")

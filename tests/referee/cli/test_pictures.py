@@ -86,6 +86,10 @@ def test_the_layout_says_which_game_is_read(run: Run, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.stderr
     assert "B black   W white   ● ball" in result.stdout.splitlines()
     assert result.stderr == ""
+    picture, *table = photograph(tmp_path, "diaballik", start)
+    named = run("pieces", "read", picture, *table[:2], "--game", "diaballik")
+    assert (named.exit_code, named.stdout) == (0, result.stdout)
+    assert "--game has no use with --dice" in run("pieces", "read", "--dice", picture, "--game", "diaballik").stderr
 
 
 def test_a_table_of_another_game_is_not_watched(run: Run, tmp_path: Path) -> None:

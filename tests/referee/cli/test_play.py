@@ -295,7 +295,7 @@ def test_a_claim_is_understood_without_its_hyphen_and_the_refusal_says_why(play)
         (["deblockle", "--name", "gold=A\tB\n"], 2, "can't be written in a record"),
         (["deblockle", "--position", "x", "--option", "blocks_gold=1"], 2, "give one of the three"),
         (["deblockle", "--record", "a.txt", "--no-record"], 2, "give one of them"),
-        (["deblockle", "--record", "no/such/a.txt"], 2, "there is no folder"),
+        (["deblockle", "--record", "no/such/a.txt"], 8, "there is no folder"),
         (["deblockle", "--position", "rubbish"], 4, "rubbish"),
         (["deblockle", "--option", "blocks_gold=9"], 4, "blocks_gold is '9'"),
         (["chess"], 4, "no game is called 'chess'"),

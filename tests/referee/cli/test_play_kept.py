@@ -1,6 +1,7 @@
 """Games at the terminal are recorded, saved and loaded."""
 
 import re
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,11 @@ def test_loading_a_file_that_is_no_record_is_refused(play, tmp_path):
     assert "is not a game record" in play("deblockle", "--load", "a.txt", code=4).stderr
 
 
+def saved(file: Path) -> str:
+    """When a file was saved, and its name."""
+    return f"{datetime.fromtimestamp(file.stat().st_mtime).astimezone():%Y-%m-%d %H:%M}, {file.name}"
+
+
 def test_a_record_that_cannot_be_written_is_printed(play, tmp_path, monkeypatch):
     (tmp_path / "there").mkdir()
     result = play("deblockle", "--record", "there", typed="resign\ny\n", code=2)
@@ -51,7 +57,9 @@ def test_a_record_that_cannot_be_written_is_printed(play, tmp_path, monkeypatch)
     result = play("deblockle", "--record", "x.txt", typed="resign\ny\n", code=8)
     assert result.stdout.count("The game can't be kept in x.txt: No space left on device.") == 1
     assert '[Result "teal"]' in result.stdout
-    assert "No space left on device" in result.stderr
+    assert result.stderr == (
+        "referee: error: the game is not kept: x.txt can't be written (No space left on device); its record is above\n"
+    )
 
 
 def test_a_disk_error_is_forgotten_once_the_file_holds_the_game(play, tmp_path, monkeypatch):
@@ -86,7 +94,9 @@ def test_each_step_is_on_the_disk_before_the_next_prompt(play, tmp_path, monkeyp
 def test_an_unfinished_game_is_announced_and_resumed(play, tmp_path, monkeypatch):
     play("deblockle", *ONE_EACH, typed="d1-e1=cross-f1\nquit\n")
     (file,) = tmp_path.glob("*.txt")
-    mentioned = f"Not finished: {file.name}, 1 turn. `referee play deblockle --load {file.name}` goes on with it."
+    mentioned = (
+        f"Not finished: Deblockle, 1 turn, {saved(file)}. `referee play deblockle --load {file.name}` goes on with it."
+    )
     assert mentioned in play("deblockle", typed="q\n").output
     assert "Not finished" not in play("deblockle", "--new", typed="exit\n").output
     monkeypatch.setattr(command, "_is_asked", lambda: True)
@@ -95,7 +105,7 @@ def test_an_unfinished_game_is_announced_and_resumed(play, tmp_path, monkeypatch
     for own_rules in (ONE_EACH, ("--set-up", "usual")):
         assert mentioned in play("deblockle", *own_rules).output, "options and a set-up begin a game of their own"
     said = play("deblockle", typed="\n").output
-    assert f"A game is not finished ({file.name}, 1 turn). Go on with it? [Y/n]" in said
+    assert f"A game is not finished (Deblockle, 1 turn, {saved(file)}). Go on with it? [Y/n]" in said
     assert [entry.turn for entry in kept(tmp_path).entries] == ["d1-c1=x-b2"]
 
 
@@ -107,7 +117,7 @@ def test_without_a_game_the_newest_unfinished_one_of_any_game_is_resumed(play, t
     assert "white> quit" in play("--load", file.name, typed="quit\n").output
     monkeypatch.setattr(command, "_is_asked", lambda: True)
     monkeypatch.setattr(command, "_line_reader", lambda: lambda _: None)
-    assert f"A game is not finished ({file.name}, 1 turn)" in play(typed="\n").output
+    assert f"A game is not finished (Diaballik, 1 turn, {saved(file)})" in play(typed="\n").output
     assert "The games are blockade" in play(typed="n\n", code=2).stderr
 
 
@@ -233,13 +243,13 @@ def test_a_program_plays_on_in_a_game_that_goes_on(play, tmp_path, monkeypatch):
     goes_on = f"`referee play diaballik --load {file.name} --player white=random` goes on"
     assert f"Kept as {file.name}. {goes_on}." in left
     assert ("White", "program (random)") in kept(tmp_path).tags
-    mentioned = f"Not finished: {file.name}, 2 turns, white: program (random). {goes_on} with it."
+    mentioned = f"Not finished: Diaballik, 2 turns, white: program (random), {saved(file)}. {goes_on} with it."
     assert mentioned in play("diaballik", typed="quit\n").output
     monkeypatch.setattr(command, "_is_asked", lambda: True)
     lines = iter(["b1-b2", None, "resign", "y", None])
     monkeypatch.setattr(command, "_line_reader", lambda: lambda _: next(lines))
-    said = play(typed="\n").output
-    assert f"A game is not finished ({file.name}, 2 turns, white: program (random)). Go on with it? [Y/n]" in said
+    question = f"A game is not finished (Diaballik, 2 turns, white: program (random), {saved(file)}). Go on with it?"
+    assert question in play(typed="\n").output
     assert len(kept(tmp_path).entries) == 4
     assert "\nWhite wins: " in play("diaballik", "--player", "white=hint:gentle", typed="\n").output
     assert ("White", "program (gentle)") in kept(tmp_path).tags

@@ -189,6 +189,13 @@ def test_export_overwrites_no_file_unasked_and_never_a_journal(
     assert journal_path.read_bytes() == journal
 
 
+def test_replay_takes_the_journal_like_its_neighbours(run: Run, journal_path: Path) -> None:
+    as_file = run("games", "replay", journal_path)
+    assert run("games", "replay", "--journal", journal_path).output == as_file.output
+    both = run("games", "replay", journal_path, "--journal", journal_path)
+    assert (both.exit_code, "give one of them" in both.stderr) == (2, True)
+
+
 def test_export_of_an_unknown_game_is_refused(run: Run, journal_path: Path) -> None:
     result = run("export", "--journal", journal_path, "--game", "5")
     assert (result.exit_code, "the last one is game 2" in result.stderr) == (6, True)

@@ -75,6 +75,9 @@ class LineGame:
     def apply(self, state: LineState, turn: LineTurn) -> LineState:
         return LineState(turn.end)
 
+    def players_to_move(self, state: LineState) -> tuple[str, ...]:
+        return () if state.to_move is None else (state.to_move,)
+
     def outcome(self, state: LineState) -> Outcome | None:
         return Outcome("gold", "the counter is home") if state.at == 9 else None
 
