@@ -80,6 +80,7 @@ class Announcer(Generic[StateT, TurnT]):
         self._notices: frozenset[str] = frozenset()
         self._ignored: tuple[Place, ...] = ()
         self._asked: tuple[ButtonRole, tuple[StateT, ...], float] | None = None
+        self._offer: Player | None = None
         self.say = say
         self.time_s = 0.0
 
@@ -126,6 +127,7 @@ class Announcer(Generic[StateT, TurnT]):
 
         ``evidence`` is the number of the event that holds its pictures.
         """
+        self.say_entry("")
         state = states[0] if states else None
         signal = signal_for(verdict, self._game, state)
         words = signal.words
@@ -152,15 +154,17 @@ class Announcer(Generic[StateT, TurnT]):
         self._on_show = replace(self._on_show, signal=opponent_signal(places, words), hint="")
         self._publish_state()
 
-    def show_offer(self, event: Event) -> str:
-        """Say that a draw is offered or refused, and return the sentence."""
+    def record_offer(self, event: Event) -> str:
+        """Record that a draw is offered, refused or withdrawn; say so, and return the sentence."""
+        self._log.append(event)
         sentence = str(event.data["sentence"])
         self.alarm(sentence, Sound.QUESTION if self._log.offer else Sound.SILENCE)
         return sentence
 
-    def say_entry(self, sentence: str, offer: Player | None) -> str:
-        """Say what was entered and, if that ended the draw offer that was open before, so; returns the text."""
-        lapsed = "" if self._log.ended else draw_offers.lapse_sentence(offer, self._log.offer)
+    def say_entry(self, sentence: str) -> str:
+        """Say what was entered and, if the draw offer that was shown has ended by that, so; returns the text."""
+        lapsed = "" if self._log.ended else draw_offers.lapse_sentence(self._offer, self._log.offer)
+        self._offer = self._log.offer
         if said := " ".join(part for part in (sentence, lapsed) if part):
             self.say(said)
         return said
@@ -242,6 +246,7 @@ class Announcer(Generic[StateT, TurnT]):
     def _snapshot(self, signal: Signal, time_s: float) -> Snapshot:
         """Return the current state with a signal, to which any problem with the camera or the journal is added."""
         shown, states = self._on_show, self._states()
+        self._offer = self._log.offer
         journal = "" if self._log.trouble is None else str(self._log.trouble)
         trouble = " ".join(capitalized(each) for each in (self._trouble, journal) if each)
         snapshot = Snapshot(

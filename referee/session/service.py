@@ -73,9 +73,7 @@ class Service(Generic[StateT, TurnT]):
         self._log: GameLog[StateT, TurnT] = GameLog(game, journal, reader)
         self._view = TableView(self._context, settings)
         self._announced: dict[commands.Announce, str] = {}
-        self._announcer: Announcer[StateT, TurnT] = Announcer(
-            game, self._log, publish, say, lambda: self.belief, lambda: self._view.seen
-        )
+        self._announcer = Announcer(game, self._log, publish, say, lambda: self.belief, lambda: self._view.seen)
         self._advisers = Advisers(game, self._log, self._announcer, settings.hints, hints, opponent)
         self._time = Timekeeper(self._context, self._log, self._announcer, settings)
 
@@ -205,15 +203,14 @@ class Service(Generic[StateT, TurnT]):
     def take_back(self, command: commands.TakeBack) -> str:
         """Undo the last turn, roll, announcement or draw offer at a person's request; raises CorrectionError."""
         if withdrawn := draw_offers.withdrawal(self._log.events(), command.by, self._announcer.time_s):
-            self._log.append(withdrawn)
-            return self._announcer.show_offer(withdrawn)
-        folded, offer = self._log.folded(), self._log.offer
+            return self._announcer.record_offer(withdrawn)
+        folded = self._log.folded()
         if folded.last_played is None:
             self._announcer.say("There is no turn to take back.")
             raise CorrectionError("there is no turn to take back")
         self._log.append(events.take_back_event(command.by, self._announcer.time_s))
         states = self._log.folded().states
-        sentence = self._announcer.say_entry(events.take_back_sentence(self._game, folded), offer)
+        sentence = self._announcer.say_entry(events.take_back_sentence(self._game, folded))
         self._override(states, waiting_signal(self._game, states[0]), undone=events.undone_states(folded))
         return sentence
 
@@ -226,11 +223,10 @@ class Service(Generic[StateT, TurnT]):
             # A correction that is refused must not end the turn.
             entries.apply_correction(self._game, after, command, self._options)
             self._end_turn_before()
-        offer = self._log.offer
         done = entries.apply_correction(self._game, self.belief, command, self._options)
         event = events.corrected_event(self._game, done, command, self._announcer.time_s)
         self._log.record_entry(event, self._game.rules.outcome(done.states[0]), self._announcer.time_s)
-        done = replace(done, sentence=self._announcer.say_entry(done.sentence, offer))
+        done = replace(done, sentence=self._announcer.say_entry(done.sentence))
         signal = corrected_signal(self._game, done.states[0], done.places, done.sentence)
         self._override(done.states, signal, done.places, unchanged=done.unchanged)
         return done
@@ -272,8 +268,7 @@ class Service(Generic[StateT, TurnT]):
         settled = draw_offers.resolve_draw(self._game, self.belief, self._log.offer, command, time_s, names)
         if isinstance(settled, commands.Announce):
             return self._announce(settled)
-        self._log.append(settled)
-        return self._announcer.show_offer(settled)
+        return self._announcer.record_offer(settled)
 
     def _judge_later(self, command: commands.Announce) -> str:
         self._announced[command] = self._log.request_id
@@ -292,7 +287,6 @@ class Service(Generic[StateT, TurnT]):
         with self._log.recording_preparation():
             for turn in passes:
                 self._apply_entry(turn)
-        offer = self._log.offer
         is_roll = isinstance(command, commands.EnterRoll)
         before = events.states_before_seen_roll(self._game, self._log.events()) if is_roll else ()
         done = entries.apply_entry(self._game, before or self.belief, command, self._announcer.time_s)
@@ -300,9 +294,8 @@ class Service(Generic[StateT, TurnT]):
             with self._log.recording_preparation():
                 self._log.append(events.take_back_event(command.by, self._announcer.time_s))
         self._log.record_entry(done.event, done.outcome, self._announcer.time_s)
-        sentence = self._announcer.say_entry(done.sentence, offer)
-        signal = entered_signal(self._game, done.states[0], done.places, done.sentence)
-        self._override(done.states, signal, done.places)
+        sentence = self._announcer.say_entry(done.sentence)
+        self._override(done.states, entered_signal(self._game, done.states[0], done.places, done.sentence), done.places)
         return sentence
 
     def overrule(self, command: commands.Overrule) -> str:
@@ -418,7 +411,6 @@ class Service(Generic[StateT, TurnT]):
     ) -> list[Verdict]:
         """Record a ruling, then show it; returns the new verdicts. ``complete_s`` is as in ``GameLog.record``."""
         news: list[tuple[Verdict, int | None, Sequence[StateT]]] = []
-        offer = self._log.offer
         if ruling.withdrawn:
             self._log.append(events.misread_event(ruling.withdrawn, self._announcer.time_s))
         steps, rolls = iter(ruling.steps), iter(ruling.rolls)
@@ -433,7 +425,6 @@ class Service(Generic[StateT, TurnT]):
             news.append((verdict, evidence, states))
         for each in news:
             self._announcer.show_verdict(*each)
-        self._announcer.say_entry("", offer)
         self._announcer.remark_also(ruling.notes)
         tell_reader(self._reader, self._game, self._belief, ruling)
         self._announcer.say_ignored(self._context.in_order(self._belief.override.ignored))
