@@ -23,6 +23,14 @@ class CorrectionError(RefereeError, ValueError):
     """A correction or another command that can't be read, or that can't be carried out now; the message says why."""
 
 
+class FieldError(CorrectionError):
+    """A command whose ``field`` can't be read; a form shows the message there."""
+
+    def __init__(self, field: str, words: str) -> None:
+        super().__init__(words)
+        self.field = field
+
+
 class ClockError(ConfigError):
     """A time control or clock that can't be read or set; the message says what was expected."""
 

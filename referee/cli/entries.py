@@ -62,6 +62,7 @@ def new_command(
     """
     from common.phrases import capitalized
     from engine import registry
+    from referee.commands.named_players import PLAYERS, with_named_players
     from referee.commands.values import NewGame
     from referee.session.execution import IdleSession
     from referee.settings.conversions import table_options, time_control
@@ -74,8 +75,9 @@ def new_command(
         registry.load(game_name)
     settings = context.configuration({"game.name": game_name, "clock.time": clock}).settings
     game = registry.load(settings.game.name)
-    chosen = table_options(game, {**settings.game.options, **read_pairs(options)})
-    names = read_sides(game, players)
+    given, names = read_pairs(options), read_sides(game, players)
+    chosen = table_options(game, {**settings.game.options, **given})
+    chosen = with_named_players(game, names, chosen, is_fixed=PLAYERS in given)
     with context.open_journal(journal, read_only=False, create=True) as opened:
         _ask_to_leave(context, opened, is_sure=is_sure)
         begun = NewGame(

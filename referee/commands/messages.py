@@ -14,7 +14,7 @@ from engine.support.players import DRAW, EVERYONE
 from hardware.pin_map import ButtonRole
 from referee.clocks.control import read_control
 from referee.commands import values as commands
-from referee.errors import ClockError, CorrectionError
+from referee.errors import ClockError, CorrectionError, FieldError
 
 _Text = Annotated[str, Field(max_length=4000)]
 _Name = Annotated[str, Field(max_length=80, pattern=ONE_LINE), AfterValidator(one_line)]
@@ -178,12 +178,12 @@ class NewGameMessage(CommandMessage):
     clock: _Name = ""
 
     def value(self, by: str) -> commands.Command:
-        """Return the session's command; raises CorrectionError for a clock that can't be read."""
+        """Return the session's command; raises FieldError for a clock that can't be read."""
         del by
         try:
             clock = read_control(self.clock) if self.clock else None
         except ClockError as error:
-            raise CorrectionError(str(error)) from error
+            raise FieldError("clock", str(error)) from error
         players = {side.lower(): name for side, name in self.players.items() if name}
         if len(players) < sum(bool(name) for name in self.players.values()):
             raise CorrectionError(f"a side is named twice: {', '.join(self.players)}")
@@ -234,8 +234,12 @@ def describe_errors(error: ValidationError) -> str:
 
 
 class ReplyDocument(BaseModel):
-    """The reply to a command, and the number of the newest event at that time other than the clock's and remarks."""
+    """The reply to a command, and the number of the newest event at that time other than the clock's and remarks.
+
+    ``field`` is the command's field that can't be read, if it is one alone.
+    """
 
     words: str
     refused: bool
     event_number: int
+    field: str = ""

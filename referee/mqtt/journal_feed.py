@@ -97,11 +97,6 @@ class JournalFeed:
                 )
             return messages
 
-    def event_of_request(self, request_id: str) -> int | None:
-        """Return the number of the event that a command with this id caused, ``None`` if there is none."""
-        with self._opened() as journal:
-            return journal.event_of_request(request_id)
-
     def pictures(self, number: int) -> list[tuple[str, str, bytes]]:
         """Return the name, media type and bytes of each picture that the journal still has of an event."""
         with self._opened() as journal:

@@ -65,7 +65,7 @@ class TableLink:
         self._wall_clock = wall_clock
         self._context = None if options.tls is None else options.tls.context()
         self._feed = None if port.journal is None else JournalFeed(port.journal, options)
-        self._desk = CommandDesk(port, "MQTT", _FORBIDDEN, keeps_requests=True, done_before=self._done_before)
+        self._desk = CommandDesk(port, "MQTT", _FORBIDDEN, shares_requests=True)
         self._pictures = CameraPictures(port)
         self._sent: int | None = None
         """The number of the newest event that the broker has, ``None`` before it was looked up."""
@@ -307,15 +307,6 @@ class TableLink:
         newest = self._port.snapshots.newest
         number = 0 if newest is None else newest.snapshot.event_number
         return ReplyDocument(words=words, refused=refused, event_number=number)
-
-    def _done_before(self, request_id: str) -> ReplyDocument | None:
-        if self._feed is None:
-            return None
-        try:
-            number = self._feed.event_of_request(request_id)
-        except JournalError:
-            return None
-        return None if number is None else self._reply_document(f"That was done before; it is event {number}.")
 
     def _note_disconnected(self, error: Exception) -> None:
         """Say once that the broker can't be reached, and why."""

@@ -6,13 +6,27 @@ import asyncio
 import enum
 from collections import OrderedDict
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Protocol
 
 from pydantic import ValidationError
 
-from referee.commands.messages import COMMAND_MESSAGES, AnyCommandMessage, ReplyDocument, Role, describe_errors
-from referee.errors import CorrectionError, PlayError
+from referee.commands.draw_offers import offer_of
+from referee.commands.messages import (
+    COMMAND_MESSAGES,
+    AnnounceMessage,
+    AnswerDrawMessage,
+    AnyCommandMessage,
+    OfferDrawMessage,
+    ReplyDocument,
+    Role,
+    describe_errors,
+)
+from referee.commands.values import Announce
+from referee.errors import CorrectionError, FieldError, JournalError, PlayError
+from referee.journal.journal import Journal
 from referee.session.table_port import TablePort
 
 ANSWER_TIMEOUT_S = 15.0
@@ -59,9 +73,9 @@ class CommandDesk:
     """Takes commands from any sender. Call its methods only from one event loop.
 
     ``usual_name`` stands in the journal for a sender without a name. ``forbidden`` refuses a command that the sender's
-    role does not allow; ``{needs}`` in it becomes the role needed. With ``keeps_requests``, events record the request
-    id of their command; ``done_before`` then finds the reply to a command carried out before a restart. It may block,
-    so it is called in a thread.
+    role does not allow; ``{needs}`` in it becomes the role needed. Events record the request id of their command, so
+    that a command carried out before a restart is recognised. With ``shares_requests``, all senders share one space of
+    request ids, and a command that waits for the table gets no reply until it is repeated.
     """
 
     def __init__(
@@ -70,14 +84,14 @@ class CommandDesk:
         usual_name: str,
         forbidden: str,
         *,
-        keeps_requests: bool = False,
-        done_before: Callable[[str], ReplyDocument | None] = lambda _: None,
+        shares_requests: bool = False,
     ) -> None:
         self._port = port
         self._usual_name = usual_name
         self._forbidden = forbidden
-        self._keeps_requests = keeps_requests
-        self._done_before = done_before
+        self._shares_requests = shares_requests
+        self._offering = ""
+        """The id of the sender who offered the last draw."""
         self._given: OrderedDict[tuple[str, str], asyncio.Task[ReplyDocument]] = OrderedDict()
         self._waiting: set[asyncio.Task[ReplyDocument]] = set()
 
@@ -97,6 +111,7 @@ class CommandDesk:
         key = (sender.id, message.request_id)
         task = self._given.get(key) if message.request_id else None
         if task is None:
+            self._check_draw(sender, message)
             admit()
             task = self._begin(sender, message)
             if message.request_id:
@@ -121,26 +136,49 @@ class CommandDesk:
         if len(self._waiting) >= MOST_WAITING:
             words = "The referee is busy with other commands. Wait a moment, then try again."
             raise CommandError(CommandFault.BUSY, words)
-        task = asyncio.create_task(self._carry_out(message, message.by or sender.name or self._usual_name))
+        task = asyncio.create_task(self._carry_out(sender, message))
         self._waiting.add(task)
         task.add_done_callback(self._waiting.discard)
         return task
 
-    async def _carry_out(self, message: AnyCommandMessage, by: str) -> ReplyDocument:
-        if self._keeps_requests and message.request_id:
-            done = await asyncio.to_thread(self._done_before, message.request_id)
+    async def _carry_out(self, sender: Sender, message: AnyCommandMessage) -> ReplyDocument:
+        kept = message.request_id
+        if kept and not self._shares_requests:
+            kept = f"{sender.id} {kept}"
+        if kept and self._port.journal is not None:
+            done = await asyncio.to_thread(_event_of_request, self._port.journal, kept)
             if done is not None:
-                return done
+                return self._reply(f"That was done before; it is event {done}.", refused=False)
         try:
-            kept = message.request_id if self._keeps_requests else ""
-            reply = await self._port.submit(message.value(by), kept, message.seen)
+            command = message.value(message.by or sender.name or self._usual_name)
+            reply = await self._port.submit(command, kept, message.seen)
+        except FieldError as error:
+            return self._reply(str(error), refused=True).model_copy(update={"field": error.field})
         except CorrectionError as error:
             return self._reply(str(error), refused=True)
         if reply is None:
             return self._reply("The referee has stopped; nothing was done.", refused=True)
-        if reply.waits:
+        if _offers_draw(message) and not reply.refused:
+            self._offering = sender.id
+        if reply.waits and self._shares_requests:
             raise CommandError(CommandFault.UNANSWERED, reply.words)
         return self._reply(reply.words, refused=reply.refused)
+
+    def _check_draw(self, sender: Sender, message: AnyCommandMessage) -> None:
+        """Raise CommandError if a device that offered the open draw would accept it, too."""
+        if self._shares_requests or sender.id != self._offering or not self._is_draw_offered:
+            return
+        if _offers_draw(message) or (isinstance(message, AnswerDrawMessage) and message.accepts):
+            words = (
+                "This device offered the draw. The other player accepts it on another one, or the owner enters it "
+                "under Resign or draw."
+            )
+            raise CommandError(CommandFault.FORBIDDEN, words)
+
+    @property
+    def _is_draw_offered(self) -> bool:
+        newest = self._port.snapshots.newest
+        return newest is not None and newest.snapshot.offer is not None
 
     def _reply(self, words: str, *, refused: bool) -> ReplyDocument:
         return ReplyDocument(words=words, refused=refused, event_number=self._event_number)
@@ -149,3 +187,19 @@ class CommandDesk:
     def _event_number(self) -> int:
         newest = self._port.snapshots.newest
         return 0 if newest is None else newest.snapshot.event_number
+
+
+def _offers_draw(message: AnyCommandMessage) -> bool:
+    """Whether a command offers a draw, or accepts one by offering it, too."""
+    if isinstance(message, AnnounceMessage):
+        return offer_of(Announce(message.text, "", message.player)) is not None
+    return isinstance(message, OfferDrawMessage)
+
+
+def _event_of_request(path: Path, request_id: str) -> int | None:
+    """Return the event of a command carried out before; ``None`` too if the journal can't be read."""
+    try:
+        with Journal.open(path, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+            return journal.event_of_request(request_id)
+    except JournalError:
+        return None

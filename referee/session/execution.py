@@ -10,7 +10,6 @@ from typing import Any, Protocol, assert_never
 from engine import registry
 from engine.api import Clock, Game
 from engine.errors import EngineError
-from engine.support.players import check_player
 from engine.values import Outcome
 from hardware.pin_map import ButtonRole
 from referee.commands import draw_offers
@@ -24,6 +23,7 @@ from referee.commands.entries import (
     refusal,
     start_states,
 )
+from referee.commands.named_players import PLAYERS, with_named_players
 from referee.errors import CorrectionError, JournalMissingError
 from referee.hints.advice import HintSettings
 from referee.hints.requests import CORRECT_SQUARES, HintRequests, ImmediateHints
@@ -196,11 +196,10 @@ class IdleSession:
         return folded.states or start_states(self._game, folded.options)
 
     def begin(self, command: commands.NewGame) -> str:
-        """Begin a game; raises UnreadableError for the name of a player that the game doesn't have."""
+        """Begin a game; raises what ``with_named_players`` raises."""
         game = registry.load(command.game)
-        for side in command.players:
-            check_player(game.players, side)
-        self._journal.append(event_records.new_game_event(command))
+        options = with_named_players(game, command.players, command.options, is_fixed=PLAYERS in command.options)
+        self._journal.append(event_records.new_game_event(replace(command, options=options)))
         number = self._journal.latest_game()
         to_do = event_records.set_up_request(game)
         return f"Game {number} of {game.title} begins in {self._journal.path}. {to_do}"

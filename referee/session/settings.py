@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import Any
 
 from engine.api import Game
-from engine.support.players import check_player
 from engine.values import OptionValue
 from referee.clocks.control import FlagRule, TimeControl
 from referee.commands.values import NewGame
@@ -83,13 +82,11 @@ class ServiceSettings:
         )
 
     def check_new_game(self, game: Game[Any, Any], command: NewGame) -> None:
-        """Refuse a game that could never be set up on this table, or that names players whom it has not.
+        """Refuse a game that could never be set up on this table.
 
-        Raises OptionError for bad options, UnreadableError for such a name, and CorrectionError for other sheets than
-        those that the camera looks for, which these settings' own options determine.
+        Raises OptionError for bad options, and CorrectionError for other sheets than those that the camera looks for,
+        which these settings' own options determine.
         """
-        for side in command.players:
-            check_player(game.players, side)
         options = command.options
         missing = usual_appearance(game, options).keys() - usual_appearance(game, self.options).keys()
         printed = game.printed_sheet

@@ -303,6 +303,7 @@ def pairing(access: Access) -> Callable[[Request], Awaitable[Response]]:
             wanted = _PAIRING.validate_python(await body_fields(request))
         except ValidationError as error:
             raise HTTPException(422, "Give the code that the referee's terminal shows, and a short name.") from error
+        request.state.pairing = wanted
         client = request.client.host if request.client is not None else ""
         session, token = access.pair(wanted.code, wanted.name, Role[wanted.role.upper()], client)
         is_form = await form_fields(request)

@@ -19,13 +19,14 @@ from engine import registry
 from engine.api import Game
 from engine.errors import EngineError
 from engine.records import record
+from referee.commands.draw_offers import withdrawal
 from referee.errors import FoldError, JournalError, JournalMissingError
 from referee.journal.events import Event
 from referee.journal.exports import event_lines, make_record
 from referee.journal.fold import Folded, fold
 from referee.journal.journal import Journal
 from referee.journal.results import KnownResults, Results, results_in
-from referee.session.event_records import states_before_seen_roll
+from referee.session.event_records import states_before_seen_roll, take_back_sentence
 from referee.session.execution import events_of_game
 from referee.session.feed import Snapshot
 from referee.session.signals import looking_signal, waiting_signal
@@ -164,6 +165,17 @@ class History:
             if journal.latest_game() is None:
                 return ()
             return states_before_seen_roll(*events_of_game(journal, None))
+
+    def to_take_back(self) -> str:
+        """Say what a take-back would undo; empty for nothing."""
+        with self._open_journal() as journal:
+            if journal.latest_game() is None:
+                return ""
+            game, events = events_of_game(journal, None)
+            if withdrawn := withdrawal(events, "", None):
+                return str(withdrawn.data["sentence"])
+            folded = fold(game, events)
+            return "" if folded.last_played is None else take_back_sentence(game, folded)
 
     def picture(self, event_number: int, name: str) -> tuple[bytes, str]:
         """Return a picture and its media type."""

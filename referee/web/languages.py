@@ -14,6 +14,7 @@ from starlette.requests import Request
 
 from common.moments import local_time
 from common.shown_text import shown
+from referee.commands.messages import Role
 from referee.web.options import PageOptions
 from referee.web.sentences import Sentences
 
@@ -68,7 +69,8 @@ def say_name(name: str, say: Callable[[str], str]) -> str:
 @cache
 def templates(language: str) -> Environment:
     """Return a language's template environment. Values are escaped; ``| said`` translates a referee's sentence,
-    ``| said_name`` a name as ``say_name`` does, ``| local_time`` shows a journal's time in this machine's time zone.
+    ``| said_name`` a name as ``say_name`` does, ``| said_choice`` an option's value. ``| local_time`` shows a journal's
+    time in this machine's time zone.
     """
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
@@ -81,6 +83,7 @@ def templates(language: str) -> Environment:
     )
     say = sentences(language)
     environment.filters["said"] = say
+    environment.filters["said_choice"] = lambda choice: say(str(choice)).replace("_", " ")
     environment.filters["said_name"] = partial(say_name, say=say)
     environment.filters["local_time"] = partial(local_time, form=_TIME_FORMS[language])
     environment.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]
@@ -89,7 +92,11 @@ def templates(language: str) -> Environment:
 
 @dataclass(frozen=True)
 class Site:
-    """What the pages of one application share: the template around each, and each language's templates."""
+    """What the pages of one application share: the template around each, and each language's templates.
+
+    A device may ask for one of the roles ``lesser`` than the one its code allows.
+    """
 
     frame: str = "base.html"
     templates: Callable[[str], Environment] = templates
+    lesser: tuple[Role, ...] = (Role.PLAY, Role.LOOK)

@@ -14,11 +14,13 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from engine.registry import load
-from engine.support.players import RESIGN
+from engine.support.players import RESIGN, who_plays
 from engine.values import Announcement
 from hardware.lights.signals import ROLE_STYLES
 from referee.clocks.clock import clock_text
 from referee.commands.draw_offers import is_draw_possible
+from referee.commands.named_players import PLAYERS
+from referee.judge.starts import start_options
 from referee.judge.verdict import VerdictKind
 from referee.web.access import NOBODY, Role, Session
 from referee.web.api import PageServices
@@ -34,8 +36,6 @@ _SAID_S = 30
 _YEAR_S = 365 * 24 * 3600
 _ASKING = frozenset({VerdictKind.ILLEGAL.value, VerdictKind.AMBIGUOUS.value, VerdictKind.CANNOT_SEE.value})
 """The verdicts that a person may answer with "it is as drawn here"."""
-_CLOCKS = ("fischer 5+3", "bronstein 5+3", "delay 5+3", "hourglass 2", "none")
-"""Clocks suggested when a game begins; any other may be typed."""
 TITLE = "Tabletop Referee"
 
 
@@ -56,6 +56,7 @@ class Pages:
             Guarded("/enter", self._enter, Role.LOOK),
             Guarded("/new", self._new, Role.LOOK),
             Guarded("/ending", self._ending, Role.PLAY),
+            Guarded("/take-back", self._take_back, Role.PLAY),
             Guarded("/games", self._games, Role.LOOK),
             Guarded("/results", self._results, Role.LOOK),
             Guarded("/do", self._do, Role.LOOK, methods=["POST"]),
@@ -112,8 +113,13 @@ class Pages:
         return self._render(request, "enter", {"document": self._document(request), "typed": typed})
 
     async def _new(self, request: Request) -> Response:
+        """Offer a new game, for at most as many players as the camera looks for."""
         port = self._services.port
-        words = {"clocks": _CLOCKS, "hints_allowed": port.hints_allowed, "usual": port.options}
+        playing = who_plays(self._game, self._game.rules.new(start_options(self._game, port.options)[0]))
+        possible = next((option.choices for option in self._game.options if option.name == PLAYERS), ())
+        counts = [count for count in possible if isinstance(count, int) and count <= len(playing)]
+        words = {"clocks": _clocks(language_of(request)), "hints_allowed": port.hints_allowed, "usual": port.options}
+        words |= {"playing": playing, "counts": counts, "may_be_more": len(counts) < len(possible)}
         return self._render(request, "new", words)
 
     async def _ending(self, request: Request) -> Response:
@@ -129,9 +135,17 @@ class Pages:
             outcome = self._game.rules.outcome(self._game.rules.announce(states[0], Announcement(RESIGN, asked)))
             after = names.get(outcome.winner or "", "") if outcome is not None else ""
         words = {"asked": asked if asked in may_resign else "", "winner": after, "may_resign": may_resign}
-        can_offer = not document.draw_offer and is_draw_possible(self._game, states)
-        offering = list(names.items()) if can_offer else []
-        return self._render(request, "ending", {"document": document, "offering": offering, **words})
+        is_possible = is_draw_possible(self._game, states)
+        words["offering"] = list(names.items()) if is_possible and not document.draw_offer else []
+        words["may_agree"] = is_possible and request.state.session.role >= Role.OWN
+        return self._render(request, "ending", {"document": document, **words})
+
+    async def _take_back(self, request: Request) -> Response:
+        """Say what a take-back undoes, and ask once whether that is meant."""
+        document = self._document(request)
+        sentence = await run_in_threadpool(self._services.history.to_take_back)
+        words = {"document": document, "taken_back": sentences(language_of(request))(sentence)}
+        return self._render(request, "take_back", words)
 
     async def _games(self, request: Request) -> Response:
         kept = await run_in_threadpool(self._services.history.games)
@@ -143,7 +157,7 @@ class Pages:
         return self._render(request, "results", {"results": results, "first": first})
 
     async def _pair(self, request: Request) -> Response:
-        return self._render(request, "pair", {"lesser": (Role.PLAY, Role.LOOK)})
+        return self._render(request, "pair", {})
 
     async def _offline(self, request: Request) -> Response:
         gettext = translations(language_of(request)).gettext
@@ -197,6 +211,9 @@ def refusal(request: Request, error: HTTPException) -> Response:
     if error.status_code == 401 and request.method == "GET":
         return RedirectResponse("/pair", 303)
     gettext = translations(language_of(request)).gettext
+    if request.url.path == "/api/pair":
+        # The code is typed again, the rest stays.
+        return page(request, "pair", {"game": {"title": TITLE}, "refused": error.detail}, error.status_code)
     heading = gettext("That was refused") if request.method == "POST" else gettext("That can't be shown")
     words = {"heading": heading, "words": error.detail, "may_pair": error.status_code == 403}
     return page(request, "words", {"game": {"title": TITLE}, **words}, error.status_code)
@@ -217,6 +234,8 @@ def page(request: Request, view: str, words: Mapping[str, Any], status: int = 20
         .get_template(f"{view}.html")
         .render(
             frame=site.frame,
+            lesser=site.lesser,
+            pairing=getattr(request.state, "pairing", None),
             view=view,
             here=request.url.path,
             language=language,
@@ -294,6 +313,20 @@ def _offer(document: TableDocument, request: Request) -> str:
     """Say who offers a draw; empty if nobody does."""
     name = next((player.name for player in document.players if player.id == document.draw_offer), None)
     return translations(language_of(request)).gettext("%(name)s offers a draw.") % {"name": name} if name else ""
+
+
+def _clocks(language: str) -> list[tuple[str, str]]:
+    """Return the clocks suggested when a game begins, each with its meaning; any other may be typed."""
+    gettext = translations(language).gettext
+    return [
+        ("fischer 5+3", gettext("5 minutes each, and 3 seconds more after each turn")),
+        ("fischer 15+10", gettext("15 minutes each, and 10 seconds more after each turn")),
+        ("delay 5+3", gettext("5 minutes each; the first 3 seconds of each turn are free")),
+        ("bronstein 5+3", gettext("5 minutes each; up to 3 seconds of each turn are given back")),
+        ("game 10", gettext("10 minutes each for the whole game")),
+        ("hourglass 2", gettext("2 minutes each; what one uses, the others gain")),
+        ("none", gettext("no clock")),
+    ]
 
 
 def _kinds(language: str) -> dict[str, str]:

@@ -24,7 +24,7 @@ FOLLOWS_START_PLAYER = "follows_start_player"
 
 OPTIONS: tuple[Option, ...] = (
     Option("players", 4, "How many play.", (2, 3, 4)),
-    Option("sheet", HOUSE, "The printed sheet: house, or what `./run tools sheet` makes of a sheet file."),
+    Option("sheet", HOUSE, "The printed sheet: house, or the text of another one."),
     Option(
         "standby",
         FIXED_RING,

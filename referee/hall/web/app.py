@@ -61,7 +61,7 @@ def create_hall(services: HallServices) -> Starlette:
         Guarded("/api/pair", pairing(services.access), Role.NOBODY, methods=["POST"], by_code=True),
         Mount("/hall", StaticFiles(directory=_HERE / "static"), name="hall"),
     )
-    app = server.create_guarded_app(routes, services.access, site=Site("hall_base.html", hall_templates))
+    app = server.create_guarded_app(routes, services.access, site=Site("hall_base.html", hall_templates, (Role.LOOK,)))
     app.add_exception_handler(HallStoreError, _handle_store_failure)
     return app
 
@@ -82,7 +82,7 @@ def _handle_store_failure(request: Request, error: Exception) -> Response:
 
 
 async def _pair(request: Request) -> Response:
-    return render_page(request, "pair", {"lesser": (Role.LOOK,)})
+    return render_page(request, "pair", {})
 
 
 def render_page(request: Request, view: str, words: Mapping[str, Any]) -> Response:

@@ -1,8 +1,16 @@
-// Sends the page's forms as commands, without leaving the page; the answer stands in #said.
+// Sends the page's forms as commands, without leaving the page; the answer stands in #said, wherever one has scrolled.
+// While the referee can't be reached, commands wait here, over a change of page too, until they are answered or cancelled.
+import { keep, recall } from "./kept.js";
 import { onTable } from "./live.js";
+import { nextWords } from "./table.js";
+import { word } from "./words.js";
 
 // Fields needed only without this module; with it, squares are sent as "looks.c3".
 const PLAIN = new Set(["csrf", "return", "place", "look"]);
+const RETRY_MS = 1000;
+// The referee answers within 15 s, even if only that it isn't done yet.
+const ANSWER_MS = 20000;
+const VISIT = "sessionStorage";
 
 // The command that a form says: "players.gold" goes into "players".
 export function commandOf(form) {
@@ -17,50 +25,123 @@ export function commandOf(form) {
   return command;
 }
 
-export async function send(command) {
+// The reply to a command; null if it can't be fetched. With the same request_id a command counts once.
+async function send(command) {
   const token = document.querySelector('meta[name="csrf"]').content;
-  const answer = await fetch("/api/commands", {
-    method: "POST",
-    headers: { "Content-Type": "application/json", "X-CSRF-Token": token },
-    body: JSON.stringify(command),
-  });
-  return answer.json();
+  try {
+    const answer = await fetch("/api/commands", {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "X-CSRF-Token": token },
+      body: JSON.stringify(command),
+      keepalive: true,
+      signal: AbortSignal.timeout(ANSWER_MS),
+    });
+    return await answer.json();
+  } catch (error) {
+    // No network, a reply that was cut off, or none in time.
+    if (!(error instanceof TypeError || error instanceof SyntaxError || error instanceof DOMException)) throw error;
+    return null;
+  }
+}
+
+// Says what is wrong with a field below it, until the form is changed.
+function sayAt(field, words) {
+  document.getElementById("misread")?.remove();
+  const told = Object.assign(document.createElement("p"), { id: "misread", className: "trouble", textContent: words });
+  field.closest("p").after(told);
+  field.setAttribute("aria-invalid", "true");
+  field.setAttribute("aria-describedby", told.id);
+  field.form.addEventListener("input", () => {
+    told.remove();
+    for (const name of ["aria-invalid", "aria-describedby"]) field.removeAttribute(name);
+  }, { once: true });
+  field.focus();
 }
 
 export function sendCommands() {
   const said = document.getElementById("said");
+  const [read, cancel] = ["read", "cancel"].map((id) => document.getElementById(id));
+  // The commands without a reply yet, oldest first, each with the words of its button.
+  let waiting = recall("waiting", VISIT) ?? [];
+  let newest = null;
+  let answeredAt = Infinity;
+
   const say = (words) => {
-    said.textContent = words;
-    said.hidden = !words;
+    if (said.textContent !== words) said.textContent = words;
+    read.hidden = !words;
+    cancel.hidden = true;
+    answeredAt = Infinity;
   };
-  let answeredAt = 0;
-  // A reply stays until an event after it.
-  onTable((table, before) => before && table.event_number > Math.max(before.event_number, answeredAt) && say(""));
+  const wait = (commands) => {
+    waiting = commands;
+    keep("waiting", waiting, VISIT);
+    if (!waiting.length) return;
+    say(word("waiting", { what: waiting.map(({ words }) => words).join(", ") }));
+    [read.hidden, cancel.hidden] = [true, false];
+  };
+  const answer = ({ command }, reply) => {
+    const isHint = command.command === "hint" && !reply.refused;
+    // A hint is for whoever is to move, who need not be who asked.
+    say(isHint && newest ? `${nextWords(newest)} ${reply.words}` : reply.words);
+    // A refusal stays until it is closed or another command is answered; another answer, until an event after it.
+    if (!reply.refused) answeredAt = reply.event_number ?? 0;
+    if (isHint) document.dispatchEvent(new CustomEvent("hint", { detail: said.textContent }));
+  };
+  // The reply to a command that waits; null once it is cancelled.
+  const outwait = async (one) => {
+    let reply = null;
+    while (!reply && waiting.includes(one)) {
+      wait(waiting);
+      await new Promise((again) => setTimeout(again, RETRY_MS));
+      // In the order in which they were given.
+      if (waiting[0] === one) reply = await send(one.command);
+    }
+    if (!reply) return null;
+    wait(waiting.filter((each) => each !== one));
+    answer(one, reply);
+    return reply;
+  };
+  const give = async (one) => {
+    const reply = waiting.length ? null : await send(one.command);
+    if (reply) answer(one, reply);
+    else wait([...waiting, one]);
+    return reply ?? outwait(one);
+  };
+
+  // What was answered just before a change of page.
+  say(said.textContent || recall("said", VISIT) || "");
+  keep("said", "", VISIT);
+  answeredAt = 0;
+  waiting.forEach(outwait);
+  onTable((table, before) => {
+    newest = table;
+    if (before && table.event_number > Math.max(before.event_number, answeredAt)) say("");
+  });
+  read.addEventListener("click", () => say(""));
+  cancel.addEventListener("click", () => {
+    wait([]);
+    say(word("cancelled"));
+  });
   document.addEventListener("submit", async (event) => {
     const form = event.target;
     if (!form.matches("[data-command]")) return;
     event.preventDefault();
     const buttons = form.querySelectorAll("button");
     buttons.forEach((button) => (button.disabled = true));
-    // If the reply is lost, the browser sends the form again; with the same id it counts once.
-    const request = Object.assign(document.createElement("input"), { type: "hidden", name: "request_id" });
-    request.value = crypto.randomUUID?.() ?? String(Math.random());
-    form.append(request);
-    try {
-      const reply = await send(commandOf(form));
-      answeredAt = reply.event_number ?? 0;
-      say(reply.words);
-      if (reply.refused) return;
-      if (form.dataset.then) location.assign(form.dataset.then);
-      else form.reset();
-      form.dispatchEvent(new CustomEvent("done", { bubbles: true }));
-    } catch (error) {
-      if (!(error instanceof TypeError || error instanceof SyntaxError)) throw error;
-      // Without a network, a plain submission shows the browser's error or our offline page.
-      form.submit();
-    } finally {
-      request.remove();
-      buttons.forEach((button) => (button.disabled = false));
+    // Over plain HTTP there is no randomUUID.
+    const request_id = crypto.randomUUID?.() ?? String(Math.random());
+    const reply = await give({ words: event.submitter?.textContent.trim() ?? "", command: { ...commandOf(form), request_id } });
+    buttons.forEach((button) => (button.disabled = false));
+    if (!reply) return;
+    if (reply.field in form.elements) {
+      say("");
+      sayAt(form.elements[reply.field], reply.words);
     }
+    if (reply.refused) return;
+    if (form.dataset.then) {
+      keep("said", said.textContent, VISIT);
+      location.assign(form.dataset.then);
+    } else form.reset();
+    form.dispatchEvent(new CustomEvent("done", { bubbles: true }));
   });
 }

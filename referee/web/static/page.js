@@ -31,7 +31,8 @@ if (view === "table") {
 if (view === "correct") chooseSquares();
 if (view === "enter") offerTurns();
 if (view === "position") stepThrough();
-if (view !== "pair") follow();
+// Who isn't paired has nothing to follow, and a page that only says something stays.
+if (view !== "pair" && view !== "words") follow();
 navigator.serviceWorker?.register("/service-worker.js").catch(() => {
   // Over plain HTTP a browser has none; the page is as good, but shows nothing of ours while away.
 });

@@ -1,5 +1,5 @@
 // While the referee is away the table opens as it was seen last; all else always comes from the referee itself.
-const KEPT = "offline-5";
+const KEPT = "offline-6";
 const MODULES = [
   "camera", "clocks", "commands", "correct", "enter", "kept", "live", "page", "rolling", "settings", "sounds", "squares", "steps", "table", "tapping", "voice", "words",
 ].map((name) => `/static/${name}.js`);

@@ -32,15 +32,18 @@ export function playByTapping() {
   const board = document.getElementById("board");
   const button = document.getElementById("tap");
   const part = (name) => panel.querySelector(`[data-part="${name}"]`);
-  // What was answered after each tap, the newest last; empty while nobody taps.
-  let answers = [];
+  // The newest answer, and the taps before each tap, by which it is undone; null while nobody taps.
+  let now = null;
+  let undone = [];
+  // What was tapped and no longer fits, in a sentence; until the next tap.
+  let lost = "";
+  let newest = null;
   let asked = 0;
   // Each tap waits for the answer to the one before: a quick second one counts from there.
   let before = Promise.resolve();
 
   const show = () => {
     board.querySelectorAll(".tap-mark").forEach((each) => each.remove());
-    const now = answers.at(-1);
     panel.hidden = !now;
     prepare(Boolean(now));
     if (!now) return;
@@ -59,63 +62,91 @@ export function playByTapping() {
     });
     for (const [place, sign] of signs) marked(byPlace.get(place), "tapped", sign.join());
     const isOver = !now.squares.length && !now.choices.length && !now.turn;
-    part("told").textContent = now.turn?.words ?? word(isOver ? "tap none" : now.taps.length ? "tap on" : "tap first");
+    const told = now.turn?.words ?? word(isOver ? "tap none" : now.taps.length ? "tap on" : "tap first");
+    part("told").textContent = [lost, told].filter(Boolean).join(" ");
     part("choices").replaceChildren(...now.choices.map(({ tap, words }) => {
       const choice = Object.assign(document.createElement("button"), { type: "button", textContent: words });
-      choice.addEventListener("click", () => afterwards(() => {
-        const newest = answers.at(-1);
-        return newest?.choices.some((each) => each.tap === tap) && ask([...newest.taps, tap]);
-      }));
+      choice.addEventListener("click", () => afterwards(() => now?.choices.some((each) => each.tap === tap) && add(tap)));
       return choice;
     }));
     const play = part("play");
-    play.hidden = !now.turn;
+    // After an event the turn on offer is that of the table before, until the referee has seen the taps again.
+    play.hidden = !now.turn || now.event_number !== newest.event_number;
     for (const name of ["text", "player"]) play.elements[name].value = now.turn?.[name] ?? "";
     play.elements.seen.value = now.event_number;
-    part("back").hidden = answers.length < 2;
+    part("back").hidden = !undone.length;
   };
-  const ask = async (taps, isRestart = false) => {
+  // Asks what may follow these taps: true if they are still part of a turn, null if there is no answer.
+  const ask = async (taps) => {
     const number = ++asked;
     // Until the answer comes, the turn on offer is that of the tap before.
     part("play").hidden = true;
     const answer = await fetch(`/api/tapped?taps=${encodeURIComponent(taps.join())}`).catch(() => null);
-    const now = answer?.ok ? await answer.json().catch(() => null) : null;
-    // Without a network; the banner says so.
-    if (now === null) return show();
-    // Ignore an answer if there was another tap meanwhile.
-    if (number !== asked) return;
-    answers = isRestart ? [now] : [...answers, now];
+    const told = answer?.ok ? await answer.json().catch(() => null) : null;
+    // Ignore an answer after tapping was left meanwhile.
+    if (number !== asked) return null;
+    if (told) now = told;
+    const isRefused = answer?.status === 422;
+    // Without a network the banner says so.
+    if (!isRefused) show();
+    return told ? true : isRefused ? false : null;
+  };
+  const begin = () => {
+    [undone, lost] = [[], ""];
+    return ask([]);
+  };
+  const add = async (tap) => {
+    const taps = now.taps;
+    lost = "";
+    const fits = await ask([...taps, tap]);
+    if (fits) undone.push(taps);
+    if (fits === false) await askAgain();
+    else show();
+  };
+  // The table may have changed: the taps stay as far as they still fit.
+  const askAgain = async () => {
+    if (!now) return;
+    let [taps, kept, misfit] = [now.taps, undone.length, ""];
+    let fits = await ask(taps);
+    while (fits === false && kept) {
+      misfit = taps.at(-1);
+      taps = undone[--kept];
+      fits = await ask(taps);
+    }
+    if (!fits) return;
+    undone.length = kept;
+    if (misfit) lost = word("tap lost", { tap: misfit, news: newest.words });
     show();
   };
   const afterwards = (deed) => (before = before.then(deed));
   const leave = () => {
     asked++;
-    answers = [];
+    now = null;
     show();
   };
   const choose = async (square) => {
     const place = placeOf(square);
-    if (!answers.length) await ask([], true);
-    const now = answers.at(-1);
-    if (now?.squares.includes(place)) await ask([...now.taps, place]);
+    if (!now) await begin();
+    if (now?.squares.includes(place)) await add(place);
   };
   const prepare = squareButtons(board, (square) => afterwards(() => choose(square)));
 
   button.hidden = false;
   button.addEventListener("click", async () => {
-    await ask([], true);
+    await afterwards(begin);
     board.scrollIntoView({ block: "nearest" });
   });
-  part("back").addEventListener("click", () => {
-    answers = answers.slice(0, -1);
+  part("back").addEventListener("click", () => afterwards(async () => {
+    lost = "";
+    if (now && undone.length && (await ask(undone.at(-1)))) undone.pop();
     show();
-  });
+  }));
   part("leave").addEventListener("click", leave);
   panel.addEventListener("done", leave);
-  document.addEventListener("keydown", ({ key }) => key === "Escape" && answers.length && leave());
+  document.addEventListener("keydown", ({ key }) => key === "Escape" && now && leave());
   onTable((table) => {
-    // The table has changed, so tapping starts over.
-    if (answers.length && answers.at(-1).event_number !== table.event_number) ask([], true);
+    newest = table;
     show();
+    if (now && now.event_number !== table.event_number) afterwards(askAgain);
   });
 }

@@ -1,18 +1,25 @@
-// Says verdicts and turns aloud, where that is switched on and the hour is not quiet.
+// Says verdicts and turns aloud, where that is switched on and the hour is not quiet; a hint only where it was asked for.
 import { onTable } from "./live.js";
 import { isQuiet, setting } from "./settings.js";
+
+function say(words) {
+  if (!setting("voice") || isQuiet()) return;
+  const saying = new SpeechSynthesisUtterance(words);
+  saying.lang = document.documentElement.lang;
+  speechSynthesis.cancel();
+  speechSynthesis.speak(saying);
+}
 
 export function speak() {
   if (!("speechSynthesis" in window)) return;
   let last = null;
   onTable((table, before) => {
     const words = table.outcome ?? table.words;
-    const isNews = before !== null && words && words !== last;
+    // What is said without a sound or any change is for whoever pressed something.
+    const isNew = (name) => JSON.stringify(table[name]) !== JSON.stringify(before[name]);
+    const isNews = before !== null && (table.sound !== "silence" || ["event_number", "verdict", "next", "trouble"].some(isNew));
+    if (isNews && words && words !== last && words !== table.hint) say(words);
     last = words;
-    if (!isNews || !setting("voice") || isQuiet()) return;
-    const saying = new SpeechSynthesisUtterance(words);
-    saying.lang = document.documentElement.lang;
-    speechSynthesis.cancel();
-    speechSynthesis.speak(saying);
   });
+  document.addEventListener("hint", ({ detail }) => say(detail));
 }

@@ -129,11 +129,3 @@ def test_an_impossible_event_is_sent_without_a_sentence(journal: Journal) -> Non
         (4, "diaballik", False),
         (5, "diaballik", False),
     ]
-
-
-def test_the_event_of_a_command_is_found_by_its_id(journal: Journal) -> None:
-    feed = JournalFeed(journal.path, OPTIONS)
-    assert feed.event_of_request("one") is None
-    play(journal, "b1-b2", "b7-b6", request="one")
-    play(journal, "c1-c2")
-    assert (feed.event_of_request("one"), feed.event_of_request("two")) == (4, None)

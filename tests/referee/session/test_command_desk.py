@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,8 @@ from hardware.lights.signals import Mood, Signal
 from referee.commands.messages import ReplyDocument, Role
 from referee.commands.queue import CommandQueue
 from referee.commands.values import Announce, Reply
+from referee.journal.events import REQUEST, Event, EventKind
+from referee.journal.journal import Journal
 from referee.session.command_desk import CommandDesk, CommandError, CommandFault
 from referee.session.feed import Snapshot
 from referee.session.table_port import SnapshotHub, TablePort
@@ -29,9 +33,9 @@ class Phone:
 class Desk:
     """A desk whose commands are carried out at once; ``by`` are those who gave them."""
 
-    def __init__(self) -> None:
+    def __init__(self, journal: Path | None = None) -> None:
         self.by: list[str] = []
-        self.port = TablePort(load("diaballik"), SnapshotHub(), CommandQueue(lambda: 0.0))
+        self.port = TablePort(load("diaballik"), SnapshotHub(), CommandQueue(lambda: 0.0), journal)
         self.desk = CommandDesk(self.port, "somebody", "That needs the role {needs}.")
 
     async def _serve(self) -> None:
@@ -94,3 +98,39 @@ def test_a_refused_command_says_why(role: Role, fields: Mapping[str, str], fault
     with pytest.raises(CommandError, match=words) as refused:
         asyncio.run(Desk().desk.take(Phone(role=role), fields))
     assert refused.value.fault is fault
+
+
+def test_a_command_that_the_journal_has_is_not_carried_out_again(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    with Journal.open(path, wall_clock=lambda: datetime.now(UTC)) as journal:
+        journal.append(Event(EventKind.NEW_GAME, {"game": "diaballik", "options": {}, REQUEST: "p r1"}))
+    on = Desk(path)
+
+    async def play() -> list[str]:
+        other = Phone(id="q")
+        return [(await on.give(phone, request_id=request)).words for phone, request in ((Phone(), "r1"), (other, "r1"))]
+
+    # Another device's requests are its own.
+    assert asyncio.run(play()) == ["That was done before; it is event 1.", "Done 1."]
+
+
+def test_who_offered_a_draw_cannot_accept_it() -> None:
+    on = Desk()
+    offering, other = Phone(id="p"), Phone(id="q")
+    asked = Snapshot(1, 7, Signal(Mood.WAITING), 0.0, offer="black")
+
+    async def play() -> None:
+        offer = {"request_id": "r1", "player": "black"}
+        first = await on.give(offering, **offer)
+        on.port.snapshots(asked)
+        for message in (
+            {"command": "announce", "text": "draw", "player": "white"},
+            {"command": "answer draw", "accepts": "true"},
+        ):
+            with pytest.raises(CommandError, match="This device offered the draw"):
+                await on.desk.take(offering, message)
+        # A repetition gets its reply.
+        assert await on.give(offering, **offer) == first
+        assert not (await on.give(other, player="white")).refused
+
+    asyncio.run(play())

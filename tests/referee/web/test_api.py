@@ -203,7 +203,7 @@ def test_a_command_is_answered_once_carried_out(fields: dict[str, Any], command:
         reply = client.post("/api/commands", json=fields, headers={"X-CSRF-Token": csrf})
         as_form = [] if any(isinstance(value, dict | list) for value in fields.values()) else [{**fields, "csrf": csrf}]
         forms = [client.post("/api/commands", data=form) for form in as_form]
-    assert reply.json() == {"words": "Done.", "refused": False, "event_number": 7}
+    assert reply.json() == {"words": "Done.", "refused": False, "event_number": 7, "field": ""}
     assert [form.json()["words"] for form in forms] == ["Done."] * len(forms)
     assert told == [command] * (1 + len(forms))
 
@@ -241,7 +241,12 @@ def test_a_stopped_referee_refuses_commands() -> None:
     client = client_of(port)
     headers = {"X-CSRF-Token": client.get("/api/session").json()["csrf"]}
     reply = client.post("/api/commands", json={"command": "hint"}, headers=headers)
-    assert reply.json() == {"words": "The referee has stopped; nothing was done.", "refused": True, "event_number": 0}
+    assert reply.json() == {
+        "words": "The referee has stopped; nothing was done.",
+        "refused": True,
+        "event_number": 0,
+        "field": "",
+    }
 
 
 def test_the_newest_camera_picture_is_encoded_once() -> None:

@@ -167,7 +167,7 @@ def test_a_command_without_an_answer_stays_in_the_queue(monkeypatch: pytest.Monk
 def test_a_command_that_waits_for_the_table_has_no_answer_until_it_is_repeated() -> None:
     port = port_of()
     replies = [Reply("It is judged later.", waits=True), Reply("Black resigns.")]
-    desk = CommandDesk(port, "somebody", "no", keeps_requests=True)
+    desk = CommandDesk(port, "somebody", "no", shares_requests=True)
 
     async def given_twice() -> ReplyDocument:
         with pytest.raises(CommandError) as unanswered:

@@ -189,7 +189,8 @@ def test_a_viewer_who_may_only_look_gets_no_buttons(name: str, view: str) -> Non
     client = client_of(table_of(name), access_of(HOUSE))
     assert client.get(view, headers=HTML).headers["location"] == "/pair"
     paired(client, Role.LOOK)
-    assert "<button" not in re.sub(r"<footer.*", "", client.get(view, headers=HTML).text, flags=re.S)
+    shown = re.sub(r"<footer.*", "", client.get(view, headers=HTML).text, flags=re.S)
+    assert re.findall(r"<button(?![^>]* hidden)", shown) == []
 
 
 def test_a_device_can_be_paired_to_less_than_its_code_allows_and_later_to_more() -> None:
@@ -277,8 +278,10 @@ def test_the_title_of_the_page_is_translated(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_what_changes_on_the_table_is_read_aloud() -> None:
     page = client_of(table_of()).get("/").text
-    for part in ('id="next" aria-live="polite"', 'id="hint" class="hint" role="status"'):
+    for part in ('id="next" aria-live="polite"', 'id="said" role="status"'):
         assert part in page
+    # Whoever asked for a hint gets it as the answer.
+    assert 'role="status"' not in page[page.index('id="hint"') :].partition(">")[0]
     assert re.search(r'data-part="sentence"[^>]* role="status"', page[page.index('<section id="verdict"') :])
 
 
@@ -392,3 +395,38 @@ def test_a_command_sent_again_by_the_form_is_carried_out_once() -> None:
         client.post("/api/commands", json=command, headers={"X-CSRF-Token": csrf})
         client.post("/do", data={"csrf": csrf, **command})
     assert told == [TakeBack("Ann")]
+
+
+def test_a_refused_code_leaves_the_rest_of_the_form() -> None:
+    client = client_of(table_of(), access_of(HOUSE))
+    typed = {"code": "1", "name": "Ben & Co", "role": "play"}
+    refused = client.post("/api/pair", data=typed, headers=HTML)
+    assert refused.status_code == 403
+    assert '<p role="alert" class="trouble">That is not the code.' in refused.text
+    assert 'value="Ben &amp; Co"' in refused.text
+    assert re.findall(r'<option value="(\w+)" selected', refused.text) == ["play"]
+    assert client.post("/api/pair", json=typed).json()["refused"]
+
+
+def test_a_new_game_offers_names_for_those_who_can_play_and_no_identifiers() -> None:
+    for game, options, sides in (
+        ("number-drop", {"players": 3}, 3),
+        ("number-drop", {}, 2),
+        ("blokus-dice", {}, 4),
+        ("diaballik", {"start": "variant"}, 2),
+        ("deblockle", {"starts": "either"}, 2),
+    ):
+        port = port_of(game, options=options)
+        port.snapshots(snapshot_of(port.game))
+        page = client_of(port).get("/new").text
+        form = page[page.index("<form") : page.index("</form>")]
+        assert form.count('name="players.') == sides
+        counts = re.findall(r'<option value="(\d)">\d</option>', form.partition("</fieldset>")[0])
+        assert counts == [str(count) for count in range(2 if game == "blokus-dice" else 1, sides + 1) if port_has(port)]
+        words = re.sub(r"<[^>]*>", " ", form)
+        assert re.findall(r"\w+_\w+|\./run", words) == []
+
+
+def port_has(port: Any) -> bool:
+    """Whether the game is for various numbers of players."""
+    return any(option.name == "players" for option in port.game.options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import re
 import socket
 import threading
 import time
@@ -24,6 +25,7 @@ from hardware.pin_map import ButtonRole
 from referee.cli.page import maintenance
 from referee.commands.queue import CommandQueue
 from referee.commands.values import Command, Press, Reply
+from referee.hints.requests import ImmediateHints
 from referee.journal.journal import Journal
 from referee.runtime.builder import open_session
 from referee.session.execution import execute
@@ -33,8 +35,9 @@ from referee.session.service import Service
 from referee.session.settings import ServiceSettings
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.settings.configuration import load as load_settings
+from referee.web.access import Role
 from referee.web.options import PageOptions
-from referee.web.server import open_page
+from referee.web.server import OpenPage, open_page
 from vision.frame import Frame, Image
 from vision.reading import PlaceReading, Reading
 
@@ -66,6 +69,7 @@ class Session:
     commands: CommandQueue
     snapshots: SnapshotHub
     journal: Path
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
     _stopped: threading.Event = field(default_factory=threading.Event)
 
     def hear(self, snapshot: Snapshot) -> None:
@@ -105,6 +109,7 @@ class Session:
             self.journal,
             lambda: frame,
             lambda seen: seen.image,
+            options=self.options,
             maintenance=maintenance(load_settings(None, environment={}, folder=self.journal.parent))(
                 lambda: ["The camera is back."], self.journal
             ),
@@ -138,14 +143,18 @@ def session(
     """Run a session of a game that is set up, or that goes on in the folder's journal where ``looks`` stand."""
     game: Game[Any, Any] = load(name)
     reader = GlimpseReader(looks or game.table.appearance(game.rules.new(options)))
-    running = Session(game, reader, CommandQueue(time.monotonic), SnapshotHub(), folder / "journal.sqlite")
+    running = Session(
+        game, reader, CommandQueue(time.monotonic), SnapshotHub(), folder / "journal.sqlite", options or {}
+    )
     settings = ServiceSettings(options=dict(options or {}), stills=True)
     ready = threading.Event()
 
     def run() -> None:
         with (
             Journal.open(running.journal, wall_clock=lambda: datetime.now(UTC)) as journal,
-            open_session(game, reader, journal, settings, subscribers=(running.hear,)) as service,
+            open_session(
+                game, reader, journal, settings, subscribers=(running.hear,), hints=ImmediateHints(time.monotonic)
+            ) as service,
         ):
             service.step(Frame(np.zeros((8, 8, 3), np.uint8), 0.0, 0))
             ready.set()
@@ -172,6 +181,27 @@ def page_of(running: Session, port: int | None = None) -> Iterator[str]:
     """Serve a session's page and give its address, without the last slash."""
     with open_page(running.port(), PageOptions(port=port or free_port(), owner="Ann"), lambda words: None) as page:
         yield page.address.rstrip("/")
+
+
+@contextmanager
+def paired_page_of(running: Session) -> Iterator[OpenPage]:
+    """Serve a session's page to devices that need its codes."""
+    with open_page(running.port(), PageOptions(address="127.0.0.1"), lambda words: None) as page:
+        yield page
+
+
+def pair(phone: Any, page: OpenPage, role: Role, name: str) -> None:
+    """Fill in the pairing page on a phone."""
+    phone.get_by_label("Code", exact=True).fill(page.codes[role])
+    phone.get_by_label("Your name").fill(name)
+    phone.get_by_role("button", name="Pair").click()
+    phone.wait_for_selector("#next")
+
+
+def take_back(phone: Any) -> None:
+    """Take the last turn back, which the page asks about once."""
+    phone.get_by_role("link", name=re.compile("Take the last turn back|zurücknehmen")).click()
+    phone.get_by_role("button", name=re.compile("Yes, take it back|Ja, zurücknehmen")).click()
 
 
 @contextmanager

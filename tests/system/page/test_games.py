@@ -18,7 +18,7 @@ from referee.journal.events import EventKind, PlayedKind
 from referee.journal.fold import after_step, fold, read_step
 from referee.journal.journal import Journal
 from referee.journal.results import outcome_sentence
-from tests.system.page.served import Killable
+from tests.system.page.served import Killable, take_back
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 expect.set_options(timeout=20_000)
@@ -250,7 +250,9 @@ def test_a_whole_game_is_played_on_two_phones(evening: Evening) -> None:
     # The last step is taken back and played again.
     evening.gather()
     played = evening.see().steps
-    evening.press(english, "take back")
+    before = evening.see().last_event
+    take_back(english)
+    expect(german.locator("html")).not_to_have_attribute("data-live", str(before))
     assert len(evening.see().steps) < len(played)
     evening.type(german, steps[half - 1])
     evening.gather()

@@ -13,7 +13,7 @@ from engine.registry import games
 from engine.values import EMPTY, OptionValue
 from referee.commands.values import Correct, EnterTurn, NewGame
 from referee.judge.verdict import Verdict, VerdictKind
-from tests.system.page.served import page_of, served, session
+from tests.system.page.served import page_of, served, session, take_back
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 expect.set_options(timeout=20_000)
@@ -47,8 +47,16 @@ def test_a_turn_is_typed_and_taken_back(diaballik: Any, visit: Any) -> None:
     expect(page.locator("#next")).to_have_text("White to play.")
     expect(page.locator("#last")).to_contain_text("black a1-a2 c1-c2")
     expect(page.locator("#board .arrow")).to_have_count(2)
-    page.get_by_role("button", name="Take the last turn back").click()
+    page.get_by_role("link", name="Take the last turn back").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(
+        "Black moves a1 to a2 and moves c1 to c2. That is taken back. Are you sure?"
+    )
+    page.get_by_role("link", name="No, play on").click()
+    expect(page.locator("#last")).to_contain_text("black a1-a2 c1-c2")
+    take_back(page)
     expect(page.locator("#next")).to_have_text("Black to play.")
+    page.get_by_role("link", name="Take the last turn back").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("There is nothing to take back.")
 
 
 def test_two_phones_that_take_the_same_turn_back_take_back_only_that(diaballik: Any, visit: Any) -> None:
@@ -56,19 +64,14 @@ def test_two_phones_that_take_the_same_turn_back_take_back_only_that(diaballik: 
     for text in ("a1-a2", "a7-a6"):
         assert not running.tell(EnterTurn(text, "Ann")).refused
     pages = [visit(address), visit(address)]
-    seen = running.snapshots.newest.snapshot.event_number
     for page in pages:
-        expect(page.locator("html")).to_have_attribute("data-live", str(seen))
-    # The second phone has not heard of the first one's command yet.
-    pages[1].evaluate(
-        "document.querySelectorAll('[data-newest-event]').forEach((each) => each.removeAttribute('data-newest-event'))"
-    )
-    pages[0].get_by_role("button", name="Take the last turn back").click()
-    expect(pages[1].locator("#last")).to_contain_text("a1-a2")
-    pages[1].get_by_role("button", name="Take the last turn back").click()
-    expect(pages[1].locator("#said")).to_contain_text("changed meanwhile")
+        page.get_by_role("link", name="Take the last turn back").click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text("a7")
+    for page, said in zip(pages, ("taken back", "changed meanwhile"), strict=True):
+        page.get_by_role("button", name="Yes, take it back").click()
+        expect(page.locator("#said")).to_contain_text(said)
     assert running.snapshots.newest.snapshot.turns == 1
-    pages[0].get_by_role("button", name="Take the last turn back").click()
+    take_back(pages[0])
     expect(pages[0].locator("#last")).to_be_hidden()
 
 
@@ -205,9 +208,10 @@ def test_a_reply_is_shown_until_the_next_event(diaballik: Any, visit: Any) -> No
     running, address = diaballik
     assert not running.tell(EnterTurn("a1-a2", "Ann", "black")).refused
     page = visit(address)
-    page.get_by_role("button", name="Take the last turn back").click()
+    take_back(page)
     expect(page.locator("#next")).to_have_text("Black to play.")
     expect(page.locator("#said")).to_contain_text("taken back")
+    page.wait_for_selector("html[data-live]", state="attached")
     assert not running.tell(EnterTurn("a1-a2", "Ann", "black")).refused
     expect(page.locator("#next")).to_have_text("White to play.")
     expect(page.locator("#said")).to_be_hidden()
@@ -302,19 +306,3 @@ def test_clocks_count_on_by_themselves(diaballik: Any, visit: Any) -> None:
     face = """async (seconds) => (await import("/static/clocks.js")).face(seconds)"""
     assert [page.evaluate(face, seconds) for seconds in (9.54, 20, 3700)] == ["9.5", "0:20", "1:01:40"]
     assert visit(address, locale="de-DE").evaluate(face, 9.54) == "9,5"
-
-
-def test_a_command_whose_reply_is_lost_is_carried_out_once(diaballik: Any, visit: Any) -> None:
-    running, address = diaballik
-    for text in ("a1-a2", "a7-a6"):
-        assert not running.tell(EnterTurn(text, "Ann")).refused
-    page = visit(address, service_workers="block")
-
-    def lose_reply(route: Any) -> None:
-        route.fetch()
-        route.abort()
-
-    page.route("**/api/commands", lose_reply)
-    with page.expect_navigation():
-        page.get_by_role("button", name="Take the last turn back").click()
-    assert running.snapshots.newest.snapshot.turns == 1

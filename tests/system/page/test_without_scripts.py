@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from engine.values import EMPTY
+from tests.system.page.served import take_back
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 
@@ -30,7 +31,7 @@ def test_a_turn_a_correction_and_a_take_back_go_by_forms(diaballik: Any, visit: 
     assert running.snapshots.newest is not None
     assert running.snapshots.newest.snapshot.appearance["c1"] == EMPTY
     page.get_by_role("link", name="Table").click()
-    page.get_by_role("button", name="Take the last turn back").click()
+    take_back(page)
     expect(page.locator("#next")).to_have_text("Black to play.")
 
 

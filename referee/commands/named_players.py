@@ -1,0 +1,53 @@
+"""How many play a new game, and who: nobody who is named may be left out or counted twice. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.api import Game
+from engine.support.players import check_player, who_plays
+from engine.values import OptionValue, Player
+from referee.errors import CorrectionError
+from referee.judge.starts import start_options
+
+PLAYERS = "players"
+"""The rule option that says how many play, in games for various numbers."""
+
+
+def with_named_players(
+    game: Game[Any, Any], names: Mapping[Player, str], options: Mapping[str, OptionValue], *, is_fixed: bool
+) -> dict[str, OptionValue]:
+    """Return the options for a game of the players named, by side.
+
+    Unless the number of players ``is_fixed``, it becomes the smallest in which all who are named play, if there are at
+    least two. Raises UnreadableError for a side that the game doesn't have, OptionError for bad options, and
+    CorrectionError for a name that two sides have, or whose side doesn't play.
+    """
+    for side in names:
+        check_player(game.players, side)
+    _refuse_doubles(names)
+    chosen = dict(options)
+    counts = next((option.choices for option in game.options if option.name == PLAYERS), ())
+    if not is_fixed and len(names) > 1:
+        tried = ({**chosen, PLAYERS: count} for count in counts)
+        chosen = next((each for each in tried if names.keys() <= set(_playing(game, each))), chosen)
+    playing = _playing(game, chosen)
+    for side, name in names.items():
+        if side not in playing:
+            raise CorrectionError(
+                f"{name} is named for {side}, but only {len(playing)} play; let more play, or leave {name} out"
+            )
+    return chosen
+
+
+def _playing(game: Game[Any, Any], options: Mapping[str, OptionValue]) -> tuple[Player, ...]:
+    return who_plays(game, game.rules.new(start_options(game, options)[0]))
+
+
+def _refuse_doubles(names: Mapping[Player, str]) -> None:
+    sides: dict[str, Player] = {}
+    for side, name in names.items():
+        other = sides.setdefault(name.casefold(), side)
+        if other != side:
+            raise CorrectionError(f"{name} is named for both {other} and {side}; give each player another name")

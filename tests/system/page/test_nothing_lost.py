@@ -1,0 +1,277 @@
+"""What somebody has entered stays: taps through others' turns, presses through an outage, answers until read."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.registry import load
+from engine.values import EMPTY
+from referee.commands.values import AskHint, Correct, EnterRoll, EnterTurn
+from referee.journal.events import EventKind
+from referee.journal.journal import Journal
+from referee.web.access import Role
+from tests.system.page.served import Killable, Session, pair, paired_page_of, session, take_back
+from tests.system.page.test_games import journal_of
+from tests.system.page.test_offline import kept_by_its_worker
+from tests.system.page.test_tapping import tap
+
+expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
+expect.set_options(timeout=20_000)
+PHONE = {"width": 360, "height": 740}
+TWO_SHEETS = (
+    EnterRoll("O4,I4,X5,I3,T5", "Ann"), EnterTurn("e1=1", "Ann", "p1"), EnterTurn("e1=2", "Ben", "p2"),
+    EnterRoll("2,2,3,4,T", "Ann"),
+)  # fmt: skip
+"""Two dropped, and rolled: both combine at once."""
+
+
+def begun(running: Session) -> None:
+    """Play two sheets up to where both may write."""
+    for command in TWO_SHEETS:
+        assert not running.tell(command).refused
+
+
+def lose_once(route: Any) -> None:
+    """Let a command arrive, and lose its reply; the next one has a network."""
+    route.fetch()
+    route.abort()
+
+
+def test_taps_stay_through_the_turns_that_others_write_at_once(tmp_path: Path, visit: Any) -> None:
+    with session("number-drop", tmp_path, {"players": 2}) as running, paired_page_of(running) as page:
+        begun(running)
+        ann, ben = (visit(page.address, is_paired=False, viewport=PHONE) for _ in range(2))
+        for phone, name in ((ann, "Ann"), (ben, "Ben")):
+            pair(phone, page, Role.PLAY, name)
+            phone.get_by_role("button", name="Play by tapping").click()
+        tap(ann, "p1.e2", "=3", "p1.d3", "=2", "p1.e3")
+        tap(ben, "p2.e2", "=3", "p2.d3", "=2", "p2.e3", "=2", "p2.f3")
+        ben.get_by_role("button", name="Play this turn").click()
+        expect(ann.locator("#last")).to_contain_text("p2")
+        # Somebody wants a hint, too.
+        assert not running.tell(AskHint("Ben")).refused
+        expect(ann.locator("#hint")).to_be_visible()
+        expect(ann.locator("#board .tap-mark.tapped")).to_have_count(3)
+        tap(ann, "=2")
+        last = ann.locator('[id="place-p1.f3"][aria-disabled="false"]')
+        last.dispatch_event("click")
+        expect(ann.locator("#tapping [name=text]")).to_have_value("e2=3,d3=2,e3=2,f3=4")
+        ann.get_by_role("button", name="Play this turn").click()
+        expect(ann.locator("#last")).to_contain_text("p1 e2=3,d3=2,e3=2,f3=4")
+        assert running.snapshots.newest.snapshot.turns == 4
+
+
+def test_a_complete_turn_is_played_after_anothers_event(tmp_path: Path, visit: Any) -> None:
+    with session("number-drop", tmp_path, {"players": 2}) as running, paired_page_of(running) as page:
+        begun(running)
+        ann = visit(page.address, is_paired=False, viewport=PHONE)
+        pair(ann, page, Role.PLAY, "Ann")
+        ann.get_by_role("button", name="Play by tapping").click()
+        tap(ann, "p1.e2", "=3", "p1.d3", "=2", "p1.e3", "=2", "p1.f3")
+        assert not running.tell(EnterTurn("e2=3,d3=2,e3=2,f3=4", "Ben", "p2")).refused
+        expect(ann.locator("#last")).to_contain_text("p2")
+        ann.get_by_role("button", name="Play this turn").click()
+        expect(ann.locator("#last")).to_contain_text("p1 e2=3,d3=2,e3=2,f3=4")
+
+
+def test_taps_that_no_longer_fit_are_named_and_the_others_stay(diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    page = visit(address, viewport=PHONE)
+    page.get_by_role("button", name="Play by tapping").click()
+    tap(page, "a1", "a2", "b1", "b2")
+    assert not running.tell(Correct("Ann", looks={"b2": "white piece", "b7": EMPTY})).refused
+    told = page.locator("#tapping [data-part=told]")
+    expect(told).to_contain_text("The table has changed, so b2 no longer fits.")
+    expect(page.locator("#board .tap-mark.tapped")).to_have_count(3)
+    page.get_by_role("button", name="Undo the last tap").click()
+    expect(page.locator("#tapping [name=text]")).to_have_value("a1-a2")
+    expect(told).not_to_contain_text("no longer fits")
+    # The turn is over: nothing of it stays.
+    assert not running.tell(EnterTurn("c1-c2", "Ann", "black")).refused
+    expect(told).to_contain_text("so a1 no longer fits.")
+    expect(page.locator("#board .tap-mark.tapped")).to_have_count(0)
+    page.get_by_role("button", name="Stop tapping").click()
+    expect(page.locator("#tapping")).to_be_hidden()
+
+
+def test_a_command_whose_reply_is_lost_is_carried_out_once(diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    for text in ("a1-a2", "a7-a6"):
+        assert not running.tell(EnterTurn(text, "Ann")).refused
+    page = visit(f"{address}/take-back", service_workers="block")
+    page.route("**/api/commands", lose_once, times=1)
+    page.get_by_role("button", name="Yes, take it back").click()
+    page.wait_for_url(f"{address}/")
+    expect(page.locator("#said")).to_contain_text("taken back")
+    assert running.snapshots.newest.snapshot.turns == 1
+
+
+def test_commands_wait_for_the_network_on_any_page_and_are_sent_once_each(tmp_path: Path, visit: Any) -> None:
+    with Killable("diaballik", tmp_path) as table:
+        page = visit(table.address, viewport=PHONE)
+        kept_by_its_worker(page)
+        page.goto(f"{table.address}/enter", wait_until="load")
+        page.wait_for_selector("html[data-live]", state="attached")
+        page.get_by_label("Turn", exact=True).fill("a1-a2")
+        page.get_by_role("button", name="Play it").scroll_into_view_if_needed()
+        table.kill()
+        page.get_by_role("button", name="Play it").click()
+        waits = page.locator("#said")
+        expect(waits).to_have_text("The referee can't be reached. I send this once it can: Play it")
+        expect(waits).to_be_in_viewport(ratio=1)
+        expect(page.locator("#connection")).to_be_in_viewport()
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        for each in (waits, page.locator("#connection")):
+            expect(each).to_be_in_viewport(ratio=1)
+        # It waits on other pages, too.
+        page.goto(table.address, wait_until="load")
+        expect(waits).to_contain_text("Play it")
+        page.get_by_role("button", name="Give a hint").click()
+        expect(waits).to_contain_text("Play it, Give a hint")
+        table.start()
+        expect(page.locator("#last")).to_contain_text("black a1-a2")
+        expect(waits).to_contain_text("White to play. ")
+        assert page.url == f"{table.address}/"
+        told = journal_of(tmp_path, load("diaballik"))
+        assert [step.text for step in told.steps] == ["a1-a2"]
+
+
+def test_a_command_done_before_a_restart_is_not_done_again(tmp_path: Path, visit: Any) -> None:
+    with Killable("diaballik", tmp_path) as table:
+        page = visit(f"{table.address}/enter", service_workers="block")
+
+        def lose_reply(route: Any) -> None:
+            route.fetch()
+            table.kill()
+            route.abort()
+
+        page.route("**/api/commands", lose_reply, times=1)
+        page.get_by_label("Turn", exact=True).fill("a1-a2")
+        page.get_by_role("button", name="Play it").click()
+        expect(page.locator("#said")).to_contain_text("I send this once it can: Play it")
+        table.start()
+        expect(page.locator("#said")).to_contain_text("That was done before")
+        expect(page.get_by_label("Turn", exact=True)).to_have_value("")
+        told = journal_of(tmp_path, load("diaballik"))
+        assert [step.text for step in told.steps] == ["a1-a2"]
+
+
+def test_a_waiting_command_can_be_cancelled(tmp_path: Path, visit: Any) -> None:
+    with Killable("diaballik", tmp_path) as table:
+        page = visit(f"{table.address}/enter")
+        table.kill()
+        page.get_by_label("Turn", exact=True).fill("a1-a2")
+        page.get_by_role("button", name="Play it").click()
+        page.get_by_role("button", name="Don't send").click()
+        expect(page.locator("#said")).to_contain_text("That is no longer sent.")
+        expect(page.get_by_role("button", name="Play it")).to_be_enabled()
+        expect(page.get_by_label("Turn", exact=True)).to_have_value("a1-a2")
+        table.start()
+        expect(page.locator("#connection")).to_be_hidden()
+        assert journal_of(tmp_path, load("diaballik")).steps == ()
+
+
+def test_an_answer_is_in_view_where_it_was_asked_for(diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    page = visit(address, viewport=PHONE)
+    said = page.locator("#said")
+    for name in ("Give a hint", "My turn has ended"):
+        button = page.get_by_role("button", name=name)
+        button.scroll_into_view_if_needed()
+        button.click()
+        expect(said).to_be_in_viewport(ratio=1)
+        page.get_by_role("button", name="Close").click()
+        expect(said).to_be_hidden()
+    top = button.bounding_box()["y"]
+    button.click()
+    expect(said).to_be_in_viewport(ratio=1)
+    # An answer alone moves nothing under the finger.
+    assert button.bounding_box()["y"] == pytest.approx(top, abs=1)
+    # In the middle of tapping it is above the panel.
+    page.get_by_role("button", name="Play by tapping").click()
+    tap(page, "a1", "a2")
+    running.tell(EnterTurn("b1-b2", "Ann", "black"))
+    expect(page.locator("#last")).to_contain_text("b1-b2")
+    take_back(page)
+    expect(said).to_be_in_viewport(ratio=1)
+
+
+def test_a_refusal_stays_until_it_is_closed(diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    page = visit(f"{address}/enter", viewport=PHONE)
+    page.get_by_label("Turn", exact=True).fill("a1-a7")
+    page.get_by_role("button", name="Play it").click()
+    expect(page.locator("#said")).to_contain_text("a1")
+    refused = page.locator("#said").inner_text()
+    assert not running.tell(EnterTurn("b1-b2", "Ann", "black")).refused
+    expect(page.locator("#board desc")).to_contain_text("b2 black piece")
+    expect(page.locator("#said")).to_have_text(refused)
+    page.get_by_role("button", name="Close").click()
+    expect(page.locator("#said")).to_be_hidden()
+
+
+def test_a_hint_is_spoken_only_where_it_was_asked_for_and_says_whose_turn_it_is(diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    asking, other = visit(address, viewport=PHONE), visit(address)
+    for page in (asking, other):
+        page.evaluate("() => { speechSynthesis.speak = ({ text }) => { document.body.dataset.said = text; }; }")
+        page.get_by_text("Language, voice").click()
+        page.get_by_label("Say verdicts").check()
+    asking.get_by_role("button", name="Give a hint").click()
+    expect(asking.locator("#said")).to_contain_text("Black to play. Hint:")
+    expect(other.locator("#hint")).to_contain_text("Hint:")
+    expect(asking.locator("body")).to_have_attribute("data-said", asking.locator("#said").inner_text())
+    assert other.locator("body").get_attribute("data-said") is None
+    assert running.snapshots.newest.snapshot.hint
+
+
+def events_of(running: Session) -> list[Any]:
+    """List the events of a session's latest game."""
+    with Journal.open(running.journal, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+        return [event for _, event in journal.events(journal.latest_game())]
+
+
+def test_three_names_mean_that_three_play(tmp_path: Path, visit: Any) -> None:
+    with session("number-drop", tmp_path, {"players": 4}) as running, paired_page_of(running) as page:
+        phone = visit(page.address, is_paired=False, viewport=PHONE)
+        pair(phone, page, Role.OWN, "Ann")
+        phone.goto(f"{page.address}new", wait_until="load")
+        names = phone.locator("[name^='players.']:visible")
+        expect(names).to_have_count(4)
+        for at, name in enumerate(("Anna", "Ben", "Clara")):
+            names.nth(at).fill(name)
+        phone.get_by_label("How many play").select_option("2")
+        expect(names).to_have_count(2)
+        phone.get_by_role("button", name="Begin the game").click()
+        expect(phone.locator("#said")).to_contain_text("Clara is named for p3, but only 2 play")
+        phone.get_by_label("How many play").select_option("")
+        phone.get_by_role("button", name="Begin the game").click()
+        phone.wait_for_url(page.address)
+        expect(phone.locator("#said")).to_contain_text("Game 2 of Number Drop begins")
+        begins = events_of(running)[0]
+        assert begins.kind == EventKind.NEW_GAME
+        assert begins.data["options"]["players"] == 3
+        assert set(begins.names.values()) == {"Anna", "Ben", "Clara"}
+
+
+def test_a_clock_that_cannot_be_read_is_said_at_its_field(diaballik: Any, visit: Any) -> None:
+    _, address = diaballik
+    page = visit(f"{address}/new", viewport=PHONE)
+    clock = page.get_by_label("Clock")
+    clock.fill("fisher 5+3")
+    page.get_by_label("Black").fill("Ann")
+    page.get_by_role("button", name="Begin the game").click()
+    expect(clock).to_be_focused()
+    expect(clock).to_be_in_viewport(ratio=1)
+    expect(clock).to_have_accessible_description(re.compile("cannot read the clock 'fisher 5\\+3'"))
+    expect(page.locator("#misread")).to_be_in_viewport(ratio=1)
+    clock.fill("fischer 5+3")
+    expect(page.locator("#misread")).to_have_count(0)
+    page.get_by_role("button", name="Begin the game").click()
+    page.wait_for_url(f"{address}/")
+    expect(page.locator("#players")).to_contain_text("Ann")
