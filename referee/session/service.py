@@ -18,7 +18,6 @@ from engine.values import OptionValue, Place, Player
 from hardware.lights.signals import Signal
 from referee.commands import draw_offers, entries
 from referee.commands import values as commands
-from referee.commands.named_players import PLAYERS, with_named_players
 from referee.commands.queue import Submitted
 from referee.errors import CorrectionError
 from referee.hints.opponent import Opponent
@@ -152,13 +151,11 @@ class Service(Generic[StateT, TurnT]):
     def begin(self, command: commands.NewGame) -> str:
         """Begin another game of the same rules.
 
-        Raises CorrectionError for another game, and what ``ServiceSettings.check_new_game`` raises.
+        Raises CorrectionError for another game, and what ``complete`` and ``check_new_game`` of ServiceSettings raise.
         """
         if command.game != self._game.name:
             raise CorrectionError(f"this referee referees {self._game.title}; stop it to play {command.game}")
-        complete = self._settings.complete(command)
-        options = with_named_players(self._game, command.players, complete.options, is_fixed=PLAYERS in command.options)
-        complete = replace(complete, options=options)
+        complete = self._settings.complete(self._game, command)
         self._settings.check_new_game(self._game, complete)
         complete = replace(complete, players={**command.players, **self._advisers.names})
         self._log.append(events.new_game_event(complete))

@@ -10,6 +10,7 @@ from typing import Any
 from engine.api import Game
 from engine.values import OptionValue
 from referee.clocks.control import FlagRule, TimeControl
+from referee.commands.named_players import PLAYERS, with_named_players
 from referee.commands.values import NewGame
 from referee.errors import CorrectionError
 from referee.hints.advice import HintSettings
@@ -66,17 +67,19 @@ class ServiceSettings:
         """The settings of the stability filter; stills are at rest at once."""
         return STILLS if self.stills else StabilitySettings()
 
-    def complete(self, command: NewGame) -> NewGame:
+    def complete(self, game: Game[Any, Any], command: NewGame) -> NewGame:
         """Return the command with the options, the clock and the ban on hints of these settings, unless it has its own.
 
-        The house rules for clocks hold for its own clock too.
+        The house rules for clocks hold for its own clock too. As many play as are named; raises what
+        ``with_named_players`` raises.
         """
         clock = None if command.without_clock else self.clock
         if command.clock is not None:
             clock = replace(command.clock, flag=self.flag, waits=self.clock_waits)
+        options = {**self.options, **command.options}
         return replace(
             command,
-            options={**self.options, **command.options},
+            options=with_named_players(game, command.players, options, is_fixed=PLAYERS in command.options),
             clock=clock,
             without_hints=command.without_hints or self.hints.strength == "none",
         )

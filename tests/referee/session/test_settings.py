@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.registry import load
 from referee.clocks.control import ClockMode, FlagRule, TimeControl
 from referee.commands.values import NewGame
 from referee.hints.advice import HintSettings, HintStrength
@@ -19,7 +20,7 @@ OWN = TimeControl(ClockMode.GAME, 600.0)
 )
 def test_hints_are_ruled_out_by_the_house_or_by_the_game(strength: HintStrength, asked: bool, ruled_out: bool) -> None:
     settings = ServiceSettings(hints=HintSettings(strength))
-    assert settings.complete(NewGame("diaballik", without_hints=asked)).without_hints is ruled_out
+    assert settings.complete(load("diaballik"), NewGame("diaballik", without_hints=asked)).without_hints is ruled_out
 
 
 @pytest.mark.parametrize(
@@ -33,4 +34,4 @@ def test_hints_are_ruled_out_by_the_house_or_by_the_game(strength: HintStrength,
 )
 def test_a_game_has_the_houses_clock_unless_it_has_its_own_or_none(command: NewGame, clock: TimeControl | None) -> None:
     settings = ServiceSettings(clock=HOUSE, flag=FlagRule.LOSES, clock_waits=False)
-    assert settings.complete(command).clock == clock
+    assert settings.complete(load("diaballik"), command).clock == clock
