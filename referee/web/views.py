@@ -136,9 +136,10 @@ class Pages:
             after = names.get(outcome.winner or "", "") if outcome is not None else ""
         words = {"asked": asked if asked in may_resign else "", "winner": after, "may_resign": may_resign}
         is_possible = is_draw_possible(self._game, states)
-        words["offering"] = list(names.items()) if is_possible and not document.draw_offer else []
-        words["may_agree"] = is_possible and request.state.session.role >= Role.OWN
-        return self._render(request, "ending", {"document": document, **words})
+        offering = list(names.items()) if is_possible and not document.draw_offer else []
+        may_agree = is_possible and request.state.session.role >= Role.OWN
+        draws = {"offering": offering, "may_agree": may_agree}
+        return self._render(request, "ending", {"document": document, **words, **draws})
 
     async def _take_back(self, request: Request) -> Response:
         """Say what a take-back undoes, and ask once whether that is meant."""

@@ -52,6 +52,7 @@ def test_a_draw_is_offered_on_one_phone_and_answered_on_another(tmp_path: Path, 
             other.get_by_role("button", name=answer).click()
             for each in (one, other):
                 expect(each.locator("#offer")).to_be_hidden()
+            assert running.snapshots.newest is not None
             assert (running.snapshots.newest.snapshot.outcome is not None) == ends
         expect(one.locator("#next")).to_contain_text("draw")
 

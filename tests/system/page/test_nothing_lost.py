@@ -63,6 +63,7 @@ def test_taps_stay_through_the_turns_that_others_write_at_once(tmp_path: Path, v
         expect(ann.locator("#tapping [name=text]")).to_have_value("e2=3,d3=2,e3=2,f3=4")
         ann.get_by_role("button", name="Play this turn").click()
         expect(ann.locator("#last")).to_contain_text("p1 e2=3,d3=2,e3=2,f3=4")
+        assert running.snapshots.newest is not None
         assert running.snapshots.newest.snapshot.turns == 4
 
 
