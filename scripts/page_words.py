@@ -59,6 +59,7 @@ _SPEAKING = (
     "referee/hall/web/t*.py",
     "referee/hints/*.py",
     "referee/journal/exports.py",
+    "referee/journal/recovery.py",
     "referee/journal/results.py",
     "referee/judge/*.py",
     "referee/sensing/*.py",

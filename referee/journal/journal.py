@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import Enum
 from pathlib import Path
 from typing import Any, Self
 
@@ -54,10 +55,16 @@ _LEAST_BYTES = 512
 
 _KEPT_BYTES = "SELECT coalesce(sum(size_bytes), 0) FROM evidence WHERE content IS NOT NULL"
 
-_REMOVED, _REPLACED, _OVERWRITTEN = "removed", "replaced by another file", "overwritten"
-
 _REQUESTS_AMONG = 5000
 """How many of the newest events are searched for the request id of a repeated command: many evenings."""
+
+
+class _Displaced(Enum):
+    """What happened to an open journal's file."""
+
+    REMOVED = "removed"
+    REPLACED = "replaced"
+    OVERWRITTEN = "overwritten"
 
 
 @dataclass(frozen=True)
@@ -103,7 +110,7 @@ class Journal(Closeable):
         self._reopen = reopen
         self._has_failed = False
         self._is_cut_off = False
-        self._displaced = ""
+        self._displaced: _Displaced | None = None
         self._wall_clock = wall_clock
         self._limits = limits or EvidenceLimits()
         self._lock = lock
@@ -328,21 +335,25 @@ class Journal(Closeable):
         """
         if self._reopen is None or self._lock is None:
             return
-        if self._has_failed or self._displaced == _REMOVED:
+        if self._has_failed or self._displaced is _Displaced.REMOVED:
             self._rewrite_file(self._lock)
         elif self._displaced:
             self._write_elsewhere(self._lock)
-        elif how := self._displacement(self._lock):
-            self._displaced = how
-            raise JournalDisplacedError(f"the journal {self.path} was {how} while the referee used it")
+        elif (displaced := self._displacement(self._lock)) is not None:
+            raise displaced
 
-    def _displacement(self, lock: WriterLock) -> str:
-        """Return what happened to the file, empty if it is in place."""
-        if not lock.is_in_place():
-            return _REPLACED if self.path.exists() else _REMOVED
-        if file_stamp(self.path) == self._stamp or self._holds_everything():
-            return ""
-        return _OVERWRITTEN
+    def _displacement(self, lock: WriterLock) -> JournalDisplacedError | None:
+        """Note what happened to the file, and return it as an error; ``None`` if it is in place."""
+        if lock.is_in_place():
+            if file_stamp(self.path) == self._stamp or self._holds_everything():
+                return None
+            self._displaced = _Displaced.OVERWRITTEN
+            return JournalDisplacedError(f"the journal {self.path} was overwritten while the referee used it")
+        if self.path.exists():
+            self._displaced = _Displaced.REPLACED
+            return JournalDisplacedError(f"the journal {self.path} was replaced while the referee used it")
+        self._displaced = _Displaced.REMOVED
+        return JournalDisplacedError(f"the journal {self.path} was removed while the referee used it")
 
     def _holds_everything(self) -> bool:
         """Whether a new connection finds all events, whatever another program wrote into the file."""
@@ -368,13 +379,13 @@ class Journal(Closeable):
         with journal_faults(new), ExitStack() as on_failure:
             own = WriterLock(new)
             on_failure.callback(own.release)
-            if self._displaced == _REPLACED:
+            if self._displaced is _Displaced.REPLACED:
                 replace(new, lambda draft: copy_connection(self._connection, draft, new), lock=own)
                 own.name_newest(new)
             connection = self._reopen(new)
             on_failure.callback(connection.close)
             database.prepare(connection)
-            if self._displaced == _OVERWRITTEN:
+            if self._displaced is _Displaced.OVERWRITTEN:
                 connection.execute("BEGIN IMMEDIATE")
                 for row in self._newest_game:
                     _insert(connection, row)
@@ -384,7 +395,7 @@ class Journal(Closeable):
             # Otherwise SQLite would merge the log into the other file.
             close_unmerged(self._connection, old)
         lock.release()
-        self.path, self._lock, self._connection, self._displaced = new, own, connection, ""
+        self.path, self._lock, self._connection, self._displaced = new, own, connection, None
         self._begin_recorded()
 
     def _rewrite_file(self, lock: WriterLock) -> None:
@@ -398,7 +409,7 @@ class Journal(Closeable):
         if self._displaced:
             with journal_faults(file):
                 replace(file, lambda draft: copy_connection(self._connection, draft, file), lock=lock)
-            self._displaced, self._has_failed = "", True
+            self._displaced, self._has_failed = None, True
         else:
             back_up(file, file, lock)
         with self._noting_failure():

@@ -12,6 +12,7 @@ import os
 import shutil
 import sqlite3
 import zlib
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,6 +25,8 @@ from referee.journal import database
 from referee.journal.backups import drop_log, replace
 from referee.journal.lock import WriterLock, lock_holder
 from referee.journal.log import Frame, Log, log_path, read_log, with_log
+
+_COMPARE = "Compare the board with what `./run status` shows, and correct what differs."
 
 _DAMAGED = "-damaged-"
 """Stands before the time in the name of a copy of damaged files."""
@@ -82,25 +85,27 @@ class Loss:
     """Events that SQLite can't read any more.
 
     ``read`` is the last event that can be read, after recovery; ``recorded`` the last that was recorded, exact if
-    ``is_certain``. ``image`` is the database with the recovered events, ``None`` if there are none.
+    ``is_certain``. ``image`` is the database with the recovered events, ``None`` if there are none. ``pictured`` is the
+    last event that has its pictures, if later ones are lost.
     """
 
     read: int
     recorded: int
     is_certain: bool
     image: bytes | None = None
+    pictured: int | None = None
 
     def sentences(self, journal: Path) -> str:
         """Say what is missing, for a person; ``journal`` is only named."""
         missing = self.recorded - self.read
-        if not missing:
-            return f"The log of {journal.name} was damaged. All {self.read} events could be read nevertheless."
-        verb = ("is" if missing == 1 else "are") if self.is_certain else "may be"
         events = f"{counted(missing, 'event')} after event {self.read}"
-        return (
-            f"The log of {journal.name} was damaged: {events} {verb} missing. "
-            "Compare the board with what `./run status` shows, and correct what differs."
-        )
+        if not missing:
+            said = f"The log of {journal.name} was damaged. All {self.read} events could be read nevertheless."
+        elif self.is_certain:
+            said = f"The log of {journal.name} was damaged: what is missing is {events}. {_COMPARE}"
+        else:
+            said = f"The log of {journal.name} was damaged: what may be missing is {events}. {_COMPARE}"
+        return said if self.pictured is None else f"{said} The pictures of events after {self.pictured} are lost."
 
 
 def loss_of(journal: Path) -> Loss | None:
@@ -131,7 +136,7 @@ def sentence_for_readers(journal: Path) -> str:
     if lost.image is None:
         certainly = "are" if lost.is_certain else "may be"
         return f"{begin}. The events after number {lost.read}, up to {lost.recorded}, {certainly} missing."
-    left = f", but not those up to {lost.recorded}" if lost.recorded > lost.read else ""
+    left = f" of {lost.recorded}" if lost.recorded > lost.read else ""
     return f"{begin} and recovers the events up to number {lost.read}{left}."
 
 
@@ -139,9 +144,12 @@ def _loss(file: bytes, log: Log, recorded: int) -> Loss | None:
     plain, recovered = _checked(file, log, log.read), None
     if len(log.intact) > len(log.read):
         recovered = _checked(file, log, log.intact)
-    read = 0 if plain is None else plain[0]
+    read, pictured = (0 if plain is None else plain[0]), None
+    if plain is not None and recovered is None:
+        recovered, pictured = _events_alone(plain[1], with_log(file, log.page_bytes, log.intact)), read
     if recovered is not None and (plain is None or recovered[0] > read):
-        return Loss(recovered[0], max(recorded, recovered[0]), is_certain=True, image=recovered[1])
+        last, image = recovered
+        return Loss(last, max(recorded, last), is_certain=True, image=image, pictured=pictured)
     if plain is None:
         # The database itself is damaged, which opening it tells.
         return None
@@ -172,8 +180,36 @@ def _checked(file: bytes, log: Log, frames: tuple[Frame, ...]) -> tuple[int, byt
             numbers = [database.check_row(row) for row in connection.execute(_READ_EVENTS)]
         else:
             numbers = [number for (number,) in connection.execute("SELECT number FROM event ORDER BY number")]
-        if numbers == list(range(numbers[0], numbers[0] + len(numbers))) if numbers else True:
+        if _is_gapless(numbers):
             return (numbers[-1] if numbers else 0), image
+    return None
+
+
+def _is_gapless(numbers: Sequence[int]) -> bool:
+    return not numbers or list(numbers) == list(range(numbers[0], numbers[-1] + 1))
+
+
+def _events_alone(sound: bytes, damaged: bytes) -> tuple[int, bytes] | None:
+    """Add the events of a damaged database to a sound one, if each is proven by its checksum and none is left out.
+
+    Returns the last event's number and the bytes, ``None`` if there are no such events. Pictures have no checksum.
+    """
+    with (
+        closing(database.connect(":memory:")) as source,
+        closing(database.connect(":memory:")) as target,
+        suppress(sqlite3.Error, UnicodeDecodeError, JournalError),
+    ):
+        source.deserialize(damaged)
+        target.deserialize(sound)
+        if database.version_of(target) < len(database.MIGRATIONS):
+            return None
+        before, after = (each.execute(_READ_EVENTS).fetchall() for each in (target, source))
+        new = after[len(before) :]
+        numbers = [database.check_row(row) for row in after]
+        if not new or after[: len(before)] != before or not _is_gapless(numbers) or None in {row[-1] for row in new}:
+            return None
+        target.executemany(f"INSERT INTO event ({database.COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", new)
+        return numbers[-1], target.serialize()
     return None
 
 

@@ -31,7 +31,7 @@ def path(tmp_path: Path) -> Path:
             journal.append(event)
     with Journal.open(played, wall_clock=ticking_clock()) as journal:
         for index in range(10, EVENTS):
-            journal.append(TURN, [picture("before", 900)] if index % 3 else [])
+            journal.append(TURN, [picture("before", 9000)] if index % 3 else [])
         for ending in ("", "-wal", "-last"):
             shutil.copy(f"{played}{ending}", f"{left}{ending}")
     return left
@@ -82,15 +82,25 @@ def test_the_events_behind_a_damaged_place_are_recovered(path: Path, is_named: b
         assert kept.read_bytes() == before[f"{path.name}{ending}"]
 
 
+def damage_a_page_written_once(path: Path, *, of_a_picture: bool) -> None:
+    """Damage a page that no later frame holds."""
+    frames = read_log(log_path(path).read_bytes()).read
+    for index, frame in enumerate(frames):
+        is_leaf_of_events = frame.content[0] == 0x0D and b"c3-c4=stop" in frame.content
+        is_wanted = frame.content[0] == 0 if of_a_picture else is_leaf_of_events
+        if is_wanted and index > 20 and all(frame.number != later.number for later in frames[index + 1 :]):
+            damage(path, 32 + index * FRAME_BYTES + 1024)
+            return
+    pytest.fail("there is no such page")
+
+
 def test_events_that_cannot_be_recovered_are_named(path: Path) -> None:
-    frames = [frame.number for frame in read_log(log_path(path).read_bytes()).read]
-    only_one = next(index for index, number in enumerate(frames) if frames.count(number) == 1 and index > 9)
-    damage(path, 32 + only_one * FRAME_BYTES + 1024)
+    damage_a_page_written_once(path, of_a_picture=False)
     with opened(path) as journal:
         left = journal.last_number - 1
         assert 9 < left < EVENTS
         assert journal.remark.startswith(
-            f"The log of journal.sqlite was damaged: {EVENTS - left} events after event {left} are missing. "
+            f"The log of journal.sqlite was damaged: what is missing is {EVENTS - left} events after event {left}. "
             "Compare the board with what `./run status` shows, and correct what differs. The damaged files are kept in "
         )
         journal.check()
@@ -98,14 +108,22 @@ def test_events_that_cannot_be_recovered_are_named(path: Path) -> None:
 
 def test_without_the_last_event_named_it_is_said_how_many_may_be_missing(path: Path) -> None:
     forget_the_last(path)
-    frames = [frame.number for frame in read_log(log_path(path).read_bytes()).read]
-    only_one = next(index for index, number in enumerate(frames) if frames.count(number) == 1 and index > 9)
-    damage(path, 32 + only_one * FRAME_BYTES + 1024)
+    damage_a_page_written_once(path, of_a_picture=False)
     found = loss_of(path)
     assert found is not None
     assert not found.is_certain
     assert found.recorded in {EVENTS - 1, EVENTS}
-    assert f"{found.recorded - found.read} events after event {found.read} may be missing" in found.sentences(path)
+    assert f"what may be missing is {found.recorded - found.read} events after event {found.read}." in found.sentences(
+        path
+    )
+
+
+def test_if_a_picture_is_damaged_all_events_are_recovered(path: Path) -> None:
+    damage_a_page_written_once(path, of_a_picture=True)
+    with opened(path) as journal:
+        assert "All 100 events could be read nevertheless. The pictures of events after " in journal.remark
+        assert journal.last_number == EVENTS + 1
+        journal.check()
 
 
 def test_a_log_with_a_damaged_head_is_recovered(path: Path) -> None:
@@ -120,13 +138,13 @@ def test_a_log_that_was_cut_off_is_noticed(path: Path, size: int) -> None:
     log_path(path).write_bytes(log_path(path).read_bytes()[:size])
     with opened(path) as journal:
         left = journal.last_number - 1
-        assert f": {EVENTS - left} events after event {left} are missing." in journal.remark
+        assert f": what is missing is {EVENTS - left} events after event {left}." in journal.remark
 
 
 def test_a_log_that_was_removed_is_noticed(path: Path) -> None:
     log_path(path).unlink()
     with opened(path) as journal:
-        assert ": 90 events after event 10 are missing." in journal.remark
+        assert ": what is missing is 90 events after event 10." in journal.remark
 
 
 def test_a_last_transaction_that_a_power_cut_tore_is_no_damage(path: Path) -> None:
