@@ -10,7 +10,6 @@ from random import Random
 from engine.api import Clock, Hint, HintListener
 from engine.errors import IllegalTurnError
 from engine.games.deblockle.advice.evaluation import TURN, SearchRules, search_rules_of
-from engine.games.deblockle.advice.playouts import play_random_games
 from engine.games.deblockle.board import PLACES, PLAYERS, other
 from engine.games.deblockle.fast_rules import (
     ORIENTATIONS,
@@ -30,14 +29,15 @@ from engine.search.stalling import StallingPenalties
 from engine.search.two_player import MOST_GUESS, Found
 from engine.values import Certainty, Strength
 
-playouts = play_random_games
-
 _Roll = tuple[str, tuple[str, ...]]
 """A block's start square, and the squares it may roll to."""
 
 _DEPTH = {Strength.GENTLE: 1, Strength.FAIR: 2, Strength.STRONG: MOST_PLIES}
-_TURNS_FOR_LIKELY = 2.5
-"""The lead in the race, in turns, that is assumed to win in 73 of 100 games."""
+_TURNS_FOR_LIKELY = {Strength.GENTLE: 4.7, Strength.FAIR: 4.7, Strength.STRONG: 3.8}
+"""The lead in the race, in turns, that wins in 73 of 100 games between two players of this strength.
+
+Fitted by ``benchmarks/hints.py --chances``: the lead until then, divided by its slope.
+"""
 _MOST_DRAWN = 12
 _HALF_SURE_DEPTH = 5
 _MOST_SURE_IF_HIDDEN = 0.95
@@ -81,7 +81,7 @@ def hint(
     is_only = len(turns) == 1
     listener: HintListener[DeblockleTurn] = (lambda _: None) if is_only else tell
     position = known_position(state)
-    search = _HintSearch(state, deadline, rng, _DEPTH[strength], earlier)
+    search = _HintSearch(state, deadline, rng, strength, earlier)
     try:
         search.ahead.prepare(deadline.check)
         found = search.search_drawn_positions(listener) if position is None else search.search_known(position, listener)
@@ -113,7 +113,7 @@ class _HintSearch:
         state: DeblockleState,
         deadline: Deadline,
         rng: Random,
-        most_depth: int,
+        strength: Strength,
         earlier: Sequence[DeblockleState],
     ) -> None:
         self.ahead: SearchRules = search_rules_of(state.options)
@@ -121,7 +121,8 @@ class _HintSearch:
         self._player = str(state.to_move)
         self._deadline = deadline
         self._rng = rng
-        self._most_depth = most_depth
+        self._most_depth = _DEPTH[strength]
+        self._turns_for_likely = _TURNS_FOR_LIKELY[strength]
         # A block that has left never returns, so positions with more blocks than now can't recur.
         since = [each for each in earlier if len(each.blocks) == len(state.blocks)]
         self._idle = len(since) + len(earlier) // _LONG_GAME
@@ -233,7 +234,7 @@ class _HintSearch:
             # What the opponent can force depends on the hidden faces, which were only drawn.
             is_decided = is_decided and found.win_in == 1
             sure = min(sure, _MOST_SURE_IF_HIDDEN)
-        expected = found.chance(_TURNS_FOR_LIKELY * TURN)
+        expected = found.chance(self._turns_for_likely * TURN)
         reason = self._reason_for_outcome(found) if is_decided else None
         return Hint(turn, reason or self._reason_for_gain(position, found.move), expected, "win", sure)
 

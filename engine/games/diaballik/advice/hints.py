@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 
 import numpy as np
@@ -12,8 +12,7 @@ import numpy as np
 from common.phrases import listed
 from engine.api import Clock, Hint, HintListener
 from engine.errors import IllegalTurnError
-from engine.games.diaballik.advice.evaluation import WIN, Position, evaluate_results
-from engine.games.diaballik.advice.playouts import play_random_games
+from engine.games.diaballik.advice.evaluation import SEEMS_LOST, WIN, Position, evaluate_results
 from engine.games.diaballik.advice.search import Line, Searcher, best_lines
 from engine.games.diaballik.announcements import may_claim
 from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK, can_win, reach_before_pass, visible
@@ -42,9 +41,14 @@ from engine.search.stalling import StallingPenalties
 from engine.support.grid import members
 from engine.values import Strength
 
-playouts = play_random_games
+_SCALE = {Strength.GENTLE: 1900, Strength.FAIR: 1900, Strength.STRONG: 530}
+"""The lead in score that raises the odds of winning e-fold: more, where two players of this strength often lose a lead.
 
-_LOGIT = 1000
+Fitted by ``benchmarks/hints.py --chances``: the scale until then, divided by its slope.
+"""
+_TEMPO = 370
+"""What a score flatters the side that plays last in the search, if only one depth was searched: half the mean
+difference between depths 1 and 2 in games of fair hints."""
 _DEPTHS = {Strength.GENTLE: 1, Strength.FAIR: 2, Strength.STRONG: 30}
 _SUREST_GUESS = 0.9
 _SHARE_FOR_CHECK, _MOST_FOR_CHECK_S = 0.15, 0.2
@@ -82,7 +86,7 @@ def hint(
         better(_any_hint(state, position))
     results = sorted(searcher.results(position))
     rng.shuffle(results)
-    at_once = _immediate_hint(state, position, results)
+    at_once = _immediate_hint(state, position, results, _SCALE[strength])
     if at_once is not None:
         if better is not None:
             better(at_once)
@@ -90,17 +94,23 @@ def hint(
 
     reported: list[Line] = []
 
+    penalties = _penalties(position, results, earlier)
+    best_at: dict[int, int] = {}
+
+    def hint_of(line: Line) -> Hint[DiaballikTurn]:
+        return _hint(state, position, line, _chance(line, penalties[line.result], best_at, _SCALE[strength]))
+
     def tell(line: Line) -> None:
+        best_at[line.depth] = line.score
         if better is not None and (not reported or reported[-1].result != line.result):
-            better(_hint(state, position, line))
+            better(hint_of(line))
         reported.append(line)
 
-    penalties = _penalties(position, results, earlier)
     lines = best_lines(searcher, position, results, tell, penalties, most_depth=_DEPTHS[strength])
     searcher.deadline = deadline
     line = lines[0] if strength is Strength.GENTLE else searcher.first_safe(position, lines)
     tell(line)
-    return _hint(state, position, line)
+    return hint_of(line)
 
 
 def _penalties(position: Position, results: list[int], earlier: Sequence[DiaballikState]) -> dict[int, int]:
@@ -133,7 +143,9 @@ def _any_hint(state: DiaballikState, position: Position) -> Hint[DiaballikTurn]:
     )
 
 
-def _immediate_hint(state: DiaballikState, position: Position, results: list[int]) -> Hint[DiaballikTurn] | None:
+def _immediate_hint(
+    state: DiaballikState, position: Position, results: list[int], scale: float
+) -> Hint[DiaballikTurn] | None:
     """Return a hint that needs no search: a win, anti-play, or the only turn; ``None`` if there is none."""
     player = str(state.to_move)
     foe = other(player)
@@ -152,24 +164,31 @@ def _immediate_hint(state: DiaballikState, position: Position, results: list[int
                 return Hint(turn_with_result(turn, unpack(result)), reason, 1.0, "win", 1.0)
     if len(results) == 1:
         scored = evaluate_results(position, np.array(results, dtype=np.int64)).scores
-        return Hint(
-            turn_with_result(turn, unpack(results[0])), "is the only turn there is", _chance(int(scored[0])), "win", 0.5
-        )
+        chance = _chance(Line(results[0], int(scored[0]), 1), 0, {}, scale)
+        return Hint(turn_with_result(turn, unpack(results[0])), "is the only turn there is", chance, "win", 0.5)
     return None
 
 
-def _chance(score: int) -> float:
-    if abs(score) > WIN // 2:
-        return 1.0 if score > 0 else 0.0
-    return 1 / (1 + math.exp(-score / _LOGIT))
+def _chance(line: Line, penalty: int, best_at: Mapping[int, int], scale: float) -> float:
+    """Return the probability of winning by a line, as if no position had come up before.
+
+    A score flatters the side that plays last in the search, so it is averaged with the depth before: ``best_at`` has
+    the best score by depth, in turns, and ``scale`` is the lead in score that raises the odds e-fold.
+    """
+    if abs(line.score) > WIN // 2:
+        return 1.0 if line.score > 0 else 0.0
+    last, before = best_at.get(line.depth, -WIN), best_at.get(line.depth - 1, -WIN)
+    one_depth = _TEMPO if line.depth % 2 else -_TEMPO
+    tempo = (last - before) / 2 if min(last, before) > SEEMS_LOST else one_depth
+    return 0.5 + 0.5 * math.tanh((line.score + penalty - tempo) / (2 * scale))
 
 
-def _hint(state: DiaballikState, position: Position, line: Line) -> Hint[DiaballikTurn]:
+def _hint(state: DiaballikState, position: Position, line: Line, chance: float) -> Hint[DiaballikTurn]:
     sure = 1.0 if line.proven else min(_SUREST_GUESS, 0.3 + 0.1 * line.depth)
     return Hint(
         turn_with_result(begin_turn(state, str(state.to_move)), unpack(line.result)),
         reason_for(state.options, position, line),
-        _chance(line.score),
+        chance,
         "win",
         sure,
     )

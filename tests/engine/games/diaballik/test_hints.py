@@ -1,6 +1,7 @@
 """Hints for Diaballik: a win in one is taken, a loss in one avoided, and there is a hint until the game ends."""
 
 import random
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -291,3 +292,28 @@ def test_no_hint_makes_a_wall_that_loses_by_itself(strength):
     text = "black black:a3,b5,c5*,f5,g5,d6,e6 white:b2,e2,g4,d5*,b6,c6,e7 antiplay=automatic"
     state = GAME.notation.parse_state(text)
     assert winner_after(state, hint(state, reads=1000, strength=strength).turn) != "white"
+
+
+@pytest.mark.parametrize("seed", range(cases(10, 3)))
+def test_the_chance_does_not_depend_on_who_plays_last_in_the_search(seed):
+    """At the start and a few turns later, depths 1, 2 and more tell about the same chance, near even."""
+    state, rng = GAME.rules.new(), random.Random(seed)
+    for _ in range(seed % 3):
+        turns = GAME.rules.legal_turns(state)
+        state = GAME.rules.apply(state, turns[rng.randrange(len(turns))])
+    told = [hint(state, strength=strength, reads=3000).expected for strength in (Strength.GENTLE, Strength.FAIR)]
+    told += [hint(state, reads=reads).expected for reads in (100, 400, 1600)]
+    assert max(told) - min(told) < 0.3
+    if not seed % 3:
+        assert 0.35 < min(told) <= max(told) < 0.65
+
+
+def test_what_two_opponents_are_told_adds_up():
+    state = GAME.rules.new()
+    told: list[float] = []
+    while len(told) < 8:
+        found = hint(state, seed=len(told), strength=Strength.FAIR, reads=2000)
+        told.append(found.expected)
+        state = GAME.rules.apply(state, found.turn)
+    sums = [one + other for one, other in pairwise(told)]
+    assert 0.85 < sum(sums) / len(sums) < 1.15
