@@ -31,7 +31,6 @@ from engine.values import (
     Roll,
     Rule,
     Strength,
-    Tally,
     Unfinished,
 )
 
@@ -255,7 +254,7 @@ class SaysWhoIsPassedOver(Protocol):
 
 
 class Advice(Protocol[StateT_contra, TurnT]):
-    """Hints, and statistics of random play."""
+    """Hints."""
 
     def hint(
         self,
@@ -274,14 +273,6 @@ class Advice(Protocol[StateT_contra, TurnT]):
         positions can recur, a third occurrence is avoided while another turn is nearly as good.
         ``better`` is called with the first legal hint (within 20 ms) and with each better one. Raises IllegalTurnError
         if there is no turn to play: the game is over, or dice must be rolled first.
-        """
-
-    def playouts(self, state: StateT_contra, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
-        """Play ``count`` random games to their end from ``state``.
-
-        Legal turns are equally likely, rolls come by their probability.
-
-        A game with too many turns to list for each draw documents how it draws instead.
         """
 
 

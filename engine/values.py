@@ -119,17 +119,6 @@ class Announcement:
     player: Player | None = None
 
 
-@dataclass(frozen=True)
-class Tally:
-    """Results of random games: their number, total turns, wins by player, draws, and games cut off."""
-
-    games: int
-    plies: int
-    wins: Mapping[Player, int]
-    draws: int
-    unfinished: int
-
-
 class Strength(enum.Enum):
     """Strength of a hint: ``GENTLE`` looks at the turn alone, ``FAIR`` a little ahead, ``STRONG`` as far as it can."""
 

@@ -1,17 +1,15 @@
-"""Exact probabilities of rolls, and random games by any game's rules."""
+"""Exact probabilities of rolls."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
 from math import prod
 from random import Random
-from typing import NamedTuple
 
-from engine.api import Dice, Rules, StateT, TurnT
-from engine.values import Outcome, Player, PossibleRoll, Roll, Tally
+from engine.values import PossibleRoll, Roll
 
 ORDINARY_DIE: tuple[str, ...] = ("1", "2", "3", "4", "5", "6")
 """The faces of an ordinary die."""
@@ -41,62 +39,3 @@ def drawn(rolls: Sequence[PossibleRoll], rng: Random) -> Roll:
     if not rolls:
         raise ValueError("there is no roll to draw from; expected at least one possible roll")
     return rng.choices(rolls, [float(each.probability) for each in rolls])[0].roll
-
-
-class Ending(NamedTuple):
-    """The end of one game: the turns played and the sole winner, ``None`` for a draw or a game cut off."""
-
-    plies: int
-    winner: Player | None
-    is_over: bool = True
-
-    @classmethod
-    def by(cls, outcome: Outcome | None, plies: int) -> Ending:
-        """Return the ending for an outcome, ``None`` if the game was cut off."""
-        return cls(plies, None if outcome is None else outcome.winner, outcome is not None)
-
-
-def tally(endings: Iterable[Ending]) -> Tally:
-    """Sum up the endings of games."""
-    wins: Counter[Player] = Counter()
-    games = plies = draws = unfinished = 0
-    for ending in endings:
-        games += 1
-        plies += ending.plies
-        if ending.winner is not None:
-            wins[ending.winner] += 1
-        elif ending.is_over:
-            draws += 1
-        else:
-            unfinished += 1
-    return Tally(games, plies, dict(wins), draws, unfinished)
-
-
-def play_random_games(
-    rules: Rules[StateT, TurnT],
-    state: StateT,
-    count: int,
-    rng: Random,
-    *,
-    dice: Dice[StateT] | None = None,
-    most_plies: int = 10_000,
-) -> Tally:
-    """Play random games: turns are uniform among the legal ones of all who may play, rolls by their probability.
-
-    A game that hasn't ended after ``most_plies`` turns is cut off.
-    """
-    return tally(_play_out(rules, state, rng, dice, most_plies) for _ in range(count))
-
-
-def _play_out(
-    rules: Rules[StateT, TurnT], state: StateT, rng: Random, dice: Dice[StateT] | None, most_plies: int
-) -> Ending:
-    played = 0
-    while state.to_move is not None and played < most_plies:
-        if dice is not None and dice.awaits_roll(state):
-            state = dice.rolled(state, drawn(dice.possible_rolls(state), rng))
-            continue
-        turns = rules.legal_turns(state)
-        state = rules.apply(state, turns[rng.randrange(len(turns))])
-        played += 1
-    return Ending.by(rules.outcome(state), played)

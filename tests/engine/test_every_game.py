@@ -230,7 +230,6 @@ def test_no_turn_roll_or_announcement_is_possible_after_the_end(game, options):
     assert raised.value.breaches == (nothing_to_announce(),)
     with pytest.raises(IllegalTurnError):
         game.advice.hint(end, 0.1, Random(0), clock=CountingClock(), earlier=())
-    assert game.advice.playouts(end, 3, Random(0)).plies == 0
 
 
 @every_variant
@@ -340,17 +339,6 @@ def test_hints_beat_random_turns(game):
             won += 1
             assert hint.unit != "win" or hint.expected > 0.5, "the last hint to the winner expects to lose"
     assert won >= 3
-
-
-@every_game
-def test_the_tally_of_random_games_adds_up(game):
-    tally = game.advice.playouts(game.rules.new(), 3, Random(12), most_plies=400)
-    assert tally.games == 3
-    assert sum(tally.wins.values()) + tally.draws + tally.unfinished == 3
-    assert set(tally.wins) <= set(game.players)
-    assert 0 < tally.plies <= 3 * 400
-    assert tally == game.advice.playouts(game.rules.new(), 3, Random(12), most_plies=400)
-    assert game.advice.playouts(game.rules.new(), 2, Random(12), most_plies=1).unfinished == 2
 
 
 @every_game

@@ -13,7 +13,7 @@ from engine.api import Game, Hint
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.options import read_options
 from engine.support.breaches import advised
-from engine.support.chance import ORDINARY_DIE, every_roll, format_roll, play_random_games
+from engine.support.chance import ORDINARY_DIE, every_roll, format_roll
 from engine.support.players import RESIGN, format_announcement
 from engine.values import EMPTY, Announcement, Certainty, Option, Outcome, Roll, Rule
 
@@ -203,9 +203,6 @@ class HarvestNotation:
 
 
 class HarvestAdvice:
-    def playouts(self, state, count, rng, *, most_plies=10_000):
-        return play_random_games(GAME.rules, state, count, rng, dice=GAME.dice, most_plies=most_plies)
-
     def hint(self, state, deadline_s, rng, *, clock, strength=None, earlier, better=None):
         turns = HarvestRules().perft_turns(state)
         if not turns:

@@ -47,8 +47,6 @@ class FastRules:
     def __init__(self, options: DeblockleOptions) -> None:
         self._side_by_side = options.side_by_side
         self._forfeited = options.hop_forfeited_when_stuck
-        self.has_plain_hops = options.side_by_side and not options.hop_forfeited_when_stuck
-        """Whether a turn's end depends only on the squares that must be open."""
         self.rolls = tuple(
             tuple(_rolls_of(options, player, code) for code in range(SQUARES * ORIENTATIONS)) for player in PLAYERS
         )

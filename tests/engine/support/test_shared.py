@@ -18,7 +18,6 @@ from engine.support.breaches import (
     pair_squares,
     rules_by_id,
 )
-from engine.support.chance import Ending, tally
 from engine.support.grid import Grid
 from engine.support.lazy import Concatenated, FromIterator
 from engine.support.notation import unreadable, words
@@ -123,13 +122,6 @@ def test_breaches_about_pieces_use_the_pieces_name():
     assert few.sentence == "There is 1 red disc, and red starts with 3."
     assert few.remedy == "Put one red disc each on a1 and b1."
     assert disc.too_few("red", 0, 1, ("a1",)).sentence == "There are no red discs, and red starts with 1."
-
-
-def test_endings_are_tallied():
-    endings = [Ending(3, "red"), Ending(4, None), Ending(5, None, is_over=False), Ending.by(Outcome("red", "so"), 1)]
-    counted = tally([*endings, Ending.by(None, 2), Ending.by(Outcome(None, "draw"), 2)])
-    assert (counted.games, counted.plies, counted.wins) == (6, 17, {"red": 2})
-    assert (counted.draws, counted.unfinished) == (2, 2)
 
 
 def test_a_lazy_sequence_makes_only_the_requested_items():

@@ -1,1 +1,1 @@
-"""Hints and random playouts for Blockade."""
+"""Hints for Blockade."""

@@ -34,7 +34,6 @@ from engine.games.blockade.advice.lookahead import (
     play_on,
     player_pieces,
 )
-from engine.games.blockade.advice.playouts import play_random_games
 from engine.games.blockade.board import COLOURS, OWNED, UNREACHABLE, clears_held, other
 from engine.games.blockade.enumeration.reach import Reach, Reached, explore
 from engine.games.blockade.enumeration.terrain import Layout, Terrain, terrain_of
@@ -47,7 +46,6 @@ from engine.values import Strength
 
 Moves = tuple[tuple[int, int], ...]
 
-playouts = play_random_games
 
 _KEPT = {Strength.GENTLE: 6, Strength.FAIR: 8, Strength.STRONG: 24}
 _FIRST_POINTS = 2

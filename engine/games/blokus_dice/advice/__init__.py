@@ -1,1 +1,1 @@
-"""Hints and random playouts for the Blokus Dice Game."""
+"""Hints for the Blokus Dice Game."""

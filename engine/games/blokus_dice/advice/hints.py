@@ -21,15 +21,12 @@ from engine.games.blokus_dice.advice.evaluation import (
     rounds_ahead_of,
     shape_variety,
 )
-from engine.games.blokus_dice.advice.playouts import play_random_games
 from engine.games.blokus_dice.state import COLOURS, BlokusState, BlokusTurn, PlayerStatus, colour_in_hand
 from engine.games.blokus_dice.turns import Choice, PlacementFinder, choices, finder_of, open_and_anchors, turn_of
 from engine.search.budget import Deadline, DeadlineExceededError, PeriodicTimeCheck, TimeCheck
 from engine.search.sampling import Estimate, race
 from engine.support.grid import union
 from engine.values import Strength
-
-playouts = play_random_games
 
 _RACED = 12  # candidates
 _MOST_WEIGHED = 64  # candidates

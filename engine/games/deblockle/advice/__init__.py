@@ -1,1 +1,1 @@
-"""Hints and random playouts for Deblockle."""
+"""Hints for Deblockle."""

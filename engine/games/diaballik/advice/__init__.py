@@ -1,1 +1,1 @@
-"""Hints and random playouts for Diaballik."""
+"""Hints for Diaballik."""

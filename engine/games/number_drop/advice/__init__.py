@@ -1,1 +1,1 @@
-"""Hints and random playouts for Number Drop."""
+"""Hints for Number Drop."""

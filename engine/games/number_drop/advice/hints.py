@@ -34,7 +34,6 @@ from engine.games.number_drop.advice.endings import (
     most_of_others,
 )
 from engine.games.number_drop.advice.lookahead import compare_over_rolls
-from engine.games.number_drop.advice.playouts import play_random_games
 from engine.games.number_drop.advice.slides import best_slide, slide_at_once
 from engine.games.number_drop.sheet import (
     BOXES,
@@ -58,7 +57,6 @@ from engine.games.number_drop.turns import combinations_of, digits_at, play_turn
 from engine.search.budget import Deadline, PeriodicTimeCheck
 from engine.values import Strength
 
-playouts = play_random_games
 ItemT = TypeVar("ItemT")
 
 _FIRST_TURNS = 24  # turns

@@ -6,13 +6,13 @@ from fractions import Fraction
 import pytest
 
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
-from engine.games.blockade.advice.playouts import MutableBoard
 from engine.games.blockade.state import BlockadeTurn, Move, appearance_of
 from engine.perft import counts_of_first_turns, perft, start_of_count
 from engine.showing import turns_showing
 from engine.values import Announcement, Certainty, Place, Roll
 from tests.effort import cases
 from tests.engine.games.blockade import oracle
+from tests.engine.games.blockade.mutable_board import MutableBoard
 from tests.engine.games.blockade.strategies import DICE, GAME, frozen, state_of
 from tests.engine.games.blockade.test_explain import ROLLED, ready, towered
 from tests.engine.games.blockade.test_explained_stacks import ALL_LARGES_USED, with_stacks

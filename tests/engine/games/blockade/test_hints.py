@@ -8,12 +8,12 @@ import pytest
 from engine.api import Hint
 from engine.errors import IllegalTurnError
 from engine.games.blockade.advice.evaluation import chance_of_race, opponent_of, progress_of
-from engine.games.blockade.advice.playouts import MutableBoard
 from engine.games.blockade.board import COLOURS, YELLOW, owner_of
 from engine.games.blockade.state import BlockadeTurn, state_after
 from engine.values import Roll, Strength
 from tests.effort import some
 from tests.engine.games.blockade import oracle
+from tests.engine.games.blockade.mutable_board import MutableBoard
 from tests.engine.games.blockade.strategies import DICE, GAME, state_of
 from tests.engine.games.blockade.test_explain import ready
 from tests.engine.games.blockade.test_game import four_towers

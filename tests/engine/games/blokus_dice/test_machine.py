@@ -1,18 +1,12 @@
 """Random whole games of the Blokus Dice Game, with their invariants."""
 
-import random
-from collections import Counter
-
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
-from engine.games.blokus_dice.advice.playouts import play_random_game
-from engine.games.blokus_dice.turns import PlacementFinder, finder_of
-from engine.support.chance import play_random_games
+from engine.games.blokus_dice.turns import finder_of
 from engine.values import EMPTY, LookName, Place, Player, Roll
-from tests.effort import cases, some
+from tests.effort import cases
 from tests.engine.game_machine import GameMachine
 from tests.engine.games.blokus_dice.strategies import DICE, GAME, OPTIONS, states
 from tests.engine.whole_games import scores_of
@@ -89,18 +83,6 @@ TestWholeGame = WholeGame.TestCase
 TestWholeGame.settings = settings(max_examples=cases(25, 5), stateful_step_count=40)
 
 
-@pytest.mark.parametrize("options", some([{}, {"players": 2}, {"players": 3, "standby": "follows_start_player"}], 1))
-def test_fast_random_games_are_like_slow_ones(options):
-    start = GAME.rules.new(options)
-    fast, slow = (
-        GAME.advice.playouts(start, 150, random.Random(1)),
-        play_random_games(GAME.rules, start, cases(60, 30), random.Random(2), dice=GAME.dice, most_plies=1000),
-    )
-    assert (fast.games, fast.unfinished) == (150, 0)
-    assert sum(fast.wins.values()) + fast.draws == 150
-    assert fast.plies / fast.games == pytest.approx(slow.plies / slow.games, rel=0.05)
-
-
 @given(states())
 def test_placements_touch_their_colour_at_corners_only(state):
     sheet, grid = state.options.sheet, state.options.sheet.grid
@@ -119,43 +101,3 @@ def test_placements_touch_their_colour_at_corners_only(state):
                 if squares & corners and not squares & closed
             ]
             assert sorted(found) == expected
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_a_fast_random_game_ends_in_a_valid_position(seed):
-    rng = random.Random(seed)
-    state = GAME.rules.new({"players": 2 + seed % 3})
-    played, final = play_random_game(state, PlacementFinder(state.options.sheet), rng, 10_000)
-    assert played == sum(filled.shapes_drawn for filled in final.sheets)
-    # Reading the text identifies every shape anew from its squares.
-    assert GAME.notation.parse_state(GAME.notation.format_state(final)) == final
-
-
-def test_fast_random_games_can_be_cut_off_or_already_over():
-    assert GAME.advice.playouts(GAME.rules.new(), 3, random.Random(1), most_plies=5).unfinished == 3
-    assert GAME.advice.playouts(GAME.rules.new(), 3, random.Random(1), most_plies=5).plies == 15
-    over = GAME.notation.parse_state("over p1=-:0:out p2=-:0:resigned")
-    assert dict(GAME.advice.playouts(over, 2, random.Random(1)).wins) == {"p1": 2}
-    lying = DICE.rolled(GAME.rules.new(), Roll(("1", "2", "3", "4")))
-    assert GAME.advice.playouts(lying, 2, random.Random(1)).games == 2
-
-
-def test_random_turns_are_drawn_with_equal_probability():
-    state = DICE.rolled(GAME.rules.new({"players": 2, "sheet": "5x5/1/-/1,2/I3/V3/I4/L4/O4"}), Roll(("1", "2")))
-    turns = list(GAME.rules.legal_turns(state))
-    finder, rng = PlacementFinder(state.options.sheet), random.Random(5)
-    counts: Counter[tuple[tuple[int, ...], int]] = Counter()
-    times = cases(200, 50)
-    for _ in range(times * len(turns)):
-        _, after = play_random_game(state, finder, rng, 1)
-        key = (after.sheets[0].colours, after.sheets[0].strikes)
-        counts[key] += 1
-    expected: Counter[tuple[tuple[int, ...], int]] = Counter()
-    for turn in turns:
-        after = GAME.rules.apply(state, turn)
-        key = (after.sheets[0].colours, after.sheets[0].strikes)
-        expected[key] += times
-    assert set(counts) == set(expected)
-    surprise = sum((counts[key] - count) ** 2 / count for key, count in expected.items())
-    # Chi squared has a mean of its degrees of freedom and a spread of the root of twice that.
-    assert surprise < len(expected) + 4 * (2 * len(expected)) ** 0.5

@@ -1,4 +1,4 @@
-"""The fast core against the plain rules and the slow oracle, and random games by it."""
+"""The fast core against the plain rules and the slow oracle."""
 
 import random
 from collections import Counter
@@ -6,13 +6,10 @@ from collections import Counter
 import pytest
 
 from engine.games.deblockle import fast_rules
-from engine.games.deblockle.advice.playouts import turn_sampler_of
 from engine.games.deblockle.rules import count_results
 from engine.games.deblockle.state import DeblockleState
 from engine.registry import load
-from engine.support.chance import play_random_games
-from engine.values import Announcement, Tally
-from tests.effort import cases, some
+from tests.effort import cases
 from tests.engine.games.deblockle import oracle
 from tests.present import present
 
@@ -101,73 +98,13 @@ def test_hidden_faces_are_sampled_and_every_possibility_is_drawn():
     assert count_results(state) == len(GAME.rules.legal_turns(state))
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_exactly_the_legal_turns_are_drawn(seed):
-    """Random positions, some of them blocked, under all options."""
-    rng = random.Random(200 + seed)
-    for _ in range(cases(12)):
-        state = GAME.notation.parse_state(oracle.text(oracle.random_position(rng)))
-        core, position = core_of(state)
-        moves = core.moves(position)
-        drawn = {turn_sampler_of(core).draw(position, rng) for _ in range(14 * len(moves) + 1)}
-        assert drawn == ({*moves} if moves else {None})
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "gold c3:G.cross/north=star e5:G.x/north=hoops b3:T.hoops/north=cross c5:T.stop/north=cross removed=1,0",
-        "gold c3:G.slider/north=star e5:G.x/north=hoops d5:T.hoops/north=cross removed=1,0",
-        "teal a1:G.x/north=star d3:T.cross/north=star b2:T.cross/north=star removed=0,1 side_by_side=false",
-    ],
-)
-def test_turns_are_drawn_with_equal_probability(text):
-    state = GAME.notation.parse_state(text)
-    core, position = core_of(state)
-    rng = random.Random(2)
-    turns = core.count(position)
-    sampler = turn_sampler_of(core)
-    drawn = Counter(sampler.draw(position, rng) for _ in range(turns * 200))
-    assert set(drawn) == set(core.moves(position))
-    # Pearson's statistic has a mean of turns - 1 and a spread of its root of twice that.
-    statistic = sum((count - 200) ** 2 / 200 for count in drawn.values())
-    assert statistic < turns - 1 + 4 * (2 * (turns - 1)) ** 0.5
-
-
-def test_there_is_no_turn_to_draw_after_the_end():
+def test_there_is_no_turn_after_the_end():
     state = GAME.notation.parse_state(
         "over a1:G.stop/north=cross b1:T.x/north=star a2:T.x/north=star side_by_side=false"
     )
     core, position = core_of(state)
     assert (core.count(position), core.moves(position), position[0]) == (0, [], fast_rules.OVER)
-    assert turn_sampler_of(core).draw(position, random.Random(0)) is None
-    assert turn_sampler_of(core).draw((0, *position[1:]), random.Random(0)) is None
     assert perft(core, (0, position[1], ()), 2) == 0
-
-
-@pytest.mark.parametrize("options", some([{}, {"side_by_side": False}, {"hop_forfeited_when_stuck": True}], 1))
-def test_fast_random_games_end_as_games_through_the_interface_do(options):
-    state = GAME.rules.new({"blocks_gold": 1, "blocks_teal": 1, **options})
-    quick = GAME.advice.playouts(state, 200, random.Random(1))
-    plain = play_random_games(GAME.rules, state, cases(8, 3), random.Random(1))
-    assert quick.unfinished == plain.unfinished == 0
-    assert sum(quick.wins.values()) + quick.draws == quick.games == 200
-    assert quick.plies / 200 == pytest.approx(plain.plies / plain.games, rel=0.8)
-    assert all(quick.wins[player] > 40 for player in GAME.players)
-
-
-def test_random_games_can_be_cut_off_and_can_have_hidden_faces():
-    hidden = GAME.table.set_up(GAME.table.appearance(GAME.rules.new()))
-    assert GAME.advice.playouts(hidden, 3, random.Random(1), most_plies=7) == Tally(3, 21, {}, 0, 3)
-    assert GAME.advice.playouts(hidden, 3, random.Random(1)) == GAME.advice.playouts(hidden, 3, random.Random(1))
-
-
-def test_games_already_over_are_counted_with_their_outcome():
-    start = GAME.rules.new()
-    resigned = GAME.rules.announce(start, Announcement("resign", "gold"))
-    assert GAME.advice.playouts(resigned, 2, random.Random(1)) == Tally(2, 0, {"teal": 2}, 0, 0)
-    drawn = GAME.rules.announce(start, Announcement("draw"))
-    assert GAME.advice.playouts(drawn, 2, random.Random(1)) == Tally(2, 0, {}, 2, 0)
 
 
 @pytest.mark.long
@@ -181,7 +118,7 @@ def test_ten_thousand_games_at_random_break_no_invariant():
         state = games[number % 2]
         core, position = core_of(state)
         while position[0] != fast_rules.OVER and position[1] and position[2]:
-            move = present(turn_sampler_of(core).draw(position, rng))
+            move = rng.choice(core.moves(position))
             following = core.play(position, move)
             before, after = fast_rules.codes_of(move)
             mover, *blocks = position

@@ -1,8 +1,12 @@
 """Number Drop's letters and strikes, the end of a game, and resignation."""
 
+from collections import Counter
+from random import Random
+
 import pytest
 
 from engine.errors import AmbiguousError, IllegalTurnError
+from engine.games.number_drop.drops import any_digits
 from engine.games.number_drop.state import Combination, Drop
 from engine.values import Announcement, Certainty, Outcome, Roll
 from tests.engine.games.number_drop.strategies import DICE, GAME, LETTERED, TILES, after, state_of
@@ -187,3 +191,11 @@ def test_a_star_die_stands_for_a_digit_and_no_other_mark(mark: str) -> None:
     assert GAME.rules.certainty(state, odd) is Certainty.IMPOSSIBLE
     with pytest.raises(IllegalTurnError):
         GAME.rules.apply(state, odd)
+
+
+def test_every_arrangement_of_digits_is_drawn_equally_often():
+    rng = Random(1)
+    for faces, count in ((("1", "3", "4", "4", "T"), 12), (("3", "3", "3", "*", "T"), 37)):
+        drawn = Counter(any_digits(faces, rng) for _ in range(200 * count))
+        assert len(drawn) == count
+        assert all(120 < times < 280 for times in drawn.values())

@@ -1,15 +1,8 @@
-"""Fast random games.
+"""A second implementation of Blockade's moves: a board changed in place, which plays random turns.
 
-A roll allows far too many ends to draw one uniformly without listing them, so a random turn is built move by move. If
-the dice may be added up, one of the three ways to share the points is drawn uniformly first. Then each step draws
-uniformly among ending the turn and all moves of the player's pieces that the points allow, from one square where they
-may rest to another. Every such turn is legal under any options. Ends with more ways to reach them come up more often,
-and ends that need a piece to wait where it can't rest never do.
-
-A pass, which ``draw_after_passes`` counts, is here a turn in which no move is drawn. By the rules it is any turn that
-leaves every stack as it was.
-
-Sets of squares are integers as in ``engine.support.grid``.
+A random turn is built move by move: each step draws among ending the turn and all moves of the player's pieces that the
+points allow, from one square where they may rest to another. Sets of squares are integers as in
+``engine.support.grid``.
 """
 
 from __future__ import annotations
@@ -39,9 +32,8 @@ from engine.games.blockade.board import (
     supply,
     towers_of,
 )
-from engine.games.blockade.state import BlockadeState, Dice, outcome_of, rolled_state
-from engine.support.chance import Ending, tally
-from engine.values import Player, Tally
+from engine.games.blockade.state import BlockadeState, Dice
+from engine.values import Player
 
 
 @lru_cache(maxsize=1 << 16)
@@ -190,35 +182,3 @@ class MutableBoard:
                     if self.move(start, end.bit_length() - 1):
                         return True, True
                     break
-
-
-def play_random_games(state: BlockadeState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
-    """Play random games to their end; the players roll for who starts if that is open."""
-    ended = outcome_of(state)
-    if ended is not None:
-        return tally([Ending.by(ended, 0)] * count)
-    return tally(_play_game(state, rng, most_plies) for _ in range(count))
-
-
-def _play_game(state: BlockadeState, rng: Random, most_plies: int) -> Ending:
-    starting = state
-    while starting.opening is not None:
-        starting = rolled_state(starting, _two_dice(rng))
-    player = starting.to_move
-    assert player is not None
-    table = MutableBoard(state)
-    passes, most_passes = state.passes, state.options.draw_after_passes
-    for played in range(1, most_plies + 1):
-        dice = starting.roll if starting.roll is not None and played == 1 else _two_dice(rng)
-        moved, won = table.random_turn(player, dice, rng)
-        passes = 0 if moved else passes + 1
-        if won:
-            return Ending(played, player)
-        if 0 < most_passes <= passes:
-            return Ending(played, None)
-        player = other(player)
-    return Ending(most_plies, None, is_over=False)
-
-
-def _two_dice(rng: Random) -> Dice:
-    return int(rng.random() * 6) + 1, int(rng.random() * 6) + 1
