@@ -1,12 +1,12 @@
-"""How fast each game's rules are, compared with python-chess in the same run and thread.
+"""How fast each game's rules are: what a person waits for, and turns counted.
 
-Run: python benchmarks/engine.py [--seed 1] [--repetitions 5] [--seconds 1.0] [--game deblockle] [--quick]
+Run: python benchmarks/engine.py [--seed 1] [--repetitions 5] [--game deblockle] [--quick]
 
-Random games: plies a second, more than python-chess's in each two-player game. Diaballik: all results of the first
-turn, in at most a fortieth of the time of python-chess's perft 3. Perft counts, and how their time grows. Turns that
-fit a picture, and the judge's verdict on it, in each game's worst position: within two frames. Compared programs
-alternate, and the median of the repetitions counts. All times are processor times. Exit code 1 when a target is missed,
-2 when python-chess is missing.
+In positions of quick hints' games: the list of legal turns and the judge's verdict on an illegal table, within two
+frames, and gentle and fair hints. Diaballik: all results of the first turn, in at most a fortieth of the time of
+python-chess's perft 3 in the same run and thread. Perft counts, and how their time grows. Turns that fit a picture, and
+the judge's verdict on it, in each game's worst position: within two frames. All times are processor times. Exit code 1
+when a target is missed, 2 when python-chess is missing.
 """
 
 from __future__ import annotations
@@ -22,36 +22,30 @@ enter_environment(__name__)
 import gc
 import os
 import platform
-from collections.abc import Mapping
 from functools import partial
 from random import Random
 from statistics import median
 from types import ModuleType
-from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import Progress
 
 from benchmarks.parts.command_line import console_for, counting_bar
 from benchmarks.parts.engine_speed import (
     CHESS_PERFT,
     FIRST_RESULTS,
     DepthCount,
-    RandomGames,
-    Rate,
     chess_perft,
-    chess_rate,
     counts_to_depth,
     diaballik_results,
     load_chess,
     middlegame_positions,
     print_counts,
     print_first_turn,
-    print_random_games,
     time_of,
 )
 from benchmarks.parts.turns_showing import findings, print_findings
+from benchmarks.parts.waits import print_waits, waits_in
 from engine.registry import games as known_games
 from engine.registry import load
 
@@ -62,10 +56,9 @@ _PLAIN_WIDTH = 130
 @click.command(help=__doc__)
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed of turns, dice and positions.")
 @click.option("--repetitions", default=5, show_default=True, type=click.IntRange(1), help="Runs of each measurement.")
-@click.option("--seconds", default=1.0, show_default=True, type=click.FloatRange(0.01, 60), help="Time of each run.")
 @click.option("--game", "only", multiple=True, type=click.Choice(known_games()), help="Only this game; repeatable.")
 @click.option("--quick", is_flag=True, help="Short measurements, only to check that it runs.")
-def main(seed: int, repetitions: int, seconds: float, only: tuple[str, ...], quick: bool) -> None:
+def main(seed: int, repetitions: int, only: tuple[str, ...], quick: bool) -> None:
     """Measure and report."""
     chess = load_chess()
     if chess is None:
@@ -75,9 +68,9 @@ def main(seed: int, repetitions: int, seconds: float, only: tuple[str, ...], qui
             err=True,
         )
         sys.exit(2)
-    count_seconds = 3.0
+    positions, count_seconds = 40, 3.0
     if quick:
-        repetitions, seconds, count_seconds = 3, 0.05, 0.2
+        repetitions, positions, count_seconds = 3, 4, 0.2
     console = console_for(_PLAIN_WIDTH)
     console.print(
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
@@ -89,9 +82,13 @@ def main(seed: int, repetitions: int, seconds: float, only: tuple[str, ...], qui
     gc.freeze()
     met = True
     with counting_bar(console) as progress:
-        task = progress.add_task("", total=len(starts) * (repetitions + 2) + repetitions)
-        rates, chess_rates = _random_games(chess, starts, repetitions, seconds, seed, progress)
-        met &= print_random_games(rates, chess_rates, console)
+        task = progress.add_task("", total=2 * len(starts))
+        waits = []
+        for name in starts:
+            progress.update(task, description=f"waiting for {name}")
+            waits.append(waits_in(name, positions, seed))
+            progress.advance(task)
+        met &= print_waits(waits, console)
         if "diaballik" in starts:
             progress.update(task, description="Diaballik's turns")
             met &= _first_turn(chess, repetitions, seed, console)
@@ -104,31 +101,6 @@ def main(seed: int, repetitions: int, seconds: float, only: tuple[str, ...], qui
         met &= print_findings(findings(repetitions, Random(seed), only), console)
     console.print("Every target is met." if met else "A target is NOT met.")
     sys.exit(0 if met else 1)
-
-
-def _random_games(
-    chess: ModuleType, starts: Mapping[str, Any], repetitions: int, seconds: float, seed: int, progress: Progress
-) -> tuple[list[Rate], Rate]:
-    """Measure python-chess and every game alternately; give the games' rates and python-chess's."""
-    task = progress.task_ids[0]
-    rng = Random(seed)
-    runs: dict[str, RandomGames] = {}
-    for name, start in starts.items():
-        progress.update(task, description=f"trying {name}", advance=1)
-        runs[name] = RandomGames(load(name), start, seconds, rng)
-    chess_rates: list[float] = []
-    found: dict[str, list[float]] = {name: [] for name in starts}
-    for _ in range(repetitions):
-        progress.update(task, description="random games of python-chess", advance=1)
-        chess_rates.append(chess_rate(chess, seconds, rng))
-        for name, run in runs.items():
-            progress.update(task, description=f"random games of {name}", advance=1)
-            found[name].append(run.rate())
-    rates = [
-        Rate(name, tuple(found[name]), median(run.plain_rate() for _ in range(3)), run.plies / run.played)
-        for name, run in runs.items()
-    ]
-    return rates, Rate("python-chess", tuple(chess_rates))
 
 
 def _first_turn(chess: ModuleType, repetitions: int, seed: int, console: Console) -> bool:

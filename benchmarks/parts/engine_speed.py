@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,39 +18,16 @@ from benchmarks.parts.command_line import figures
 from engine.api import Game
 from engine.games.diaballik.turns import begin_turn, packed_results
 from engine.perft import perft, start_of_count
-from engine.support.chance import play_random_games
 
-TWO_PLAYER = ("blockade", "deblockle", "diaballik")
-"""The games whose random games must be faster than python-chess's."""
 COUNTED_FROM: dict[str, tuple[str | None, str | None]] = {
     "blockade": ("4,1", None),
     "blokus-dice": ("1,2,3,4", "red"),
     "number-drop": ("1,3,4,5,T", None),
 }
 """The roll and the colour in hand from which perft counts start, where a game needs them."""
-CHESS_MOST_PLIES = 400
 CHESS_DEPTH = 3
 CHESS_PERFT = 8902
 FIRST_RESULTS = 290
-
-
-@dataclass(frozen=True)
-class Rate:
-    """Random games: plies a second in each repetition, and (``plain``) through the rules' interface only."""
-
-    name: str
-    plies_a_second: tuple[float, ...]
-    plain_plies_a_second: float | None = None
-    plies_a_game: float = 0.0
-
-    @property
-    def median(self) -> float:
-        """The median of the repetitions."""
-        return median(self.plies_a_second)
-
-    def ratio(self, other: Rate) -> float:
-        """The median ratio of this speed to the other, repetition by repetition."""
-        return median(mine / theirs for mine, theirs in zip(self.plies_a_second, other.plies_a_second, strict=True))
 
 
 @dataclass(frozen=True)
@@ -76,67 +52,6 @@ def timed(call: Callable[[], Any]) -> tuple[Any, float]:
     begin_s = time.process_time()
     result = call()
     return result, time.process_time() - begin_s
-
-
-def chess_rate(chess: ModuleType, seconds: float, rng: Random) -> float:
-    """Plies a second of random chess games, in minimal code without checks for draws."""
-    plies = 0
-    begin_s = time.process_time()
-    while time.process_time() - begin_s < seconds:
-        board = chess.Board()
-        for _ in range(CHESS_MOST_PLIES):
-            moves = list(board.legal_moves)
-            if not moves:
-                break
-            board.push(rng.choice(moves))
-            plies += 1
-    return plies / (time.process_time() - begin_s)
-
-
-class RandomGames:
-    """Random games of one game, in batches that take about ``seconds``."""
-
-    def __init__(self, game: Game[Any, Any], start: Any, seconds: float, rng: Random) -> None:
-        self._game = game
-        self._start = start
-        self._rng = rng
-        self.games = 1
-        self.plies = 0
-        self.played = 0
-        self.rate()
-        # Some games play a whole batch at once, so the batch grows until it takes long enough.
-        while True:
-            taken_s = timed(self.rate)[1]
-            if taken_s > 0.6 * seconds or self.games >= 1 << 16:
-                break
-            self.games = math.ceil(self.games * min(8.0, max(1.5, seconds / taken_s)))
-        self.plies = self.played = 0
-
-    def rate(self) -> float:
-        """Plies a second, over a batch of games."""
-        tally, taken_s = timed(partial(self._game.advice.playouts, self._start, self.games, self._rng))
-        self.plies += tally.plies
-        self.played += tally.games
-        return float(tally.plies / taken_s)
-
-    def plain_rate(self, least_s: float = 0.3) -> float:
-        """Plies a second through the rules' interface, over the part of a game that takes ``least_s``."""
-        most_plies = 1
-        while True:
-            tally, taken_s = timed(
-                partial(
-                    play_random_games,
-                    self._game.rules,
-                    self._start,
-                    1,
-                    self._rng,
-                    dice=self._game.dice,
-                    most_plies=most_plies,
-                )
-            )
-            if taken_s >= least_s or tally.plies < most_plies:
-                return float(tally.plies / taken_s)
-            most_plies *= 2
 
 
 def chess_perft(chess: ModuleType) -> int:
@@ -207,32 +122,6 @@ def counts_to_depth(game: Game[Any, Any], state: Any, most_s: float) -> Sequence
 
 FIRST_TURN_SHARE = 1 / 40
 """Most time of Diaballik's first turn, as a share of python-chess's perft 3."""
-
-
-def print_random_games(rates: Sequence[Rate], chess: Rate, console: Console) -> bool:
-    """Print plies a second beside python-chess's; say whether every two-player game is faster."""
-    columns = ("plies a second", "times python-chess", "least", "without the fast core", "plies a game", "target", "")
-    table = figures("Random games", "game", *columns)
-    table.add_row("python-chess", f"{chess.median:,.0f}", "1", "", "", "", "", "")
-    met = True
-    for rate in rates:
-        ratio = rate.ratio(chess)
-        least = min(mine / theirs for mine, theirs in zip(rate.plies_a_second, chess.plies_a_second, strict=True))
-        held = rate.name in TWO_PLAYER
-        ahead = ratio > 1
-        met = met and (ahead or not held)
-        table.add_row(
-            rate.name,
-            f"{rate.median:,.0f}",
-            f"{ratio:.2f}",
-            f"{least:.2f}",
-            f"{rate.plain_plies_a_second:,.0f}",
-            f"{rate.plies_a_game:,.0f}",
-            "over 1" if held else "",
-            ("met" if ahead else "NOT MET") if held else "",
-        )
-    console.print(table)
-    return met
 
 
 def print_first_turn(

@@ -94,7 +94,7 @@ def _finding(game: Game[Any, Any], why: str, text: str, sightings: int, rng: Ran
         exactly.append(_taken_s(game, state, could_be))
         hand = set(rng.sample(list(could_be), 6))
         hidden.append(_taken_s(game, state, {place: looks for place, looks in could_be.items() if place not in hand}))
-        verdicts += [_verdict_s(game, state, reading) for reading in _readings(game, state, after, rng)]
+        verdicts += [verdict_s(game, state, reading) for reading in _readings(game, state, after, rng)]
     first_s = timed(lambda: next(turns_showing(game, state, {})))[1]
     return Finding(game.name, why, count, max(exactly), max(hidden), first_s, max(verdicts))
 
@@ -104,7 +104,8 @@ def _taken_s(game: Game[Any, Any], state: Any, could_be: CouldBe) -> float:
     return timed(lambda: sum(1 for _ in islice(turns_showing(game, state, could_be), most)))[1]
 
 
-def _verdict_s(game: Game[Any, Any], state: Any, reading: Reading) -> float:
+def verdict_s(game: Game[Any, Any], state: Any, reading: Reading) -> float:
+    """The processor time of the judge's verdict on a reading, in seconds."""
     context: JudgeContext[Any, Any] = JudgeContext.of(game)
     return timed(lambda: judge(context, Belief.of([state]), [reading], Trigger.DECLARED))[1]
 
@@ -117,14 +118,18 @@ def _readings(game: Game[Any, Any], state: Any, after: Any, rng: Random) -> list
     hidden = uniform_reading(game.looks, HindranceKind.OBJECT)
     places = rng.sample(list(table), 3)
     unclear = {game.table.appearance(state)[places[0]]: 0.4, rng.choice(game.looks): 0.1}
-    faulty = {**table, **{place: rng.choice(game.looks) for place in places[:2]}}
     return [
         _reading(game, table, {}),
         _reading(game, table, dict.fromkeys(places, hidden)),
         _reading(game, table, dict.fromkeys(list(table)[: len(table) // 3], hidden)),
         _reading(game, table, {places[0]: PlaceReading(_likely(game, table[places[0]], unclear))}),
-        _reading(game, faulty, {}),
+        faulty_reading(game, table, rng),
     ]
+
+
+def faulty_reading(game: Game[Any, Any], table: Appearance, rng: Random) -> Reading:
+    """A certain reading of a table with two places changed at random."""
+    return _reading(game, {**table, **{place: rng.choice(game.looks) for place in rng.sample(list(table), 2)}}, {})
 
 
 def _reading(game: Game[Any, Any], table: Appearance, instead: Mapping[str, PlaceReading]) -> Reading:

@@ -12,18 +12,14 @@ from benchmarks import engine
 from benchmarks.parts import engine_speed, turns_showing
 from benchmarks.parts.engine_speed import (
     DepthCount,
-    RandomGames,
-    Rate,
     counts_to_depth,
     diaballik_results,
     middlegame_positions,
     print_counts,
     print_first_turn,
-    print_random_games,
 )
+from benchmarks.parts.waits import Waits, print_waits, waits_in
 from engine.registry import games, load
-
-CHESS = Rate("python-chess", (20_000.0, 10_000.0, 30_000.0))
 
 
 class Board:
@@ -61,18 +57,20 @@ def console():
 
 
 @pytest.mark.parametrize(
-    ("name", "rates", "met"),
-    [
-        ("deblockle", (21_000.0, 11_000.0, 31_000.0), True),
-        ("deblockle", (21_000.0, 9_000.0, 29_000.0), False),
-        ("blockade", (10.0, 10.0, 10.0), False),
-        ("number-drop", (10.0, 10.0, 10.0), True),
-    ],
+    ("turns_s", "verdict_s", "met"),
+    [((0.01, 0.1), (0.1,), True), ((0.01, 0.14), (0.1,), False), ((), (0.1, 0.14), False), ((), (0.1,), True)],
 )
-def test_two_player_games_must_be_faster_in_the_median_repetition(name, rates, met):
+def test_turns_and_verdicts_must_come_within_two_frames(turns_s, verdict_s, met):
     out = console()
-    assert print_random_games([Rate(name, rates, 5.0, 7.0)], CHESS, out) is met
+    assert print_waits([Waits("toy", turns_s, (3.0, 5.0), (9.0,), verdict_s)], out) is met
     assert ("NOT MET" in out.file.getvalue()) is not met
+    assert "4000.0, 5000.0 ms" in out.file.getvalue()
+
+
+def test_what_a_person_waits_for_is_measured_in_each_position():
+    waits = waits_in("deblockle", 2, 1)
+    assert [len(each) for each in (waits.turns_s, waits.gentle_s, waits.fair_s, waits.verdict_s)] == [2] * 4
+    assert min(*waits.turns_s, *waits.gentle_s, *waits.fair_s, *waits.verdict_s) > 0
 
 
 @pytest.mark.parametrize(("first_s", "met"), [(1 / 4001, True), (1 / 3999, False)])
@@ -103,13 +101,6 @@ def test_counts_grow_until_the_next_would_take_too_long(monkeypatch, name, most_
     assert [each.count for each in counts_to_depth(load(name), load(name).rules.new(), most_s)] == counts
 
 
-def test_the_batch_of_random_games_grows_until_it_takes_long_enough():
-    random_games = RandomGames(load("deblockle"), load("deblockle").rules.new(), 0.01, random.Random(1))
-    assert random_games.rate() > 0
-    assert random_games.played == random_games.games
-    assert random_games.plain_rate(least_s=0.001) > 0
-
-
 def test_every_game_has_a_timed_worst_position():
     assert {name for name, _, _ in turns_showing.WORST} == set(games())
     assert all(load(name).notation.parse_state(text).to_move for name, _, text in turns_showing.WORST)
@@ -134,10 +125,9 @@ def test_middlegame_positions_are_unfinished():
     assert all(len(set(diaballik_results(state))) == len(diaballik_results(state)) > 0 for state in found)
 
 
-def test_chess_is_played_and_counted():
+def test_chess_is_counted():
     chess: Any = Chess
     assert engine_speed.chess_perft(chess) == 8
-    assert engine_speed.chess_rate(chess, 0.001, random.Random(1)) > 0
 
 
 def test_without_python_chess_it_says_so(monkeypatch):
