@@ -21,7 +21,8 @@ MOST_OFF = 0.05
 """The most that the chances in a tenth may differ from the results, on average."""
 LEAST_TOLD = 100
 """The fewest chances in a tenth that are compared with the results."""
-_STEPS_OF_FIT = 30
+_STEPS_OF_FIT = 50
+_MOST_STEP = 0.3
 
 
 @dataclass(frozen=True)
@@ -168,8 +169,11 @@ def fit_logits(told: Sequence[Told]) -> tuple[float, float]:
         size = by_slope * by_offset - by_both * by_both
         if size <= 0:
             break
-        slope += (by_offset * down - by_both * across) / size
-        offset += (by_slope * across - by_both * down) / size
+        steps = (by_offset * down - by_both * across) / size, (by_slope * across - by_both * down) / size
+        # Without a limit, Newton's method overshoots where most chances are near 0 or 1.
+        shorter = min(1.0, _MOST_STEP / max(map(abs, (*steps, _MOST_STEP))))
+        slope += shorter * steps[0]
+        offset += shorter * steps[1]
     return slope, offset
 
 

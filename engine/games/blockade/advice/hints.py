@@ -67,6 +67,9 @@ _ROLLS_AHEAD = 6
 """Three turns for each player; further ahead, the rough play tells less than the race evaluation."""
 
 _LEAST_CHANCE = 0.01
+_SLOPE, _OFFSET = 0.6, 0.35
+"""What turns the logit of a chance in the race into that of winning the game, which is less sure and less of a burden
+for the player who has just moved. Fitted by ``benchmarks/hints.py --chances``."""
 
 
 def hint(
@@ -247,8 +250,7 @@ class _HintSearch:
             return play_on(candidate.mine, candidate.theirs, candidate.towers, rolls)
 
         best = race(candidates, _draw_rolls, value, self.deadline, self.rng).best
-        chance = min(1 - _LEAST_CHANCE, max(_LEAST_CHANCE, best.mean))
-        self._report(self._hint(chance, best.candidate.pair, best.candidate.turn))
+        self._report(self._hint(best.mean, best.candidate.pair, best.candidate.turn))
 
     def _candidates(self) -> list[_Candidate]:
         """Return the best turns by the race, a few for each set of squares built on; none if a turn wins."""
@@ -358,7 +360,7 @@ class _HintSearch:
         steps = (pair[0].steps, pair[1].steps)
         theirs = self.opponent.their_steps(pair[0].built | pair[1].built, 0)
         chance = chance_of_race((min(steps), max(steps)), theirs) if self.strength is Strength.GENTLE else value
-        return Hint(turn, self._reason(pair), chance, "win", _SURE)
+        return Hint(turn, self._reason(pair), chance_of_winning(chance), "win", _SURE)
 
     def _reason(self, pair: tuple[_End, _End]) -> str:
         colours = [COLOURS[colour] for colour in OWNED[self.player]]
@@ -388,6 +390,13 @@ class _HintSearch:
             return "holds out: neither of your colours can get to five towers"
         steps = "one step" if left == 1 else f"{left} steps"
         return f"{'brings' if gaining else 'keeps'} {colours[nearest]} within {steps} of five towers"
+
+
+def chance_of_winning(race: float) -> float:
+    """Return the chance of winning the game by that of winning the race, from 0 to 1."""
+    within = min(1 - _LEAST_CHANCE, max(_LEAST_CHANCE, race))
+    logit = math.log(within / (1 - within))
+    return 0.5 + 0.5 * math.tanh((_SLOPE * logit + _OFFSET) / 2)
 
 
 def _towers(number: int, colour: str) -> str:

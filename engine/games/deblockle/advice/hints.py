@@ -33,7 +33,7 @@ _Roll = tuple[str, tuple[str, ...]]
 """A block's start square, and the squares it may roll to."""
 
 _DEPTH = {Strength.GENTLE: 1, Strength.FAIR: 2, Strength.STRONG: MOST_PLIES}
-_TURNS_FOR_LIKELY = {Strength.GENTLE: 4.7, Strength.FAIR: 4.7, Strength.STRONG: 3.3}
+_TURNS_FOR_LIKELY = {Strength.GENTLE: 4.2, Strength.FAIR: 4.2, Strength.STRONG: 3.2}
 """The lead in the race, in turns, that wins in 73 of 100 games between two players of this strength.
 
 Fitted by ``benchmarks/hints.py --chances``: the lead until then, divided by its slope.

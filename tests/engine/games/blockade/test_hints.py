@@ -8,6 +8,7 @@ import pytest
 from engine.api import Hint
 from engine.errors import IllegalTurnError
 from engine.games.blockade.advice.evaluation import chance_of_race, opponent_of, progress_of
+from engine.games.blockade.advice.hints import chance_of_winning
 from engine.games.blockade.board import COLOURS, YELLOW, owner_of
 from engine.games.blockade.state import BlockadeTurn, state_after
 from engine.values import Roll, Strength
@@ -142,6 +143,13 @@ def test_the_steps_left_decide_the_race():
     assert chance_of_race((20, 30), (5, 30)) < 0.2
     assert chance_of_race((99, 99), (99, 99)) == 0.5
     assert chance_of_race((1, 99), (1, 99)) == 0
+
+
+def test_the_chance_of_winning_grows_with_that_in_the_race():
+    told = [chance_of_winning(race / 100) for race in range(101)]
+    assert told == sorted(told)
+    assert 0 < told[0] < 0.2
+    assert 0.8 < told[-1] < 1
 
 
 @pytest.mark.parametrize("seat", some(["cool", "warm"], 1))

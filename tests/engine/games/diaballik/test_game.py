@@ -1,6 +1,5 @@
 """Diaballik's rules: starts, winning, skipping, anti-play, repetition, corrections and unfinished turns."""
 
-
 import pytest
 from hypothesis import given, settings
 
