@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from common.whole_files import read_text
+
 
 def parse_json(text: str | bytes | bytearray) -> Any:
     """Parse JSON; raises ValueError for invalid JSON, also if it is nested too deeply for the parser."""
@@ -22,7 +24,7 @@ def read_json(path: Path, what: str, error: Callable[[str], Exception], *, plura
     If the file can't be read or isn't valid JSON, raises the exception that ``error`` makes from the message.
     """
     try:
-        return parse_json(path.read_text(encoding="utf-8"))
+        return parse_json(read_text(path))
     except OSError as wrong:
         raise error(f"cannot read {what} {path}: {wrong.strerror}") from wrong
     except UnicodeDecodeError as wrong:

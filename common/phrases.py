@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import Self
 
@@ -40,6 +41,10 @@ class Phrase(str):
         return template % parts if parts else template
 
 
+_MOST_FAULTS = 20
+"""The most faults that are named at once."""
+
+
 def listed(names: Iterable[object], joint: str = "and") -> str:
     """Join names as in a sentence.
 
@@ -61,6 +66,16 @@ def shortened(names: Sequence[str], most: int = 6) -> str:
     if len(names) <= most:
         return ", ".join(names)
     return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
+
+
+def first_faults(faults: Iterable[str], joint: str = "; ") -> str:
+    """Join the faults of a file; of many, only the first ones, and that there are more.
+
+    >>> first_faults(["a is missing", "b is missing"])
+    'a is missing; b is missing'
+    """
+    *first, last = islice(chain(faults, [""]), _MOST_FAULTS + 1)
+    return joint.join([*first, "and more"] if last else first)
 
 
 def first_and_last(names: Sequence[str], most: int) -> str:

@@ -6,6 +6,7 @@ Control characters and those that turn the direction of writing are commands to 
 from __future__ import annotations
 
 import io
+import sys
 from typing import TextIO
 
 NOT_IN_A_LINE = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069"
@@ -15,16 +16,16 @@ ONE_LINE = rf"^[^{NOT_IN_A_LINE}]*$"
 
 _CONTROLS = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)
 _DIRECTIONS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
-# An undecodable byte becomes a surrogate, and would reach the terminal as that byte.
-_CONTROL_BYTES = range(0xDC80, 0xDCA0)
+# Undecodable bytes become surrogates, which reach the terminal as those bytes; other surrogates can't be written.
+_SURROGATES, _SHOWN_BYTES = range(0xD800, 0xE000), range(0xDCA0, 0xDD00)
 _UNSHOWN: dict[int, str | None] = {
-    **dict.fromkeys((*_CONTROLS, *_DIRECTIONS, *_CONTROL_BYTES)),
+    **dict.fromkeys((*_CONTROLS, *_DIRECTIONS, *(code for code in _SURROGATES if code not in _SHOWN_BYTES))),
     ord("\t"): " ",
     ord("\n"): "\n",
 }
 _NOT_KEPT: dict[int, str | None] = {
     **dict.fromkeys(_CONTROLS, " "),
-    **dict.fromkeys((*_DIRECTIONS, *range(0xD800, 0xE000))),
+    **dict.fromkeys((*_DIRECTIONS, *_SURROGATES)),
 }
 
 
@@ -95,3 +96,12 @@ class ShownStream(io.TextIOBase):
     def isatty(self) -> bool:
         """Whether the stream below is a terminal."""
         return self.rich_proxied_file.isatty()
+
+
+def guard_output() -> None:
+    """Let only what may be shown through this process's standard output and standard error."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # File names that are not valid text are printed as they are; signs that a terminal lacks, as question marks.
+        is_unicode = sys.stdout.encoding.lower().startswith("utf")
+        sys.stdout.reconfigure(errors="surrogateescape" if is_unicode else "replace")
+    sys.stdout, sys.stderr = ShownStream(sys.stdout), ShownStream(sys.stderr)  # type: ignore[assignment]

@@ -19,6 +19,8 @@ IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".
 
 MOST_PIXELS = 100_000_000
 """More than any camera has. A small file may claim far more, and the memory for it would be taken at once."""
+MOST_FILE_BYTES = 128 * 1024 * 1024
+"""More than a camera's picture takes, even a PNG of 48 million pixels. A larger file isn't read."""
 
 _BLACK_BELOW, _LIT_SHARE = 10, 0.01
 """Grey level, of 255, below which a pixel is black, and the share of other pixels below which a picture is black.
@@ -34,6 +36,9 @@ _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _JPEG_FILL = 0xFF
 """Any number of these may precede a marker."""
 _PNG_START, _PNG_END = b"\x89PNG\r\n\x1a\n", b"IEND"
+_STARTS = (_JPEG_START, _PNG_START, b"BM", b"RIFF", b"II*\0", b"MM\0*")
+_LONGEST_START = 8
+"""How many bytes tell an image's format."""
 _PNG_CHUNK_BYTES = 12
 """A chunk's length, kind and checksum."""
 _TIFF_SIDES = (256, 257)
@@ -205,10 +210,26 @@ def _check_size(size: tuple[int, int], name: str, most_pixels: int) -> None:
         raise FrameError(f"{name} has {size[0]} x {size[1]} pixels; {most_pixels / 1e6:g} million are the most")
 
 
+def read_image(path: Path) -> bytes:
+    """Read an image file's bytes, but only the first ones of a file that isn't an image.
+
+    Raises OSError when it cannot be read, and FrameError when it is larger than any camera's picture.
+    """
+    with path.open("rb") as file:
+        start = file.read(_LONGEST_START)
+        if not start.startswith(_STARTS):
+            return start
+        data = start + (file.read(MOST_FILE_BYTES) if path.stat().st_size <= MOST_FILE_BYTES else b"")
+    size_bytes = max(len(data), path.stat().st_size)
+    if size_bytes > MOST_FILE_BYTES:
+        raise FrameError(f"{path} has {size_bytes >> 20} MiB; {MOST_FILE_BYTES >> 20} MiB are the most of a picture")
+    return data
+
+
 def load_image(path: Path) -> Image:
     """Read an image file; raises CameraError when it cannot be opened, FrameError when it is not a complete image."""
     try:
-        data = path.read_bytes()
+        data = read_image(path)
     except OSError as error:
         raise CameraError(f"cannot read {path}: {error.strerror}") from error
     return decode_image(data, str(path))

@@ -8,8 +8,9 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from common.phrases import did_you_mean
+from common.phrases import did_you_mean, first_faults
 from common.toml_text import as_toml, parse_toml
+from common.whole_files import MOST_SETTINGS_BYTES, read_text
 from firmware_bridge.firmware.core.lights import FULL_CHANNEL_MA, IDLE_MA
 from firmware_bridge.firmware.core.pin_map import (
     COLOUR_ORDERS,
@@ -35,7 +36,7 @@ _PIN = re.compile(r"\s*(?:gp|gpio)?\s*(\d+)\s*", re.IGNORECASE)
 def read_pin_map(file: Path, *, button_roles: Collection[str]) -> PinMap:
     """Read and validate a pin map's file; raises PinMapError as ``parse_pin_map`` does, and when it cannot be read."""
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_text(file, most_bytes=MOST_SETTINGS_BYTES)
     except OSError as error:
         raise PinMapError(
             f"cannot read the pin map {file}: {error.strerror}; `./run hardware firmware pins --example` prints one"
@@ -59,7 +60,7 @@ def parse_pin_map(text: str, *, button_roles: Collection[str], source: str = "th
     faults: list[str] = []
     made = _read(values, button_roles, source, faults)
     if made is None or faults:
-        raise PinMapError("\n".join(f"{source}: {fault}" for fault in faults))
+        raise PinMapError(first_faults((f"{source}: {fault}" for fault in faults), "\n"))
     return made
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from common.durable import write_durably
-from common.phrases import did_you_mean, first_and_last
+from common.phrases import did_you_mean, first_and_last, first_faults
 from common.toml_text import as_toml_line, parse_toml
+from common.whole_files import MOST_SETTINGS_BYTES, read_text
 from hardware.errors import MapFileError, SettingError
 
 MAX_LIGHTS = 1500
@@ -116,7 +117,7 @@ def read_light_map(path: Path) -> LightMap:
     it is not valid TOML or has missing or unknown entries.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path, most_bytes=MOST_SETTINGS_BYTES)
     except UnicodeDecodeError as error:
         raise SettingError(f"{path} is not text ({error}); map the lights again") from error
     except OSError as error:
@@ -168,7 +169,7 @@ def light_map_from_toml(text: str) -> LightMap:
         raise SettingError(f"this is not valid TOML: {error}") from error
     problems = list(_file_problems(data))
     if problems:
-        raise SettingError("; ".join(problems))
+        raise SettingError(first_faults(problems))
     return LightMap(
         {place: _numbers(given) for place, given in data["places"].items()},
         _numbers(data.get("status", [])),

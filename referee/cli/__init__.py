@@ -16,7 +16,6 @@ def main() -> None:
 
 
 def _run() -> None:
-    import io
     import os
     import shlex
     import signal
@@ -24,7 +23,7 @@ def _run() -> None:
     from functools import partial
 
     from common.program import VARIABLE
-    from common.shown_text import ShownStream
+    from common.shown_text import guard_output
     from referee.cli.context import CommandContext
     from referee.cli.group import report_fault
     from referee.cli.machine.link import COMPLETE_VARIABLE
@@ -34,13 +33,9 @@ def _run() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # We report cameras and pictures that can't be opened ourselves, and say what to do.
     os.environ.setdefault("OPENCV_LOG_LEVEL", "FATAL")
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # File names that are not valid text are printed as they are; signs that a terminal lacks, as question marks.
-        is_unicode = sys.stdout.encoding.lower().startswith("utf")
-        sys.stdout.reconfigure(errors="surrogateescape" if is_unicode else "replace")
     if COMPLETE_VARIABLE not in os.environ:
         # The shell gets its completions, which are names of ours, as bytes.
-        sys.stdout, sys.stderr = ShownStream(sys.stdout), ShownStream(sys.stderr)  # type: ignore[assignment]
+        guard_output()
     context = CommandContext(program=shlex.quote(os.environ.get(VARIABLE) or "referee"))
     sys.excepthook = partial(report_fault, context)
     # `run` starts Python with Ctrl-C blocked; unblock it now.

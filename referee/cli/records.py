@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import click
 from common.durable import write_durably
 from common.moments import local_time
 from common.phrases import counted
+from common.whole_files import MOST_TEXT_BYTES
 from engine.support.chance import format_roll
 from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand
@@ -71,15 +73,19 @@ def _record_text(file: Path | None) -> str | None:
     if str(file) != "-" and not file.exists():
         hint = f"; for game {file} of the journal, give --game {file}" if str(file).isdecimal() else ""
         raise click.BadParameter(f"there is no file {str(file)!r}{hint}")
-    content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-    if content.startswith(SQLITE_BEGINS_WITH):
-        if str(file) == "-":
-            raise UnreadableError("standard input is a journal; name its file instead")
-        return None
+    where = "standard input" if str(file) == "-" else file
+    with nullcontext(sys.stdin.buffer) if str(file) == "-" else file.open("rb") as opened:
+        content = opened.read(len(SQLITE_BEGINS_WITH))
+        if content == SQLITE_BEGINS_WITH:
+            if str(file) == "-":
+                raise UnreadableError("standard input is a journal; name its file instead")
+            return None
+        content += opened.read(MOST_TEXT_BYTES)
+    if len(content) > MOST_TEXT_BYTES:
+        raise UnreadableError(f"{where} is neither a journal nor a game record (it is too large)")
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        where = "standard input" if str(file) == "-" else file
         raise UnreadableError(f"{where} is neither a journal nor a game record (it is not UTF-8 text)") from error
 
 

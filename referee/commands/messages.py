@@ -220,6 +220,7 @@ COMMAND_MESSAGES: TypeAdapter[AnyCommandMessage] = TypeAdapter(AnyCommandMessage
 
 
 _MOST_FAULTS = 3
+_NO_LINE = "string_pattern_mismatch"
 
 
 def describe_errors(error: ValidationError) -> str:
@@ -229,7 +230,8 @@ def describe_errors(error: ValidationError) -> str:
         # The first part is the command's name.
         where = ".".join(str(part) for part in fault["loc"][1:])
         got = "" if not where or fault["type"] == "missing" else f" is {reprlib.repr(fault['input'])}"
-        faults.append(f"{where or 'the command'}{got}: {fault['msg'][:1].lower()}{fault['msg'][1:]}")
+        why = "expected one line of printable characters" if fault["type"] == _NO_LINE else fault["msg"]
+        faults.append(f"{where or 'the command'}{got}: {why[:1].lower()}{why[1:]}")
     return "; ".join(faults)
 
 

@@ -162,7 +162,7 @@ class BrokerConnection:
             await self._send(client, await asyncio.to_thread(self._hall.take, batch))
         except HallStoreError as error:
             self._has_lost_messages = True
-            self._say(f"{error}.")
+            self._hall.database.tell_outage(error, self._say)
 
     async def _ask_again(self, client: aiomqtt.Client) -> None:
         assert self._wake is not None

@@ -105,6 +105,7 @@ class Database:
         self._connection: Any = None
         self._is_postgresql = where.startswith(POSTGRESQL)
         self._faults: tuple[type[Exception], ...] = (sqlite3.Error,)
+        self._is_outage_told = False
         with self.transaction() as work:
             for statement in SCHEMA:
                 work.run(statement)
@@ -138,6 +139,7 @@ class Database:
                 connection = self._opened()
                 with connection.transaction() if self._is_postgresql else _immediate_transaction(connection):
                     yield Transaction(connection, "%s" if self._is_postgresql else "?")
+                self._is_outage_told = False
             except self._faults as error:
                 # The next transaction opens a new connection.
                 self.close()
@@ -145,6 +147,13 @@ class Database:
                     f"the hall's store {self.name} failed ({' '.join(str(error).split())}); check that it is there, "
                     "that it may be written, and that its disk has room"
                 ) from error
+
+    def tell_outage(self, error: HallStoreError, say: Callable[[str], object]) -> None:
+        """Say why the store fails, once until it works again."""
+        with self._lock:
+            is_told, self._is_outage_told = self._is_outage_told, True
+        if not is_told:
+            say(f"{error}.")
 
     def close(self) -> None:
         """Close the connection."""
@@ -180,6 +189,11 @@ class Database:
             ) from error
         self._faults = (psycopg.Error,)
         return psycopg.connect(self._where, autocommit=True)
+
+
+def names_password(where: str) -> bool:
+    """Whether an address of PostgreSQL has a password in it."""
+    return where.startswith(POSTGRESQL) and _PASSWORD.search(where) is not None
 
 
 @contextmanager

@@ -95,7 +95,7 @@ class Hall:
         listed: Sequence[str] = (),
         most_table_bytes: int = MOST_TABLE_BYTES,
     ) -> None:
-        self._database = database
+        self.database = database
         self.rulings = rulings
         self.prefix = prefix
         self._responses = f"{prefix}/answers/{name}"
@@ -369,11 +369,11 @@ class Hall:
         ]
         if rows:
             insert = "INSERT INTO seat (id, state) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET state = excluded.state"
-            with self._database.transaction() as work:
+            with self.database.transaction() as work:
                 work.run_all(insert, rows)
 
     def _kept_states(self) -> dict[str, dict[str, object]]:
-        with self._database.transaction() as work:
+        with self.database.transaction() as work:
             rows = work.rows("SELECT id, state FROM seat")
         kept: dict[str, dict[str, object]] = {}
         for seat, content in rows:

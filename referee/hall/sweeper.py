@@ -38,7 +38,7 @@ class Sweeper:
                 while await asyncio.to_thread(self.step):
                     continue
             except HallStoreError as error:
-                self._say(f"{error}.")
+                self._hall.database.tell_outage(error, self._say)
             await asyncio.sleep(_LOOK_EVERY_S)
 
     def step(self) -> bool:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from common.json_files import parse_json
+from common.whole_files import read_text
 from engine import registry
 from engine.errors import EngineError
 from referee.errors import FoldError
@@ -120,7 +121,7 @@ class JournalFeed:
 
     def _kept_cursor(self) -> Cursor | None:
         try:
-            kept = parse_json(self._cursor_path.read_text(encoding="utf-8"))
+            kept = parse_json(read_text(self._cursor_path))
             return Cursor(str(kept["journal"]), int(kept["number"]), str(kept.get("wall_time", "")))
         except (OSError, ValueError, OverflowError, KeyError, TypeError):
             # Without a cursor, some events are only sent again.

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from common.whole_files import read_text
 from referee.commands.messages import Role
 from referee.errors import BrokerError
 from referee.mqtt.topics import DISCOVERY_PREFIX, PREFIX, Topics
@@ -116,7 +117,7 @@ def read_password(file: Path | None, environment: Mapping[str, str]) -> str | No
     if file is None:
         return environment.get(PASSWORD_VARIABLE)
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = read_text(file).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise BrokerError(f"the password of the broker can't be read from {file} ({reason})") from error

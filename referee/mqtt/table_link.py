@@ -11,6 +11,7 @@ from typing import Any
 
 import aiomqtt
 from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.subscribeoptions import SubscribeOptions
 from pydantic import ValidationError
 
 from common.backoff import Backoff
@@ -137,7 +138,8 @@ class TableLink:
         if self._options.discovery_prefix is not None:
             subscribed.append(status_topic(self._options))
         for topic in subscribed:
-            await client.subscribe(topic, qos=1)
+            # Without this option, the broker hides from a subscriber that a new message is to be retained.
+            await client.subscribe(topic, options=SubscribeOptions(qos=1, retainAsPublished=True))
         await self._introduce(client)
         self._note_connected()
         tasks = {

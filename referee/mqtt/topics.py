@@ -38,15 +38,17 @@ Readers must ignore unknown fields: a later version may add some.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from common.shown_text import ONE_LINE
 
 ONLINE, OFFLINE = "online", "offline"
 DISCOVERY_PREFIX = "homeassistant"
 PREFIX = "referee"
+_WEB_ADDRESS = re.compile(r"https?://[!-~]{1,2000}")
 LARGEST_NUMBER = 2**63 - 1
 """The largest number of an event: the largest integer that a database stores."""
 
@@ -142,6 +144,11 @@ class ShownClock(BaseModel):
     words: str
 
 
+def _web_address(address: str | None) -> str | None:
+    """Return an address that a link may lead to, ``None`` for one of another kind, such as a script."""
+    return address if address is not None and _WEB_ADDRESS.fullmatch(address) else None
+
+
 class TableState(Payload):
     """A table as it is believed to be, after the event ``event_number`` of the journal ``journal``.
 
@@ -149,7 +156,7 @@ class TableState(Payload):
     ``whose_turn`` has the names of those who may move, ``score_words`` are such as ``Ann 12, Ben 9``. ``needs_person``
     is true while a fault or a question waits for somebody. ``next`` says what is to be done. ``position`` is the strict
     text of the position, null before the set-up; ``draw_offer`` the side whose offer of a draw is open. ``page`` is the
-    address of the table's own page, if known.
+    address of the table's own page (http or https), if known.
     """
 
     table: str
@@ -174,7 +181,7 @@ class TableState(Payload):
     hint: str = ""
     trouble: str = ""
     draw_offer: str | None = None
-    page: str | None = None
+    page: Annotated[str | None, AfterValidator(_web_address)] = None
 
 
 class TableEvent(Payload):

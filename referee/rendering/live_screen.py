@@ -212,7 +212,10 @@ class LiveScreen:
         self._shown = ScreenContent(game, keys=keys)
         self._size = console.size
         self._code = ""
-        self._live = Live(Text(), console=console, screen=True, auto_refresh=False)
+        # rich would read colours from what it redirects, which may quote others.
+        self._live = Live(
+            Text(), console=console, screen=True, auto_refresh=False, redirect_stdout=False, redirect_stderr=False
+        )
 
     def __enter__(self) -> Self:
         self._live.start()

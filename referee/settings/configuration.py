@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from common.phrases import did_you_mean, listed
+from common.phrases import did_you_mean, first_faults, listed
 from common.toml_text import as_toml
 from engine import registry
 from engine.api import Game
@@ -102,7 +102,7 @@ def load(
     try:
         settings = _with_absolute_sheet(Settings.model_validate(values), bases, folder)
     except ValidationError as error:
-        raise ConfigError("\n".join(explain_faults(error, sources, file))) from error
+        raise ConfigError(first_faults(explain_faults(error, sources, file), "\n")) from error
     found = list(problems(settings, sources))
     if found:
         raise ConfigError("\n".join(found))
@@ -150,6 +150,8 @@ def _split_list(section: str, key: str, text: str) -> object:
     return text
 
 
+_LONGEST_FAULT = 1000
+"""The most characters about one wrong setting, which may be of any length."""
 _ALTERNATIVES = {"bool", "int", "str", "[key]"}
 """What pydantic appends to the name of a setting with several possible types, or to a wrong key."""
 
@@ -181,7 +183,8 @@ def explain_faults(
     for location, faults in _faults_by_setting(error):
         found = source_of(".".join(location), sources)
         source = file if found == DEFAULT else found
-        yield ("" if source is None else f"{source}: ") + _explain_fault(location, faults)
+        line = ("" if source is None else f"{source}: ") + _explain_fault(location, faults)
+        yield line if len(line) <= _LONGEST_FAULT else f"{line[:_LONGEST_FAULT]}…"
 
 
 def _explain_fault(location: list[str], faults: list[ErrorDetails]) -> str:

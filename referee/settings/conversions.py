@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from common import whole_files
 from engine.api import Game
 from engine.errors import OptionError, UnreadableError
 from engine.options import read_options
@@ -165,7 +166,7 @@ def with_sheet_file(
 def read_text(path: Path) -> str:
     """Read a file's text; raises OSError, and UnreadableError when it is not UTF-8."""
     try:
-        return path.read_text(encoding="utf-8")
+        return whole_files.read_text(path, most_bytes=whole_files.MOST_SETTINGS_BYTES)
     except UnicodeDecodeError as error:
         raise UnreadableError(f"{path} is not UTF-8 text") from error
 

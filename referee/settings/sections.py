@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticKnownError
 
 Pin = StrictInt | StrictStr
 """A pin of the Pi's header, as ``hardware.pin_map.parse_pin`` reads it."""
@@ -19,6 +30,15 @@ class Section(BaseModel):
     """A section of the settings file. Its docstring becomes the section's comment in the example file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _check_number(cls, value: object, info: ValidationInfo) -> object:
+        """Refuse true and false as a number, which pydantic would take for 1 and 0."""
+        annotation = cls.model_fields[info.field_name or ""].annotation
+        if isinstance(value, bool) and (numbers := {int, float} & {annotation, *get_args(annotation)}):
+            raise PydanticKnownError("int_type" if int in numbers else "float_type")
+        return value
 
 
 AUTO_PORT = "auto"

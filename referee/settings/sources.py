@@ -13,6 +13,7 @@ from typing import Any
 from common.phrases import Phrase, nearest
 from common.program import VARIABLE as PROGRAM_VARIABLE
 from common.toml_text import parse_toml
+from common.whole_files import MOST_SETTINGS_BYTES, read_text
 from referee.errors import ConfigError
 
 FILE_NAME = "referee.toml"
@@ -113,7 +114,7 @@ def read_file(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
     """
     try:
         # some editors begin a file with a byte order mark
-        text = file.read_text(encoding="utf-8-sig")
+        text = read_text(file, encoding="utf-8-sig", most_bytes=MOST_SETTINGS_BYTES)
     except OSError as error:
         raise ConfigError(f"cannot read the settings {file}: {error.strerror}") from error
     except UnicodeDecodeError as error:

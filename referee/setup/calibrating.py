@@ -15,6 +15,7 @@ import numpy as np
 from common.durable import write_durably
 from common.findings import Finding
 from common.phrases import Phrase
+from common.whole_files import read_text
 from referee.errors import ConfigError
 from referee.setup.step_view import AnswerForm, Field, Inspection
 from referee.setup.table_setup import PICTURES_FOLDER, Outcome, Step, TableSetup
@@ -198,7 +199,7 @@ class BoardPictures:
         found = cls(table.folder / PICTURES_FOLDER, table.source, PoseGuide(size))
         found.folder.mkdir(exist_ok=True)
         taken_by = found.folder / _CAMERA_FILE
-        if taken_by.is_file() and (other := taken_by.read_text(encoding="utf-8")) != table.source:
+        if taken_by.is_file() and (other := read_text(taken_by)) != table.source:
             raise ConfigError(
                 Phrase("camera %(camera)s took these pictures; discard them to calibrate another one", camera=other)
             )

@@ -150,7 +150,8 @@ def load_or_make_key(path: Path | None) -> bytes:
     Raises OSError if it can't be saved.
     """
     if path is not None and path.is_file():
-        kept = path.read_bytes()
+        with path.open("rb") as file:
+            kept = file.read(_KEY_BYTES + 1)
         if stat.S_IMODE(path.stat().st_mode) & _OTHERS_MAY == 0 and len(kept) == _KEY_BYTES:
             return kept
     key = secrets.token_bytes(_KEY_BYTES)

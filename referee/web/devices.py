@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 
 from common.durable import write_durably
 from common.json_files import parse_json
+from common.whole_files import read_text
 from referee.commands.messages import Role
 from referee.errors import DevicesFullError, PageError
 
@@ -170,7 +171,7 @@ def devices_path(key: Path) -> Path:
 
 def _read(path: Path) -> dict[str, Device]:
     try:
-        devices = _DEVICES.validate_python(parse_json(path.read_text(encoding="utf-8"))["devices"])
+        devices = _DEVICES.validate_python(parse_json(read_text(path))["devices"])
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise _unreadable(path, error) from error
     return {device.id: device for device in devices}

@@ -311,6 +311,8 @@ def _serve(
     forwarder = _ErrorForwarder(say, time.monotonic)
     _LOG.addHandler(forwarder)
     _LOG.propagate = False
+    # A malformed form is refused with a sentence; its parser's own words are for nobody at this terminal.
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)
     thread = threading.Thread(target=server.run, args=([door],), name="page", daemon=True)
     thread.start()
     try:

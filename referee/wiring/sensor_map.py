@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from common.durable import write_durably
-from common.phrases import shortened
+from common.phrases import first_faults, shortened
 from common.toml_text import as_toml, as_toml_line, parse_toml
+from common.whole_files import MOST_SETTINGS_BYTES, read_text
 from firmware_bridge.connection.events import SensorsReported
 from hardware.switch_states import SwitchSnapshot
 from hardware.switches import GpioSwitches
@@ -85,7 +86,7 @@ def load_sensor_map(path: Path) -> SensorMap:
     """Read a sensor map; raises ConfigError that names the file, what was got and what to do."""
     remake = "map the sensors with `./run hardware sensors map`"
     try:
-        data = parse_toml(path.read_text(encoding="utf-8"))
+        data = parse_toml(read_text(path, most_bytes=MOST_SETTINGS_BYTES))
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise ConfigError(f"the sensor map {path} can't be read ({reason}); {remake}, or name another file") from error
@@ -93,7 +94,7 @@ def load_sensor_map(path: Path) -> SensorMap:
         raise ConfigError(f"the sensor map {path} is not valid TOML ({error}); {remake}") from error
     found = list(_form_faults(data))
     if found:
-        raise ConfigError(f"{path}: {'; '.join(found)}")
+        raise ConfigError(f"{path}: {first_faults(found)}")
     try:
         return SensorMap(data["places"], data["switches"], data.get("pin_map_crc"))
     except ConfigError as error:

@@ -13,7 +13,7 @@ import numpy as np
 from vision.cameras.camera import Camera, Clock, Wait
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
 from vision.frame import Frame
-from vision.images import IMAGE_SUFFIXES, decode_image, has_end_mark, is_complete_image, load_image
+from vision.images import IMAGE_SUFFIXES, decode_image, has_end_mark, is_complete_image, load_image, read_image
 
 
 def name_order(path: Path) -> list[tuple[int, int, str]]:
@@ -103,15 +103,19 @@ class GrowingFolder(Camera):
 
     def _read_if_complete(self, path: Path) -> Frame | None:
         try:
-            data = path.read_bytes()
+            size_bytes = path.stat().st_size
+            data = read_image(path)
         except FileNotFoundError:
             return None
         except OSError as error:
             self._seen.add(path.name)
             raise CameraError(f"cannot read {path}: {error.strerror}") from error
+        except FrameError:
+            self._skip(path)
+            raise
         now_s = self._clock()
-        if self._pending is None or self._pending[:2] != (path.name, len(data)):
-            self._pending = (path.name, len(data), now_s)
+        if self._pending is None or self._pending[:2] != (path.name, size_bytes):
+            self._pending = (path.name, size_bytes, now_s)
             if not has_end_mark(data):
                 # it is complete if it has not grown by the next look
                 return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,7 +10,7 @@ from typing import Any
 from vision.errors import LayoutError
 from vision.frame import FloatArray
 from vision.geometry import Rectangle
-from vision.layout.measures import height_mm, naming, positive_mm
+from vision.layout.measures import MOST_MM, height_mm, naming, positive_mm
 from vision.opencv import aruco_dictionary
 
 
@@ -83,11 +82,14 @@ def check_markers(markers: MarkerLayout) -> None:
     except ValueError as unknown:
         raise LayoutError(str(unknown)) from unknown
     placed = sorted(markers.centres_mm.items())
-    for number, (marker_id, (x, y)) in enumerate(placed):
+    for marker_id, (x, y) in placed:
         if not 0 <= marker_id <= last:
             raise LayoutError(f"marker {marker_id} is not in {markers.dictionary}; its ids are 0 to {last}")
-        if not (math.isfinite(x) and math.isfinite(y)):
-            raise LayoutError(f"marker {marker_id} stands at ({x}, {y}); expected millimetres")
+        if not (abs(x) < MOST_MM and abs(y) < MOST_MM):
+            raise LayoutError(
+                f"marker {marker_id} stands at ({x:g}, {y:g}); expected millimetres from the middle of the table"
+            )
+    for number, (marker_id, (x, y)) in enumerate(placed):
         for other_id, (other_x, other_y) in placed[number + 1 :]:
             if max(abs(x - other_x), abs(y - other_y)) < markers.side_mm:
                 raise LayoutError(

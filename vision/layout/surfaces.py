@@ -158,7 +158,7 @@ def surface_from_json(data: Mapping[str, Any], name: str, markers: MarkerLayout 
         with naming("tray"):
             (left, right), (near, far) = tray["x"], tray["y"]
             for key, low, high in (("x", left, right), ("y", near, far)):
-                if not 0 < high - low < MOST_MM:
+                if not -MOST_MM < low < high < MOST_MM:
                     raise LayoutError(
                         f"tray.{key} is [{low}, {high}]; expected two lengths in mm, the smaller one first"
                     )

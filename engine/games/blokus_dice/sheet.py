@@ -17,6 +17,7 @@ from functools import cache, cached_property, lru_cache
 from importlib import resources
 from types import MappingProxyType
 
+from common.phrases import first_faults
 from common.shown_text import is_one_line
 from common.toml_text import parse_toml
 from engine.errors import UnreadableError
@@ -314,7 +315,7 @@ def read_sheet_file(text: str) -> tuple[str, Sheet]:
         report,
     )
     if sheet is None or faults:
-        raise UnreadableError("\n".join(said for _, said in sorted(faults, key=lambda fault: fault[0])))
+        raise UnreadableError(first_faults((said for _, said in sorted(faults, key=lambda fault: fault[0])), "\n"))
     return title, sheet
 
 

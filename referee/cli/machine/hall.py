@@ -78,7 +78,7 @@ def hall_command(
       ./run tools hall --broker localhost --store postgresql://hall@localhost/hall
     """
     from referee.hall.broker import BrokerConnection
-    from referee.hall.database import POSTGRESQL, Database
+    from referee.hall.database import POSTGRESQL, Database, names_password
     from referee.hall.hall import Hall
     from referee.hall.rulings import Rulings
     from referee.hall.sweeper import Sweeper
@@ -88,6 +88,11 @@ def hall_command(
     from referee.web.access import Role
     from referee.web.server import codes_path, key_path, open_site
 
+    if names_password(store):
+        raise click.BadParameter(
+            "everybody on this machine can read a password in --store; leave it out, and put it into ~/.pgpass "
+            "or the variable PGPASSWORD"
+        )
     address = _address(broker, user, password_file, ca, tls=tls)
     _check_topics(prefix, listed)
     announced = None if announce is None else _announcement(announce, address, prefix)

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from common import whole_files
 from common.durable import write_durably
 from common.phrases import counted
 from engine.errors import EngineError, UnreadableError
@@ -167,6 +168,6 @@ def _is_open(read: record.Record) -> bool:
 def read_text(path: Path) -> str:
     """Read a record's file; raises UnreadableError if it isn't text, and OSError if it can't be read."""
     try:
-        return path.read_text(encoding="utf-8")
+        return whole_files.read_text(path)
     except UnicodeDecodeError as error:
         raise UnreadableError(f"{path} is not a game record (it is not UTF-8 text)") from error

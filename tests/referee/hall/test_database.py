@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from referee.cli.root import root
 from referee.errors import HallStoreError
-from referee.hall.database import SCHEMA, VERSION, Database
+from referee.hall.database import SCHEMA, VERSION, Database, names_password
 from tests.referee.hall.halls import opened
 
 INSERT = "INSERT INTO seat (id, state) VALUES (?, ?)"
@@ -78,3 +80,36 @@ def test_a_password_is_not_shown(address: str) -> None:
         Database(f"postgresql://{address}")
     assert "secret" not in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_an_outage_is_told_once_until_the_store_works_again(where: str) -> None:
+    database, said = opened(where), list[str]()
+    away = HallStoreError("the disk is full")
+    for _ in range(3):
+        database.tell_outage(away, said.append)
+    assert said == ["the disk is full."]
+    with database.transaction() as work:
+        work.rows("SELECT id FROM seat")
+    database.tell_outage(away, said.append)
+    assert len(said) == 2
+
+
+@pytest.mark.parametrize(
+    ("where", "names"),
+    [
+        ("postgresql://hall:secret@localhost/hall", True),
+        ("postgresql://localhost/hall?user=hall&password=secret", True),
+        ("postgresql://hall@localhost:5432/hall", False),
+        ("hall:secret@x.db", False),
+    ],
+)
+def test_a_password_in_an_address_is_noticed(where: str, names: bool) -> None:
+    assert names_password(where) is names
+
+
+def test_the_command_refuses_a_password_that_everybody_could_read() -> None:
+    words = ["tools", "hall", "--broker", "localhost", "--store", "postgresql://hall:secret@localhost/hall"]
+    done = CliRunner().invoke(root, words)
+    assert done.exit_code == 2
+    assert "~/.pgpass" in done.stderr
+    assert "secret" not in done.output

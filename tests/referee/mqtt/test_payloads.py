@@ -187,3 +187,17 @@ def test_a_program_that_is_not_installed_is_discovered_too(monkeypatch: pytest.M
 
     monkeypatch.setattr(metadata, "version", fail)
     assert json.loads(discovery_message(OPTIONS))["origin"]["sw_version"] == "not installed, run from its folder"
+
+
+@pytest.mark.parametrize("page", ["http://192.168.1.5:8000/", "https://t1.local/"])
+def test_a_table_s_page_may_be_on_the_web(page: str) -> None:
+    state = state_of(snapshot_of(load("diaballik"))).model_copy(update={"page": page})
+    assert TableState.model_validate_json(state.model_dump_json()).page == page
+
+
+@pytest.mark.parametrize(
+    "page", ["javascript:alert(1)", "data:text/html,x", "JAVASCRIPT:http://a/", " http://a/", "http://a/\n", "//a", ""]
+)
+def test_a_state_with_another_link_is_accepted_without_it(page: str) -> None:
+    state = state_of(snapshot_of(load("diaballik"))).model_copy(update={"page": page})
+    assert TableState.model_validate_json(state.model_dump_json()).page is None

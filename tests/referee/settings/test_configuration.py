@@ -222,6 +222,8 @@ def test_impossible_file_names_are_faults_of_the_settings(folder: Path, name: st
             r":1: sensors: a sensor matrix needs pins for rows and for col",
         ),
         ('[sensors]\nsource = "pins"\n', r":1: sensors: there is no pin with a sensor"),
+        ("[page]\nport = true\n", r":2: page\.port is true; expected a whole number, 1 to 65535$"),
+        ("[turn]\nrest_s = true\n", r":2: turn\.rest_s is true; expected a number"),
         ('[sensors]\nsource = "board"\neyes = "bath"\n', r':3: sensors\.eyes is "bath"; .*\(did you mean both\?\)'),
         (
             "[sensors]\nfalse_open = 0.5\n",
@@ -274,6 +276,21 @@ def test_faults_of_settings_that_contradict_each_other_are_named_at_once(folder:
 def test_the_starting_player_can_be_left_open(folder: Path) -> None:
     settings = load_text(folder, '[game.options]\nstarts = "either"\nblocks_gold = 3\n').settings
     assert settings.game.options == {"starts": "either", "blocks_gold": 3}
+
+
+def test_of_very_many_faults_the_first_ones_are_named(folder: Path) -> None:
+    with pytest.raises(ConfigError) as refused:
+        load_text(
+            folder, "".join(f"key{number} = {number}\n" for number in range(500)) + f'[game]\nname = "{"x" * 9999}"'
+        )
+    *named, last = str(refused.value).splitlines()
+    assert len(named) == 20
+    assert last == "and more"
+    with pytest.raises(ConfigError, match="larger than 1 MiB"):
+        load_text(folder, "# " + "x" * 1024 * 1024)
+    with pytest.raises(ConfigError) as refused:
+        load_text(folder, f'[sensors]\neyes = "{"x" * 99_999}"')
+    assert len(str(refused.value)) < 2000
 
 
 def test_every_fault_is_named_at_once(folder: Path) -> None:

@@ -152,3 +152,12 @@ def test_a_port_or_an_address_alone_starts_the_page() -> None:
     )
     assert plain == PageOptions(owner=user_name())
     assert (at_port, in_house) == (replace(plain, port=8123), replace(plain, address="::"))
+
+
+def test_a_malformed_form_is_refused_without_a_word_of_its_parser(caplog: pytest.LogCaptureFixture) -> None:
+    with open_page(port_of(), PageOptions(), print) as page:
+        viewer = http.client.HTTPConnection(page.address.removeprefix("http://").rstrip("/"), timeout=60)
+        with closing(viewer):
+            viewer.request("POST", "/do", b"--p\x1b]0;rts", {"Content-Type": "multipart/form-data; boundary=parts"})
+            assert viewer.getresponse().status == 400
+    assert caplog.records == []

@@ -176,6 +176,7 @@ def test_a_retained_order_is_not_carried_out(house: House) -> None:
     client.say(PLAY, {"command": "turn", "text": FIRST, "request_id": "old"}, retain=True)
     house.table(broker)
     client.until(lambda heard: heard.payload == b"online")
+    client.say(PLAY, {"command": "turn", "text": "c1-c2", "request_id": "newly retained"}, retain=True)
     client.say(PLAY, {"command": "turn", "text": "c1-c2", "request_id": "new"})
     client.answer("new")
     after_event(client, 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -136,6 +137,30 @@ def test_a_file_that_stays_incomplete_is_named_once_and_skipped(tmp_path, time):
         camera.read(0.5)
     with pytest.raises(FrameError, match=r"1\.jpg is still cut off after 3\.\d s \(150 bytes\); it is skipped"):
         camera.read(GUARD_S)
+    assert shade(camera.read(1.0)) == 40
+
+
+@pytest.mark.parametrize(
+    ("start", "size_bytes", "says"),
+    [
+        (b"", 2 * 1024**3, r"1\.jpg is not a readable image"),
+        (b"\xff\xd8\xff\xe0", 2 * 1024**3, r"1\.jpg has 2048 MiB; 128"),
+    ],
+)
+def test_a_huge_file_in_a_growing_folder_is_named_and_skipped_without_being_read(
+    tmp_path, time, start, size_bytes, says
+):
+    with (tmp_path / "1.jpg").open("wb") as file:
+        file.write(start)
+        file.truncate(size_bytes)
+    (tmp_path / "2.jpg").write_bytes(jpeg(40))
+    camera = GrowingFolder(tmp_path, clock=time.clock, wait=time.wait)
+    tracemalloc.start()
+    with pytest.raises(FrameError, match=says):
+        camera.read(GUARD_S)
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak_bytes < 10_000_000
     assert shade(camera.read(1.0)) == 40
 
 

@@ -118,6 +118,12 @@ def test_any_other_text_is_refused_as_a_square(place):
         (("markers", "centres"), {"0": [1, 2], "1": [90, 2], "2": [36.9, 2]}, "markers 0 and 2 overlap"),
         (("markers", "centres"), {"0": [1, 2], "00": [200, 2]}, "an id twice"),
         (("markers", "centres"), {"0": [float("inf"), 2]}, "marker 0 stands at"),
+        (
+            ("markers", "centres"),
+            {"0": [-175, 175], "1": [1e308, 0]},
+            r"marker 1 stands at \(1e\+308, 0\); expected mill",
+        ),
+        (("markers", "centres"), {str(number): [0, 0] for number in range(9**5)}, "marker 50 is not in DICT_4X4_50"),
         (("markers", "centres"), {"50": [1, 2]}, "marker 50 is not in DICT_4X4_50; its ids are 0 to 49"),
         (("markers", "centres"), {"-1": [1, 2]}, "marker -1 is not in DICT_4X4_50"),
         (("markers", "dictionary"), "DICT_9X9_3", "no marker dictionary 'DICT_9X9_3'"),

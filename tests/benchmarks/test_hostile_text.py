@@ -1,0 +1,53 @@
+"""Hostile text reaches no terminal, log or page as a command; and the benchmark notices where it does."""
+
+from __future__ import annotations
+
+import sys
+from random import Random
+
+import pytest
+from click.testing import CliRunner
+
+from benchmarks.hostile_text import COMMAND, MODES, OWN, commands_in_page, hostile, main, run_mode
+from tests.effort import cases
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_hostile_text_arrives_without_its_commands(mode: str) -> None:
+    done = run_mode(mode, cases(3000), seed=2)
+    assert done.code == 0
+    assert done.commands == []
+    assert done.read_bytes > 10_000
+
+
+def test_a_command_that_gets_through_is_noticed() -> None:
+    rng = Random(1)
+    assert sum(bool(COMMAND.search(hostile(rng))) for _ in range(100)) > 50
+    assert COMMAND.findall(OWN.sub("", "\x1b[?1049h\x1b[H\x1b[1;31mAnn\x1b[0m\n\u202e\x1b]0;t\x07")) == list(
+        "\u202e\x1b\x07"
+    )
+    assert COMMAND.findall(b"\x9b2J \xe9".decode(errors="surrogateescape")) == ["\udc9b"]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        '<a href="javascript:alert(1)">x</a>',
+        '<img src="data:text/html,x">',
+        "<img src=/a.png onerror=x>",
+        "<script>x</script>",
+        "<p>\u202e</p>",
+        "<p>\x1b[2J</p>",
+    ],
+)
+def test_a_command_in_a_page_is_noticed(page: str) -> None:
+    assert commands_in_page(page) != []
+    assert commands_in_page('<a href="/history">x</a><script type="module" src="/static/a.js"></script>') == []
+
+
+def test_the_command_shows_how_much_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.hostile_text.MODES", ("log",))
+    done = CliRunner().invoke(main, ["--strings", "12"])
+    assert done.exit_code == 0, done.output
+    assert "log" in done.output
+    assert sys.executable not in done.output
