@@ -5,6 +5,7 @@ from __future__ import annotations
 import select
 import shlex
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -25,14 +26,15 @@ if TYPE_CHECKING:
     from referee.setup.dialogue import PageDialogue
     from referee.setup.progress import Progress, SetUpRun
     from referee.setup.shared_camera import SharedCamera
-    from referee.setup.table_setup import MakeMap, Outcome, Step
+    from referee.setup.table_setup import MakeMap, Outcome, Step, TableSetup
     from referee.web.options import PageOptions
 
 _LISTEN_S = 0.1
 _PAGE_PATIENCE_S = 2.0
 """How long, in seconds, to wait for a picture for the page, which asks again anyway."""
 _CODES_FILE = "setup.page-codes"
-_KEYS = "b: back, s: skip, q: stop for now"
+_KEY_LETTERS = frozenset("bsq?")
+_KEYS = "b: back, s: skip, q: stop for now, ?: help"
 
 
 @click.command(cls=ExampleCommand)
@@ -76,6 +78,7 @@ def setup_command(
     from referee.setup.shared_camera import SharedCamera
     from referee.setup.steps import steps_of
     from referee.setup.table_setup import TableSetup
+    from vision.cameras.usb_devices import usb_cameras
 
     if context.config_path is not None:
         raise click.UsageError("setup writes the settings of a folder; give --folder FOLDER instead of --config.")
@@ -84,7 +87,7 @@ def setup_command(
     options = chosen_page(page, page_port, page_address)
     camera = None if camera is None else absolute_source(camera, Path.cwd())
     folder = folder.absolute()
-    folder.mkdir(parents=True, exist_ok=True)
+    _check_folder(folder)
     kept = None if is_new else Progress.load(folder, game_name)
     is_chosen_on_page = kept is None and options is not None and not game_name
     if kept is None and not is_chosen_on_page:
@@ -99,6 +102,7 @@ def setup_command(
     asked = present_settings(context.environment, folder).camera
     with closing(SharedCamera(asked, counted=_progress)) as shared_camera:
         table = TableSetup(game, folder, shared_camera.look, utc_now().date(), paper, dict(kept.values))
+        table.cameras = usb_cameras(Path("/"))
         table.make_light_map = partial(_map_lights, shared_camera, console=output(), ask=input)
         table.make_sensor_map = partial(_map_switches, console=output(), typed=_read_lines_until)
         run = SetUpRun(steps_of(game), table, kept)
@@ -115,6 +119,18 @@ def setup_command(
     if ending.overriding:
         say(f"These environment variables override the settings: {', '.join(ending.overriding)}")
     return OK
+
+
+def _check_folder(folder: Path) -> None:
+    """Make the folder if it is missing; raises BadParameter if nothing can be written there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise click.BadParameter(
+            f"nothing can be written in {folder} ({error.strerror}); give another folder by --folder"
+        ) from error
 
 
 def page_key(environment: Mapping[str, str], folder: Path) -> Path:
@@ -297,18 +313,21 @@ def _complete(step: Step, run: SetUpRun, given: str | None) -> str:
     """Ask and check until the step is done; returns "b" or "q" if that was typed."""
     from vision.cameras import is_live
 
-    for line in step.prepare(run.table):
-        say(f"  {line}")
+    instructions = [*step.prepare(run.table)]
     if step.files(run.table):
-        say(f"  They are in {run.table.folder}.")
-    question = step.question if run.table.has_board else step.sheets_question or step.question
+        instructions.append(f"They are in {run.table.folder}.")
+    for line in instructions:
+        say(f"  {line}")
+    say(f"  ({_KEYS})")
     while True:
-        answer = given
-        if answer is None:
-            default = f" [{step.default}]" if step.default else ""
-            answer = click.prompt(f"{question}{default} ({_KEYS})", default="", show_default=False).strip()
+        answer = _ask(step, run.table) if given is None else given
         if answer in {"b", "q"}:
             return answer
+        if answer == "?":
+            for line in (*instructions, *step.help):
+                say(f"  {line}")
+            say("  b goes back to the step before, s leaves this one out, and q stops: the same command goes on here.")
+            continue
         if answer == "s":
             click.echo("Skipped.")
             run.skip(step)
@@ -320,6 +339,35 @@ def _complete(step: Step, run: SetUpRun, given: str | None) -> str:
         if outcome.is_done:
             return ""
         given = None
+
+
+def _ask(step: Step, table: TableSetup) -> str:
+    """Ask the step's question; if it has forms to type, which one fits, and then for each of its fields."""
+    question = step.question if table.has_board else step.sheets_question or step.question
+    forms = step.typed(table)
+    if not forms:
+        return _ask_line(question, step.default)
+    for number, form in enumerate(forms, start=1):
+        say(f"  {number}  {form.button}")
+    choice = ""
+    while not choice:
+        choice = _ask_line(question, "")
+    if not choice.isdecimal() or not 1 <= int(choice) <= len(forms):
+        return choice
+    form, parts = forms[int(choice) - 1], list[str]()
+    for field in form.fields:
+        part = ""
+        while not part:
+            part = _ask_line(field.label, field.value)
+        if part in _KEY_LETTERS:
+            return part
+        parts.append(part)
+    return " ".join([form.answer, *parts]).strip()
+
+
+def _ask_line(question: str, default: str) -> str:
+    typed: str = click.prompt(f"{question}{f' [{default}]' if default else ''}", default="", show_default=False)
+    return typed.strip() or default
 
 
 def _repeat_until_passed(step: Step, run: SetUpRun, answer: str, outcome: Outcome) -> Outcome:

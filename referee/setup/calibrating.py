@@ -365,8 +365,7 @@ CALIBRATION_STEP = Step(
     "calibration",
     Phrase("Calibration"),
     lambda _: _INSTRUCTIONS,
-    f"Enter to take {CALIBRATION_PICTURES} pictures, {BETWEEN_PICTURES_S:g} s apart; or a folder with pictures, or a "
-    "calibration you have",
+    f"Enter takes {CALIBRATION_PICTURES} pictures; or a folder of them, or a calibration",
     _check_calibration,
     forms=_forms,
     watch=_watch,

@@ -25,6 +25,7 @@ from referee.setup.table_setup import Outcome, Step, TableSetup
 from vision.errors import LayoutError, VisionError
 from vision.frame import FloatArray, Frame
 from vision.geometry import CameraModel, Pose, back_project, project
+from vision.images import write_image
 from vision.layout.markers import NO_MARKERS
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout, layout_from_json
@@ -33,6 +34,8 @@ from vision.locating.markers import Marker, MarkerDetector
 from vision.opencv import as_grey, planar_poses
 
 LAYOUT_FILE = "layout.json"
+SEEN_FILE = "seen.png"
+"""The picture of the located table, with its grid drawn."""
 PAPER_MM = 0.2
 """The thickness of the printed board, in mm."""
 SIDE_OFF = 0.05
@@ -61,7 +64,7 @@ def _check_table(table: TableSetup, answer: str) -> Outcome:
     frame = table.picture()
     if (own := _own_file(table, answer)) is not None:
         used = Finding.ok(Phrase("layout"), Phrase("%(file)s is used", file=own.name))
-        findings = (used, *table_findings(frame, table.camera, table.layout_from(own, markers="layout")))
+        findings = (used, *_findings(table, frame, table.layout_from(own, markers="layout")))
         return Outcome(findings, {"table.layout": answer, "table.markers": None})
     if not table.has_board:
         if answer:
@@ -71,15 +74,28 @@ def _check_table(table: TableSetup, answer: str) -> Outcome:
                     answer=repr(answer),
                 )
             )
-        return Outcome(tuple(table_findings(frame, table.camera, table.layout)))
+        return Outcome(_findings(table, frame, table.layout))
     data, measured = _measure(table, answer, frame)
     layout = _layout_of(table, data)
     bare = _is_bare(answer)
-    findings = (*measured, *table_findings(frame, table.camera, layout.without_markers() if bare else layout))
+    findings = (*measured, *_findings(table, frame, layout.without_markers() if bare else layout))
     outcome = Outcome(findings, {"table.layout": LAYOUT_FILE, "table.markers": NO_MARKERS if bare else None})
     if outcome.is_done:
         write_durably(table.folder / LAYOUT_FILE, json.dumps(data, indent=2) + "\n")
     return outcome
+
+
+def _findings(table: TableSetup, frame: Frame, layout: TableLayout) -> tuple[Finding, ...]:
+    """Return the findings of a table that was measured. If it was found, write a picture of it with the grid drawn."""
+    findings = tuple(table_findings(frame, table.camera, layout))
+    drawn = Overlay(table.camera, layout)(frame)
+    if drawn is None:
+        return findings
+    path = table.folder / SEEN_FILE
+    write_image(path, drawn)
+    message = Phrase("%(file)s shows the grid that the referee sees", file=str(path))
+    remedy = Phrase("the grid must lie on the board's own lines; if not, measure again, above all the height")
+    return (*findings, Finding.note(Phrase("picture"), message, remedy))
 
 
 def _own_file(table: TableSetup, answer: str) -> Path | None:
@@ -229,17 +245,25 @@ def _markers_in(frame: Frame, layout: TableLayout) -> dict[int, Marker]:
 def _forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     if not table.has_board:
         return (AnswerForm(Phrase("The sheets are in place")),)
+    printed, measured, *others = _typed_forms(table)
+    corners = tuple(zip(_CORNERS, _first_corners(table), strict=True))
+    by_corners = AnswerForm(Phrase("My own board: measure it by its corners"), measured.fields[:2], corners)
+    return printed, by_corners, measured, *others
+
+
+def _typed_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
+    """Return the ways to answer without a picture; none for sheets. A board's height has no usual value."""
+    if not table.has_board:
+        return ()
     board = table.usual_layout.board
     cell = Field(Phrase("From square to square, in mm"), FieldKind.NUMBER, f"{board.cell_mm:g}")
-    height = Field(Phrase("Height of the board, in mm"), FieldKind.NUMBER, f"{board.height_mm:g}")
+    height = Field(Phrase("Height of the board's top above the table, in mm"), FieldKind.NUMBER)
     across = Field(Phrase("From the middle of marker 0 to that of marker 1, in mm"), FieldKind.NUMBER)
     along = Field(Phrase("From the middle of marker 1 to that of marker 2, in mm"), FieldKind.NUMBER)
-    corners = tuple(zip(_CORNERS, _first_corners(table), strict=True))
     return (
         AnswerForm(Phrase("It's the board I printed")),
-        AnswerForm(Phrase("Measure it by its corners"), (cell, height), corners),
-        AnswerForm(Phrase("Use these measures"), (cell, height, across, along)),
-        AnswerForm(Phrase("It has no markers"), (cell, height), answer=NO_MARKERS),
+        AnswerForm(Phrase("My own board: use these measures"), (cell, height, across, along)),
+        AnswerForm(Phrase("My own board has no markers"), (cell, height), answer=NO_MARKERS),
         AnswerForm(Phrase("Use this layout"), (Field(Phrase("A layout you have")),)),
     )
 
@@ -274,11 +298,18 @@ TABLE_STEP = Step(
     "table",
     Phrase("The table"),
     _instructions,
-    "Enter for what you printed, or in mm: a square, the height, marker 0 to 1, marker 1 to 2, such as 40 10 350 350; "
-    "without markers: none, a square, the height, such as none 40 10; or a layout file",
+    "Which board lies there?",
     _check_table,
     sheets_question="Enter when they lie there; or a layout file",
     live=True,
     forms=_forms,
+    typed=_typed_forms,
+    help=(
+        "A printed board is a sheet of paper. Your own board is thicker, and its height moves its lines in the "
+        "picture: measure it to the millimetre.",
+        "Measure between the middles of two markers, not between their edges.",
+        "All on one line also answers: 40 10 350 350 (a square, the height, marker 0 to 1, marker 1 to 2), none 40 10 "
+        "(no markers), or the name of a layout file (docs/set-up.md).",
+    ),
     watch=watch_table,
 )

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from common.durable import write_durably
+from common.findings import Finding
 from common.json_files import read_json_object
+from common.phrases import Phrase, plain_reason
 from referee.errors import ConfigError
 from referee.settings.configuration import load
 from referee.settings.sources import FILE_NAME, find_file, read_file
 from referee.settings.written import written
-from referee.setup.steps import check_step, fault_of
+from referee.setup.steps import check_step
 from referee.setup.table_setup import Outcome, Step, TableSetup
 
 PROGRESS_FILE = "setup.json"
@@ -106,7 +108,8 @@ class SetUpRun:
             if outcome.is_done:
                 self._leave(step)
         except OSError as error:
-            return Outcome((fault_of(step, error),))
+            message = Phrase("this step can't be saved (%(reason)s)", reason=plain_reason(error))
+            return Outcome((Finding.fault(step.title, message),))
         return outcome
 
     def skip(self, step: Step) -> None:

@@ -32,7 +32,7 @@ from referee.runtime.readers import LearningReader
 from referee.session.ports import Reader
 from referee.settings.sources import absolute_source
 from referee.setup.calibrating import BOARD, CALIBRATION_STEP
-from referee.setup.measuring import TABLE_STEP, watch_table
+from referee.setup.measuring import SEEN_FILE, TABLE_STEP, watch_table
 from referee.setup.picture_checks import draw_markers, marker_findings, picture_findings
 from referee.setup.step_view import AnswerForm, Field, FieldKind, Inspection
 from referee.setup.table_setup import Outcome, Step, TableSetup
@@ -45,7 +45,7 @@ from vision.layout.table import TableLayout
 from vision.locating.location import locate
 from vision.readers.protocols import Appearance, EnrolmentPicture
 from vision.readers.registry import reader_kind, table_reader
-from vision.reading import Reading
+from vision.reading import HindranceKind, Reading
 
 RULER_MM = 100.0
 RULER_OFF_MM = 0.5
@@ -87,10 +87,15 @@ def fault_of(step: Step, error: Exception) -> Finding:
     return Finding.fault(step.title, said)
 
 
-_PLACE_CAMERA = (
-    Phrase("Mount the camera 60 to 90 cm above the table, tilted by 45° at most, and switch autofocus off."),
-    Phrase("Light the table from the side."),
-)
+def _place_camera(table: TableSetup) -> tuple[str, ...]:
+    placing = (
+        Phrase("Mount the camera 60 to 90 cm above the table, tilted by 45° at most, and switch autofocus off."),
+        Phrase("Light the table from the side."),
+    )
+    if not table.cameras:
+        return (*placing, Phrase("No USB camera is plugged in. A camera on the Pi's ribbon cable is called pi."))
+    named = ", ".join(f"{each.device.removeprefix('/dev/video')} ({each.name})" for each in table.cameras)
+    return (*placing, Phrase("These USB cameras are plugged in: %(cameras)s", cameras=named))
 
 
 def _check_camera(table: TableSetup, source: str) -> Outcome:
@@ -150,6 +155,7 @@ def _print(table: TableSetup) -> tuple[str, ...]:
         Phrase("Print these at 100 %% (no fit to page): %(files)s", files=", ".join(pages)),
         use,
         Phrase("Glue the calibration board onto something flat and stiff."),
+        Phrase("Each sheet has a ruler at its lower edge. Measure it with a real one: it must be 100 mm long."),
     )
 
 
@@ -245,7 +251,13 @@ def _plain_reader(table: TableSetup) -> Reader:
 
 
 def _hindrances(reading: Reading) -> tuple[Finding, ...]:
-    return tuple(Finding.fault(each.kind, each.message) for each in reading.hindrances)
+    remedies = {
+        HindranceKind.OBJECT: Phrase(
+            "if nothing lies there, compare %(file)s with the board and measure the table again, above all its height",
+            file=SEEN_FILE,
+        )
+    }
+    return tuple(Finding.fault(each.kind, each.message, remedies.get(each.kind, "")) for each in reading.hindrances)
 
 
 def _before_turn(table: TableSetup) -> tuple[str, ...]:
@@ -308,10 +320,14 @@ _STEPS = (
     Step(
         "camera",
         Phrase("The camera"),
-        lambda _: _PLACE_CAMERA,
+        _place_camera,
         "Which camera? 0 is the first",
         _check_camera,
         "0",
+        help=(
+            "Type the number of a USB camera, or pi for one on the Pi's ribbon cable. A folder of pictures also works, "
+            "such as images:FOLDER. docs/set-up.md lists all kinds of cameras.",
+        ),
         forms=_camera_forms,
         watch=_watch_camera,
     ),
@@ -324,6 +340,10 @@ _STEPS = (
         _check_print,
         forms=lambda _: _RULER_FORMS,
         files=_files,
+        help=(
+            "A printer that fits a page to its paper makes everything smaller. The ruler shows that: choose 100 % or "
+            "actual size, and print again if it is not 100 mm long.",
+        ),
     ),
     CALIBRATION_STEP,
     TABLE_STEP,

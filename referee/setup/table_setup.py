@@ -20,6 +20,7 @@ from referee.settings.sources import absolute_source, expanded
 from referee.settings.table_layout import layout_for_camera, with_rules
 from referee.setup.step_view import AnswerForm, Inspection
 from vision.calibration import load_calibration
+from vision.cameras.usb_devices import UsbCamera
 from vision.frame import Frame
 from vision.geometry import CameraModel
 from vision.layout.table import TableLayout
@@ -45,8 +46,8 @@ class TableSetup:
     """The table that is being set up: its game, its folder, the camera, and the results so far.
 
     ``values`` are settings by ``section.key``, as in the settings file, with paths relative to the folder; the game is
-    always among them. ``belief`` is set once the start position was seen, ``pictures`` once a calibration picture was
-    taken.
+    always among them. ``cameras`` are the USB cameras that are plugged in. ``belief`` is set once the start position
+    was seen, ``pictures`` once a calibration picture was taken.
     """
 
     game: Game[Any, Any]
@@ -58,6 +59,7 @@ class TableSetup:
     belief: Belief[Any, Any] | None = None
     reader: Reader | None = None
     pictures: object = None
+    cameras: Sequence[UsbCamera] = ()
     make_light_map: MakeMap = _refuse_mapping
     make_sensor_map: MakeMap = _refuse_mapping
 
@@ -146,8 +148,9 @@ Watch = Callable[[TableSetup, Frame], Inspection]
 class Step:
     """One step. ``prepare`` returns the instructions and may write files; ``question`` is asked before the ``check``.
 
-    ``sheets_question`` is asked instead if the game is played on sheets.
-    ``forms`` are for answering on the page; each produces the same text as a typed answer. ``live``: the check
+    ``sheets_question`` is asked instead if the game is played on sheets. ``help`` is what a question mark shows.
+    ``forms`` are for answering on the page; each produces the same text as a typed answer. ``typed`` are the forms
+    between which the ``question`` asks at the terminal, to ask for the fields of the chosen one. ``live``: the check
     uses the camera and may be repeated until it passes. ``watch`` describes and draws the newest picture.
     ``after`` names a step that must be done in the same run. ``unneeded`` returns the reason if this table doesn't
     need the step. ``files`` are the files to print. ``collect`` takes a picture. ``takes_photo`` means that the answer
@@ -165,6 +168,8 @@ class Step:
     after: str = ""
     unneeded: Callable[[TableSetup], str] = lambda _: ""
     forms: Callable[[TableSetup], tuple[AnswerForm, ...]] = lambda _: ()
+    typed: Callable[[TableSetup], tuple[AnswerForm, ...]] = lambda _: ()
+    help: tuple[str, ...] = ()
     watch: Watch | None = None
     files: Callable[[TableSetup], tuple[str, ...]] = lambda _: ()
     collect: Callable[[TableSetup, Frame, bool], Finding] | None = None

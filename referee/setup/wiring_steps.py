@@ -16,6 +16,7 @@ from common.toml_text import parse_toml
 from referee.errors import ConfigError
 from referee.settings.configuration import device_problems, explain_faults
 from referee.settings.settings import Settings
+from referee.settings.sources import DEFAULT
 from referee.setup.step_view import AnswerForm, Field, FieldKind
 from referee.setup.table_setup import MakeMap, Outcome, Step, TableSetup
 from referee.wiring.plan import STRIP_DRIVERS, Making, SwitchSource, plan_and_problems
@@ -122,8 +123,12 @@ def _check_wiring(
     problems = [*device_problems(settings, places, {}), *plan_and_problems(settings, {}, places, making=making)[1]]
     if not problems:
         return Outcome((Finding.ok(_WIRING, message),), given)
-    remedy = Phrase("add what is missing to the answer, such as strip_lights=49, or give another answer")
-    return Outcome(tuple(Finding.fault(_WIRING, problem, remedy) for problem in problems))
+    drivers = given.get("lights.drivers")
+    example = "gpio buzzer_pin=18" if isinstance(drivers, list) and "gpio" in drivers else "strip_lights=49"
+    remedy = Phrase("add what is missing to the answer, such as %(example)s, or give another answer", example=example)
+    # No file and no flag has set these values.
+    said = (problem.removeprefix(f"{DEFAULT}: ") for problem in problems)
+    return Outcome(tuple(Finding.fault(_WIRING, problem, remedy) for problem in said))
 
 
 _WIRING = Phrase("wiring")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from io import StringIO
@@ -15,7 +16,7 @@ from rich.console import Console
 
 from common.findings import Finding
 from common.phrases import Phrase
-from engine.registry import load
+from engine.registry import games, load
 from referee.cli.setup import _map_lights, _repeat_until_passed
 from referee.settings.configuration import load as configured
 from referee.setup.progress import Progress, SetUpRun
@@ -24,6 +25,7 @@ from referee.setup.steps import check_step, fault_of, steps_of
 from referee.setup.table_setup import Outcome, Step, TableSetup
 from tests.commands import Run
 from tests.present import present
+from vision.cameras.usb_devices import UsbCamera
 from vision.frame import Frame
 
 
@@ -95,7 +97,7 @@ def test_a_missing_camera_is_asked_for_again(run: Run, camera: str) -> None:
 def test_steps_can_be_skipped_and_revisited(run: Run, tmp_path: Path, camera: str) -> None:
     said = run("setup", "number-drop", "--camera", camera, input="3\ns\nb\ns\ns\nq\n").output
     assert "Skipped." in said
-    assert "Enter when they lie there; or a layout file (b: back" in said
+    assert "(b: back, s: skip, q: stop for now, ?: help)\nEnter when they lie there; or a layout file: " in said
     assert said.count("Step 3 of 9: Printing") == 2
     assert tomllib.loads((tmp_path / "referee.toml").read_text())["game"]["options"] == {"players": 3}
 
@@ -258,3 +260,60 @@ def test_a_check_is_repeated_until_it_passes_or_the_camera_is_missing(tmp_path: 
     assert _repeat_until_passed(step, run, "", hidden) is seen
     outcomes = [gone, seen]
     assert _repeat_until_passed(step, run, "", hidden) is gone
+
+
+def test_the_printed_board_and_ones_own_are_asked_for_one_thing_at_a_time(
+    run: Run, tmp_path: Path, camera: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Progress(tmp_path, "deblockle", ["camera", "print", "calibration"]).keep({"camera.source": camera})
+    answers: list[str] = []
+
+    def check(table: TableSetup, answer: str) -> Outcome:
+        answers.append(answer)
+        return Outcome((Finding.fault(Phrase("table"), "again"),))
+
+    steps = tuple(replace(each, check=check, live=False) for each in steps_of(load("deblockle")))
+    monkeypatch.setattr("referee.setup.steps.steps_of", lambda _: steps)
+    typed = ["", "1", "2", "", "10", "350", "351,5", "3", "39", "12", "4", "mine.json", "40 10 350 350", "2", "", "q"]
+    said = run("setup", input="\n".join(typed)).output
+    assert answers == ["", "40 10 350 351,5", "none 39 12", "mine.json", "40 10 350 350"]
+    assert "  1  It's the board I printed\n" in said
+    assert "Which board lies there?: " in said
+    assert "From square to square, in mm [40]: " in said
+    assert "Height of the board's top above the table, in mm: " in said, "it has no usual value"
+
+
+def test_a_question_mark_explains_the_step(run: Run, camera: str) -> None:
+    said = run("setup", "deblockle", "--camera", camera, input="?\nb\n?\nq\n").output
+    assert said.count("Each sheet has a ruler at its lower edge.") == 2
+    assert "choose 100 %" in said
+    assert "b goes back to the step before" in said
+    assert "docs/set-up.md lists all kinds of cameras" in said
+
+
+@pytest.mark.parametrize("game", games())
+def test_every_question_fits_a_line_of_a_terminal(game: str) -> None:
+    for step in steps_of(load(game)):
+        for question in (step.question, step.sheets_question):
+            assert len(f"{question} [{step.default}]: ") <= 78
+
+
+def test_a_folder_that_cannot_be_written_to_is_named_before_the_first_question(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(**_: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("referee.cli.setup.tempfile.TemporaryFile", refuse)
+    said = run("setup", input="1\n")
+    assert said.exit_code == 2
+    assert f"nothing can be written in {tmp_path} (Read-only file system); give another folder" in said.stderr
+    assert "Which game" not in said.output
+
+
+def test_the_cameras_that_are_plugged_in_are_listed() -> None:
+    (step, *_) = steps_of(load("deblockle"))
+    table = TableSetup(load("deblockle"), Path(), lambda *_: [], date(2026, 5, 1))
+    assert "No USB camera is plugged in. A camera on the Pi's ribbon cable is called pi." in step.prepare(table)
+    table.cameras = (UsbCamera("/dev/video2", "HD Webcam", "046d:0825", "", "1-1"),)
+    assert "These USB cameras are plugged in: 2 (HD Webcam)" in step.prepare(table)
