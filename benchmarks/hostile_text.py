@@ -145,7 +145,9 @@ class WaysIn:
         database = Database(":memory:")
         rulings = Rulings(database, lambda: "one", lambda: _NOW)
         self._hall = Hall(database, rulings, "referee", "hall", lambda: 0.0, self._said.append)
-        services = HallServices(self._hall, Director(database, lambda: _NOW), _access(), id, lambda: True, lambda: _NOW)
+        services = HallServices(
+            self._hall, Director(database, lambda: _NOW), _access(), dict, lambda: True, lambda: _NOW
+        )
         self._hall_page = TestClient(create_hall(services), base_url="http://127.0.0.1:8000")
         self._hub = SnapshotHub()
         port = TablePort(self._game, commands=CommandQueue(lambda: 0.0), snapshots=self._hub)

@@ -104,4 +104,4 @@ def guard_output() -> None:
         # File names that are not valid text are printed as they are; signs that a terminal lacks, as question marks.
         is_unicode = sys.stdout.encoding.lower().startswith("utf")
         sys.stdout.reconfigure(errors="surrogateescape" if is_unicode else "replace")
-    sys.stdout, sys.stderr = ShownStream(sys.stdout), ShownStream(sys.stderr)  # type: ignore[assignment]
+    sys.stdout, sys.stderr = ShownStream(sys.stdout), ShownStream(sys.stderr)

@@ -252,10 +252,11 @@ def _plain_reader(table: TableSetup) -> Reader:
 
 def _hindrances(reading: Reading) -> tuple[Finding, ...]:
     remedies = {
+        HindranceKind.HAND: Phrase("take your hands away from the board"),
         HindranceKind.OBJECT: Phrase(
             "if nothing lies there, compare %(file)s with the board and measure the table again, above all its height",
             file=SEEN_FILE,
-        )
+        ),
     }
     return tuple(Finding.fault(each.kind, each.message, remedies.get(each.kind, "")) for each in reading.hindrances)
 
@@ -307,8 +308,13 @@ def _check_turn(table: TableSetup, answer: str) -> Outcome:
         states = tuple(dice.rolled(state, dice.parse_roll(state, answer)) for state in belief.states)
         belief = replace(belief, states=states, states_ignoring_sides=states)
     reading = (table.reader or _plain_reader(table)).read(table.picture())
+    if any(each.kind is HindranceKind.HAND for each in reading.hindrances):
+        return Outcome(_hindrances(reading))
     _, ruling = judge(JudgeContext.of(game), belief, [reading], Trigger.DECLARED)
     last = ruling.verdicts[-1]
+    if len(ruling.steps) > 1:
+        message = Phrase("two turns were played: %(turns)s", turns=last.sentence)
+        return Outcome((Finding.fault(_TURN, message, Phrase("take the second one back, for this test")),))
     if not ruling.steps and not last.candidates:
         return Outcome((*_hindrances(reading), Finding.fault(_TURN, last.sentence)))
     # Several turns may look alike from above. The view is fine all the same; in a game, the referee asks.

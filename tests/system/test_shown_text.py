@@ -16,7 +16,7 @@ import pytest
 
 from benchmarks.hostile_text import COMMAND, OWN
 from engine.registry import load
-from referee.journal.events import Event, EventKind
+from referee.journal.events import Event, EventKind, JsonValue
 from referee.journal.journal import Journal
 
 HOSTILE = "Ann\x1b]52;c;Y3VybA==\x1b\\\x1b[2J\x9b5m\u202e\x07"
@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     game: Any = load("diaballik")
     state = {"state": game.notation.format_state(game.rules.new())}
     with Journal.open(folder / "journal.sqlite", wall_clock=lambda: datetime(2026, 5, 1, tzinfo=UTC)) as journal:
-        players = {"white": HOSTILE, "black": "Ben"}
+        players: JsonValue = {"white": HOSTILE, "black": "Ben"}
         journal.append(Event(EventKind.NEW_GAME, {"game": "diaballik", "options": {}, "players": players}))
         journal.append(Event(EventKind.SET_UP, state))
         journal.append(Event(EventKind.CORRECTION, {**state, "why": HOSTILE, "by": HOSTILE}))
