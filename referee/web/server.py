@@ -56,8 +56,8 @@ FIRST_PORT = 8000
 _PORTS_TRIED = 20
 _STATIC = Path(__file__).with_name("static")
 _GRACE_S = 2
-_WAITING = 512
-"""Connections that the system keeps until they are accepted."""
+_WAITING = 4096
+"""Connections that the system keeps until they are accepted, so that an owner's need not try again after a crowd's."""
 _SAME_ERROR = RateLimit(3, 1 / 60)
 _LOG = logging.getLogger("uvicorn.error")
 _NOWHERE = ("192.0.2.1", 9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import http.client
 import json
 import resource
@@ -9,6 +10,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -26,8 +28,8 @@ LIMITS = ConnectionLimits(strangers=8, others=8, owners=8, of_address=6, of_devi
 class Device:
     """A device with one connection that stays open; without a token, the browser at the machine itself."""
 
-    def __init__(self, address: str, token: str) -> None:
-        self._viewer = http.client.HTTPConnection(address, timeout=GUARD_S)
+    def __init__(self, page: OpenPage, token: str = "") -> None:
+        self._viewer = http.client.HTTPConnection(urlsplit(page.address).netloc, timeout=GUARD_S)
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
 
     def ask(self) -> int:
@@ -53,7 +55,7 @@ class Served:
 
     def __init__(self, page: OpenPage, stack: ExitStack) -> None:
         self._stack = stack
-        self._codes = page.codes
+        self._page = page
         self._address = urlsplit(page.address).netloc
         self.host, self.port = urlsplit(page.address).hostname or "", urlsplit(page.address).port or 0
 
@@ -64,12 +66,12 @@ class Served:
         return connection
 
     def device(self, token: str = "") -> Device:
-        return self._stack.enter_context(closing(Device(self._address, token)))
+        return self._stack.enter_context(closing(Device(self._page, token)))
 
     def token(self, role: Role) -> str:
         """Pair a device."""
         with closing(http.client.HTTPConnection(self._address, timeout=GUARD_S)) as viewer:
-            body = json.dumps({"code": self._codes[Role.OWN], "role": role.name.lower()})
+            body = json.dumps({"code": self._page.codes[Role.OWN], "role": role.name.lower()})
             viewer.request("POST", "/api/pair", body, {"Content-Type": "application/json"})
             return str(json.loads(viewer.getresponse().read())["token"])
 
@@ -171,6 +173,23 @@ def test_an_address_that_comes_too_often_is_shut_out_but_not_one_with_a_device()
         door.trust("127.0.1.1")
         come("127.0.1.1", 2)
         assert [accept(), accept()] == ["127.0.1.1"] * 2
+
+
+def test_without_a_file_left_the_page_says_so_a_few_times_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    accept, failures, said = Door.accept, [errno.EMFILE] * 30, list[str]()
+
+    def fail_at_first(door: Door) -> tuple[socket.socket, Any]:
+        if failures:
+            raise OSError(failures.pop(), "Too many open files")
+        return accept(door)
+
+    monkeypatch.setattr(Door, "accept", fail_at_first)
+    with open_page(port_of(), PageOptions(), said.append, LIMITS) as page, closing(Device(page)) as viewer:
+        assert viewer.ask() == 200
+    assert failures == []
+    assert said
+    assert len(said) <= 3
+    assert all("Too many open files" in line for line in said)
 
 
 def test_a_device_with_many_connections_displaces_its_own() -> None:

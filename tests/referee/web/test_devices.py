@@ -9,10 +9,15 @@ import json
 import re
 import stat
 import threading
+from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
+from itsdangerous import URLSafeSerializer
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from referee.errors import PageError
@@ -20,9 +25,11 @@ from referee.web import api
 from referee.web.access import Role
 from referee.web.api import PageServices
 from referee.web.devices import MOST_DEVICES, PAIRED_S, PairedDevices
+from referee.web.history import History
 from referee.web.options import PageOptions
 from referee.web.server import open_page
 from tests.commands import runner_in
+from tests.guard import GUARD_S
 from tests.referee.web.page_table import CODES, HOUSE, access_of, client_of, paired, port_of, snapshot_of
 
 
@@ -169,6 +176,41 @@ def test_the_reason_why_a_device_cannot_be_kept_names_no_path(tmp_path: Path) ->
     folder.rmdir()
     refused = client_of(port_of(), access).post("/api/pair", json={"code": CODES[Role.LOOK]})
     assert (refused.status_code, str(tmp_path) in refused.text) == (503, False)
+
+
+def test_the_owner_unpairs_however_many_devices_keep_the_page_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    released, busy, working = threading.Event(), threading.Semaphore(0), list[str]()
+
+    def hold(_: History) -> None:
+        working.append("reads")
+        busy.release()
+        released.wait(GUARD_S)
+        raise HTTPException(404, "nothing")
+
+    monkeypatch.setattr(History, "games", hold)
+    with open_page(port_of(), PageOptions("127.0.0.1"), print) as page, ExitStack() as stack:
+        address = urlsplit(page.address).netloc
+
+        def post(path: str, fields: dict[str, str], token: str = "") -> Any:
+            with closing(http.client.HTTPConnection(address, timeout=GUARD_S)) as viewer:
+                viewer.request("POST", path, json.dumps(fields), {"Authorization": f"Bearer {token}"})
+                return json.loads(viewer.getresponse().read())
+
+        tokens = []
+        for role in ("own", *["look"] * 10):
+            with monkeypatch.context() as patched:
+                patched.setattr("referee.web.access.RateLimiter.take", lambda *_: True)
+                tokens.append(post("/api/pair", {"code": page.codes[Role.OWN], "role": role})["token"])
+        for token in tokens[1:] * 6:
+            viewer = stack.enter_context(closing(http.client.HTTPConnection(address, timeout=GUARD_S)))
+            viewer.request("GET", "/api/games", headers={"Authorization": f"Bearer {token}"})
+        for _ in range(16):
+            assert busy.acquire(timeout=GUARD_S)
+        device = URLSafeSerializer(b"", salt="").loads_unsafe(tokens[1])[1][0]
+        left = post("/api/devices", {"id": device, "role": "none"}, tokens[0])["devices"]
+        assert len(left) == 10
+        assert len(working) == 16
+        released.set()
 
 
 def test_the_owner_changes_a_role_and_unpairs_on_the_page() -> None:
