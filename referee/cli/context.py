@@ -6,7 +6,7 @@ import io
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -133,13 +133,13 @@ def say(sentence: str, *, as_error: bool = False) -> None:
         click.echo(context_of(click.get_current_context(silent=True)).with_program_name(sentence), err=as_error)
 
 
-def print_state(game: Game[Any, Any], state: Any) -> None:
-    """Draw a state of a game in the style common to all commands."""
+def print_state(game: Game[Any, Any], state: Any, tell: Callable[[str], str] = str) -> None:
+    """Draw a state of a game in the style common to all commands; ``tell`` puts the players' names into the words."""
     from referee.rendering.board_text import draws_ascii, state_text
 
     console = output()
     width = min(console.width, _BOARDS_WIDTH)
-    print_drawn(console, state_text(game, state, width=width, ascii_only=draws_ascii(console)))
+    print_drawn(console, state_text(game, state, width=width, ascii_only=draws_ascii(console), tell=tell))
 
 
 def print_drawn(console: Console, drawn: Text) -> None:

@@ -42,24 +42,26 @@ def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, 
     """
     from referee.commands.draw_offers import open_offer_in
     from referee.journal.fold import fold
+    from referee.naming import Names
 
     folded = fold(game, events)
     names = events[0][1].names
     playing = ", ".join(f"{side} {names[side]}" for side in game.players if side in names)
     say(f"Game {number}, {game.title}{f' ({playing})' if playing else ''}: {counted(len(folded.turns), 'turn')}.")
+    tell = Names.of(game, names)
     if folded.states:
         say("")
-        print_state(game, folded.states[0])
+        print_state(game, folded.states[0], tell)
         say("")
-    say(_status_sentence(game, folded))
+    say(tell(_status_sentence(game, folded)))
     if folded.stopped:
         say(f"{resuming} goes on with it.")
     if (offering := open_offer_in(events)) is not None:
         answering = capitalized(opponent(game.players, offering))
-        say(f"{capitalized(offering)} offers a draw; {answering} accepts or refuses.")
+        say(tell(f"{capitalized(offering)} offers a draw; {answering} accepts or refuses."))
     if folded.fault is not None:
         sentence, remedy = (str(folded.fault.data.get(part, "")) for part in ("sentence", "remedy"))
-        say(f"To put right: {sentence if remedy in sentence else f'{sentence} {remedy}'}")
+        say(tell(f"To put right: {sentence if remedy in sentence else f'{sentence} {remedy}'}"))
 
 
 def _status_sentence(game: Game[Any, Any], folded: Folded[Any]) -> str:
@@ -133,6 +135,7 @@ def list_games(context: CommandContext, journal: Path | None = None) -> None:
     from engine.errors import EngineError
     from referee.errors import FoldError
     from referee.journal.fold import fold
+    from referee.naming import Names
     from referee.session.execution import events_of_game
 
     table = Table("", "game", "began", "turns", "how it stands", box=None, pad_edge=False)
@@ -141,7 +144,8 @@ def list_games(context: CommandContext, journal: Path | None = None) -> None:
             try:
                 game, events = events_of_game(opened, summary.number)
                 folded = fold(game, events)
-                row = (game.title, str(len(folded.turns)), _status_sentence(game, folded))
+                stands = Names.of(game, events[0][1].names)(_status_sentence(game, folded))
+                row = (game.title, str(len(folded.turns)), stands)
             except (EngineError, FoldError) as error:
                 row = (summary.name, "?", f"can't be read: {error}")
             began = local_time(summary.wall_time)

@@ -131,6 +131,7 @@ def _replay_journal(
     from referee.journal.fold import fold
     from referee.journal.recovery import sentence_for_readers
     from referee.journal.results import outcome_sentence
+    from referee.naming import Names
     from referee.session.execution import events_of_game
 
     lost = sentence_for_readers(context.journal_path(file))
@@ -142,6 +143,7 @@ def _replay_journal(
             console.print(f"{line.number:5}  {when:19}  {line.kind:10}  {line.sentence}", markup=False)
         folded = fold(game, events)
         ended = "The game is in progress." if folded.outcome is None else outcome_sentence(folded.outcome)
+        ended = Names.of(game, events[0][1].names)(ended)
         counts = f"{counted(len(folded.turns), 'turn')}, {counted(len(events), 'event')}"
         console.print(f"{counts}, {'only a part' if lost else 'all consistent'}. {ended}", markup=False)
         if evidence is not None:

@@ -120,7 +120,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         if options.lights != "none" and fits_live(console):
             keys = "h gives a hint" if options.keys else ""
             screen = LiveScreen(demo.game, console, keys=keys, seen=inputs.seen, rings=_RINGS)
-        report = Report(screen or PrintedLines(console))
+        report = Report(screen or PrintedLines(console), demo.game)
         remarks.report = report.remark
         stack.enter_context(open_command_socket(path, commands, remarks.say))
         rules = demo_rules(options, game)

@@ -22,6 +22,7 @@ from referee.journal.events import CLOCK, PICTURE_SUFFIXES, STOPPED, Event, Even
 from referee.journal.fold import Folded, FoldedStep, after_step, agrees, fold, fold_next, read_step
 from referee.journal.journal import Journal
 from referee.journal.results import outcome_sentence
+from referee.naming import Names
 
 _NOT_IN_A_RECORD = str.maketrans({"{": "(", "}": ")", ";": ","})
 _MORE_WAS_SEEN = "side faces were seen"
@@ -141,6 +142,7 @@ class EventDescriber:
     def __init__(self, game: Game[Any, Any]) -> None:
         self._game = game
         self._folded: Folded[Any] = Folded()
+        self._names = Names({})
 
     @property
     def game(self) -> str:
@@ -156,7 +158,11 @@ class EventDescriber:
         """Describe the next event; one that only keeps the clock running has no sentence. Raises FoldError."""
         before, self._folded = self._folded, fold_next(self._game, self._folded, number, event)
         sentence = _sentence(self._game, event, before, self._folded)
-        return EventLine(number, event.wall_time, event.kind, sentence)
+        # The first event says whose name is whose.
+        told = self._names(sentence)
+        if event.kind == EventKind.NEW_GAME:
+            self._names = Names.of(self._game, event.names)
+        return EventLine(number, event.wall_time, event.kind, told)
 
 
 def event_lines(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> list[EventLine]:

@@ -17,6 +17,7 @@ from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.topics import ShownClock, ShownOutcome, ShownVerdict, Side, TableEvent, TableState
+from referee.naming import Names
 from referee.session.feed import Snapshot, next_words, players_of, players_to_move
 
 _FOR_A_PERSON = frozenset({VerdictKind.ILLEGAL, VerdictKind.AMBIGUOUS, VerdictKind.CANNOT_SEE})
@@ -29,7 +30,7 @@ def table_state(
     state = snapshot.states[0] if snapshot.states else None
     sides = _sides(game, snapshot)
     scored = [f"{side.name} {side.score}" for side in sides if side.score is not None]
-    verdict = snapshot.verdict
+    verdict, tell = snapshot.verdict, Names.of(game, snapshot.names)
     return TableState(
         table=options.table,
         table_name=options.table_name,
@@ -41,17 +42,17 @@ def table_state(
         sides=sides,
         whose_turn=listed(side.name for side in sides if side.to_move),
         score_words=", ".join(scored),
-        next=next_words(game, snapshot),
-        words=snapshot.words or snapshot.signal.words,
-        verdict=None if verdict is None else _verdict(verdict, snapshot),
+        next=tell(next_words(game, snapshot)),
+        words=tell(snapshot.words or snapshot.signal.words),
+        verdict=None if verdict is None else _verdict(verdict, snapshot, tell),
         needs_person=bool(snapshot.trouble) or (verdict is not None and verdict.kind in _FOR_A_PERSON),
-        outcome=None if snapshot.outcome is None else _outcome(snapshot.outcome),
+        outcome=None if snapshot.outcome is None else _outcome(snapshot.outcome, tell),
         turns=snapshot.turns,
         last_turn=snapshot.last_turn,
         position=None if state is None else game.notation.format_state(state),
         clock=None if snapshot.clock is None else _clock(snapshot.clock.after(age_s), sides, now),
-        hint=snapshot.hint,
-        trouble=snapshot.trouble,
+        hint=tell(snapshot.hint),
+        trouble=tell(snapshot.trouble),
         draw_offer=snapshot.offer,
         page=options.page,
     )
@@ -97,11 +98,11 @@ def _sides(game: Game[Any, Any], snapshot: Snapshot) -> tuple[Side, ...]:
     )
 
 
-def _verdict(verdict: Verdict, snapshot: Snapshot) -> ShownVerdict:
+def _verdict(verdict: Verdict, snapshot: Snapshot, tell: Names) -> ShownVerdict:
     return ShownVerdict(
         kind=verdict.kind.value,
-        sentence=verdict.sentence,
-        remedy=verdict.breaches[0].remedy if verdict.breaches else "",
+        sentence=tell(verdict.sentence),
+        remedy=tell(verdict.breaches[0].remedy) if verdict.breaches else "",
         places=verdict.places,
         candidates=verdict.candidates,
         candidate_players=verdict.candidate_players,
@@ -109,12 +110,12 @@ def _verdict(verdict: Verdict, snapshot: Snapshot) -> ShownVerdict:
     )
 
 
-def _outcome(outcome: Outcome) -> ShownOutcome:
+def _outcome(outcome: Outcome, tell: Names) -> ShownOutcome:
     return ShownOutcome(
         winner=outcome.winner,
         shared_by=tuple(outcome.shared_by),
         reason=outcome.reason,
-        sentence=outcome_sentence(outcome),
+        sentence=tell(outcome_sentence(outcome)),
     )
 
 

@@ -7,7 +7,7 @@ what the characters show.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -82,11 +82,19 @@ def _red_line(game: Game[Any, Any]) -> int | None:
     return None if game.printed_sheet is None else game.printed_sheet(None).red_line
 
 
-def board_text(board: DrawnBoard, *, width: int, ascii_only: bool, roomy: bool = False, first: str = "") -> Text:
+def board_text(
+    board: DrawnBoard,
+    *,
+    width: int,
+    ascii_only: bool,
+    roomy: bool = False,
+    first: str = "",
+    tell: Callable[[str], str] = str,
+) -> Text:
     """Draw a board, or every sheet of a table: ``first`` and as many others as fit in ``width`` columns at full size.
 
     The rest are drawn small, below if they don't fit beside it. A sheet with a light comes before ``first``. ``roomy``
-    draws a single board with three lines per row.
+    draws a single board with three lines per row. ``tell`` puts the players' names into the headings.
     """
     drawing = _Drawing(board, ascii_only)
     sheets = sheets_of((*board.appearance, *(place for place in board.squares if place not in board.appearance)))
@@ -94,8 +102,8 @@ def board_text(board: DrawnBoard, *, width: int, ascii_only: bool, roomy: bool =
         return _join_lines(drawing.large(next(iter(sheets.values())), roomy=roomy))
     lit = next((light.place.rpartition(".")[0] for light in board.lights), "")
     own = next(name for name in (lit, first, next(iter(sheets))) if name in sheets)
-    blocks = [[Text(own, style="bold"), *drawing.large(sheets[own])]]
-    blocks += [[Text(name), *drawing.small(grid)] for name, grid in sheets.items() if name != own]
+    blocks = [[Text(tell(own), style="bold"), *drawing.large(sheets[own])]]
+    blocks += [[Text(tell(name)), *drawing.small(grid)] for name, grid in sheets.items() if name != own]
     return _join_lines(_put_side_by_side(blocks, width))
 
 
@@ -104,11 +112,13 @@ def draws_ascii(console: Console) -> bool:
     return not (console.encoding or "").lower().startswith("utf")
 
 
-def state_text(game: Game[Any, Any], state: Any, *, width: int, ascii_only: bool) -> Text:
-    """Draw a state, with facts that a board doesn't show below it."""
+def state_text(
+    game: Game[Any, Any], state: Any, *, width: int, ascii_only: bool, tell: Callable[[str], str] = str
+) -> Text:
+    """Draw a state, with facts that a board doesn't show below it; ``tell`` puts the players' names into the words."""
     first = state.to_move or ""
-    drawn = board_text(DrawnBoard.of(game, state), width=width, ascii_only=ascii_only, first=first)
-    return Text("\n").join([drawn, Text(), *(Text(line) for line in game.notation.standing(state))])
+    drawn = board_text(DrawnBoard.of(game, state), width=width, ascii_only=ascii_only, first=first, tell=tell)
+    return Text("\n").join([drawn, Text(), *(Text(tell(line)) for line in game.notation.standing(state))])
 
 
 def legend(board: DrawnBoard, *, width: int, ascii_only: bool) -> Text:

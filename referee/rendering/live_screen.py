@@ -24,6 +24,7 @@ from engine.support.players import opponent
 from hardware.lights.signals import Light, Signal, Sound
 from hardware.lights.terminal import status_line
 from referee.clocks.clock import clock_words
+from referee.naming import Names
 from referee.rendering.board_text import DrawnBoard, board_text, draws_ascii, legend
 from referee.rendering.report import PrintedLines, hanging
 from referee.session.feed import Snapshot
@@ -116,7 +117,9 @@ class Screen:
         board = _board(self.shown.game, self.shown.snapshot, () if signal is None else signal.lights)
         to_move = "" if self.shown.snapshot is None else self.shown.snapshot.to_move or ""
         for roomy in (height >= _ROOMY_LINES, False):
-            drawn = board_text(board, width=width, ascii_only=self.ascii_only, roomy=roomy, first=to_move)
+            drawn = board_text(
+                board, width=width, ascii_only=self.ascii_only, roomy=roomy, first=to_move, tell=self._tell
+            )
             broad = max(cell_len(line) for line in drawn.plain.split("\n"))
             if broad + _BESIDE <= width or not roomy:
                 break
@@ -139,6 +142,11 @@ class Screen:
             lines = left + words[: max(3, free - high - _LEAST_SAID)]
         return [*lines, *signs, [Segment("─" * width if not self.ascii_only else "-" * width, Style(dim=True))]]
 
+    @property
+    def _tell(self) -> Names:
+        snapshot = self.shown.snapshot
+        return Names.of(self.shown.game, {} if snapshot is None else snapshot.names)
+
     def _heading(self, width: int) -> Text:
         snapshot = self.shown.snapshot
         left = f" {self.shown.game.title}"
@@ -157,18 +165,19 @@ class Screen:
         snapshot = self.shown.snapshot
         if snapshot is None:
             return
+        tell = self._tell
         if snapshot.last_turn:
-            yield Text(f"Last turn: {snapshot.last_turn}", style="bold")
+            yield Text(tell(f"Last turn: {snapshot.last_turn}"), style="bold")
         for line in self.shown.clock:
             yield Text(line, style="bold")
         if snapshot.offer is not None:
             other = capitalized(opponent(self.shown.game.players, snapshot.offer))
             said = f"{capitalized(snapshot.offer)} offers a draw. {other} types accept or refuse."
-            yield Text(said, style="bold")
+            yield Text(tell(said), style="bold")
         if snapshot.states:
             yield Text()
             for line in self.shown.game.notation.standing(snapshot.states[0]):
-                yield Text(line)
+                yield Text(tell(line))
 
     def _keys(self, width: int) -> Text:
         if not self.shown.keys:

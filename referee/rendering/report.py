@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol
+from typing import Any, Protocol
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -15,8 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from common.phrases import counted
+from engine.api import Game
 from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict, VerdictKind
+from referee.naming import Names
 from referee.session.feed import Snapshot
 from vision.frame import Frame, Image
 from vision.images import write_image
@@ -89,8 +91,9 @@ class Report:
     It subscribes to the session's snapshots by ``receive``, and writes their verdicts after each frame.
     """
 
-    def __init__(self, page: Page, *, stills: bool = False) -> None:
+    def __init__(self, page: Page, game: Game[Any, Any], *, stills: bool = False) -> None:
         self._page = page
+        self._game = game
         self.lines: deque[str] = deque(maxlen=_MOST_LINES)
         """What was said lately."""
         self._stills = stills
@@ -124,7 +127,7 @@ class Report:
                 (f"{self._when(frame, verdict):<10} ", "dim"), (f"{verdict.kind.value:<13}", _STYLES[verdict.kind])
             )
             words = Text(said)
-            unnamed = any(place not in said for place in verdict.places)
+            unnamed = any(place.rpartition(".")[2] not in said for place in verdict.places)
             if unnamed and verdict.kind is not VerdictKind.SET_UP:
                 words.append(f"  [{' '.join(verdict.places)}]", style="dim")
             self._write(lead, words)
@@ -142,7 +145,7 @@ class Report:
         outcome = self._snapshot.outcome
         tally = f"{counted(self._turns, 'turn')} accepted, {counted(self._faults, 'fault')} named"
         ends = "; the game goes on." if outcome is None else f". {outcome_sentence(outcome)}"
-        self._write(Text(), Text(f"{tally}{ends}"))
+        self._write(Text(), Text(Names.of(self._game, self._snapshot.names)(f"{tally}{ends}")))
 
     def _write(self, lead: Text, words: Text) -> None:
         self.lines.append(f"{lead.plain}{words.plain}")

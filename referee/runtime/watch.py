@@ -37,6 +37,7 @@ from referee.journal.fold import fold
 from referee.journal.journal import Journal
 from referee.judge.settings import JudgeSettings
 from referee.judge.verdict import Verdict
+from referee.naming import Names
 from referee.rendering.live_screen import LiveScreen, PrintedGame, fits_live
 from referee.rendering.overlay import Overlay
 from referee.rendering.report import DebugPictures, PrintedLines, Report
@@ -88,7 +89,7 @@ def watch(options: WatchOptions, console: Console) -> int:
     lights = light_settings(chosen.lights, game.places)
     with ExitStack() as stack:
         screen = _live_screen(options, lights, game, console, stack)
-        report = Report(screen or _printed(lights, game, console), stills=options.stills)
+        report = Report(screen or _printed(lights, game, console), game, stills=options.stills)
         for notice in options.notices:
             report.remark(notice)
         journal = stack.enter_context(_journal(options, report.remark))
@@ -216,10 +217,12 @@ def _opening_remarks(
 def _resume_message(game: Game[Any, Any], state: Any, journal: Recorder) -> str:
     """Say which game is continued, how many turns were played, and what it waits for."""
     number = journal.latest_game()
-    played = counted(len(fold(game, journal.events(number)).turns), "turn")
+    events = journal.events(number)
+    played = counted(len(fold(game, events).turns), "turn")
     waits = waiting_signal(game, state).words + (" Waiting for the roll." if game.awaits_roll(state) else "")
     if to_draw := game.to_draw(state):
         waits = f"{capitalized(to_draw)}."
+    waits = Names.of(game, events[0][1].names)(waits)
     return f"Game {number} of {game.title} goes on after {played}. {waits} `./run watch --new` begins another."
 
 

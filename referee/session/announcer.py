@@ -20,6 +20,7 @@ from referee.hints.requests import HintResponse
 from referee.journal.events import Event
 from referee.judge.sentences import override_holds
 from referee.judge.verdict import Verdict, VerdictKind
+from referee.naming import Names
 from referee.session import event_records
 from referee.session.feed import Snapshot, Subscriber
 from referee.session.log import GameLog
@@ -81,13 +82,21 @@ class Announcer(Generic[StateT, TurnT]):
         self._ignored: tuple[Place, ...] = ()
         self._asked: tuple[ButtonRole, tuple[StateT, ...], float] | None = None
         self._offer: Player | None = None
-        self.say = say
+        self._say = say
         self.time_s = 0.0
 
     @property
     def shown(self) -> Verdict | None:
         """The verdict currently shown."""
         return self._on_show.verdict
+
+    def say(self, sentence: str) -> None:
+        """Say something, with the players' names."""
+        self._say(self.tell(sentence))
+
+    def tell(self, text: str) -> str:
+        """Put the players' names into a text."""
+        return Names.of(self._game, self._log.names)(text)
 
     def remark(self, sentence: str) -> None:
         """Say something that isn't a verdict, and record it in the journal."""
@@ -249,6 +258,7 @@ class Announcer(Generic[StateT, TurnT]):
         self._offer = self._log.offer
         journal = "" if self._log.trouble is None else str(self._log.trouble)
         trouble = " ".join(capitalized(each) for each in (self._trouble, journal) if each)
+        signal = replace(signal, words=self.tell(signal.words))
         snapshot = Snapshot(
             self._log.number,
             self._log.last_change,
@@ -256,12 +266,12 @@ class Announcer(Generic[StateT, TurnT]):
             time_s,
             verdict=shown.verdict,
             # Before the set-up, a remark about something else must not replace what the players have to do.
-            words=shown.words if states else shown.signal.words,
+            words=self.tell(shown.words if states else shown.signal.words),
             evidence=shown.evidence,
             names=self._log.names,
             turns=len(self._log.turns),
             last_turn=self._log.turns[-1] if self._log.turns else "",
-            hint=shown.hint,
+            hint=self.tell(shown.hint),
             trouble=trouble,
             clock=self._log.clock.face(time_s),
             intention=self._log.intention,

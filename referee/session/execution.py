@@ -31,6 +31,7 @@ from referee.journal.events import Event
 from referee.journal.fold import Folded, fold
 from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict
+from referee.naming import Names
 from referee.session import event_records
 from referee.session.ports import RestoreSensorAt, no_sensors
 from referee.session.signals import with_outcome
@@ -76,14 +77,21 @@ class Session(Protocol):
     def begin(self, command: commands.NewGame) -> str:
         """Begin a game, or resume one."""
 
+    def tell(self, text: str) -> str:
+        """Put the players' names into a text."""
+
 
 def execute(
-    session: Session, command: commands.Command, respond: commands.Respond = commands.ignore_reply
+    session: Session, command: commands.Command, answer: commands.Respond = commands.ignore_reply
 ) -> list[Verdict]:
     """Carry out a command and return the verdicts it caused.
 
-    ``respond`` gets the reply at once; a hint's reply comes when the hint is found, which may be some frames later.
+    ``answer`` gets the reply at once; a hint's reply comes when the hint is found, which may be some frames later.
     """
+
+    def respond(reply: commands.Reply | None) -> None:
+        answer(reply and replace(reply, words=session.tell(reply.words)))
+
     try:
         match command:
             case commands.Press():
@@ -204,6 +212,12 @@ class IdleSession:
         to_do = event_records.set_up_request(game)
         return f"Game {number} of {game.title} begins in {self._journal.path}. {to_do}"
 
+    def tell(self, text: str) -> str:
+        """Put the players' names into a text."""
+        if self._journal.latest_game() is None:
+            return text
+        return Names.of(self._game, self._events[0][1].names)(text)
+
     def end_turn(self) -> list[Verdict]:
         """Refuse, since nothing watches the table."""
         raise CorrectionError("no referee is running that could look at the table")
@@ -281,7 +295,7 @@ class IdleSession:
     def preview(self, command: commands.Entry) -> str:
         """Say what a turn, roll or announcement would lead to, without recording it."""
         self._check_going(self._folded)
-        return _reply_to(apply_entry(self._game, self._states, command))
+        return self.tell(_reply_to(apply_entry(self._game, self._states, command)))
 
     def hint(self, command: commands.AskHint, respond: commands.Respond) -> None:
         """Give a hint in words, and record that it was given."""

@@ -124,6 +124,10 @@ class Service(Generic[StateT, TurnT]):
         with self._log.recording_request(submitted.request_id):
             return execute(self, submitted.command, respond)
 
+    def tell(self, text: str) -> str:
+        """Put the players' names into a text."""
+        return self._announcer.tell(text)
+
     def refuse(self, submitted: Submitted, words: str) -> None:
         """Refuse a command aloud, since whoever pressed a button sees no reply."""
         self._announcer.alarm(words)

@@ -32,6 +32,7 @@ from referee.web.documents import (
     PairingRequest,
     PlacesDocument,
     PositionDocument,
+    Say,
     SessionDocument,
     TableDocument,
     places_document,
@@ -245,7 +246,7 @@ class Api:
     async def _tapped(self, request: Request) -> Response:
         snapshot = self._newest()
         taps = [tap for tap in request.query_params.get("taps", "")[:_MOST_TAPPED].split(",") if tap]
-        say = sentences(language_of(request))
+        say = self._telling(request)
         try:
             document = await run_in_threadpool(tapped_document, self._port.game, snapshot, taps, say)
         except IllegalTurnError as error:
@@ -253,7 +254,7 @@ class Api:
         return _json(document)
 
     async def _turns(self, request: Request) -> Response:
-        snapshot, say = self._newest(), sentences(language_of(request))
+        snapshot, say = self._newest(), self._telling(request)
         begins = request.query_params.get("begins", "")[:_MOST_TAPPED]
         return _json(await run_in_threadpool(turns_document, self._port.game, snapshot, begins, say))
 
@@ -263,6 +264,9 @@ class Api:
             await run_in_threadpool(self._history.states_before_seen_roll) if self._port.journal is not None else ()
         )
         return _json(await run_in_threadpool(dice_document, self._port.game, snapshot, before, say))
+
+    def _telling(self, request: Request) -> Say:
+        return self._documents.telling(language_of(request))
 
     def _newest(self) -> Snapshot:
         newest = self._port.snapshots.newest
@@ -289,7 +293,7 @@ class Api:
 
     async def _command(self, request: Request) -> Response:
         reply = await self._services.carry_out(request.state.session, await body_fields(request))
-        return _json(reply.model_copy(update={"words": sentences(language_of(request))(reply.words)}))
+        return _json(reply.model_copy(update={"words": self._telling(request)(reply.words)}))
 
     async def _openapi(self, _: Request) -> Response:
         return JSONResponse(openapi(self.endpoints))

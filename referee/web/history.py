@@ -21,11 +21,12 @@ from engine.errors import EngineError
 from engine.records import record
 from referee.commands.draw_offers import withdrawal
 from referee.errors import FoldError, JournalError, JournalMissingError
-from referee.journal.events import Event
+from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines, make_record
 from referee.journal.fold import Folded, fold
 from referee.journal.journal import Journal
 from referee.journal.results import KnownResults, Results, results_in
+from referee.naming import Names
 from referee.session.event_records import states_before_seen_roll, take_back_sentence
 from referee.session.execution import events_of_game
 from referee.session.feed import Snapshot
@@ -117,7 +118,7 @@ class History:
             return kept[1]
         game, events = events_of_game(journal, number)
         pictures = journal.pictures(number)
-        say = sentences(language)
+        say, tell = sentences(language), Names.of(game, events[0][1].names).telling(sentences(language))
         by_number = dict(events)
         lines = tuple(
             EventDocument(
@@ -125,7 +126,7 @@ class History:
                 kind=line.kind,
                 player=by_number[line.number].text("player"),
                 by=by_number[line.number].text("by"),
-                sentence=say(line.sentence),
+                sentence=(say if line.kind == EventKind.NEW_GAME else tell)(line.sentence),
                 wall_time=line.wall_time,
                 evidence=pictures.get(line.number, ()),
             )

@@ -92,7 +92,7 @@ def templates(language: str) -> Environment:
 
 @dataclass(frozen=True)
 class Site:
-    """What the pages of one application share: the template around each, and each language's templates.
+    """What the pages of one application share: the template around each, each language's templates, and its words.
 
     A device may ask for one of the roles ``lesser`` than the one its code allows.
     """
@@ -100,3 +100,5 @@ class Site:
     frame: str = "base.html"
     templates: Callable[[str], Environment] = templates
     lesser: tuple[Role, ...] = (Role.PLAY, Role.LOOK)
+    telling: Callable[[str], Callable[[str], str]] = sentences
+    """Returns the function that translates a sentence into a language; a table's also puts the players' names in."""

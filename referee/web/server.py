@@ -47,7 +47,7 @@ from referee.web.connections import ConnectionLimits, Door, PageConfig
 from referee.web.devices import PairedDevices, devices_path
 from referee.web.documents import RefusalDocument
 from referee.web.guard import NO_UPLOADS, Guard, add_security_headers
-from referee.web.languages import Site, language_of, sentences
+from referee.web.languages import Site, language_of
 from referee.web.options import PageOptions
 from referee.web.owner_views import OwnerPages
 
@@ -74,6 +74,7 @@ def create_app(port: TablePort, access: Access) -> Starlette:
             *OwnerPages(services).routes(),
         ],
         access,
+        site=Site(telling=services.documents.telling),
     )
 
 
@@ -94,7 +95,8 @@ def create_guarded_app(
 
 def refusal(request: Request, error: HTTPException) -> Response:
     """Say why a request was refused: as a page if the client accepts HTML, else as JSON."""
-    words = sentences(language_of(request))(error.detail)
+    site: Site = request.app.state.site
+    words = site.telling(language_of(request))(error.detail)
     error = HTTPException(error.status_code, words, error.headers)
     if "text/html" in request.headers.get("accept", ""):
         response = views.refusal(request, error)

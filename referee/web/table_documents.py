@@ -13,6 +13,7 @@ from hardware.lights.signals import Signal, most_urgent_lights
 from referee.clocks.clock import ClockFace
 from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict
+from referee.naming import Names
 from referee.session.feed import Snapshot, next_words, players_of, players_to_move
 from referee.session.signals import looking_signal
 from referee.session.table_port import TablePort, VersionedSnapshot
@@ -66,6 +67,12 @@ class TableDocuments:
         now = _clock(face.after(self._port.snapshots.clock() - newest.taken_s))
         return Rendered.of(rendered.document.model_copy(update={"clock": now}))
 
+    def telling(self, language: str) -> Say:
+        """Return the function that translates a sentence about the newest game, with the players' names."""
+        newest = self._port.snapshots.newest
+        names = {} if newest is None else newest.snapshot.names
+        return Names.of(self._port.game, names).telling(sentences(language))
+
     def of(self, versioned: VersionedSnapshot, language: str = "en") -> Rendered:
         """Return a snapshot's document."""
         with self._lock:
@@ -80,8 +87,9 @@ class TableDocuments:
 def table_document(
     game: Game[Any, Any], versioned: VersionedSnapshot, *, hints_allowed: bool, say: Say
 ) -> TableDocument:
-    """Convert a snapshot to a document."""
+    """Convert a snapshot to a document. Whoever gave a name is called by it in every sentence."""
     snapshot = versioned.snapshot
+    tell = Names.of(game, snapshot.names).telling(say)
     state = snapshot.states[0] if snapshot.states else None
     awaits_turn = state is not None and state.to_move is not None and not game.awaits_roll(state)
     return TableDocument(
@@ -95,21 +103,21 @@ def table_document(
         ),
         players=_players(game, snapshot, say),
         turns=snapshot.turns,
-        last_turn=_last_turn(snapshot, say),
-        next=say(next_words(game, snapshot)),
+        last_turn=_last_turn(snapshot, tell),
+        next=tell(next_words(game, snapshot)),
         awaits_turn=awaits_turn and snapshot.intention is None,
-        verdict=None if snapshot.verdict is None else _verdict(game, snapshot.verdict, snapshot, say),
-        outcome=None if snapshot.outcome is None else say(outcome_sentence(snapshot.outcome)),
-        hint=say(snapshot.hint),
-        trouble=_without_folders(say(snapshot.trouble)),
+        verdict=None if snapshot.verdict is None else _verdict(game, snapshot.verdict, snapshot, tell),
+        outcome=None if snapshot.outcome is None else tell(outcome_sentence(snapshot.outcome)),
+        hint=tell(snapshot.hint),
+        trouble=_without_folders(tell(snapshot.trouble)),
         mood=snapshot.signal.mood.value,
-        words=_without_folders(say(snapshot.signal.words)),
+        words=_without_folders(tell(snapshot.signal.words)),
         sound=snapshot.signal.sound.value,
         lights=_lights(snapshot.signal),
         clock=None if snapshot.clock is None else _clock(snapshot.clock),
         draw_offer=snapshot.offer,
         board=draw_table(game, snapshot, say),
-        scores=() if state is None else tuple(map(say, game.notation.standing(state))),
+        scores=() if state is None else tuple(map(tell, game.notation.standing(state))),
     )
 
 

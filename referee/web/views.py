@@ -28,7 +28,7 @@ from referee.web.documents import TableDocument
 from referee.web.drawing.boards import RINGS
 from referee.web.entering import turns_document
 from referee.web.guard import CSRF_FIELD, Guarded, form_fields, number_in
-from referee.web.languages import COOKIE, LANGUAGES, Site, language_of, page_options, sentences, translations
+from referee.web.languages import COOKIE, LANGUAGES, Site, language_of, page_options, translations
 
 _STATIC = Path(__file__).with_name("static")
 _SAID = "said"
@@ -109,7 +109,8 @@ class Pages:
         language, newest = language_of(request), self._services.port.snapshots.newest
         typed = None
         if newest is not None:
-            typed = await run_in_threadpool(turns_document, self._game, newest.snapshot, say=sentences(language))
+            say = self._services.documents.telling(language)
+            typed = await run_in_threadpool(turns_document, self._game, newest.snapshot, say=say)
         return self._render(request, "enter", {"document": self._document(request), "typed": typed})
 
     async def _new(self, request: Request) -> Response:
@@ -176,7 +177,7 @@ class Pages:
         response = RedirectResponse(back if back.startswith("/") and not back.startswith(("//", "/\\")) else "/", 303)
         response.set_cookie(
             _SAID,
-            quote(sentences(language_of(request))(reply.words)),
+            quote(self._services.documents.telling(language_of(request))(reply.words)),
             max_age=_SAID_S,
             httponly=True,
             samesite="strict",

@@ -116,7 +116,7 @@ def screen_of(name: str) -> ScreenContent:
     options = dict(_OPTIONS.get(name, {}))
     start = game.rules.new(options)
     page = _Collected()
-    report = Report(page)
+    report = Report(page, game)
     reader = _ScriptedReader(game.table.appearance(start))
     settings = ServiceSettings(options=options, stills=True)
     blank = np.zeros((8, 8, 3), np.uint8)

@@ -318,7 +318,7 @@ def _is_part_of_a_drop(state: NumberDropState, turn: WritingTurn) -> bool:
 
 
 def _breaches_of_shape(
-    state: NumberDropState, turn: NumberDropTurn, sheet: Sheet, names: Sequence[str], shapes: tuple[Shape, ...]
+    state: NumberDropState, turn: WritingTurn, sheet: Sheet, names: Sequence[str], shapes: tuple[Shape, ...]
 ) -> tuple[Breach, ...]:
     squares = tuple(sorted(GRID.index[name] for name in names if name in GRID.index))
     if len(squares) == len(names) and squares in landings(sheet.heights, shapes):

@@ -17,6 +17,7 @@ from engine.values import Announcement, Player, Roll
 from referee.cli.play.players import Program, program_name, program_word
 from referee.errors import PlayError
 from referee.journal.results import outcome_sentence
+from referee.naming import Names
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,13 @@ class GameSoFar:
         """Return a person's name with the side, or only the side if no name was given."""
         name = dict(self.tags).get(player.capitalize())
         return player if name is None or program_word(name) else f"{name} ({player})"
+
+    @property
+    def tell(self) -> Names:
+        """Puts the names of the people who play into a text."""
+        tags = dict(self.tags)
+        names = {player: tags.get(player.capitalize(), "") for player in self.game.players}
+        return Names.of(self.game, {player: name for player, name in names.items() if not program_word(name)})
 
     @property
     def turns(self) -> int:

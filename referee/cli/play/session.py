@@ -55,23 +55,24 @@ class PlaySession:
         waiting: Callable[[str], AbstractContextManager[object]] = lambda _: nullcontext(),
         keep: Callable[[GameSoFar], None] = lambda _: None,
         go_on_with: Callable[[GameSoFar, Path], None] = lambda _, __: None,
-        draw: Callable[[Game[Any, Any], Any], None] = lambda _, __: None,
+        draw: Callable[[Game[Any, Any], Any, Callable[[str], str]], None] = lambda _, __, ___: None,
     ) -> None:
         """Start from a new or saved game.
 
         ``waiting`` shows that an operation takes some time. ``keep`` saves the game: before each prompt, so that
         nothing a person saw can be lost, and every second while programs play. ``go_on_with`` prepares to keep a game
-        loaded from a file; it may raise PlayError to refuse that. ``draw`` shows a state.
+        loaded from a file; it may raise PlayError to refuse that. ``draw`` shows a state; its last argument puts names
+        into a text.
         """
         self.so_far = so_far.with_programs(settings.programs)
         self._settings = settings
         self._ask = ask
-        self._say = say
+        self._say = lambda text: say(self.so_far.tell(text))
         self._clock = clock
         self._waiting = waiting
         self._keep = keep
         self._go_on_with = go_on_with
-        self._draw = draw
+        self._draw = lambda game, state: draw(game, state, self.so_far.tell)
         self._kept_s = clock()
         self._saved: set[Path] = set()
         self._game = so_far.game
@@ -196,7 +197,7 @@ class PlaySession:
 
     def _agrees(self, question: str) -> bool:
         """Ask a yes-or-no question."""
-        return (self._ask(f"{question} [y/N] ") or "").strip().lower() in {"y", "yes"}
+        return (self._ask(f"{self.so_far.tell(question)} [y/N] ") or "").strip().lower() in {"y", "yes"}
 
     def _execute_line(self, line: str, *, awaits_roll: bool) -> None:
         word, _, rest = line.partition(" ")

@@ -171,7 +171,7 @@ def test_every_kind_of_event_is_described() -> None:
     assert "gold is Ann" in sentences["new game"]
     assert sentences["set up"].endswith("it is open who starts")
     assert sentences["turn"].startswith(str(turn.data["turn"]))
-    assert "Teal" in sentences["turn"]
+    assert 'B"en rolls' in sentences["turn"]
     assert sentences["question"] == "Is that a star?"
     assert sentences["illegal"] == "That was not a roll."
     assert sentences["put right"] == ""
@@ -202,16 +202,16 @@ def test_hints_clocks_corrected_squares_announcements_and_shared_victories_are_d
     ]
     told = [(line.kind, line.sentence) for line in event_lines(GAME, list(enumerate(events, 1)))[1:]]
     assert told == [
-        ("set up", "the set-up is accepted; gold starts"),
-        ("hint given", "a strong hint for gold: the block on c1."),
-        ("hint given", "a strong hint for gold: c1-c2=hoops-a1"),
+        ("set up", "the set-up is accepted; Ann starts"),
+        ("hint given", "a strong hint for Ann: the block on c1."),
+        ("hint given", "a strong hint for Ann: c1-c2=hoops-a1"),
         ("clock", "Time is up."),
         ("correction", "corrected by Ann: c1 is gold block, star up"),
-        ("correction", "corrected by Ann: teal plays next"),
-        ("correction", "corrected by Ann: c1 is gold block, star up, gold plays next (the lamp)"),
-        ("announced", "Gold resigns."),
-        ("take back", "Gold resigns. Taken back by Ann"),
-        ("end", "Gold and teal win together: most points."),
+        ("correction", 'corrected by Ann: B"en plays next'),
+        ("correction", "corrected by Ann: c1 is gold block, star up, Ann plays next (the lamp)"),
+        ("announced", "Ann resigns."),
+        ("take back", "Ann resigns. Taken back by Ann"),
+        ("end", 'Ann and B"en win together: most points.'),
     ]
 
 

@@ -15,7 +15,7 @@ from tests.referee.web.page_table import snapshot_of
 
 
 def test_a_fault_that_stands_is_counted_once() -> None:
-    report = Report(PrintedLines(Console(file=io.StringIO())))
+    report = Report(PrintedLines(Console(file=io.StringIO())), load("deblockle"))
     game = load("deblockle")
     fault = Verdict(VerdictKind.ILLEGAL, "The gold block rolled onto c3.", 1.0, 10)
     right = Verdict(VerdictKind.PUT_RIGHT, "That is right.", 2.0, 20)
@@ -27,7 +27,7 @@ def test_a_fault_that_stands_is_counted_once() -> None:
 
 
 def test_the_last_line_says_how_the_game_ended() -> None:
-    report = Report(PrintedLines(Console(file=io.StringIO())))
+    report = Report(PrintedLines(Console(file=io.StringIO())), load("deblockle"))
     given_up = Outcome(None, "p1 resigned")
     for outcome in (None, Outcome(None, "the players agreed"), Outcome("gold", "teal resigned"), given_up):
         report.receive(snapshot_of(load("deblockle"), outcome=outcome))
@@ -42,7 +42,7 @@ def test_the_last_line_says_how_the_game_ended() -> None:
 
 
 def test_turns_count_whether_they_were_seen_or_entered() -> None:
-    report = Report(PrintedLines(Console(file=io.StringIO())))
+    report = Report(PrintedLines(Console(file=io.StringIO())), load("deblockle"))
     game = load("deblockle")
     seen = Verdict(VerdictKind.ACCEPTED, "Gold played c1-c2.", 1.0, 10)
     report.receive(snapshot_of(game, turns=4))
@@ -55,7 +55,7 @@ def test_turns_count_whether_they_were_seen_or_entered() -> None:
 
 
 def test_a_time_just_before_the_full_minute_is_rounded_to_it() -> None:
-    report = Report(PrintedLines(Console(file=io.StringIO())))
+    report = Report(PrintedLines(Console(file=io.StringIO())), load("deblockle"))
     verdict = Verdict(VerdictKind.ACCEPTED, "Gold played c1-c2.", 119.97, 10)
     report.receive(snapshot_of(load("deblockle"), verdict=verdict, words=verdict.sentence))
     report.report_verdicts(None)

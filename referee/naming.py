@@ -1,0 +1,75 @@
+"""Puts the players' names in place of their sides, in texts for people. The journal keeps the sides.
+
+A side such as ``black`` is also a colour: ``black to play`` is about a person, ``the black piece`` is not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from engine.api import Game
+from engine.values import EMPTY, Player
+
+_LETTERS = re.compile(r"[a-z]+")
+_BETWEEN = re.compile(r"(?<=[.!?]) ")
+_QUOTED = r"`[^`]*`"
+"""What is to be typed keeps its sides."""
+_SQUARES = r"(?:\.(?P<square>[a-z]\d+)(?P<more>(?:(?:, | and | or )(?P=side)\.[a-z]\d+)*))?"
+"""Squares of one player's sheet."""
+
+
+class Names:
+    """Replaces sides by names; ``colours`` are sides that are also words for pieces, which the ``pieces`` follow."""
+
+    def __init__(self, names: Mapping[Player, str], pieces: Iterable[str] = ()) -> None:
+        one_line = {side: " ".join(name.split()) for side, name in names.items()}
+        named = {side: name for side, name in one_line.items() if name}
+        self._tokens = {side: f"P{number}" for number, side in enumerate(named, 1)}
+        self._tokens = {side: side.upper() if re.fullmatch(r"p\d", side) else self._tokens[side] for side in named}
+        self._names = {self._tokens[side]: name for side, name in named.items()}
+        tokens = {name: self._tokens[side] for side, name in named.items()} | self._tokens
+        self._all = {**tokens, **{side.capitalize(): token for side, token in self._tokens.items()}}
+        words = "|".join(sorted(map(re.escape, self._all), key=len, reverse=True))
+        nouns = "|".join(sorted({*pieces, "one"}))
+        both = rf"(?:{'|'.join(map(re.escape, named.values()))}) \((?:{'|'.join(map(re.escape, named))})\)"
+        self._hidden = re.compile(
+            rf"{_QUOTED}|{both}|(?<![\w.:='\"-])(?<!\ba )(?<!\bthe )(?P<side>{words}){_SQUARES}"
+            rf"(?![\w=\"]|:\S| (?:{nouns})s?\b)"
+        )
+        self._shown = re.compile(rf"{_QUOTED}|\b(?:{'|'.join(self._names)})\b")
+
+    @classmethod
+    def of(cls, game: Game[Any, Any], names: Mapping[Player, str]) -> Names:
+        """Return the names of a game's players; sides without a name stay as they are."""
+        words = {word for look in game.looks if look != EMPTY for word in _LETTERS.findall(look)}
+        return cls(names, words - set(game.players) | {"ball", "piece", "block"})
+
+    def telling(self, say: Callable[[str], str]) -> Callable[[str], str]:
+        """Return a function that translates a text with ``say`` and puts names into it."""
+        return partial(self, say=say)
+
+    def __call__(self, text: str, say: Callable[[str], str] = str) -> str:
+        """Return a text with names; ``say`` translates it meanwhile, with signs in place of the names."""
+        if not self._names:
+            return say(text)
+        sentences = _BETWEEN.split(text) if say is not str else [text]
+        hidden = " ".join(self._hide_in(sentence, say is not str) for sentence in sentences)
+        return self._shown.sub(lambda found: self._names.get(found[0], found[0]), say(hidden))
+
+    def _hide_in(self, sentence: str, is_translated: bool) -> str:
+        hidden = self._hidden.sub(self._hide, sentence)
+        # A sentence about a player and that player's pieces is known only with the same word for both.
+        is_about_pieces = is_translated and any(re.search(rf"\b{side}\b", hidden) for side in self._tokens)
+        return sentence if is_about_pieces else hidden
+
+    def _hide(self, found: re.Match[str]) -> str:
+        side = found["side"]
+        if side is None:
+            return found[0]
+        token = self._all[side]
+        if found["square"] is None:
+            return token
+        return f"{token}'s {found['square']}{found['more'].replace(f'{side}.', '')}"
