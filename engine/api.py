@@ -223,7 +223,10 @@ class Notation(Protocol[StateT, TurnT]):
         """
 
     def standing(self, state: StateT) -> Sequence[str]:
-        """List what a drawn board doesn't show, as lines of plain text: whose turn it is, scores, dice, side faces."""
+        """List what a drawn board doesn't show, as lines of plain text: scores, dice, side faces.
+
+        The first line says who plays or rolls.
+        """
 
     def summary(self, options: Mapping[str, OptionValue] | None = None) -> str:
         """Summarise the rules under these options, in paragraphs separated by blank lines."""
@@ -409,9 +412,13 @@ class Game(Generic[StateT, TurnT]):
         """Return a request to draw what is awaited instead of a roll, such as tiles; empty if there is none."""
         return self.dice.to_draw(state) if isinstance(self.dice, DrawsTiles) else ""
 
+    def decided_by(self, before: StateT, roll: Roll) -> str:
+        """Say what a roll decided; empty for an ordinary one."""
+        return self.dice.told(before, roll) if isinstance(self.dice, TellsRolls) else ""
+
     def roll_sentence(self, before: StateT, roll: Roll) -> str:
         """Say what was rolled, and what that decided."""
-        decided = self.dice.told(before, roll) if isinstance(self.dice, TellsRolls) else ""
+        decided = self.decided_by(before, roll)
         return f"{','.join(roll.faces)} was rolled.{f' {decided}' if decided else ''}"
 
     def dice_for(self, roll: str) -> Dice[StateT]:

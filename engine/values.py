@@ -15,6 +15,7 @@ Some are plain strings, so that packages which may not import each other can exc
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -74,6 +75,8 @@ class Breach:
     instead: str = ""
 
 
+_ALONE = re.compile(r".+: -?\d+ points?")
+"""The reason if somebody played alone: why the game is over, and the score."""
 _GIVEN_UP = (" resigned", "'s time is up")
 """How the reason ends if a player gave up, or the clock did so for them."""
 
@@ -88,6 +91,11 @@ class Outcome:
     winner: Player | None
     reason: str
     shared_by: tuple[Player, ...] = ()
+
+    @property
+    def is_score(self) -> bool:
+        """Whether somebody played alone and has a score, so that nobody was beaten."""
+        return _ALONE.fullmatch(self.reason) is not None
 
     @property
     def is_given_up(self) -> bool:

@@ -222,7 +222,8 @@ def _sentences() -> Iterator[tuple[str, str]]:
         for look in game.looks:
             if not _DIGIT.search(look):
                 parts = Look.parse(look)
-                words = [look] if parts is None else [look, parts.colour, parts.shape, parts.mark]
+                piece = look.partition(",")[0]
+                words = [look] if parts is None else [look, piece, parts.colour, parts.shape, parts.mark]
                 yield from ((file, word) for word in words if word)
 
 

@@ -123,7 +123,8 @@ def hint_text(game: Game[Any, Any], state: Any, advice: Advice, stage: Stage) ->
         )
     look = game.table.appearance(state).get(places[0], EMPTY) if places else EMPTY
     if look != EMPTY:
-        return HintText(f"Hint: look at {places[0]}, {look}.", places[:1])
+        piece = look.partition(",")[0]
+        return HintText(f"Hint: look at the {piece} on {places[0]}.", places[:1])
     if die is not None:
         return HintText(f"Hint: take {die}.", ())
     return HintText(f"Hint: look at {places[0]}.", places[:1])

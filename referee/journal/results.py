@@ -25,7 +25,9 @@ def outcome_sentence(outcome: Outcome, called: Callable[[Player], str] = str) ->
         return "The game was stopped before its end."
     if outcome.shared_by:
         shared_by = listed(called(player) for player in outcome.shared_by)
-        return f"{capitalized(shared_by)} win together: {outcome.reason.rstrip('.')}."
+        return f"{capitalized(shared_by)} share the win: {outcome.reason.rstrip('.')}."
+    if outcome.is_score:
+        return f"{capitalized(outcome.reason)}."
     if outcome.is_given_up:
         return f"The game was given up: {outcome.reason.rstrip('.')}."
     if outcome.winner is None:

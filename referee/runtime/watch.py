@@ -219,7 +219,9 @@ def _resume_message(game: Game[Any, Any], state: Any, journal: Recorder) -> str:
     number = journal.latest_game()
     events = journal.events(number)
     played = counted(len(fold(game, events).turns), "turn")
-    waits = waiting_signal(game, state).words + (" Waiting for the roll." if game.awaits_roll(state) else "")
+    waits = waiting_signal(game, state).words
+    if game.awaits_roll(state):
+        waits = capitalized(game.notation.standing(state)[0])
     if to_draw := game.to_draw(state):
         waits = f"{capitalized(to_draw)}."
     waits = Names.of(game, events[0][1].names)(waits)

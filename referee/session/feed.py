@@ -69,7 +69,7 @@ def next_words(game: Game[Any, Any], snapshot: Snapshot) -> str:
     if to_draw := game.to_draw(state):
         return f"{capitalized(to_draw)}."
     if game.awaits_roll(state):
-        return "Waiting for the roll."
+        return capitalized(game.notation.standing(state)[0])
     return waiting_signal(game, state).words
 
 

@@ -124,7 +124,7 @@ def standing(state: BlockadeState) -> tuple[str, ...]:
     outcome = outcome_of(state)
     who = str(state.to_move).capitalize()
     if outcome is not None:
-        awaited = f"Over: {outcome.reason}."
+        awaited = "The game is over."
     elif state.roll is not None and state.to_move is not None:
         dice = " and ".join(
             f"{points} for {COLOURS[colour]}" for points, colour in zip(state.roll, OWNED[state.to_move], strict=True)

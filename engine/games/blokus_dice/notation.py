@@ -156,9 +156,12 @@ def standing(state: BlokusState) -> tuple[str, ...]:
         )
     else:
         awaited = f"{state.to_move} rolls {counted(len(state.active()), 'die', 'dice')}."
-    waiting = ", ".join(COLOURS[colour] for colour in state.markers[options.players :])
-    standing_by = (f"Standing by: {waiting}.",) if waiting else ()
-    return (awaited, *standing_by, *(_left_on_sheet(state, seat) for seat in range(options.players)))
+    # The marker that has waited longest is taken next.
+    waiting = [COLOURS[colour] for colour in reversed(state.markers[options.players :])]
+    one_after_another = ", then ".join(waiting)
+    standing_by = (f"Standing by: {one_after_another}.",) if waiting else ()
+    sheets = (_left_on_sheet(state, seat, shows_shapes=seat == state.seat) for seat in range(options.players))
+    return (awaited, *standing_by, *sheets)
 
 
 def passed_over(state: BlokusState) -> str:
@@ -175,17 +178,19 @@ def passed_over(state: BlokusState) -> str:
     return f"{capitalized(listed(out))} can draw nothing and {'is' if len(out) == 1 else 'are'} out." if out else ""
 
 
-def _left_on_sheet(state: BlokusState, seat: int) -> str:
+def _left_on_sheet(state: BlokusState, seat: int, *, shows_shapes: bool) -> str:
+    """Say what is left on a sheet. Whoever plays sees the unused shapes, too; all of them would fill the screen."""
     sheet, filled = state.options.sheet, state.sheets[seat]
     status = "" if filled.status == PlayerStatus.PLAYING else f", {filled.status}"
     strikes = sheet.strikes - filled.strikes
     rows = []
     for face, row in enumerate(sheet.shapes_of_row, 1):
         unused = [name for name in row if not filled.used >> sheet.number_of[name] & 1]
-        rows.append(f"{face}: {' '.join(unused) or '-'}")
+        rows.append(f"row {face}: {', '.join(unused) or '-'}")
+    shapes = f" Shapes left: {'; '.join(rows)}." if shows_shapes else ""
     return (
         f"{PLAYERS[seat]} holds {COLOURS[colour_in_hand(state, seat)]}{status}; {filled.filled.bit_count()} filled, "
-        f"{counted(strikes, 'strike')} left. Shapes {', '.join(rows)}."
+        f"{counted(strikes, 'strike')} left.{shapes}"
     )
 
 

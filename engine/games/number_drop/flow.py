@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from common.phrases import listed
+from common.phrases import counted, listed
 from engine.games.number_drop.components import STAR
 from engine.games.number_drop.drops import landings, turned_shapes
 from engine.games.number_drop.sheet import LETTERS, SLOT_OF_BOX, Sheet, earns_letter, has_combination
@@ -205,8 +205,12 @@ def outcome_of(state: NumberDropState) -> Outcome | None:
     scores = scores_of(state)
     best = max(scores[PLAYERS[player]] for player in left)
     winners = tuple(PLAYERS[player] for player in left if scores[PLAYERS[player]] == best)
-    reason = f"{_why_over(state)}; " + (f"the score is {best}" if state.options.solo else f"{best} points win")
-    return Outcome(winners[0], reason) if len(winners) == 1 else Outcome(None, f"{reason} together", winners)
+    points = counted(best, "point")
+    if state.options.solo:
+        return Outcome(winners[0], f"{'game over' if reached_the_line(state) else _why_over(state)}: {points}")
+    if len(winners) > 1:
+        return Outcome(None, f"{_why_over(state)}; {points} each", winners)
+    return Outcome(winners[0], f"{_why_over(state)}; {points}")
 
 
 def _why_over(state: NumberDropState) -> str:

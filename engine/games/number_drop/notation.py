@@ -280,14 +280,17 @@ def _table_lines(state: NumberDropState) -> list[str]:
         Phase.PENALTY: f"The penalty of tile {_letters(1 << (state.slot or 0))} drops: {_names(state.playing)}.",
         Phase.SLIDE: "Slide any tile.",
         Phase.STAR_SLIDE: "Slide the tile that the star asks for.",
-        Phase.DROP: "To drop: "
-        + (_names(state.playing) or "nobody")
-        + ". To combine: "
-        + (_names(state.combining) or "nobody")
-        + ".",
+        Phase.DROP: _still_to_write(state),
         Phase.OVER: "The game is over.",
     }
     return [waits[state.phase], *lines]
+
+
+def _still_to_write(state: NumberDropState) -> str:
+    drop, combine = f"To drop: {_names(state.playing)}.", f"To combine: {_names(state.combining)}."
+    if state.playing and state.combining:
+        return f"{drop} {combine}"
+    return drop if state.playing else combine
 
 
 def _names(players: int) -> str:

@@ -10,13 +10,13 @@ from typing import Any
 
 from common.durable import write_durably
 from common.phrases import counted
-from engine.api import Clock, Game, Hint
+from engine.api import Clock, Game, Hint, SaysWhoIsPassedOver
 from engine.errors import AmbiguousError, EngineError, UnreadableError
 from engine.options import options_in_force
 from engine.records.record import write
 from engine.support.chance import format_roll
 from engine.support.players import DRAW, REPETITION, RESIGN, describe_announcement, who_plays
-from engine.values import Announcement, Player, Strength
+from engine.values import Announcement, Player, Roll, Strength
 from hardware.pin_map import ANNOUNCING_BUTTONS
 from referee.cli.play.game import (
     HELP,
@@ -158,10 +158,11 @@ class PlaySession:
         rng = program_rng(self._settings.seed, player, len(self.so_far.steps))
         with self._waiting(f"{self.so_far.display_name(player)} is thinking"):
             choice = program.choose(self._game, self._state, player, rng, self.so_far.earlier)
-        self.so_far = self.so_far.play(choice.turn)
+        passed_over = self._take_step(choice.turn)
         because = f" That {choice.reason.rstrip('.')}." if choice.reason else ""
         notation = self._game.notation
         self._say(f"{player}: {notation.format_turn(choice.turn)}  {notation.describe(choice.turn)}{because}")
+        self._say_if_any(passed_over)
 
     def _prompt(self, player: Player) -> None:
         if self._shown != len(self.so_far.steps):
@@ -243,8 +244,24 @@ class PlaySession:
             raise PlayError(f"{has} listed, so {text} stands for none; `turns` lists the legal ones") from error
 
     def _play(self, what: Any) -> None:
-        self.so_far = self.so_far.play(what)
+        decided = self._game.decided_by(self._state, what) if isinstance(what, Roll) else ""
+        passed_over = self._take_step(what)
         self._refused = None
+        self._say_if_any(decided)
+        self._say_if_any(passed_over)
+
+    def _take_step(self, what: Any) -> str:
+        """Take a step, and return who is newly passed over; raises IllegalTurnError."""
+        notation, before = self._game.notation, self._state
+        self.so_far = self.so_far.play(what)
+        if not isinstance(notation, SaysWhoIsPassedOver):
+            return ""
+        said = notation.passed_over(self._state)
+        return "" if said == notation.passed_over(before) else said
+
+    def _say_if_any(self, sentence: str) -> None:
+        if sentence:
+            self._say(sentence)
 
     def _announce(self, announcement: Announcement) -> None:
         if announcement.player in self._settings.programs:
@@ -314,8 +331,11 @@ class PlaySession:
         number = self.so_far.rolls
         roll = draw_roll(self._game, self._state, self._settings.seed, number)
         player = self._game.rules.players_to_move(self._state)[0]
-        self.so_far = self.so_far.play(roll)
+        decided = self._game.decided_by(self._state, roll)
+        passed_over = self._take_step(roll)
         self._say(f"{self.so_far.display_name(player)} rolls {format_roll(roll)}")
+        self._say_if_any(decided)
+        self._say_if_any(passed_over)
 
     def _undo(self) -> None:
         before = self.so_far.take_back(self._settings.programs, draws_dice=self._settings.draws_dice)

@@ -100,9 +100,9 @@ def test_a_gentle_hint_shows_the_piece_first(play):
     typed = "hint\nhint\nboard\nd1-e1=cross-f1\nhint\n"
     result = play("deblockle", *ONE_EACH, "--strength", "gentle", "--time", "0.05", typed=typed).output
     first, second, third = re.findall(r"> hint\n(.*)", result)
-    assert first == "Hint: look at d1, gold block, star up."
+    assert first == "Hint: look at the gold block on d1."
     assert second.startswith("Hint: Gold rolls d1 to ")
-    assert third == "Hint: look at d7, teal block, star up."
+    assert third == "Hint: look at the teal block on d7."
 
 
 def test_a_draw_is_agreed_by_people_and_not_by_programs(play, tmp_path):
@@ -232,7 +232,7 @@ def test_the_same_seed_draws_the_same_dice_even_after_undo(play):
 def test_people_can_answer_in_any_order_and_programs_answer_for_themselves(play, tmp_path):
     said = play("harvest", "--option", "players=3", "--option", "rounds=1", typed="5\np3 keep\np2 leave\nkeep\n").output
     assert [entry.player for entry in kept(tmp_path).entries[1:]] == ["p3", "p2", "p1"]
-    assert "P1 and p3 win together: a tie. Points: p1 5, p2 2, p3 5." in said
+    assert "P1 and p3 share the win: a tie. Points: p1 5, p2 2, p3 5." in said
     said = play("harvest", "--player", "p2=random", "--no-record", typed="5\np2 keep\n").output
     assert "P2 is played by a program; it plays when its turn comes." in said
 

@@ -85,7 +85,7 @@ ADVICE = Advice("c1-c2=hoops-a1", "gold", "takes a block off", 0.714, "win", 0.4
 def test_a_hint_shows_the_piece_or_the_whole_turn() -> None:
     state = GAME.rules.new()
     piece = hint_text(GAME, state, ADVICE, "piece")
-    assert piece.words == "Hint: look at c1, gold block, star up."
+    assert piece.words == "Hint: look at the gold block on c1."
     assert piece.places == ("c1",)
     whole = hint_text(GAME, state, ADVICE, "whole")
     assert whole.words == (

@@ -147,7 +147,7 @@ def test_a_gentle_hint_shows_the_piece_and_then_its_target(at_table: Make) -> No
     first = table.journal.events()[-1][1]
     assert first.data["stage"] == "piece"
     assert len(lit(table)) == 1
-    assert table.said[-1] == f"Hint: look at {lit(table)[0][0]}, {START[lit(table)[0][0]]}."
+    assert table.said[-1] == f"Hint: look at the {START[lit(table)[0][0]].partition(',')[0]} on {lit(table)[0][0]}."
     table.service.hint(AskHint("button"))
     second = table.journal.events()[-1][1]
     assert (second.data["stage"], second.data["turn"]) == ("whole", first.data["turn"])

@@ -211,7 +211,7 @@ def test_hints_clocks_corrected_squares_announcements_and_shared_victories_are_d
         ("correction", "corrected by Ann: c1 is gold block, star up, Ann plays next (the lamp)"),
         ("announced", "Ann resigns."),
         ("take back", "Ann resigns. Taken back by Ann"),
-        ("end", 'Ann and B"en win together: most points.'),
+        ("end", 'Ann and B"en share the win: most points.'),
     ]
 
 

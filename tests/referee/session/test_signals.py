@@ -263,7 +263,7 @@ def test_a_signal_of_trouble_keeps_squares_and_sound_and_adds_its_words() -> Non
 
 def test_a_shared_victory_names_all_who_share_it() -> None:
     signal = finished_signal(Outcome(None, "a tie", ("p1", "p3")))
-    assert signal.words == "P1 and p3 win together: a tie."
+    assert signal.words == "P1 and p3 share the win: a tie."
 
 
 def test_a_stopped_game_is_not_called_a_draw() -> None:

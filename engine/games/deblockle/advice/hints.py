@@ -262,7 +262,7 @@ class _HintSearch:
         if core.leaving(me, after) is not None:
             return "gets the block ready to leave the board"
         if to_go[after] < to_go[before]:
-            return f"brings the block nearer: {to_go[after]} more turns to its goal if nothing is in the way"
+            return f"brings the block nearer: its goal is {to_go[after]} more turns away, with nothing in the way"
         others = len(position[1:][me]) - 1
         if not others:
             return "gives your last block the best chance"

@@ -303,7 +303,7 @@ def test_the_summary_and_the_next_step_cover_every_option():
         assert len(paragraphs) >= 6
         lying = DICE.rolled(GAME.rules.new(options), Roll(("1",) * int(options.get("players", 4))))
         assert "takes one and draws in red" in GAME.notation.standing(lying)[0]
-    assert "Standing by: yellow, green." in GAME.notation.standing(GAME.rules.new({"players": 2}))
+    assert "Standing by: green, then yellow." in GAME.notation.standing(GAME.rules.new({"players": 2}))
     assert GAME.notation.standing(GAME.notation.parse_state("over p1=-:0:out p2=-:0:out"))[0] == "The game is over."
 
 

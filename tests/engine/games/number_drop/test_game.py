@@ -30,7 +30,7 @@ def test_the_golden_sheet_scores_54():
     assert state.sheets[0].points(x_counts=True) == Points(35, 10, 14, -5)
     assert [line + 1 for line in state.sheets[0].full_lines()] == [2, 4, 6, 7, 8, 9, 10]
     assert [line + 1 for line in state.sheets[0].game_over_lines(x_counts=True)] == [12]
-    assert GAME.rules.outcome(state) == Outcome("p1", "p1 crossed the Game Over line; 54 points win")
+    assert GAME.rules.outcome(state) == Outcome("p1", "p1 crossed the Game Over line; 54 points")
 
 
 def texts(state) -> list[str]:
@@ -333,7 +333,7 @@ def test_alone_a_circled_letter_prevents_its_penalty():
 def test_alone_the_game_ends_when_all_tiles_are_down():
     before = f"slide p1={LETTERED} slots={SOLO} roll=1,3,4,5,T to=p1 notches=3,4,4,4,4 crossed_off=BCDE players=1"
     over = after(state_of(before), "slide:A", "e1=1,f1=3,g1=4,f2=5")
-    assert GAME.rules.outcome(over) == Outcome("p1", "all tiles are down; the score is 8")
+    assert GAME.rules.outcome(over) == Outcome("p1", "all tiles are down: 8 points")
 
 
 # One after the other

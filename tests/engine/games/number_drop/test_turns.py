@@ -92,7 +92,7 @@ def test_the_game_ends_with_the_turn_in_which_someone_crosses_the_line():
     over = after(crossed, "p2: f1=1,g1=3,f2=4,g2=5")
     assert over.to_move is None
     assert scores_of(GAME, over) == {"p1": -10, "p2": 0}
-    assert GAME.rules.outcome(over) == Outcome("p2", "p1 crossed the Game Over line; 0 points win")
+    assert GAME.rules.outcome(over) == Outcome("p2", "p1 crossed the Game Over line; 0 points")
     with pytest.raises(IllegalTurnError, match="game is over"):
         GAME.rules.apply(over, GAME.rules.legal_turns(state)[0])
     with pytest.raises(IllegalTurnError, match="game is over"):
@@ -117,14 +117,14 @@ def test_a_shape_that_fits_nowhere_ends_the_game():
     assert begun.last_turn
     assert GAME.rules.players_to_move(begun) == ("p2",)
     over = after(begun, "f1=1,g1=3,f2=4,g2=5")
-    assert GAME.rules.outcome(over) == Outcome("p1", "a shape fitted nowhere; 22 points win")
+    assert GAME.rules.outcome(over) == Outcome("p1", "a shape fitted nowhere; 22 points")
 
 
 def test_a_tie_is_shared():
     tall = "/".join(["1......"] * 12)
     state = state_of(f"over p1={tall} p2={tall} p3={tall} players=3 gone=p3")
     assert GAME.rules.outcome(state) == Outcome(
-        None, "p1 and p2 crossed the Game Over line; -5 points win together", ("p1", "p2")
+        None, "p1 and p2 crossed the Game Over line; -5 points each", ("p1", "p2")
     )
 
 
