@@ -15,6 +15,8 @@ from engine.values import EMPTY, Player
 
 _LETTERS = re.compile(r"[a-z]+")
 _BETWEEN = re.compile(r"(?<=[.!?]) ")
+_PROGRAM = re.compile(r"program \(\w+\)")
+"""A program's name, which says how strong it is: no name for a sentence."""
 _QUOTED = r"`[^`]*`"
 """What is to be typed keeps its sides."""
 _SQUARES = r"(?:\.(?P<square>[a-z]\d+)(?P<more>(?:(?:, | and | or )(?P=side)\.[a-z]\d+)*))?"
@@ -26,7 +28,7 @@ class Names:
 
     def __init__(self, names: Mapping[Player, str], pieces: Iterable[str] = ()) -> None:
         one_line = {side: " ".join(name.split()) for side, name in names.items()}
-        named = {side: name for side, name in one_line.items() if name}
+        named = {side: name for side, name in one_line.items() if name and not _PROGRAM.fullmatch(name)}
         self._tokens = {side: f"P{number}" for number, side in enumerate(named, 1)}
         self._tokens = {side: side.upper() if re.fullmatch(r"p\d", side) else self._tokens[side] for side in named}
         self._names = {self._tokens[side]: name for side, name in named.items()}

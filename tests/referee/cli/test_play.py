@@ -16,7 +16,7 @@ from engine.records.record import PlayedTurn, Record, RolledDice, read, replay, 
 from engine.support.chance import format_roll
 from engine.values import Strength
 from referee.cli.play import turn_lists
-from referee.cli.play.game import HELP, GameSoFar
+from referee.cli.play.game import HELP, GameSoFar, ending_sentence
 from referee.cli.play.players import PlaySettings
 from referee.cli.play.session import PlaySession
 from referee.cli.rules import rule_lines
@@ -455,6 +455,33 @@ def test_any_input_leaves_the_game_running(name, seed, tmp_path, monkeypatch):
     assert replay(read(write(session.so_far.record()))).states[-1] == session.so_far.state
 
 
+def test_names_stand_for_the_players_on_the_board_and_in_every_sentence(play):
+    names = ("--name", "p1=Anna", "--name", "p2=Ben")
+    typed = "I4,I3,O4,X5,T5\na1\np2 b2=1\np2 b1\nquit\n"
+    said = play("number-drop", "--option", "players=2", *names, "--no-record", typed=typed).output
+    assert "First digits to write: Anna, Ben." in said
+    assert "Anna: 0 points" in said
+    assert "Not possible: Ben wrote 1, but begins with a 2." in said
+    assert "Anna rolls" in said
+    assert "(Anna is first)" in said
+    heading = next(line for line in said.splitlines() if line.startswith("Anna "))
+    assert heading.split() == ["Anna", "Ben"]
+
+
+def test_a_game_played_alone_ends_with_its_score():
+    state = "over p1=" + "/".join(["1......"] * 12) + " slots=T4,I4,O4,L4,S4 players=1 notches=4,4,4,4,4 crossed_off=ABCDE"
+    game = registry.load("number-drop")
+    assert ending_sentence(game, game.notation.parse_state(state)).startswith("Game over: ")
+
+
+def test_whoever_goes_out_is_told_so_once(play):
+    programs = [part for player in ("p1", "p2", "p3") for part in ("--player", f"{player}=random")]
+    said = play("blokus-dice", "--option", "players=3", *programs, "--seed", "1", "--no-record").output
+    out = [line for line in said.splitlines() if "can draw nothing" in line]
+    assert out
+    assert len(out) == len(set(out))
+
+
 def test_the_help_during_a_game_fits_a_terminal():
     assert max(map(len, HELP.splitlines())) < 80
     assert len(HELP.splitlines()) < 20
@@ -464,4 +491,4 @@ def test_a_number_stands_for_a_turn_of_the_player_whose_turns_are_listed(play):
     typed = "roll\na1\np2 b1\n5,5,6,*,T\np2 5 5 6 1 on d\n1\nquit\n"
     said = play("number-drop", "--option", "players=2", "--seed", "1", "--no-record", typed=typed)
     assert "stands for none" not in said.output
-    assert "To drop: p1. To combine" in said.output
+    assert "To drop: p1." in said.output

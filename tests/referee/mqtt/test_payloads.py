@@ -42,7 +42,7 @@ def test_the_start_of_every_game_round_trips_as_a_message(name: str) -> None:
     assert state.position == game.notation.format_state(game.rules.new())
     assert state.whose_turn == listed(side.name for side in state.sides if side.to_move)
     assert bool(state.score_words) == (game.scores is not None)
-    awaited = "draw the tiles" if game.to_draw(game.rules.new()) else "the roll" if game.dice else "to play"
+    awaited = "draw the tiles" if game.to_draw(game.rules.new()) else "rolls" if game.dice else "to play"
     assert awaited in state.next.lower()
     assert not state.needs_person
 
@@ -62,7 +62,7 @@ def test_names_and_the_end_of_a_game_are_sent() -> None:
     state = state_of(snapshot)
     assert [side.name for side in state.sides] == ["Ann", "White"]
     assert state.outcome is not None
-    assert state.outcome.sentence == state.next == "Black wins: the ball arrived."
+    assert state.outcome.sentence == state.next == "Ann wins: the ball arrived."
     assert state.whose_turn == ""
 
 

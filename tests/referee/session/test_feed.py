@@ -79,7 +79,7 @@ INTENTION = Intention("white", "a1-a2", "Please play a1-a2 for white.")
             "White wins: black resigned.",
         ),
         (NUMBER_DROP, {"states": (NUMBER_DROP.rules.new(),)}, f"{capitalized(TILES_TO_DRAW)}."),
-        (BLOKUS, {"states": (BLOKUS.rules.new(),)}, "P1 rolls 2 dice."),
+        (BLOKUS, {"states": (BLOKUS.rules.new(),)}, "P1 rolls 4 dice."),
     ],
 )
 def test_what_comes_next_is_said(game: Any, how: dict[str, Any], words: str) -> None:

@@ -1,6 +1,7 @@
 """Rules of the Blokus Dice Game: rounds, markers, strikes, going out and winning."""
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from engine.errors import AmbiguousError, IllegalTurnError, OptionError, Unreada
 from engine.games.blokus_dice.notation import passed_over, squares
 from engine.games.blokus_dice.rolls import count_from
 from engine.games.blokus_dice.sheet import NAMES, shape_of
+from engine.games.blokus_dice.state import COLOURS, pass_markers
 from engine.games.blokus_dice.table import points_of_sheet
 from engine.showing import unfinished_showing
 from engine.support.polyomino import orientations
@@ -275,8 +277,22 @@ def test_the_standing_describes_each_sheet():
     state = rolled("1,2", {"players": 2})
     lines = GAME.notation.standing(GAME.rules.apply(state, GAME.notation.parse_turn(state, "2:V3:a1,b1,a2:strike")))
     assert lines[0] == "Dice on the table: 1. p2 takes one and draws in blue."
-    assert lines[2].startswith("p1 holds red; 3 filled, 2 strikes left. Shapes 1: 1 2 I3, 2: ")
-    assert lines[3].startswith("p2 holds blue; 0 filled, 3 strikes left. Shapes 1: 1 2 I3 V3, 2: ")
+    assert lines[2] == "p1 holds red; 3 filled, 2 strikes left."
+    left = "p2 holds blue; 0 filled, 3 strikes left. Shapes left: row 1: 1, 2, I3, V3; row 2: "
+    assert lines[3].startswith(left), "whoever plays sees the shapes that are left"
+
+
+@pytest.mark.parametrize("standby", ["fixed_ring", "follows_start_player"])
+def test_the_markers_on_standby_are_named_in_the_order_in_which_they_are_taken(standby):
+    state = GAME.rules.new({"players": 2, "standby": standby})
+    said = next(line for line in GAME.notation.standing(state) if line.startswith("Standing by: "))
+    told = said.removeprefix("Standing by: ").rstrip(".").split(", then ")
+    taken: list[str] = []
+    for _ in range(len(told)):
+        before = {COLOURS[colour] for colour in state.markers[:2]}
+        state = replace(state, markers=pass_markers(state), starter=1 - state.starter)
+        taken += {COLOURS[colour] for colour in state.markers[:2]} - before
+    assert taken == told
 
 
 @pytest.mark.parametrize(

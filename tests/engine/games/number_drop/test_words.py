@@ -224,11 +224,11 @@ STANDING = [
     ("p1 tiles p1=- p2=-", ["Draw the tiles to slots A to E, and tell the referee their faces (p1 is first)."]),
     (SETUP, ["First digits to write: p1, p2.", _TILES_LIE, f"p1: 0 points; {_NO_BOXES}"]),
     (ROLL, ["p1 rolls.", _TILES_LIE]),
-    (DROP, ["To drop: p1, p2. To combine: nobody.", _TILES_LIE, "Dice: 1 3 4 5 T"]),
+    (DROP, ["To drop: p1, p2.", _TILES_LIE, "Dice: 1 3 4 5 T"]),
     (
         COMBINE,
         [
-            "To drop: nobody. To combine: p1.",
+            "To combine: p1.",
             _TILES_LIE,
             "Dice: 1 3 4 5 T",
             "p1: 5 points; same -----, run 3----, bonus -, letters -, line 1 +2",
@@ -237,7 +237,7 @@ STANDING = [
     (
         CROSSED,
         [
-            "To drop: nobody. To combine: p1.",
+            "To combine: p1.",
             "Tiles: A I4 (off)  B L4  C O4  D T4  E S4",
             "Dice: 1 2 3 4 O",
             "p1: 3 points; same -----, run 3----, bonus -, letters -",
