@@ -30,10 +30,12 @@ from benchmarks.parts.command_line import all_played, console_for, picture_size
 from benchmarks.parts.soak.game import GamePlan, plan_of, play
 from benchmarks.parts.soak.report import GameScore, Outcome, SoakReport
 from benchmarks.parts.soak.score import score
+from engine.registry import games as registered
+from engine.registry import load
 from referee.commands.command_socket import reply_message
 from referee.judge.verdict import Verdict
 from referee.wiring.plan import Inputs
-from simulator.faults.game import FAULT_KINDS, IMPOSSIBLE_KINDS
+from simulator.faults.game import FAULT_KINDS, impossible_kinds
 from vision.frame import Frame
 
 _AROUND_S = 1.6
@@ -77,7 +79,7 @@ def play_and_score(plan: GamePlan) -> GameScore:
 @click.option(
     "--of",
     "game",
-    type=click.Choice(sorted(IMPOSSIBLE_KINDS)),
+    type=click.Choice(registered()),
     default="deblockle",
     show_default=True,
     help="Which game to play.",
@@ -98,7 +100,7 @@ def main(
     save: Path | None,
 ) -> None:
     """Play, score, report."""
-    if impossible := IMPOSSIBLE_KINDS[game].intersection(kinds):
+    if impossible := impossible_kinds(load(game)).intersection(kinds):
         raise click.BadParameter(f"{', '.join(sorted(impossible))} can't occur in {game}", param_hint="--kind")
     console = console_for(_PLAIN_WIDTH)
     measures = picture_size(size)

@@ -377,6 +377,9 @@ class Game(Generic[StateT, TurnT]):
     given options, the marked sheets of a state, and how turns are tapped on a screen.
     ``scores`` gives everyone's current points. If ``is_slow_to_list`` is set, listing the legal turns can take seconds,
     and records omit their number. ``goals`` maps the squares that a board marks with a star to what each one is.
+    ``adds_pieces`` says that turns bring pieces onto the board: a piece too many is then a fault like any other, and
+    ``Breach.adds`` is ignored. ``turns_pieces_over`` says that after a turn the other player's piece may show on a
+    place, turned over or taken, any number at once, and that the next turn may change it back.
     """
 
     name: str
@@ -397,6 +400,8 @@ class Game(Generic[StateT, TurnT]):
     marked_sheets: Callable[[StateT], Mapping[Player, MarkedSheet]] | None = None
     tapping: Tapping | None = None
     is_slow_to_list: bool = False
+    adds_pieces: bool = False
+    turns_pieces_over: bool = False
     goals: Mapping[Place, str] = field(default_factory=dict, hash=False)
 
     @property

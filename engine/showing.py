@@ -72,16 +72,16 @@ def unfinished_showing(game: Game[StateT, TurnT], state: StateT, could_be: Could
 
 
 def silent_turns(game: Game[StateT, TurnT], state: StateT) -> tuple[TurnT, ...]:
-    """Return the turns by which every player who may play now leaves the sheet unchanged, such as not drawing a loop.
+    """Return the turns by which everyone who may play now leaves the table unchanged, such as not drawing a loop.
 
-    Empty unless each of them has exactly one such turn, and in games that are not written on sheets.
+    Empty unless each of them has exactly one such turn. On a board nothing else may be legal: a forced pass.
     """
-    if not game.has_sheets:
-        return ()
     could_be = {place: (look,) for place, look in game.table.appearance(state).items()}
     turns = tuple(turns_showing(game, state, could_be))
     players = tuple(turn.player for turn in turns)
-    return turns if sorted(players) == sorted(game.rules.players_to_move(state)) else ()
+    if sorted(players) != sorted(game.rules.players_to_move(state)):
+        return ()
+    return turns if game.has_sheets or len(game.rules.legal_turns(state)) == len(turns) else ()
 
 
 class Seen:

@@ -63,8 +63,10 @@ class Rule:
 class Breach:
     """A rule that a change breaks: which one, what happened, how to put it right, and the places involved.
 
-    ``adds`` says that there is more on the table than before: a piece or a ball that came from nowhere. ``instead`` is
-    what to play, without what has to be put back first: all that somebody needs who only typed the turn.
+    ``adds`` says that there is more on the table than before: a piece or a ball that came from nowhere. Where the
+    picture leaves a doubt, the judge then takes it for an object such as a coin, and judges the rest. In games whose
+    turns add pieces (``Game.adds_pieces``) it makes no difference. ``instead`` is what to play, without what has to be
+    put back first: all that somebody needs who only typed the turn.
     """
 
     rule: str

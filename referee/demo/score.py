@@ -8,6 +8,7 @@ from typing import Any
 
 from common.phrases import counted
 from engine.api import Game
+from engine.showing import silent_turns
 from engine.values import LookName, Place
 from referee.journal.events import Event, EventKind
 from referee.judge.verdict import Verdict, VerdictKind
@@ -102,25 +103,27 @@ def _was_misread(violation: TruthEvent, seen: Mapping[Place, LookName]) -> bool:
 
 
 def silent_turn_numbers(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> frozenset[int]:
-    """Return the numbers of the turns on sheets that wrote nothing, because a player passed."""
-    if not game.has_sheets:
-        return frozenset()
+    """Return the numbers of the turns that changed nothing, because a player had to pass or wrote nothing more."""
     silent: set[int] = set()
-    board: dict[str, str] = {}
-    before_turns: list[dict[str, str]] = []
+    state = game.rules.new()
+    before_turns: list[Any] = []
     for number, event in events:
         if "state" in event.data:
-            before, board = board, _board(game, event)
+            before, state = state, _state(game, event)
             if event.kind == EventKind.TURN:
                 before_turns.append(before)
-                if board == before:
+                unchanged = game.table.appearance(state) == game.table.appearance(before)
+                if unchanged and (game.has_sheets or silent_turns(game, before)):
                     silent.add(number)
         elif event.kind == EventKind.TAKE_BACK and before_turns:
-            board = before_turns.pop()
+            state = before_turns.pop()
     return frozenset(silent)
 
 
-def _board(game: Game[Any, Any], event: Event) -> dict[str, str]:
+def _state(game: Game[Any, Any], event: Event) -> Any:
     state = event.data["state"]
-    text = state[0] if isinstance(state, list) else state
-    return dict(game.table.appearance(game.notation.parse_state(str(text))))
+    return game.notation.parse_state(str(state[0] if isinstance(state, list) else state))
+
+
+def _board(game: Game[Any, Any], event: Event) -> dict[str, str]:
+    return dict(game.table.appearance(_state(game, event)))

@@ -142,8 +142,10 @@ def _lacks_one_sensor(case: Candidates[StateT, TurnT]) -> bool:
 
 
 def _perhaps_objects(case: Candidates[StateT, TurnT]) -> set[Place]:
-    """Return the places with a piece or ball too many that may well be an object."""
+    """Return the places with a piece or ball too many that may well be an object; none if turns add pieces."""
     settings = case.context.settings
+    if case.context.game.adds_pieces:
+        return set()
     needed = settings.margin + settings.added - settings.illegal_prior
     # Sensors feel no objects.
     if any(case.seen.only_sensed(place) for place, _ in case.shown):

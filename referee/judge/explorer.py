@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Generic
 
 from engine.api import Game, StateT, TurnT
 from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError
-from engine.showing import CouldBe, KnowsChanges, turns_showing, unfinished_showing
+from engine.showing import CouldBe, KnowsChanges, silent_turns, turns_showing, unfinished_showing
+from engine.support.looks import Look
 from engine.values import EMPTY, Appearance, LookName, Place, Unfinished
 from referee.judge.settings import JudgeSettings
 
@@ -46,6 +47,7 @@ class Explorer(Generic[StateT, TurnT]):
         self._few_turns_cache = lru_cache(_CACHE_SIZE)(self._has_few_turns)
         self._expansion_cache = lru_cache(_CACHE_SIZE)(self._expand)
         self._unfinished_cache = lru_cache(_CACHE_SIZE)(self._find_unfinished)
+        self._silent_turns_cache = lru_cache(_CACHE_SIZE)(partial(silent_turns, game))
 
     def has_few_turns(self, state: StateT) -> bool:
         """Return whether the turns of a state are few enough to look at each."""
@@ -83,6 +85,10 @@ class Explorer(Generic[StateT, TurnT]):
         if self._game.rules.outcome(state) is not None:
             return ()
         return tuple(unfinished_showing(self._game, state, dict(could_be)))
+
+    def silent_turns(self, state: StateT) -> tuple[TurnT, ...]:
+        """Return what `engine.showing.silent_turns` finds."""
+        return self._silent_turns_cache(state)
 
     def combine(self, turns: Sequence[TurnT]) -> TurnT | None:
         """Return one turn that stands for all of ``turns``, or ``None`` when they can't be one."""
@@ -123,6 +129,14 @@ class JudgeContext(Generic[StateT, TurnT]):
     def handwriting(self) -> float:
         """The log-odds added to a lead that only handwriting tells; 0 for games without sheets."""
         return self.settings.handwriting if self.has_sheets else 0.0
+
+    def turned_over(self, look: LookName) -> tuple[LookName, ...]:
+        """Return the looks that a piece may have once a turn has turned it over or taken it; none in most games."""
+        piece = Look.parse(look) if self.game.turns_pieces_over else None
+        if piece is None:
+            return ()
+        others = ((other, Look.parse(other)) for other in self.game.looks)
+        return tuple(name for name, other in others if other is not None and other.colour != piece.colour)
 
     def sheet_of(self, place: Place) -> str:
         """Return the player on whose sheet a place is; empty on a board."""

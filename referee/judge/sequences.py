@@ -28,10 +28,10 @@ def beyond_one_turn(
 ) -> list[Explanation[StateT, TurnT]]:
     """Two turns in a row, or one and part of the next; best first.
 
-    Only first turns whose own changes can still be seen, or may be hidden, are followed. Places that clearly look as
-    believed were not touched, with two exceptions: the same player may move the same piece again, and where only
-    sensors tell that a place is taken, another piece may have come to it. States with too many turns to list are
-    skipped.
+    Only first turns whose own changes can still be seen, or may be hidden, are followed, and a forced pass. Places that
+    clearly look as believed were not touched, with three exceptions: the same player may move the same piece again,
+    a piece that was turned over may have been turned back, and where only sensors tell that a place is taken, another
+    piece may have come to it. States with too many turns to list are skipped.
     """
     search = _TwoTurnSearch(context, base, seen)
     found = [one for state in states if context.explorer.has_few_turns(state) for one in search.explanations(state)]
@@ -84,12 +84,15 @@ class _TwoTurnSearch(Generic[StateT, TurnT]):
     def _first_turns(self, state: StateT) -> Iterator[tuple[TurnT, StateT, Changes]]:
         """Yield the first turns that are followed, look-alikes as one, the state after each, and what it changes."""
         context, seen = self.context, self.seen
+        if not context.has_sheets:
+            for turn in context.explorer.silent_turns(state):
+                yield turn, context.game.rules.apply(state, turn), frozenset()
         may_all_write = context.has_sheets and self.writers <= set(context.game.rules.players_to_move(state))
         for free, most_untouched in (
             (self.suspects, 0),
             (self.suspects | _empty_places(context, self.base), 1),
         ):
-            between = {**self.while_writing, **_possible_between_turns(self.base, seen, free)}
+            between = {**self.while_writing, **_possible_between_turns(context, self.base, seen, free)}
             for changes, turns in context.explorer.expand(state, between).by_changes.items():
                 # Whoever may write now does not wait for what may be written under a hand.
                 if may_all_write and not self._is_by_writer(changes):
@@ -97,7 +100,9 @@ class _TwoTurnSearch(Generic[StateT, TurnT]):
                 noticeable = seen.noticeable_changes(self.base, changes)
                 # Where a sensor reports a piece on a place that the turn empties, the place was filled again.
                 untouched = sum(
-                    place not in self.suspects and not (look == EMPTY and seen.only_sensed(place))
+                    place not in self.suspects
+                    and not (look == EMPTY and seen.only_sensed(place))
+                    and look not in context.turned_over(self.base[place])
                     for place, look in noticeable
                 )
                 # A turn that sensors can't notice may still have come first.
@@ -143,13 +148,15 @@ class _TwoTurnSearch(Generic[StateT, TurnT]):
             yield Explanation(ExplanationKind.TWO_TURNS, state, changes, score, (first,), seconds)
 
 
-def _possible_between_turns(base: Appearance, seen: PooledReading, free: Collection[Place]) -> CouldBe:
-    """Return the looks that are possible between two turns: as before, but anything on ``free`` places.
+def _possible_between_turns(
+    context: JudgeContext[StateT, TurnT], base: Appearance, seen: PooledReading, free: Collection[Place]
+) -> CouldBe:
+    """Return the looks that are possible between two turns: as before or turned over, but anything on ``free`` places.
 
     Where only sensors report a piece, another may have come to the place it left.
     """
     return {
-        place: (look,)
+        place: (look, *context.turned_over(look))
         for place, look in base.items()
         if place not in free and (look == EMPTY or not seen.only_sensed(place))
     }
@@ -242,7 +249,7 @@ class _SequenceSearch(Generic[StateT, TurnT]):
             return {place: (look,) for place, look in self.target.items() if not self.seen.only_sensed(place)}
         base = self.context.game.table.appearance(state)
         return _possible_between_turns(
-            base, self.seen, self.changed | self.seen.hidden | _empty_places(self.context, base)
+            self.context, base, self.seen, self.changed | self.seen.hidden | _empty_places(self.context, base)
         )
 
     def _missing(self, expansion: Expansion[StateT, TurnT], changes: Changes) -> int:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from engine.api import Game
 from simulator.faults.deblockle import FaultyBlockPlayers
 from simulator.faults.disturbances import Disturbances
 from simulator.faults.players import FaultyPlayers, FaultySheetPlayers, Start
@@ -27,14 +29,13 @@ _NOTED = ANSWERS | {Mood.NOT_FINISHED}
 _ONLY_SQUARES_SHARE = 0.5
 """Share of answers that correct only the squares of the turn, where that is enough."""
 
-FAULTY_PLAYERS: Mapping[str, type[FaultyPlayers]] = {
-    "deblockle": FaultyBlockPlayers,
-    "diaballik": FaultyPlayers,
-    "blockade": FaultyPlayers,
-    "number-drop": FaultySheetPlayers,
-    "blokus-dice": FaultySheetPlayers,
-}
-"""The class of players for each game with faults."""
+
+def faulty_players(game: Game[Any, Any]) -> type[FaultyPlayers]:
+    """Return the class of a game's players."""
+    if game.side_faces is not None:
+        return FaultyBlockPlayers
+    return FaultySheetPlayers if game.has_sheets else FaultyPlayers
+
 
 Wait = Generator[MotionSegment, None, Mood | None]
 
@@ -67,7 +68,7 @@ class AnsweringGame(VirtualGame):
     def __init__(self, seed: int, layout: TableLayout, options: FaultyOptions, truth: TruthLog | None) -> None:
         super().__init__(seed, layout, options, truth)
         self._by_occupancy = options.habits.by_occupancy
-        self._people = FAULTY_PLAYERS[self._game.name](
+        self._people = faulty_players(self._game)(
             self._game, layout, self._habits, self._rng, options.rules, options.start
         )
         self._players = self._people
@@ -111,8 +112,9 @@ class AnsweringGame(VirtualGame):
             if mood is not None and mood in awaited:
                 return mood
             if mood is Mood.QUESTION:
-                # an acceptance at the same moment may be of the turn before
-                answered = None if self._by_occupancy else self._mood_since(since_s, awaited)
+                # an acceptance at the same moment may be of the turn before, as it always is where a touch ends a turn
+                own = awaited - {Mood.ACCEPTED} if by_touch else awaited
+                answered = None if self._by_occupancy else self._mood_since(since_s, own)
                 if answered:
                     self.disturbances.remove_things(self._planned_s)
                     return answered

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from engine.api import Game, StacksPieces
 from simulator.faults.answers import AnsweringGame, FaultyOptions
 from simulator.faults.disturbances import DISTURBANCE_KINDS, DisturbanceMaker
 from simulator.play.actions import Action, ActionKind
@@ -45,14 +47,21 @@ _ONLY_BLOCKS = frozenset({"put back turned", "another block turned"})
 _ONLY_LEVEL_TOPS = frozenset({"coin on a piece", "sheet over pieces"})
 _NOT_BETWEEN_ROLLS = frozenset({"two quick turns"})
 
-IMPOSSIBLE_KINDS: Mapping[str, frozenset[str]] = {
-    "deblockle": frozenset({DICE_TOUCHED, SEVERAL_HANDS}),
-    "diaballik": _ONLY_BLOCKS | {DICE_TOUCHED, SEVERAL_HANDS},
-    "blockade": _ONLY_BLOCKS | _ONLY_LEVEL_TOPS | _NOT_BETWEEN_ROLLS | {"thing on the board", SEVERAL_HANDS},
-    "number-drop": _ONLY_BLOCKS | _ONLY_LEVEL_TOPS | _NOT_BETWEEN_ROLLS,
-    "blokus-dice": _ONLY_BLOCKS | _ONLY_LEVEL_TOPS | _NOT_BETWEEN_ROLLS,
-}
-"""By game, the faults that can't occur in it. In Blockade no square is ever empty."""
+
+def impossible_kinds(game: Game[Any, Any]) -> frozenset[str]:
+    """Return the faults that can't occur in a game."""
+    found: set[str] = set()
+    stacks = isinstance(game.table, StacksPieces)
+    if game.side_faces is None:
+        found |= _ONLY_BLOCKS
+    if stacks or game.has_sheets:
+        found |= _ONLY_LEVEL_TOPS
+    if stacks:
+        # no square of such a board is ever empty
+        found.add("thing on the board")
+    found |= {DICE_TOUCHED} if game.dice is None else _NOT_BETWEEN_ROLLS
+    return frozenset(found if game.has_sheets else {*found, SEVERAL_HANDS})
+
 
 _NOT_BEGUN = frozenset({Mood.LOOKING, Mood.NOT_FINISHED, Mood.FAULT, Mood.QUESTION, Mood.CANNOT_SEE})
 """The moods before the set-up is accepted."""

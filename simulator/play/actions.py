@@ -156,6 +156,8 @@ class Handler(ABC):
 
     violations: ClassVar[Mapping[str, ViolationKind]]
     """Ways to break the game's rules, by name."""
+    owners_move_alone: ClassVar[bool] = False
+    """Whether no turn moves, takes or covers a piece of the other player, and nobody plays twice in a row."""
     handwritings: Mapping[str, str] = MappingProxyType({})
     """By player, how steadily they write, in games in which they do."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from engine.registry import load
-from simulator.play.actions import Arrangement, Carries, Carry, Handler, PlayArea, ViolationKind, pick
+from simulator.play.actions import Arrangement, Carries, Carry, PlayArea, ViolationKind, pick
+from simulator.play.discs import PlainDiscHandler, as_disc
 from simulator.scene.pieces import Ball, BallPose, DiscPose, PiecePose, changed
 from vision.layout.pieces import DiscPieces
 
@@ -17,23 +17,14 @@ _BALL_OFF_MM = 0.8
 _STRAIGHT = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 
-def as_disc(piece: PiecePose) -> DiscPose:
-    """Return the piece as a disc; raises ValueError for one of another kind."""
-    if not isinstance(piece, DiscPose):
-        raise ValueError(f"a {piece.look} is not a disc; Diaballik is played with discs")
-    return piece
-
-
-class DiscHandler(Handler):
+class DiscHandler(PlainDiscHandler):
     """Makes carries of discs, and of balls from disc to disc."""
 
-    def set_up(self, looks: Mapping[str, str], text: str = "") -> Arrangement:  # noqa: ARG002 - all of it shows
-        """Put a disc on each square, with a ball where one belongs."""
-        pieces = {}
-        for place, look in looks.items():
-            owner = look.split(" ", 1)[0]
-            pieces[place] = self._put_down(place, DiscPose(0.0, 0.0, owner, self._ball(owner, "with ball" in look)))
-        return Arrangement(pieces)
+    owners_move_alone = True
+
+    def _piece(self, look: str) -> DiscPose:
+        owner = look.split(" ", 1)[0]
+        return DiscPose(0.0, 0.0, owner, self._ball(owner, "with ball" in look))
 
     def _ball(self, owner: str, is_there: bool) -> Ball | None:
         return (
@@ -41,11 +32,6 @@ class DiscHandler(Handler):
             if is_there
             else None
         )
-
-    def _put_down(self, place: str, piece: DiscPose) -> DiscPose:
-        x, y = self.layout.centre_mm(place)
-        right, away = self._offset_mm(self._slack.most_mm)
-        return changed(piece, x_mm=x + right, y_mm=y + away, turned_deg=self._turned_deg(), base_mm=None)
 
     def shows(self, standing: Arrangement, turn: Any) -> bool:
         """Whether a turn needs no announcement and changes the table."""
@@ -62,10 +48,6 @@ class DiscHandler(Handler):
             carries.append(self.pass_ball(standing, start, end) if action.passes else self.lift(standing, start, end))
             standing = standing.after(carries[-1])
         return tuple(carries)
-
-    def lift(self, standing: Arrangement, start: str, end: str) -> Carry:
-        """Move a disc, with its ball if it has one, to an empty square."""
-        return Carry(start, end, self._put_down(end, as_disc(standing[start])))
 
     def pass_ball(self, standing: Arrangement, start: str, end: str) -> Carry:
         """Return the carry that passes the ball from one disc to another."""
@@ -87,12 +69,6 @@ class DiscHandler(Handler):
         top_mm = board_mm + DiscPieces.on(self.layout.board).disc_mm
         return BallPose(piece.x_mm + right, piece.y_mm + away, piece.ball.colour, base_mm=top_mm)
 
-    def take_off(self, standing: Arrangement, start: str) -> Carry:
-        """Take a disc, with its ball if it has one, to its owner's side beside the board."""
-        piece = as_disc(standing[start])
-        x, y, end = self._beside(standing, piece.colour)
-        return Carry(start, end, changed(piece, x_mm=x, y_mm=y, base_mm=0.0))
-
     def take_ball_off(self, standing: Arrangement, start: str) -> Carry:
         """Take the ball off its disc and lay it beside the board."""
         piece = as_disc(standing[start])
@@ -101,41 +77,20 @@ class DiscHandler(Handler):
         lying = changed(taken, x_mm=x, y_mm=y, base_mm=0.0)
         return Carry(start, end, lying, taken=taken, left=changed(piece, ball=None))
 
-    def _beside(self, standing: Arrangement, owner: str) -> tuple[float, float, str]:
-        """Return position and name of the next place beside the board: on the right, seen from its owner's side."""
-        taken = [int(place.rsplit(" ", 1)[1]) for place in standing if place.startswith(f"{owner} tray")]
-        number = 1 + max(taken, default=0)
-        board = self.layout.board
-        half, step = board.bounds_mm.right_mm, DiscPieces.on(board).diameter_mm + 6.0
-        # a column ends before the markers at the board's corners
-        column, row = divmod(number - 1, int((2 * half - 60.0) / step))
-        side = 1 if owner == load(self.layout.game).players[0] else -1
-        return (side * (half + 26.0 + column * step), side * (60.0 - half + (row + 1) * step), f"{owner} tray {number}")
-
     def owner(self, piece: PiecePose) -> str:
         """Return the owner of a disc or ball; its colour is the player's name."""
-        if isinstance(piece, (DiscPose, BallPose)):
-            return piece.colour
-        raise ValueError(f"a {piece.look} is neither disc nor ball")
+        return piece.colour if isinstance(piece, BallPose) else super().owner(piece)
 
     def put_back(self, before: Arrangement, now: Arrangement) -> Carries:
         """Return the carries that put back every disc and then every ball; those in the way move aside first."""
-        carries: list[Carry] = []
+        carries = list(super().put_back(before, now))
+        now = now.after_all(tuple(carries))
 
         def do(carry: Carry) -> None:
             nonlocal now
             carries.append(carry)
             now = now.after(carry)
 
-        free = [place for place in self.layout.places if place not in before and place not in now]
-        for place in self.layout.places:
-            if place in before and place in now and self._colour(now, place) != self._colour(before, place):
-                do(self.lift(now, place, free.pop()))
-        for target in before:
-            if target not in now:
-                wanted = self._colour(before, target)
-                astray = (place for place in now if place not in before and self._is_disc(now, place, wanted))
-                do(self.lift(now, next(astray), target))
         for target, piece in before.items():
             wanted_ball = piece.ball if isinstance(piece, DiscPose) else None
             held = as_disc(now[target]).ball
@@ -155,15 +110,6 @@ class DiscHandler(Handler):
                 joined = changed(as_disc(standing[target]), ball=self._ball(colour, is_there=True))
                 return Carry(place, target, self._alone(joined), joined=joined)
         raise ValueError(f"there is no {colour} ball to bring to {target}")
-
-    @staticmethod
-    def _colour(standing: Arrangement, place: str) -> str:
-        return as_disc(standing[place]).colour
-
-    @staticmethod
-    def _is_disc(standing: Arrangement, place: str, colour: str) -> bool:
-        piece = standing[place]
-        return isinstance(piece, DiscPose) and piece.colour == colour
 
 
 def _steps(table: PlayArea, starts: Sequence[str]) -> list[tuple[str, str]]:

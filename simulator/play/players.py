@@ -308,12 +308,8 @@ def _looks_after_first_turn(game: Game[Any, Any], state: Any, exact: CouldBe) ->
 
     In games where only the owner moves a piece, the second player leaves the first one's pieces unchanged.
     """
-    if game.name not in _OWNERS_MOVE_ALONE:
+    if not HANDLERS[game.name].owners_move_alone:
         return {}
     own = {look for look in game.looks if look.startswith(f"{state.to_move} ")}
     others = tuple(look for look in game.looks if look not in own)
     return {place: looks if own >= set(looks) else (*looks, *others) for place, looks in exact.items()}
-
-
-_OWNERS_MOVE_ALONE = frozenset({"diaballik"})
-"""Games in which no turn moves, takes or covers a piece of the other player, and nobody plays twice in a row."""

@@ -14,8 +14,8 @@ from rich.table import Table
 from benchmarks.parts.soak.game import FRAMES_PER_SECOND
 from engine.registry import load
 from referee.wiring.plan import Inputs
-from simulator.faults.answers import FAULTY_PLAYERS
-from simulator.faults.game import FAULT_KINDS, IMPOSSIBLE_KINDS, NO_FAULT
+from simulator.faults.answers import faulty_players
+from simulator.faults.game import FAULT_KINDS, NO_FAULT, impossible_kinds
 from simulator.play.players import HANDLERS
 
 MOST_NEEDLESS_SHARE = 0.01
@@ -119,8 +119,8 @@ class SoakReport:
     def missing(self) -> list[str]:
         """Kinds of fault that can occur in this game, and never did."""
         seen = {kind for item in self.items for kind in item.kinds}
-        asked = [kind for kind in FAULT_KINDS if kind not in {*_NOT_COUNTED, *IMPOSSIBLE_KINDS[self.game]}]
-        players = FAULTY_PLAYERS[self.game]
+        asked = [kind for kind in FAULT_KINDS if kind not in {*_NOT_COUNTED, *impossible_kinds(load(self.game))}]
+        players = faulty_players(load(self.game))
         violations = {*HANDLERS[self.game].violations, *players.extra_kinds, *players.only_side_faces}
         set_ups = (f"set-up: {kind}" for kind in players.wrong_set_ups)
         asked += [f"illegal: {kind}" for kind in (*sorted(violations), *set_ups)]
@@ -175,7 +175,7 @@ class SoakReport:
         )
         narrowed = sum(len(score.narrowed_wrongly) for score in self.scores)
         console.print(f"faults that did not occur: {self._absent}")
-        console.print(f"faults that can't occur in this game: {', '.join(sorted(IMPOSSIBLE_KINDS[self.game]))}")
+        console.print(f"faults that can't occur in this game: {', '.join(sorted(impossible_kinds(load(self.game))))}")
         console.print(f"side faces misread and believed: {narrowed}")
         asked = sum(score.questions for score in self.scores)
         console.print(f"questions: {asked}, {100 * asked / max(1, self.turns):.1f} in 100 turns")

@@ -17,9 +17,9 @@ from referee.judge.settings import JudgeSettings, Trigger
 def decide_for_trigger(
     context: JudgeContext[StateT, TurnT], states: Sequence[StateT], visible: PooledReading, trigger: Trigger
 ) -> Decision[StateT, TurnT]:
-    """Choose the best explanation. A turn that a player declared over is a whole one."""
+    """Choose the best explanation. A turn that a player declared over is a whole one, or one sensed beyond its parts."""
     decision, believed = decide(context, states, visible), context.game.table.appearance(states[0])
-    if trigger is Trigger.DECLARED:
+    if trigger is Trigger.DECLARED or (trigger is Trigger.RESTED and _touched_beyond_parts(decision, visible)):
         decision = rule_out_parts(believed, decision, visible)
     return set_aside_disputes(believed, decision, visible)
 
@@ -27,10 +27,11 @@ def decide_for_trigger(
 def rule_out_parts(
     believed: Appearance, decision: Decision[StateT, TurnT], seen: PooledReading
 ) -> Decision[StateT, TurnT]:
-    """Return the decision without half-done turns, since a player has said that the turn is over.
+    """Return the decision without half-done turns, since the turn is known to be over.
 
     It is certain where only one result of a whole turn is left among those that sensors can't tell apart, and all its
-    changes are visible: a ball that left its piece need not have gone to the piece that is hidden.
+    changes are visible: a ball that left its piece need not have gone to the piece that is hidden. Sensors alone never
+    notice some changes, such as a disc turned over, so there the others suffice.
     """
     if decision.conclusion is not Conclusion.UNDECIDED or not decision.alike:
         return decision
@@ -38,9 +39,21 @@ def rule_out_parts(
     whole = tuple(one for one in every if one.kind is not ExplanationKind.PART)
     if {one.kind for one in whole} != {ExplanationKind.TURN} or len({one.changes for one in whole}) > 1:
         return decision
-    if seen.noticeable_changes(believed, whole[0].changes) != whole[0].changes:
+    changes = whole[0].changes
+    is_sensed_alone = all(seen.only_sensed(place) for place, _ in changes)
+    if not is_sensed_alone and seen.noticeable_changes(believed, changes) != changes:
         return decision
     return replace(decision, conclusion=Conclusion.ALLOWED, explanations=whole, places=(), rivals=(), alike=False)
+
+
+def _touched_beyond_parts(decision: Decision[StateT, TurnT], seen: PooledReading) -> bool:
+    """Return whether sensors alone report touches where whole turns go on after every half-done one."""
+    every = (*decision.explanations, *decision.rivals)
+    if not all(seen.only_sensed(place) for one in every for place, _ in one.changes):
+        return False
+    played_on = {place for one in every for turn in one.first for place in turn.places}
+    touched = {change.place for change in seen.changes} & played_on
+    return all(touched - set(one.touched) for one in every if one.kind is ExplanationKind.PART)
 
 
 def set_aside_disputes(

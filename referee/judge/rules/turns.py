@@ -165,13 +165,15 @@ def _against_sides_only(glance: Glance[StateT, TurnT]) -> Judgement[StateT, Turn
 def _too_many_pieces(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask where sensors report more pieces than there can be."""
     shown = glance.decision.shown
-    if not sensors.too_many_sensed(glance.believed, shown):
+    if glance.game.adds_pieces or not sensors.too_many_sensed(glance.believed, shown):
         return None
     return glance.belief, glance.verdicts.question_about(glance.verdicts.places_of(shown), shown)
 
 
 def _too_many_exchanged(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
-    """Ask where more pieces seem exchanged than anybody would exchange at once."""
+    """Ask where more pieces seem exchanged than anybody would exchange at once, unless turns turn them over."""
+    if glance.game.turns_pieces_over:
+        return None
     shown, best = dict(glance.decision.shown), dict(glance.decision.best.changes)
     left = {**glance.believed, **best}
     exchanged = {

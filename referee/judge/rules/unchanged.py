@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.api import StateT, TurnT
-from engine.showing import silent_turns
 from referee.judge import sentences
 from referee.judge.acceptance import PendingTurn, narrow_by_sides
 from referee.judge.decision import Conclusion
@@ -35,7 +34,7 @@ def judge_unchanged(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT]:
         _fault_out_of_sight,
         _put_right,
         _out_of_sight,
-        _forgo_writing,
+        _play_silently,
         _nothing_changed,
     )
     return first_judgement(rules, glance)
@@ -154,9 +153,9 @@ def _out_of_sight(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | N
     return (glance.belief, glance.verdicts.out_of_sight(places)) if places else None
 
 
-def _forgo_writing(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
-    """Let a player who declares the end of the turn forgo what could still be written."""
-    turns = silent_turns(glance.game, glance.states[0]) if glance.declared and len(glance.states) == 1 else ()
+def _play_silently(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
+    """Let a player who declares the end of the turn pass, or forgo what could still be written."""
+    turns = glance.context.explorer.silent_turns(glance.states[0]) if glance.declared and len(glance.states) == 1 else ()
     return accept(glance, turns) if turns else None
 
 

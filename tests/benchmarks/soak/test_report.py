@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.parts.soak.report import GameScore, Item, Outcome, SoakReport
-from simulator.faults.game import IMPOSSIBLE_KINDS
+from engine.registry import games, load
+from simulator.faults.game import impossible_kinds
 
 
-@pytest.mark.parametrize("game", sorted(IMPOSSIBLE_KINDS))
+@pytest.mark.parametrize("game", games())
 def test_a_report_asks_for_every_kind_that_can_occur_in_a_game(game: str) -> None:
     missing = set(SoakReport([], "", game=game).missing)
-    assert not missing & IMPOSSIBLE_KINDS[game]
+    assert not missing & impossible_kinds(load(game))
     assert {"nothing", "illegal turn"}.isdisjoint(missing)
     assert {"no frames", "hand resting"} <= missing
     assert ("dice touched" in missing) == (game in {"blockade", "number-drop", "blokus-dice"})

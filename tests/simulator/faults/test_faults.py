@@ -12,8 +12,8 @@ import pytest
 
 from benchmarks.parts.soak.game import GamePlan, play
 from engine.errors import IllegalTurnError
-from engine.registry import load
-from simulator.faults.answers import FAULTY_PLAYERS, AnsweringGame, FaultyOptions
+from engine.registry import games, load
+from simulator.faults.answers import AnsweringGame, FaultyOptions, faulty_players
 from simulator.faults.deblockle import (
     FORBIDDEN_BY_VARIANT,
     ONLY_SIDE_FACES,
@@ -23,7 +23,7 @@ from simulator.faults.deblockle import (
     Onlooker,
 )
 from simulator.faults.disturbances import DISTURBANCE_KINDS, Disturbance, DisturbanceMaker, Disturbances
-from simulator.faults.game import IMPOSSIBLE_KINDS, NO_FAULT, FaultyGame
+from simulator.faults.game import NO_FAULT, FaultyGame, impossible_kinds
 from simulator.faults.table import FaultyTable, faulty_setting
 from simulator.play.game import GameOptions, TurnEnd, VirtualGame
 from simulator.play.ground_truth import TruthLog
@@ -60,14 +60,14 @@ def test_every_kind_of_fault_changes_something(kind: str, setting: Setting) -> N
     assert one.began_s >= 2.0
 
 
-@pytest.mark.parametrize("name", sorted(IMPOSSIBLE_KINDS))
+@pytest.mark.parametrize("name", games())
 def test_an_object_is_only_put_where_there_is_something_to_put_it_on(name: str) -> None:
     setting = faulty_setting(3, SIZE, name, sheets=2 if load(name).printed_sheet else None)
     maker = DisturbanceMaker(setting, np.random.default_rng(5))
-    players = FAULTY_PLAYERS[name](load(name), setting.layout, Habits(), np.random.default_rng(8))
+    players = faulty_players(load(name))(load(name), setting.layout, Habits(), np.random.default_rng(8))
     free = tuple(players.open_squares())
     empty = {kind for kind in DISTURBANCE_KINDS if maker.make(kind, 2.0, free, players.pieces_left_alone()).is_empty}
-    assert empty == IMPOSSIBLE_KINDS[name] & set(DISTURBANCE_KINDS)
+    assert empty == impossible_kinds(load(name)) & set(DISTURBANCE_KINDS)
 
 
 def begun(game: str, kind: str, turns: int = 3) -> FaultyGame:

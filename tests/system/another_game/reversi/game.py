@@ -1,14 +1,14 @@
-"""What Breakthrough is made of; each part is a module."""
+"""What Reversi is made of; each part is a module."""
 
 from __future__ import annotations
 
-from engine.games.breakthrough import advice, notation, rules, table
+from engine.games.reversi import advice, notation, rules, table
 
 from engine.api import Game
 
 GAME = Game(
-    name="breakthrough",
-    title="Breakthrough",
+    name="reversi",
+    title="Reversi",
     players=rules.PLAYERS,
     options=rules.OPTIONS,
     places=rules.PLACES,
@@ -17,4 +17,7 @@ GAME = Game(
     table=table,
     notation=notation,
     advice=advice,
+    scores=rules.scores,
+    adds_pieces=True,
+    turns_pieces_over=True,
 )

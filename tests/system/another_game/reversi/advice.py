@@ -1,0 +1,97 @@
+"""Hints, by the shared search for games of two, and random games."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+
+from engine.games.reversi import rules
+from engine.games.reversi.rules import GRID, PLAYERS, ReversiState, ReversiTurn
+
+from engine.api import Clock, Hint
+from engine.errors import IllegalTurnError
+from engine.search.alpha_beta import MOST_PLIES, best_move
+from engine.search.budget import Deadline
+from engine.search.two_player import Found, Rules
+from engine.support.chance import play_random_games
+from engine.values import Strength, Tally
+
+Position = tuple[tuple[int, int], int]
+"""Both players' discs, and the number of the player to move."""
+Move = tuple[int, int]
+"""The square where a disc is put down, and the set of those turned over; none are a pass."""
+
+_DEPTHS = {Strength.GENTLE: 1, Strength.FAIR: 2, Strength.STRONG: MOST_PLIES}
+_CORNERS = GRID.squares_named(("a1", "f1", "a6", "f6"))
+_CORNER_WORTH, _MOVE_WORTH, _SCALE = 30, 5, 40.0
+_PASS: Move = (0, 0)
+
+
+class _Search(Rules[Position, Move]):
+    """What the search asks of the game."""
+
+    def key(self, position: Position) -> Position:
+        return position
+
+    def mover(self, position: Position) -> int:
+        return position[1]
+
+    def ended(self, position: Position) -> int | None:
+        own, foes = self._seen_by_mover(position)
+        if rules.moves(own, foes) or rules.moves(foes, own):
+            return None
+        lead = own.bit_count() - foes.bit_count()
+        return (lead > 0) - (lead < 0)
+
+    def moves(self, position: Position) -> Sequence[Move]:
+        found = rules.moves(*self._seen_by_mover(position))
+        return sorted(found, key=lambda move: not _CORNERS >> move[0] & 1) or [_PASS]
+
+    def play(self, position: Position, move: Move) -> Position:
+        (discs, mover), (at, turned) = position, move
+        return rules.played(discs, mover, 1 << at if turned else 0, turned), 1 - mover
+
+    def evaluate(self, position: Position) -> int:
+        own, foes = self._seen_by_mover(position)
+        corners = (own & _CORNERS).bit_count() - (foes & _CORNERS).bit_count()
+        return _CORNER_WORTH * corners + _MOVE_WORTH * (len(rules.moves(own, foes)) - len(rules.moves(foes, own)))
+
+    @staticmethod
+    def _seen_by_mover(position: Position) -> tuple[int, int]:
+        discs, mover = position
+        return discs[mover], discs[1 - mover]
+
+
+def hint(
+    state: ReversiState,
+    deadline_s: float,
+    rng: Random,
+    *,
+    clock: Clock,
+    strength: Strength = Strength.STRONG,
+    earlier: Sequence[ReversiState],
+    better: Callable[[Hint[ReversiTurn]], None] | None = None,
+) -> Hint[ReversiTurn]:
+    """Find a good turn; see engine.api.Advice.hint. Raises IllegalTurnError when the game is over."""
+    player = state.to_move
+    if player is None:
+        raise IllegalTurnError("there is no turn to hint at: the game is over")
+
+    def told(found: Found[Move]) -> Hint[ReversiTurn]:
+        at, turned = found.move
+        turn = rules.turn_of(player, at, turned) if turned else ReversiTurn(player)
+        reason = "takes a corner" if turned and _CORNERS >> at & 1 else "leaves the other player little choice"
+        if not turned:
+            reason = "nothing else is possible"
+        elif found.win_in is not None:
+            reason = f"wins in {(found.win_in + 1) // 2} of your turns"
+        return Hint(turn, reason, found.chance(_SCALE), "win", float(found.proven))
+
+    listener = None if better is None else lambda found: better(told(found))
+    start, deadline = (state.discs, PLAYERS.index(player)), Deadline.after(deadline_s, clock)
+    return told(best_move(_Search(), start, deadline, rng, most_depth=_DEPTHS[strength], better=listener))
+
+
+def playouts(state: ReversiState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
+    """Play games at random to their end."""
+    return play_random_games(rules, state, count, rng, most_plies=most_plies)

@@ -1,0 +1,109 @@
+"""How a state looks, and what a board that is seen says of it: a set-up, a correction, broken rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from engine.games.reversi import rules
+from engine.games.reversi.rules import GRID, PLACES, PLAYERS, START, ReversiState
+
+from engine.errors import UnreadableError
+from engine.support.breaches import game_over, illegal_start
+from engine.support.grid import members, set_of
+from engine.support.looks import LookTable
+from engine.support.players import check_player, mover_after_correction
+from engine.values import Appearance, Breach, LookName, OptionValue, Player, Unfinished
+
+DISCS = LookTable({player: f"{player} piece" for player in PLAYERS}, PLACES)
+
+
+def appearance(state: ReversiState) -> Appearance:
+    """Map every square to its look, a1 first."""
+    black, white = state.discs
+    return {place: DISCS.names[(black >> at & 1) + 2 * (white >> at & 1)] for at, place in enumerate(PLACES)}
+
+
+def _discs_in(looks: Appearance) -> tuple[int, int]:
+    """Both players' discs; raises UnreadableError for a place or look that isn't one."""
+    owners = DISCS.read_all(looks)
+    black, white = (set_of(GRID.index[at] for at, owner in owners.items() if owner == each) for each in PLAYERS)
+    return black, white
+
+
+def set_up(
+    appearance: Appearance, options: Mapping[str, OptionValue] | None = None, *, anywhere: bool = False
+) -> ReversiState:
+    """Give the start a board shows, empty where nothing is said; ``anywhere`` also allows colours side by side."""
+    discs, (first, second) = _discs_in(appearance), START
+    allowed = {START, START[::-1]} if anywhere else {START}
+    if anywhere:
+        beside = GRID.squares_named(("c3", "d3"))
+        allowed |= {(beside, (first | second) & ~beside), ((first | second) & ~beside, beside)}
+    if discs not in allowed:
+        wrong = GRID.names_of(discs[0] ^ first | discs[1] ^ second)
+        told = "The discs don't lie as a game begins."
+        raise illegal_start([Breach("start", told, "Put black on c3 and d4, white on c4 and d3.", wrong)])
+    return replace(rules.new(options), discs=discs)
+
+
+def amend(state: ReversiState, looks: Mapping[str, LookName], to_move: Player | None = None) -> ReversiState:
+    """Give the state as a person puts it right; raises UnreadableError for what can't be a position."""
+    check_player(PLAYERS, to_move)
+    mover = mover_after_correction(PLAYERS, to_move, state.to_move)
+    _discs_in(looks)
+    return checked(replace(state, discs=_discs_in({**appearance(state), **looks}), to_move=mover, announced=None))
+
+
+def checked(state: ReversiState) -> ReversiState:
+    """The state with nobody to move if it is over; raises UnreadableError for what can't be a position."""
+    black, white = state.discs
+    if black & white or (START[0] | START[1]) & ~(black | white):
+        raise UnreadableError("expected one disc on a square at most, and one on each of c3, c4, d3 and d4")
+    return rules.settled(state)
+
+
+def explain(before: ReversiState, after: Appearance) -> tuple[Breach, ...]:
+    """Say which rules a change breaks; empty when nothing changed or a legal turn explains it."""
+    _discs_in(after)
+    was, now = before.discs, _discs_in({**appearance(before), **after})
+    if was == now:
+        return ()
+    had, has = was[0] | was[1], now[0] | now[1]
+    gone, come, turned = had & ~has, has & ~had, had & has & (was[0] ^ now[0])
+    player = before.to_move
+    if player is None:
+        return (game_over(GRID.names_of(gone | come | turned)),)
+    found = [
+        Breach("disc-gone", f"The disc on {place} is gone.", f"Put it back on {place}.", (place,))
+        for place in GRID.names_of(gone)
+    ]
+    turns = [
+        rules.turn_of(owner, at, turned)
+        for owner, own in zip(PLAYERS, now, strict=True)
+        for at in members(come & own)
+    ]
+    # The disc meant is the one that breaks the fewest rules; without one, discs were turned over for nothing.
+    turns.sort(key=lambda turn: (len(rules.breaches_of(before, turn)), turn.player != player))
+    found += rules.breaches_of(before, turns[0]) if turns else []
+    for turn in turns[1:]:
+        place = turn.places[0]
+        told = f"There is a second new disc on {place}."
+        found.append(Breach("one-disc", told, f"Take the disc off {place}.", (place,)))
+    if turned and not turns:
+        names = GRID.names_of(turned)
+        told = f"{names[0]} was turned over, and no disc was put down."
+        found.append(Breach("turn-no-other", told, f"Turn {names[0]} back.", names))
+    return tuple(found)
+
+
+def unfinished(state: ReversiState) -> list[Unfinished]:
+    """List each disc put down before all that it outflanks are turned over, one after another."""
+    looks, found = appearance(state), []
+    for turn in rules.legal_turns(state):
+        mine = f"{turn.player} piece"
+        for count in range(1, len(turn.places)):
+            left = turn.places[count:]
+            change = {place: mine for place in turn.places[:count] if looks[place] != mine}
+            found.append(Unfinished(change, f"Turn over {left[0]}."))
+    return found
