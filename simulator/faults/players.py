@@ -164,7 +164,7 @@ class FaultyPlayers(Players):
     def squares_of(self, action: Action) -> set[str]:
         """Return every square an action touches, including the one a block was rolled to."""
         touched = {place for carry in action.carries for place in (carry.start, carry.end)}
-        return touched | {place for carry in action.carries for place, _ in carry.written}
+        return (touched | {place for carry in action.carries for place, _ in carry.written}) & set(self.places)
 
     def taken_squares(self) -> list[str]:
         """Return the occupied squares."""

@@ -17,7 +17,7 @@ from referee.judge.settings import JudgeSettings, Trigger
 def decide_for_trigger(
     context: JudgeContext[StateT, TurnT], states: Sequence[StateT], visible: PooledReading, trigger: Trigger
 ) -> Decision[StateT, TurnT]:
-    """Choose the best explanation. A turn that a player declared over is a whole one, or one sensed beyond its parts."""
+    """Choose the best explanation; one declared over, or sensed beyond its half-done forms, is a whole turn."""
     decision, believed = decide(context, states, visible), context.game.table.appearance(states[0])
     if trigger is Trigger.DECLARED or (trigger is Trigger.RESTED and _touched_beyond_parts(decision, visible)):
         decision = rule_out_parts(believed, decision, visible)

@@ -155,7 +155,9 @@ def _out_of_sight(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | N
 
 def _play_silently(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Let a player who declares the end of the turn pass, or forgo what could still be written."""
-    turns = glance.context.explorer.silent_turns(glance.states[0]) if glance.declared and len(glance.states) == 1 else ()
+    turns = (
+        glance.context.explorer.silent_turns(glance.states[0]) if glance.declared and len(glance.states) == 1 else ()
+    )
     return accept(glance, turns) if turns else None
 
 

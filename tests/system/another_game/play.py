@@ -1,11 +1,11 @@
-"""Play a game of Breakthrough through the whole service on made-up readings and print what came of it as JSON."""
+"""Play a game of Reversi through the whole service on made-up readings and print what came of it as JSON."""
 
 from __future__ import annotations
 
 import io
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from referee.cli.context import utc_now
 from referee.commands.values import TakeBack
 from referee.journal.events import Event, EventKind
 from referee.journal.journal import Journal
+from referee.judge.verdict import Verdict
 from referee.rendering.board_picture import beside_camera
 from referee.rendering.board_text import DrawnBoard, board_text
 from referee.runtime.builder import open_session
@@ -36,6 +37,8 @@ from vision.reading import PlaceReading, Reading
 
 FPS = 10.0
 SECONDS = 2.0
+STUCK = "black black:c3,d3 white:a3,b3,c4,d4,b5,c5,d5,e5,a6,c6,d6,f6"
+"""A position in which black can only pass, and white ends the game with e3."""
 
 
 class ScriptedReader:
@@ -57,8 +60,8 @@ class ScriptedReader:
 
 
 def main(journal_path: Path) -> dict[str, Any]:
-    game = load("breakthrough")
-    layout = default_layout("breakthrough")
+    game = load("reversi")
+    layout = default_layout("reversi")
     grid = PlaceGrid.of_squares(layout.board.columns, layout.board.rows)
     screen = io.StringIO()
     console = Console(file=screen, width=100)
@@ -75,8 +78,10 @@ def main(journal_path: Path) -> dict[str, Any]:
         reader.shown = {**reader.shown, **changes}
         for _ in range(round(SECONDS * FPS)):
             sequence += 1
-            for verdict in service.step(Frame(picture, sequence / FPS, sequence)):
-                verdicts.append((verdict.kind.value, verdict.sentence, tuple(one.rule for one in verdict.breaches)))
+            note(service.step(Frame(picture, sequence / FPS, sequence)))
+
+    def note(given: Sequence[Verdict]) -> None:
+        verdicts.extend((one.kind.value, one.sentence, tuple(each.rule for each in one.breaches)) for one in given)
 
     reader.shown = game.table.appearance(game.rules.new())
     settings = ServiceSettings(rest_s=1.0, options={"starts": "either"})
@@ -87,24 +92,25 @@ def main(journal_path: Path) -> dict[str, Any]:
 
     with Journal.open(journal_path, wall_clock=utc_now) as journal, opened(journal) as service:
         show(service)
-        show(service, b5="empty", b4="blue piece")
-        show(service, c2="empty", c4="red piece")
-        show(service, c4="empty", c2="red piece")
-        show(service, c2="empty", c3="red piece")
-        show(service, b4="empty", c3="blue piece")
-        show(service, f2="empty", f3="red piece", a5="empty", a4="blue piece")
+        show(service, e4="white piece", d4="white piece")
+        show(service, a1="black piece")
+        show(service, a1="empty")
+        show(service, e3="black piece", d3="black piece")
+        # White turns c3 and d3 over, and black turns them back.
+        show(service, c2="white piece", b3="black piece")
         service.take_back(TakeBack("Ann"))
-        believed = service.belief[0]
+    stuck = game.notation.parse_state(STUCK)
     with Journal.open(journal_path, wall_clock=utc_now) as journal:
-        amended = game.notation.format_state(game.table.amend(believed, {"c3": "empty", "b2": "blue piece"}, "blue"))
-        journal.append(Event(EventKind.CORRECTION, {"by": "Ann", "state": amended, "why": "it slid"}))
+        corrected = {"by": "Ann", "state": game.notation.format_state(stuck), "why": "to see the end"}
+        journal.append(Event(EventKind.CORRECTION, corrected))
         with opened(journal) as again:
-            show(again, a4="empty", a5="blue piece", c3="empty", b2="blue piece")
-            show(again, b2="empty", a1="blue piece")
+            show(again, **game.table.appearance(stuck))
+            note(again.end_turn())
+            show(again, e3="white piece", d3="white piece", c3="white piece")
             finished = again.finished
     panel.close()
 
-    text = playthrough("breakthrough", [4, 1, 2, 0, 3])
+    text = playthrough("reversi", [3, 1, 2, 0, 1])
     start = game.rules.new()
     turn = game.rules.legal_turns(start)[3]
     record = write(make(game, start, [(turn, game.rules.apply(start, turn), "")]))

@@ -22,7 +22,7 @@ class ReversiHandler(PlainDiscHandler):
         """Put the turn's disc down, and turn over the others one by one; nothing for a pass."""
         return self.put_and_turn(standing, turn.player, turn.places)
 
-    def shows(self, standing: Arrangement, turn: Any) -> bool:  # noqa: ARG002 - whatever stands there
+    def shows(self, standing: Arrangement, turn: Any) -> bool:
         """Whether the turn is no pass."""
         return bool(turn.places)
 

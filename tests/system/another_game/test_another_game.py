@@ -1,14 +1,13 @@
-"""Adding a game needs a folder in the engine, a layout and a line in the registry: everything else then knows it.
+"""Adding a game needs a folder in the engine, a layout, a handler and a few lines: everything else then knows it.
 
-The game beside this file, Breakthrough, has flat discs without symbols or side faces. It is put into a copy of the
-project as CONTRIBUTING says, and nothing else in that copy is touched.
+The game beside this file, Reversi, is played with discs that are put down and turned over, and a player may have to
+pass. It is put into a copy of the project as CONTRIBUTING says, and nothing else in that copy is touched.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,50 +16,19 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
-GAME = Path(__file__).parent
-MOST_LINES = 500
-ROOMS = ("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "simulator")
+from tests.system.another_game.copied import GAME, copy_with_reversi
 
-REGISTRY_LINE = '        "breakthrough": "engine.games.breakthrough.game",\n'
-PLAYTHROUGH = '\n    "breakthrough/to-the-end": ("breakthrough", 80, {"starts": "blue"}, False),'
+MOST_LINES = 500
+MOST_HANDLER_LINES = 100
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def copied(source: Path, target: Path) -> None:
-    """Copy a file or a folder."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if source.is_dir():
-        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
-    else:
-        shutil.copy(source, target)
-
-
-def written_in(path: Path, after: str, text: str) -> None:
-    """Put a text into a file, behind the first place where it says ``after``."""
-    before, found, rest = path.read_text(encoding="utf-8").partition(after)
-    assert found, f"{path.name} doesn't say {after!r}"
-    path.write_text(before + found + text + rest, encoding="utf-8")
-
-
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Copy the project and do what CONTRIBUTING says about adding a game."""
-    folder = tmp_path_factory.mktemp("with breakthrough")
-    for room in ROOMS:
-        copied(ROOT / room, folder / room)
-    for name in ("engine", "playthroughs", "conftest.py", "effort.py", "guard.py", "present.py"):
-        copied(ROOT / "tests" / name, folder / "tests" / name)
-    copied(GAME / "breakthrough", folder / "engine" / "games" / "breakthrough")
-    copied(GAME / "breakthrough.json", folder / "vision" / "layout" / "games" / "breakthrough.json")
-    copied(ROOT / "docs" / "games", folder / "docs" / "games")
-    copied(GAME / "breakthrough.md", folder / "docs" / "games" / "breakthrough.md")
-    copied(GAME / "perft.toml", folder / "tests" / "engine" / "perft" / "breakthrough.toml")
-    written_in(folder / "tests" / "playthroughs" / "rewrite.py", "bool]] = {", PLAYTHROUGH)
-    written_in(folder / "engine" / "registry.py", "    {\n", REGISTRY_LINE)
-    copied(ROOT / "pyproject.toml", folder / "pyproject.toml")
-    written_in(folder / "pyproject.toml", "protected_modules = [", '"engine.games.breakthrough", ')
+    """The project with Reversi."""
+    folder = tmp_path_factory.mktemp("with reversi")
+    copy_with_reversi(folder)
     return folder
 
 
@@ -92,7 +60,7 @@ def test_judge_service_journal_and_records_referee_it(call: Call, played: tuple[
     assert [(kind, rules) for kind, _, rules in said] == [
         ("set up", []),
         ("accepted", []),
-        ("illegal", ["one-step"]),
+        ("illegal", ["outflank"]),
         ("put right", []),
         ("accepted", []),
         ("accepted", []),
@@ -100,72 +68,88 @@ def test_judge_service_journal_and_records_referee_it(call: Call, played: tuple[
         ("accepted", []),
     ]
     sentences = [sentence for _, sentence, _ in said]
-    assert sentences[0] == "The board is set up. Red or Blue begins."
-    assert sentences[1] == "Blue moves b5 to b4."
-    assert sentences[5] == "Blue takes b4 to c3."
-    assert sentences[6] == "Red moves f2 to f3. Blue moves a5 to a4."
+    assert sentences[0] == "The board is set up. Black or White begins."
+    assert sentences[1] == "White puts a disc on e4 and turns d4 over."
+    assert sentences[5] == (
+        "White puts a disc on c2 and turns c3 and d3 over. Black puts a disc on b3 and turns c3 and d3 over."
+    )
+    assert sentences[6] == "Black passes."
     assert told["finished"]
-    assert "Blue wins: a blue disc is on the far row." in told["words"]
+    assert "White wins: 0 black discs, 15 white ones." in told["words"]
     assert told["screen"].endswith("[] the accepted turn\n")
     assert told["playthrough is the same"]
     assert told["record is the same"]
     assert [line.split()[1:] for line in told["board"].splitlines()[:6]] == [
-        list("BBBBBB"),
-        list("B.BBBB"),
+        list("W.WW.W"),
+        list(".WWWW."),
+        list("..WW.."),
+        list("WWWWW."),
         list("......"),
-        list(".....R"),
-        list("R..RR."),
-        list("BRRRRR"),
+        list("......"),
     ]
     assert told["film"][0] == 400
 
     checked = call("-m", "referee", "replay", journal).stdout
-    assert "Blue wins: a blue disc is on the far row." in checked
-    assert "it slid" in checked
+    assert "White wins: 0 black discs, 15 white ones." in checked
+    assert "to see the end" in checked
     record = call("-m", "referee", "export", "--journal", journal).stdout
-    assert record.startswith('[Game "breakthrough"]\n[Result "blue"]\n')
+    assert {'[Game "reversi"]', '[Result "white"]', "5. black pass"} <= {
+        line.split(" {")[0] for line in record.splitlines()
+    }
     kept = journal.with_name("record.txt")
     kept.write_text(record, encoding="utf-8")
-    assert "Result: blue" in call("-m", "referee", "replay", kept).stdout
+    assert "Result: white" in call("-m", "referee", "replay", kept).stdout
 
 
 def test_the_command_line_knows_it(call: Call, tmp_path: Path) -> None:
-    assert call("-m", "referee", "perft", "breakthrough", "--depth", 2).stdout.split()[-1] == str(16 * 16)
-    assert "starts=red  Who begins. (red, blue)" in call("-m", "referee", "rules", "breakthrough").stdout
-    programs = ("--player", "red=random", "--player", "blue=hint", "--seed", 1, "--record", tmp_path / "played.txt")
-    assert "Kept as" in call("-m", "referee", "play", "breakthrough", *programs).stdout
+    assert call("-m", "referee", "perft", "reversi", "--depth", 2).stdout.split()[-1] == "12"
+    assert "starts=black  Who begins. (black, white)" in call("-m", "referee", "rules", "reversi").stdout
+    programs = ("--player", "black=random", "--player", "white=hint", "--seed", 1, "--record", tmp_path / "played.txt")
+    assert "Kept as" in call("-m", "referee", "play", "reversi", *programs).stdout
     assert "all legal" in call("-m", "referee", "replay", tmp_path / "played.txt").stdout
     journal = tmp_path / "new.sqlite"
-    arguments = ("--player", "red=Ann", "--option", "starts=blue", "--journal", journal)
-    assert "Game 1 of Breakthrough begins" in call("-m", "referee", "new", "breakthrough", *arguments).stdout
-    (tmp_path / "referee.toml").write_text(
-        '[game]\nname = "breakthrough"\noptions = {starts = "blue"}\n', encoding="utf-8"
-    )
-    assert '"breakthrough"' in call("-m", "referee", "config").stdout
+    arguments = ("--player", "black=Ann", "--option", "starts=white", "--journal", journal)
+    assert "Game 1 of Reversi begins" in call("-m", "referee", "new", "reversi", *arguments).stdout
+    (tmp_path / "referee.toml").write_text('[game]\nname = "reversi"\noptions = {starts = "white"}\n', encoding="utf-8")
+    assert '"reversi"' in call("-m", "referee", "config").stdout
     sheet = tmp_path / "markers.pdf"
     call("-m", "referee", "print", "markers", "--out", sheet)
     assert sheet.read_bytes().startswith(b"%PDF")
-    (tmp_path / "referee.toml").write_text('[game]\nname = "breaktrough"\n', encoding="utf-8")
-    assert "did you mean 'breakthrough'?" in call("-m", "referee", "config", code=3).stderr
+    (tmp_path / "referee.toml").write_text('[game]\nname = "reversy"\n', encoding="utf-8")
+    assert "did you mean 'reversi'?" in call("-m", "referee", "config", code=3).stderr
 
 
 def test_a_camera_can_read_it(call: Call) -> None:
-    code = "from referee.settings.table_layout import layout_for_camera; layout_for_camera('breakthrough', None)"
+    code = "from referee.settings.table_layout import layout_for_camera; layout_for_camera('reversi', None)"
     call("-c", code)
 
 
 def test_the_tests_of_every_game_run_on_it(copy: Path, call: Call) -> None:
-    call(copy / "tests" / "playthroughs" / "rewrite.py", "breakthrough/")
+    call(copy / "tests" / "playthroughs" / "rewrite.py", "reversi/")
     every = sorted((copy / "tests" / "engine").glob("test_every_game*.py"))
     chosen = [*every, copy / "tests" / "engine" / "test_perft_counts.py", copy / "tests" / "playthroughs"]
-    done = call("-m", "pytest", "-q", "-k", "breakthrough", "-p", "no:cacheprovider", "--rootdir", copy, *chosen)
+    done = call("-m", "pytest", "-q", "-k", "reversi", "-p", "no:cacheprovider", "--rootdir", copy, *chosen)
     assert " passed" in done.stdout
     assert "skipped" not in done.stdout
 
 
+@pytest.mark.parametrize("turn_end", ["button", "rest", "touch"])
+def test_whole_games_with_faults_are_right(copy: Path, call: Call, turn_end: str) -> None:
+    seed = {"button": 102, "rest": 105, "touch": 103}[turn_end]
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from benchmarks.soak import *; "
+        "scored = play_and_score(plan_of(int(sys.argv[2]), 30, (960, 540), perfect_reader=True, game='reversi')); "
+        "assert scored.turn_end == sys.argv[3]; print(sorted({item.outcome.value for item in scored.items}))"
+    )
+    told = call("-c", code, copy, seed, turn_end).stdout
+    assert "right at once" in told
+    assert not {"wrong", "lost", "asked needlessly"} & set(told.split("'"))
+
+
 def test_it_takes_few_lines() -> None:
-    lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in (GAME / "breakthrough").glob("*.py"))
+    lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in (GAME / "reversi").glob("*.py"))
     assert lines < MOST_LINES
+    assert len((GAME / "reversi_discs.py").read_text(encoding="utf-8").splitlines()) <= MOST_HANDLER_LINES
 
 
 @pytest.mark.long

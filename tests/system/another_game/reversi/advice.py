@@ -18,13 +18,16 @@ from engine.values import Strength, Tally
 
 Position = tuple[tuple[int, int], int]
 """Both players' discs, and the number of the player to move."""
-Move = tuple[int, int]
-"""The square where a disc is put down, and the set of those turned over; none are a pass."""
+Move = tuple[int, int]  # the square of the disc, and the set of those turned over; none are a pass
 
 _DEPTHS = {Strength.GENTLE: 1, Strength.FAIR: 2, Strength.STRONG: MOST_PLIES}
 _CORNERS = GRID.squares_named(("a1", "f1", "a6", "f6"))
 _CORNER_WORTH, _MOVE_WORTH, _SCALE = 30, 5, 40.0
-_PASS: Move = (0, 0)
+
+
+def _sides(position: Position) -> tuple[int, int]:
+    """The discs of the player to move, and the other's."""
+    return position[0][position[1]], position[0][1 - position[1]]
 
 
 class _Search(Rules[Position, Move]):
@@ -37,29 +40,22 @@ class _Search(Rules[Position, Move]):
         return position[1]
 
     def ended(self, position: Position) -> int | None:
-        own, foes = self._seen_by_mover(position)
-        if rules.moves(own, foes) or rules.moves(foes, own):
-            return None
+        own, foes = _sides(position)
         lead = own.bit_count() - foes.bit_count()
-        return (lead > 0) - (lead < 0)
+        return None if rules.moves(own, foes) or rules.moves(foes, own) else (lead > 0) - (lead < 0)
 
     def moves(self, position: Position) -> Sequence[Move]:
-        found = rules.moves(*self._seen_by_mover(position))
-        return sorted(found, key=lambda move: not _CORNERS >> move[0] & 1) or [_PASS]
+        found = rules.moves(*_sides(position))
+        return sorted(found, key=lambda move: not _CORNERS >> move[0] & 1) or [(0, 0)]
 
     def play(self, position: Position, move: Move) -> Position:
-        (discs, mover), (at, turned) = position, move
-        return rules.played(discs, mover, 1 << at if turned else 0, turned), 1 - mover
+        discs, mover = position
+        return rules.played(discs, mover, 1 << move[0] if move[1] else 0, move[1]), 1 - mover
 
     def evaluate(self, position: Position) -> int:
-        own, foes = self._seen_by_mover(position)
+        own, foes = _sides(position)
         corners = (own & _CORNERS).bit_count() - (foes & _CORNERS).bit_count()
         return _CORNER_WORTH * corners + _MOVE_WORTH * (len(rules.moves(own, foes)) - len(rules.moves(foes, own)))
-
-    @staticmethod
-    def _seen_by_mover(position: Position) -> tuple[int, int]:
-        discs, mover = position
-        return discs[mover], discs[1 - mover]
 
 
 def hint(
@@ -81,10 +77,7 @@ def hint(
         at, turned = found.move
         turn = rules.turn_of(player, at, turned) if turned else ReversiTurn(player)
         reason = "takes a corner" if turned and _CORNERS >> at & 1 else "leaves the other player little choice"
-        if not turned:
-            reason = "nothing else is possible"
-        elif found.win_in is not None:
-            reason = f"wins in {(found.win_in + 1) // 2} of your turns"
+        reason = reason if found.win_in is None else f"wins in {(found.win_in + 1) // 2} of your turns"
         return Hint(turn, reason, found.chance(_SCALE), "win", float(found.proven))
 
     listener = None if better is None else lambda found: better(told(found))

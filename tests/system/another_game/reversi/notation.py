@@ -44,10 +44,9 @@ def parse_state(text: str) -> ReversiState:
             discs[player] = GRID.squares_named(names)
     if read.to_move is None or len(discs) < len(PLAYERS):
         raise UnreadableError(f"the state {text!r} leaves something out; expected {_EXPECTED}")
-    black, white = (discs[player] for player in PLAYERS)
     mover, announced = PLAYERS[0] if read.is_over else read.to_move.text, read.announced()
     try:
-        state = checked(replace(read.options(rules.new), discs=(black, white), to_move=mover))
+        state = checked(replace(read.options(rules.new), discs=(discs["black"], discs["white"]), to_move=mover))
         state = state if announced is None else rules.announce(state, announced)
     except EngineError as error:
         raise UnreadableError(f"the state {text!r} can't be read: {error}") from error
@@ -83,9 +82,9 @@ def standing(state: ReversiState) -> tuple[str, ...]:
     """Who is to move, or how the game ended, and everyone's discs."""
     end, count = rules.outcome(state), " to ".join(str(each) for each in rules.scores(state).values())
     if end is None:
-        must_pass = " They can only pass." if not rules.legal_turns(state)[0].places else ""
-        return (f"{str(state.to_move).capitalize()} to move, {count}.{must_pass}",)
-    return (f"{(end.winner or 'nobody').capitalize()} wins: {end.reason}.", f"Discs: {count}.")
+        can = "to move" if rules.legal_turns(state)[0].places else "can only pass"
+        return (f"{str(state.to_move).capitalize()} {can}, {count}.",)
+    return (f"{(end.winner or 'nobody').capitalize()} wins: {end.reason}.",)
 
 
 def summary(options: Mapping[str, OptionValue] | None = None) -> str:

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import takewhile
 
 from common.phrases import listed
 from engine.options import read_options
 from engine.support import breaches
-from engine.support.grid import KING, Grid, members
-from engine.support.players import (
-    common_announcements,
-    one_to_move,
-    opponent,
-    outcome_of_announcement,
-)
+from engine.support.grid import KING, Grid, members, set_of
+from engine.support.players import common_announcements, one_to_move, opponent, outcome_of_announcement
 from engine.values import Announcement, Breach, Certainty, Option, OptionValue, Outcome, Place, Player, Rule
 
 GRID = Grid(6, 6)
@@ -26,7 +22,6 @@ other = partial(opponent, PLAYERS)
 players_to_move = one_to_move
 _RAYS = GRID.rays(KING)
 START = (GRID.squares_named(("d4", "c3")), GRID.squares_named(("c4", "d3")))
-"""The four discs in the middle, where every game begins: black's and white's."""
 
 OPTIONS = (Option("starts", "black", "Who begins.", PLAYERS),)
 catalogue = breaches.rules_by_id(
@@ -74,12 +69,9 @@ def outflanked(own: int, foes: int, at: int) -> int:
     """The discs of ``foes`` that lie in a straight line between a disc put down on ``at`` and another of ``own``."""
     found = 0
     for ray in _RAYS[at]:
-        line = 0
-        for square in ray:
-            if not foes >> square & 1:
-                found |= line if own >> square & 1 else 0
-                break
-            line |= 1 << square
+        line = tuple(takewhile(lambda square: foes >> square & 1, ray))
+        ends = ray[len(line) : len(line) + 1]
+        found |= set_of(line) if ends and own >> ends[0] & 1 else 0
     return found
 
 
@@ -107,8 +99,7 @@ def outcome(state: ReversiState) -> Outcome | None:
     if moves(*state.discs) or moves(*state.discs[::-1]):
         return None
     black, white = scores(state).values()
-    winner = None if black == white else PLAYERS[white > black]
-    return Outcome(winner, f"{black} black discs, {white} white ones")
+    return Outcome(None if black == white else PLAYERS[white > black], f"{black} black discs, {white} white ones")
 
 
 def scores(state: ReversiState) -> Mapping[Player, int]:
@@ -145,14 +136,14 @@ def breaches_of(state: ReversiState, turn: ReversiTurn) -> tuple[Breach, ...]:
     place, at = turn.places[0], GRID.index[turn.places[0]]
     needed, turned = outflanked(own, foes, at), GRID.squares_named(turn.places[1:])
     left, besides = GRID.names_of(needed & ~turned), GRID.names_of(turned & ~needed)
-    found = []
+    wrong = None
     if player != state.to_move:
-        found.append(("not-your-turn", f"{place} has a {player} disc, and {state.to_move} is to move."))
+        wrong = "not-your-turn", f"{place} has a {player} disc, and {state.to_move} is to move."
     elif (own | foes) >> at & 1:
-        found.append(("one-disc", f"There is a disc on {place} already."))
+        wrong = "one-disc", f"There is a disc on {place} already."
     elif not needed:
-        found.append(("outflank", f"The disc on {place} outflanks none."))
-    told = [Breach(rule, sentence, f"Take the disc off {place}.", (place,)) for rule, sentence in found]
+        wrong = "outflank", f"The disc on {place} outflanks none."
+    told = [Breach(*wrong, f"Take the disc off {place}.", (place,))] if wrong else []
     if left:
         sentence = f"The disc on {place} outflanks {listed(left)}, too."
         told.append(Breach("turn-all", sentence, f"Turn {listed(left)} over.", (place, *left)))
@@ -169,8 +160,7 @@ def certainty(state: ReversiState, turn: ReversiTurn) -> Certainty:
 
 def apply(state: ReversiState, turn: ReversiTurn) -> ReversiState:
     """Give the state after the turn; raises IllegalTurnError with the breaches."""
-    found = breaches_of(state, turn)
-    if found:
+    if found := breaches_of(state, turn):
         raise breaches.illegal_turn(text_of(turn), found)
     put, turned = (GRID.squares_named(names) for names in (turn.places[:1], turn.places[1:]))
     discs = played(state.discs, PLAYERS.index(turn.player), put, turned)

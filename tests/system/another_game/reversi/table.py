@@ -8,6 +8,7 @@ from dataclasses import replace
 from engine.games.reversi import rules
 from engine.games.reversi.rules import GRID, PLACES, PLAYERS, START, ReversiState
 
+from common.phrases import listed
 from engine.errors import UnreadableError
 from engine.support.breaches import game_over, illegal_start
 from engine.support.grid import members, set_of
@@ -34,14 +35,10 @@ def _discs_in(looks: Appearance) -> tuple[int, int]:
 def set_up(
     appearance: Appearance, options: Mapping[str, OptionValue] | None = None, *, anywhere: bool = False
 ) -> ReversiState:
-    """Give the start a board shows, empty where nothing is said; ``anywhere`` also allows colours side by side."""
-    discs, (first, second) = _discs_in(appearance), START
-    allowed = {START, START[::-1]} if anywhere else {START}
-    if anywhere:
-        beside = GRID.squares_named(("c3", "d3"))
-        allowed |= {(beside, (first | second) & ~beside), ((first | second) & ~beside, beside)}
-    if discs not in allowed:
-        wrong = GRID.names_of(discs[0] ^ first | discs[1] ^ second)
+    """Give the start a board shows, empty where nothing is said; ``anywhere`` also allows it mirrored."""
+    discs = _discs_in(appearance)
+    if discs != START and not (anywhere and discs == START[::-1]):
+        wrong = GRID.names_of(discs[0] ^ START[0] | discs[1] ^ START[1])
         told = "The discs don't lie as a game begins."
         raise illegal_start([Breach("start", told, "Put black on c3 and d4, white on c4 and d3.", wrong)])
     return replace(rules.new(options), discs=discs)
@@ -71,39 +68,30 @@ def explain(before: ReversiState, after: Appearance) -> tuple[Breach, ...]:
         return ()
     had, has = was[0] | was[1], now[0] | now[1]
     gone, come, turned = had & ~has, has & ~had, had & has & (was[0] ^ now[0])
-    player = before.to_move
-    if player is None:
+    if before.to_move is None:
         return (game_over(GRID.names_of(gone | come | turned)),)
     found = [
         Breach("disc-gone", f"The disc on {place} is gone.", f"Put it back on {place}.", (place,))
         for place in GRID.names_of(gone)
     ]
-    turns = [
-        rules.turn_of(owner, at, turned)
-        for owner, own in zip(PLAYERS, now, strict=True)
-        for at in members(come & own)
-    ]
+    put = ((owner, at) for owner, own in zip(PLAYERS, now, strict=True) for at in members(come & own))
+    turns = [rules.turn_of(*each, turned) for each in put]
     # The disc meant is the one that breaks the fewest rules; without one, discs were turned over for nothing.
-    turns.sort(key=lambda turn: (len(rules.breaches_of(before, turn)), turn.player != player))
+    turns.sort(key=lambda turn: (len(rules.breaches_of(before, turn)), turn.player != before.to_move))
     found += rules.breaches_of(before, turns[0]) if turns else []
-    for turn in turns[1:]:
-        place = turn.places[0]
-        told = f"There is a second new disc on {place}."
-        found.append(Breach("one-disc", told, f"Take the disc off {place}.", (place,)))
+    for new in (turn.places[:1] for turn in turns[1:]):
+        found.append(Breach("one-disc", f"{new[0]} has a second new disc.", f"Take it off {new[0]}.", new, adds=True))
     if turned and not turns:
         names = GRID.names_of(turned)
-        told = f"{names[0]} was turned over, and no disc was put down."
-        found.append(Breach("turn-no-other", told, f"Turn {names[0]} back.", names))
+        told = f"{listed(names)} turned over, and no disc put down."
+        found.append(Breach("turn-no-other", told, f"Turn {listed(names)} back.", names))
     return tuple(found)
 
 
 def unfinished(state: ReversiState) -> list[Unfinished]:
     """List each disc put down before all that it outflanks are turned over, one after another."""
-    looks, found = appearance(state), []
-    for turn in rules.legal_turns(state):
-        mine = f"{turn.player} piece"
-        for count in range(1, len(turn.places)):
-            left = turn.places[count:]
-            change = {place: mine for place in turn.places[:count] if looks[place] != mine}
-            found.append(Unfinished(change, f"Turn over {left[0]}."))
-    return found
+    return [
+        Unfinished(dict.fromkeys(turn.places[:count], f"{turn.player} piece"), f"Turn over {turn.places[count]}.")
+        for turn in rules.legal_turns(state)
+        for count in range(1, len(turn.places))
+    ]
