@@ -32,6 +32,7 @@ enter_environment(__name__)
 from rich.console import Console
 
 from benchmarks.parts.command_line import PROGRESS, counting_bar, gathered, picture_size, processes
+from benchmarks.parts.engine_speed import COUNTED_FROM
 from benchmarks.parts.soak.game import plan_of, play
 from engine.api import Dice, Game
 from engine.errors import EngineError
@@ -52,13 +53,6 @@ _MOST_PIPS = 4
 """Higher rolls of Blockade have up to 700,000 outcomes and would take too long."""
 _DEMO_SEEDS = 5
 _SHOWN_DIFFERENCES = 40
-_PERFT: tuple[tuple[str, int, str | None], ...] = (
-    ("deblockle", 2, None),
-    ("diaballik", 2, None),
-    ("blockade", 1, "2,1"),
-    ("blokus-dice", 1, "1,2,3,4"),
-    ("number-drop", 1, "1,3,4,5,T"),
-)
 
 
 @dataclass(frozen=True)
@@ -80,8 +74,8 @@ def lines_of(task: Task) -> list[str]:
 
 def _perft_lines(task: Task) -> list[str]:
     game: Game[Any, Any] = load(task.name)
-    depth, roll_text = next((depth, roll) for name, depth, roll in _PERFT if name == task.name)
-    colour = "red" if task.name == "blokus-dice" else None
+    depth = 2 if game.dice is None else 1
+    roll_text, colour = COUNTED_FROM.get(task.name, (None, None))
     start, roll = start_of_count(game, game.rules.new(), roll_text, colour)
     return [f"depth {depth}: {perft(game, start, depth, roll)}"]
 

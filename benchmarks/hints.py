@@ -41,9 +41,9 @@ from benchmarks.parts.hint_chances import ChancePlan, ChanceScore, ToldGame, pla
 from benchmarks.parts.hint_games import Opponent, Pairing, Played, measure_timing, plans_of, play, positions_of
 from benchmarks.parts.hint_scores import PairingScore, TimingScore, plot_strength, print_scores, print_timings, score_of
 from engine.registry import games as known_games
+from engine.registry import load
 from engine.values import OptionValue, Strength
 
-TWO_PLAYER = ("deblockle", "diaballik", "blockade")
 FOR_POINTS: dict[str, tuple[tuple[str, OptionValue], ...]] = {
     "number-drop": (("players", 1),),
     "blokus-dice": (("players", 2),),
@@ -52,6 +52,12 @@ OPPONENTS: tuple[Opponent, ...] = ("random", "greedy")
 TIMES_S = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 PICTURE = Path("docs/pictures/hint-strength.png")
 _PLAIN_WIDTH = 150
+
+
+def is_for_two(name: str) -> bool:
+    """Return whether a game is a contest of two on a board; on sheets each player plays for points."""
+    game = load(name)
+    return len(game.players) == 2 and not game.has_sheets
 
 
 @click.command(help=__doc__)
@@ -85,7 +91,7 @@ def main(
     chosen = [name for name in known_games() if not only or name in only]
     games, positions = (4, 6) if quick else (games, 40)
     if chances:
-        told = _tell_all([name for name in chosen if name in TWO_PLAYER], games, seconds, seed, jobs, console)
+        told = _tell_all([name for name in chosen if is_for_two(name)], games, seconds, seed, jobs, console)
         print_chances(told, console)
         _end(met=all(score.met for score in told), console=console)
     if strengths:
@@ -130,7 +136,7 @@ def _tell_all(
 
 def _judged_pairings(chosen: Sequence[str], seconds: float) -> list[Pairing]:
     """Give the pairings that have a target."""
-    pairings = [Pairing(name, who, seconds) for name in chosen if name in TWO_PLAYER for who in OPPONENTS]
+    pairings = [Pairing(name, who, seconds) for name in chosen if is_for_two(name) for who in OPPONENTS]
     return pairings + [
         Pairing(name, "greedy", seconds, FOR_POINTS[name], points=True) for name in chosen if name in FOR_POINTS
     ]
@@ -139,7 +145,7 @@ def _judged_pairings(chosen: Sequence[str], seconds: float) -> list[Pairing]:
 def _strength_pairings(chosen: Sequence[str]) -> list[Pairing]:
     """Give the pairings that show how strength grows with time."""
     pairings = [
-        Pairing(name, "hint", s, opponent_seconds=TIMES_S[0]) for name in chosen if name in TWO_PLAYER for s in TIMES_S
+        Pairing(name, "hint", s, opponent_seconds=TIMES_S[0]) for name in chosen if is_for_two(name) for s in TIMES_S
     ]
     pairings += [
         Pairing(name, "greedy", s, FOR_POINTS[name], points=True)

@@ -1,4 +1,4 @@
-"""Hints, by the shared search for games of two, and random games."""
+"""Hints, by the shared search for games of two."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from engine.errors import IllegalTurnError
 from engine.search.alpha_beta import MOST_PLIES, best_move
 from engine.search.budget import Deadline
 from engine.search.two_player import Found, Rules
-from engine.support.chance import play_random_games
-from engine.values import Strength, Tally
+from engine.values import Strength
 
 Position = tuple[tuple[int, int], int]
 """Both players' discs, and the number of the player to move."""
@@ -83,8 +82,3 @@ def hint(
     listener = None if better is None else lambda found: better(told(found))
     start, deadline = (state.discs, PLAYERS.index(player)), Deadline.after(deadline_s, clock)
     return told(best_move(_Search(), start, deadline, rng, most_depth=_DEPTHS[strength], better=listener))
-
-
-def playouts(state: ReversiState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
-    """Play games at random to their end."""
-    return play_random_games(rules, state, count, rng, most_plies=most_plies)
