@@ -6,7 +6,7 @@ They are functions, so that a test can show that they notice a game in which a m
 import re
 from collections import Counter
 from contextlib import suppress
-from itertools import compress
+from itertools import chain, compress
 from pathlib import Path
 from random import Random
 
@@ -21,6 +21,9 @@ ROOT = Path(__file__).parents[2]
 MOST_STEPS = 40
 MOST_TRIED = 700
 """Positions with more legal turns than this are not tried turn by turn."""
+
+FEWEST_RULES = 3
+"""The fewest rules that random faults must break; one rule for everything explains nothing."""
 
 NOTHING_UNFINISHED = {"number-drop": "a half-written shape has too many forms; the referee names what it lacks"}
 """Games that list no positions in the middle of a turn, and why."""
@@ -71,9 +74,9 @@ def with_one_more(game, table, rng):
 
 
 def check_explain(game, options):
-    """Illegal tables break rules of the catalogue: there is a breach if and only if no turn explains the table."""
+    """Illegal tables break various rules of the catalogue: a breach if and only if no turn explains the table."""
     rng = Random(f"explain {game.name} {variant_name(options)}")
-    judged = 0
+    judged, rules = 0, set()
     for state in playable(game, options, rng.random(), some=4):
         before = game.table.appearance(state)
         assert game.table.explain(state, {}) == (), "places that are not shown count as changed"
@@ -93,9 +96,11 @@ def check_explain(game, options):
                 judged += not legal
                 for breach in breaches:
                     check_breach(game, breach)
+                    rules.add(breach.rule)
                 named = {place for breach in breaches for place in breach.places}
                 assert legal or named & set(changed_places(before, seen)), f"no changed place is named in {what}"
     assert judged, "no illegal table was checked"
+    assert len(rules) >= FEWEST_RULES, f"different faults are all explained by {rules}"
 
 
 def changed_looks(before, after):
@@ -142,20 +147,21 @@ def check_set_up(game, options):
     assert again.to_move == start.to_move
     if game.side_faces is None:
         assert again == start
-    refusals: list[IllegalTurnError] = []
-    for number in range(30):
-        wrong = altered(game, table, rng)
+    refusals: dict[bool, list[IllegalTurnError]] = {False: [], True: []}
+    for number in range(60):
+        wrong, anywhere = altered(game, table, rng), number % 2 == 0
         try:
-            found = game.table.set_up(wrong, options, anywhere=number % 3 == 0)
+            found = game.table.set_up(wrong, options, anywhere=anywhere)
         except UnreadableError:
             continue
         except IllegalTurnError as error:
-            refusals.append(error)
+            refusals[anywhere].append(error)
         else:
             shown = game.table.appearance(found)
             assert shown == wrong, f"the set-up ignores a part of the table: {changed_looks(shown, wrong)}"
-    assert refusals, "no wrong start was refused"
-    for refusal in refusals:
+    for anywhere, refused in refusals.items():
+        assert refused, f"no wrong start was refused with anywhere={anywhere}"
+    for refusal in chain.from_iterable(refusals.values()):
         assert refusal.breaches, f"refused without a rule: {refusal}"
         for breach in refusal.breaches:
             check_breach(game, breach)
@@ -213,7 +219,7 @@ def check_unfinished(game, options):
         known = begun = 0
         for turn, end in ends(game, state, rng, 12):
             start = turn.places[0] if turn.places else None
-            if start is not None and before[start] != EMPTY == end[start]:
+            if start is not None and before[start] != end[start] and EMPTY in (before[start], end[start]):
                 table = {**before, start: end[start]}
                 if not is_whole_turn(game, state, table):
                     begun += 1
@@ -284,3 +290,39 @@ def check_page(game):
     for name, value in re.findall(r"`(\w+)=(\w+)`", page):
         if name in {option.name for option in game.options}:
             assert read_options(game.options, {name: value})
+
+
+def check_pieces(game, options):
+    """A game says whether its turns bring pieces onto the board, and whether they turn over or take another's."""
+    if game.dice is not None or game.has_sheets:
+        assert not game.adds_pieces, "this is only for games of turns on a board"
+        assert not game.turns_pieces_over, "this is only for games of turns on a board"
+        return
+    rng = Random(f"pieces {game.name} {variant_name(options)}")
+    added = turned = False
+    for state in playable(game, options, rng.random(), some=20):
+        before = game.table.appearance(state)
+        for _, end in ends(game, state, rng, 10):
+            pieces = [sum(look != EMPTY for look in table.values()) for table in (before, end)]
+            added |= pieces[1] > pieces[0]
+            owners = [
+                {place: look.split()[0] for place, look in table.items() if look != EMPTY} for table in (before, end)
+            ]
+            turned |= any(owners[1].get(place, owner) != owner for place, owner in owners[0].items())
+    assert added == game.adds_pieces, (
+        f"adds_pieces={game.adds_pieces}, and turns {'add' if added else 'do not add'} any"
+    )
+    assert turned == game.turns_pieces_over, f"turns_pieces_over={game.turns_pieces_over}, and turned over: {turned}"
+
+
+def check_scores(game, options):
+    """A game that is decided by a count has scores, and they are among what the board doesn't show."""
+    rng = Random(f"scores {game.name} {variant_name(options)}")
+    for state in states_along(game, options, rng.random(), most_steps=400, some=3):
+        outcome = game.rules.outcome(state)
+        if outcome is not None and re.search(r"\d", outcome.reason) and not outcome.is_given_up:
+            assert game.scores is not None, f"decided by a count, and there are no scores: {outcome.reason}"
+        if game.scores is not None:
+            told = " ".join(game.notation.standing(state))
+            missing = [points for points in game.scores(state).values() if str(points) not in told]
+            assert not missing, f"the standing leaves out {missing}: {told}"

@@ -34,6 +34,8 @@ two_variants = pytest.mark.parametrize(
         checks.check_amend,
         checks.check_unfinished,
         checks.check_turns_showing,
+        checks.check_pieces,
+        checks.check_scores,
     ],
     ids=lambda check: check.__name__,
 )
