@@ -224,7 +224,10 @@ def check_unfinished(game, options):
                 if not is_whole_turn(game, state, table):
                     begun += 1
                     known += any({**before, **position.change} == table for position in listed)
-        assert known or not begun, f"no begun turn is listed as unfinished: {game.notation.format_state(state)}"
+        # A turn may begin elsewhere than on the first of its places.
+        assert 4 * known >= 3 * begun, (
+            f"{begun - known} of {begun} begun turns are not listed as unfinished: {game.notation.format_state(state)}"
+        )
         for position in (listed[rng.randrange(len(listed))] for _ in range(3 if listed else 0)):
             assert any(look != before[place] for place, look in position.change.items())
             assert position.to_do.endswith(".")

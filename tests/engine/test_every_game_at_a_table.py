@@ -92,6 +92,57 @@ def test_the_checks_notice_a_method_that_does_nothing(game, name):
         getattr(checks, f"check_{name}")(emptied(game, name), {})
 
 
+def with_one_rule(game):
+    """The explanation of every fault by the same rule."""
+    rule = next(iter(game.rules.catalogue))
+    return lambda before, after: tuple(replace(one, rule=rule) for one in game.table.explain(before, after))
+
+
+def taking_anything(game):
+    """A set-up that accepts any table where the pieces may stand anywhere."""
+
+    def set_up(appearance, options=None, *, anywhere=False):
+        if anywhere:
+            return game.table.amend(game.rules.new(options), appearance)
+        return game.table.set_up(appearance, options)
+
+    return set_up
+
+
+@every_game
+@pytest.mark.parametrize(
+    ("name", "cut"),
+    [
+        ("explain", with_one_rule),
+        ("set_up", taking_anything),
+        ("unfinished", lambda game: lambda state: game.table.unfinished(state)[:1]),
+    ],
+)
+def test_the_checks_notice_a_method_that_does_too_little(game, name, cut):
+    if name == "unfinished" and game.name in checks.NOTHING_UNFINISHED:
+        assert not game.table.unfinished(game.rules.new())
+        return
+    with pytest.raises(AssertionError):
+        getattr(checks, f"check_{name}")(replace(game, table=Emptied(game.table, name, cut(game))), {})
+
+
+@pytest.mark.parametrize("field", ["adds_pieces", "turns_pieces_over"])
+@every_game
+def test_the_checks_notice_a_wrong_word_about_pieces(game, field):
+    with pytest.raises(AssertionError):
+        checks.check_pieces(replace(game, **{field: not getattr(game, field)}), {})
+
+
+@pytest.mark.parametrize("name", ["number-drop", "blokus-dice"])
+def test_the_checks_notice_scores_that_are_missing_or_not_told(name):
+    game = load(name)
+    assert game.scores is not None
+    with pytest.raises(AssertionError, match="leaves out"):
+        checks.check_scores(
+            replace(game, notation=Emptied(game.notation, "standing", lambda state: ("Red to move.",))), {}
+        )
+
+
 def test_the_checks_notice_a_breach_of_an_unknown_rule():
     game = load("diaballik")
     renamed = replace(game.rules.catalogue["piece-removed"], id="another")
