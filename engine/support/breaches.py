@@ -58,7 +58,7 @@ def game_over(places: tuple[Place, ...]) -> Breach:
 
 def nothing_to_announce() -> Breach:
     """Return the breach for an announcement after the end."""
-    return Breach("game-over", "The game is over, so nothing more can be announced.", "Begin a new game.")
+    return advised("game-over", "The game is over, so nothing more can be announced.", "Begin a new game.")
 
 
 def check_announcement(
