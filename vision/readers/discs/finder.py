@@ -20,6 +20,7 @@ import numpy.typing as npt
 from vision.frame import BoolImage, FloatArray, FloatImage, Image, IndexArray
 from vision.geometry import unit_circle
 from vision.layout.pieces import DiscPieces
+from vision.layout.surfaces import GridSurface, Surface
 from vision.opencv import as_colour
 from vision.place_picture import PlacePicture
 from vision.readers.discs.appearance import DARK_FLOOR, colours_of, shares_of
@@ -39,6 +40,10 @@ INSIDE_SHARES = (0.5, 0.72, 0.9)
 OUTSIDE_MM = (1.4, 3.0)
 """Distances of the two samples in each direction beyond the area that a disc covers. Only the one that differs more
 counts. Larger: farther from the disc's shadow, and closer to its neighbours.
+"""
+GAP_SHARE = 0.6
+"""Where close-fitting discs leave less room than that to the next square, the share of the room up to which samples are
+taken. Higher: the lines between squares pass for the outline of a disc.
 """
 CLEAR_OF_BALL_MM = 0.8
 """Distance from the area that a ball would cover within which samples don't count. Larger: fewer samples count."""
@@ -109,6 +114,16 @@ def _flat_indices(window: PlaneWindow, points_mm: FloatArray) -> IndexArray:
     )
 
 
+def _outside_mm(surface: Surface) -> tuple[float, ...]:
+    """Return the distances of the samples outside; closer where the next squares are close, and the lines between."""
+    gap_mm = (
+        surface.cell_mm / 2 - DiscPieces.on(surface).diameter_mm / 2 if isinstance(surface, GridSurface) else np.inf
+    )
+    if gap_mm >= OUTSIDE_MM[-1]:
+        return OUTSIDE_MM
+    return tuple(beyond * GAP_SHARE * gap_mm / OUTSIDE_MM[-1] for beyond in OUTSIDE_MM)
+
+
 @dataclass(frozen=True, eq=False)
 class TopPlane:
     """The plane of the discs' tops as colours relative to paper, (rows, columns, 3), float32, one pixel per millimetre.
@@ -172,6 +187,7 @@ class DiscFinder:
         self._numbers = {place: number for number, place in enumerate(surface.places)}
         self._centres = np.array([surface.centre_mm(place) for place in surface.places])
         self._within = np.concatenate([share * self.shape.radius_mm * _WAYS for share in INSIDE_SHARES])
+        self._outside_mm = _outside_mm(surface)
         self._inside, self._outside = self._samples()
 
     def covered(self, centre_mm: FloatArray, ball: bool) -> list[Circles]:
@@ -328,7 +344,7 @@ class DiscFinder:
         middles = self._centres[:, None]
         inside = middles + self._within
         reach = self.shape.reach(middles, _WAYS)[..., None]
-        outside = np.concatenate([middles + (reach + beyond) * _WAYS for beyond in OUTSIDE_MM], axis=1)
+        outside = np.concatenate([middles + (reach + beyond) * _WAYS for beyond in self._outside_mm], axis=1)
         # with or without a ball, what it would cover is not evidence of the disc
         balls = self.shape.ball_circles(middles)
         inside_kept, outside_kept = (beyond_mm(points, balls) > CLEAR_OF_BALL_MM for points in (inside, outside))

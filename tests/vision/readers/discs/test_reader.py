@@ -211,6 +211,24 @@ def test_a_ball_in_its_discs_colour_is_found_from_above_by_comparison_with_other
         assert {place: look for place, look in seen.items() if look != "empty"} == played
 
 
+@pytest.mark.parametrize("diameter_mm", [34.0, 35.0])
+def test_an_empty_square_is_no_disc_where_discs_nearly_fill_their_squares(diameter_mm: float) -> None:
+    """Nearly all around an empty square run lines, just outside the outline that a disc would have."""
+    board = DRAWN.layout.board
+    close = replace(board, pieces=replace(DiscPieces.on(board), diameter_mm=diameter_mm))
+    table = replace(DRAWN, layout=replace(DRAWN.layout, surfaces=(close,)))
+    handler = DiscHandler(table.layout, Slack(), np.random.default_rng(2))
+    taught = {place: f"{player} piece" for row, player in ((1, "black"), (7, "white")) for place in row_of(row)}
+    taught |= {"d1": "black piece with ball", "d7": "white piece with ball"}
+    reader = table_reader(table.camera, table.layout, enrol([told(table, handler.set_up(taught))], close))
+    played: dict[str, str] = {}
+    for row, owner in ((2, "white"), (4, "black"), (5, "white")):
+        played |= dict.fromkeys(row_of(row)[row % 2 :: 2], f"{owner} piece")
+    image = Renderer(1).render(Scene(table, tuple(handler.set_up(played).values())), 0)
+    seen = shown(reader.read(Frame(image, 0.0, 0, "close")))
+    assert {place: look for place, look in seen.items() if look != "empty"} == played
+
+
 def row_of(row: int) -> list[str]:
     return [f"{column}{row}" for column in "abcdefg"]
 
