@@ -98,13 +98,18 @@ class Loss:
     def sentences(self, journal: Path) -> str:
         """Say what is missing, for a person; ``journal`` is only named."""
         missing = self.recorded - self.read
-        events = f"{counted(missing, 'event')} after event {self.read}"
         if not missing:
             said = f"The log of {journal.name} was damaged. All {self.read} events could be read nevertheless."
         elif self.is_certain:
-            said = f"The log of {journal.name} was damaged: what is missing is {events}. {_COMPARE}"
+            said = (
+                f"The log of {journal.name} was damaged: {counted(missing, 'event')} after event {self.read} "
+                f"{'is' if missing == 1 else 'are'} missing. {_COMPARE}"
+            )
         else:
-            said = f"The log of {journal.name} was damaged: what may be missing is {events}. {_COMPARE}"
+            said = (
+                f"The log of {journal.name} was damaged: {counted(missing, 'event')} after event {self.read} "
+                f"may be missing. {_COMPARE}"
+            )
         return said if self.pictured is None else f"{said} The pictures of events after {self.pictured} are lost."
 
 

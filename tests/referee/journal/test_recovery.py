@@ -100,7 +100,7 @@ def test_events_that_cannot_be_recovered_are_named(path: Path) -> None:
         left = journal.last_number - 1
         assert 9 < left < EVENTS
         assert journal.remark.startswith(
-            f"The log of journal.sqlite was damaged: what is missing is {EVENTS - left} events after event {left}. "
+            f"The log of journal.sqlite was damaged: {EVENTS - left} events after event {left} are missing. "
             "Compare the board with what `./run status` shows, and correct what differs. The damaged files are kept in "
         )
         journal.check()
@@ -138,13 +138,13 @@ def test_a_log_that_was_cut_off_is_noticed(path: Path, size: int) -> None:
     log_path(path).write_bytes(log_path(path).read_bytes()[:size])
     with opened(path) as journal:
         left = journal.last_number - 1
-        assert f": what is missing is {EVENTS - left} events after event {left}." in journal.remark
+        assert f": {EVENTS - left} events after event {left} are missing." in journal.remark
 
 
 def test_a_log_that_was_removed_is_noticed(path: Path) -> None:
     log_path(path).unlink()
     with opened(path) as journal:
-        assert ": what is missing is 90 events after event 10." in journal.remark
+        assert ": 90 events after event 10 are missing." in journal.remark
 
 
 def test_a_last_transaction_that_a_power_cut_tore_is_no_damage(path: Path) -> None:
