@@ -6,7 +6,6 @@ import dataclasses
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
@@ -28,19 +27,15 @@ from referee.journal import database
 from referee.journal.backups import back_up, copy_connection, drop_log, read_with_log, replace
 from referee.journal.database import COLUMNS, LAST_NUMBER, check_row, checksum_of, connect, journal_faults
 from referee.journal.events import (
-    REQUEST,
-    STATE_CHANGING,
-    STOPPED,
     Event,
     EventKind,
     Evidence,
     EvidenceLimits,
-    KeptEvidence,
-    decode,
     encode,
 )
 from referee.journal.lock import WriterLock
 from referee.journal.log import log_path
+from referee.journal.queries import Queries
 from referee.journal.recovery import LastRecorded, close_unmerged, file_stamp, recover
 
 WallClock = Callable[[], datetime]
@@ -55,9 +50,6 @@ _LEAST_BYTES = 512
 
 _KEPT_BYTES = "SELECT coalesce(sum(size_bytes), 0) FROM evidence WHERE content IS NOT NULL"
 
-_REQUESTS_AMONG = 5000
-"""How many of the newest events are searched for the request id of a repeated command: many evenings."""
-
 
 class _Displaced(Enum):
     """What happened to an open journal's file."""
@@ -67,21 +59,6 @@ class _Displaced(Enum):
     OVERWRITTEN = "overwritten"
 
 
-@dataclass(frozen=True)
-class GameSummary:
-    """One game of a journal: its number, the name of its rules, when it began, and how many events it has.
-
-    A ``stopped`` game was stopped before its end and may be resumed, so it has not ``ended``.
-    """
-
-    number: int
-    name: str
-    wall_time: str
-    events: int
-    ended: bool
-    stopped: bool = False
-
-
 def utc_text(moment: datetime) -> str:
     """Format a time as ISO 8601 UTC with milliseconds: ``2026-05-01T18:30:00.250Z``."""
     if moment.tzinfo is None:
@@ -89,7 +66,7 @@ def utc_text(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-class Journal(Closeable):
+class Journal(Queries, Closeable):
     """An open journal. One process at a time may write it; any number may read it."""
 
     def __init__(
@@ -128,11 +105,6 @@ class Journal(Closeable):
             if self._is_cut_off:
                 self._connect_again()
             return self._connection.execute(query, arguments).fetchall()
-
-    def _value(self, query: str, *arguments: object) -> Any:
-        """Return the result of a query with one row and one column."""
-        ((value,),) = self._rows(query, *arguments)
-        return value
 
     @classmethod
     def open(
@@ -469,106 +441,6 @@ class Journal(Closeable):
         """Return the event with its wall time filled in."""
         return event if event.wall_time else dataclasses.replace(event, wall_time=utc_text(self._wall_clock()))
 
-    def events(self, game: int | None = None) -> list[tuple[int, Event]]:
-        """List (number, event) pairs in order, of one game or of all."""
-        where, arguments = ("", ()) if game is None else ("WHERE game = ?", (game,))
-        with journal_faults(self.path):
-            rows = self._rows(f"SELECT {COLUMNS} FROM event {where} ORDER BY number", *arguments)
-            return [(check_row(row), _event_of(row)) for row in rows]
-
-    def games(self) -> list[GameSummary]:
-        """List the journal's games, in the order in which they began.
-
-        Raises JournalUnreadableError if a game lacks its first event.
-        """
-        summaries = []
-        for game, count in self._rows("SELECT game, count(*) FROM event GROUP BY game ORDER BY game"):
-            events = [event for _, event in self.events(game)]
-            if not events or events[0].kind is not EventKind.NEW_GAME:
-                raise JournalUnreadableError(f"game {game} has no beginning; the journal is damaged")
-            begun = events[0]
-            end: Event | None = None
-            for event in events[1:]:
-                if event.kind == EventKind.END:
-                    end = event
-                elif event.kind in STATE_CHANGING:
-                    end = None
-            stopped = end is not None and end.data.get("reason") == STOPPED
-            ended = end is not None and not stopped
-            summaries.append(GameSummary(game, str(begun.data["game"]), begun.wall_time, count, ended, stopped))
-        return summaries
-
-    def latest_game(self) -> int | None:
-        """Return the number of the latest game, ``None`` in an empty journal."""
-        latest: int | None = self._value("SELECT max(game) FROM event")
-        return latest
-
-    @property
-    def last_number(self) -> int:
-        """The number of the last event, 0 in an empty journal."""
-        return int(self._value("SELECT coalesce(max(number), 0) FROM event"))
-
-    def newest_of(self, game: int) -> int:
-        """Return the number of a game's newest event, 0 if there is no such game."""
-        return int(self._value("SELECT coalesce(max(number), 0) FROM event WHERE game = ?", game))
-
-    def newest_by_game(self) -> dict[int, int]:
-        """Return the number of each game's newest event, by the games' numbers in order."""
-        return dict(self._rows("SELECT game, max(number) FROM event GROUP BY game ORDER BY game"))
-
-    def evidence(self, event_number: int) -> list[KeptEvidence]:
-        """List an event's pictures in their original order, including dropped ones."""
-        columns = "name, media_type, content, left_out"
-        rows = self._rows(f"SELECT {columns} FROM evidence WHERE event = ? ORDER BY number", event_number)
-        return [
-            KeptEvidence(Evidence(name, media_type, content or b""), left_out)
-            for name, media_type, content, left_out in rows
-        ]
-
-    def game_of(self, event_number: int) -> int | None:
-        """Return the number of the game that an event belongs to, ``None`` if there is no such event."""
-        game: int | None = self._value("SELECT max(game) FROM event WHERE number = ?", event_number)
-        return game
-
-    def wall_time_of(self, event_number: int) -> str:
-        """Return when an event was recorded, empty if there is no such event."""
-        return str(self._value("SELECT coalesce(max(wall_time), '') FROM event WHERE number = ?", event_number))
-
-    def event_of_request(self, request_id: str) -> int | None:
-        """Return the number of the newest event caused by a command with this id, among the last few thousand."""
-        number: int | None = self._value(
-            "SELECT max(number) FROM event WHERE number > (SELECT max(number) FROM event) - ? "
-            f"AND json_extract(data, '$.{REQUEST}') = ?",
-            *(_REQUESTS_AMONG, request_id),
-        )
-        return number
-
-    def events_after(self, number: int, most: int) -> list[tuple[int, int, Event]]:
-        """List (number, game, event) of at most ``most`` events after a number, in order."""
-        with journal_faults(self.path):
-            rows = self._rows(f"SELECT {COLUMNS} FROM event WHERE number > ? ORDER BY number LIMIT ?", number, most)
-            return [(check_row(row), row[1], _event_of(row)) for row in rows]
-
-    def pictures(self, game: int) -> dict[int, tuple[str, ...]]:
-        """List the names of a game's pictures by event, in their original order."""
-        rows = self._rows(
-            "SELECT evidence.event, evidence.name FROM evidence JOIN event ON event.number = evidence.event "
-            "WHERE event.game = ? AND evidence.content IS NOT NULL ORDER BY evidence.number",
-            game,
-        )
-        names: dict[int, tuple[str, ...]] = {}
-        for event, name in rows:
-            names[event] = (*names.get(event, ()), name)
-        return names
-
-    def check(self) -> None:
-        """Check the whole file; raises JournalUnreadableError for damage and for events that were changed."""
-        with journal_faults(self.path):
-            self.events()
-            finding = self._value("PRAGMA quick_check(1)")
-            if finding != "ok":
-                raise JournalUnreadableError(f"it is damaged ({finding}): keep a copy, and give another --journal")
-
     def close(self) -> None:
         """Checkpoint the log and close the file; closing twice is fine."""
         try:
@@ -583,8 +455,3 @@ class Journal(Closeable):
 
 def _insert(connection: sqlite3.Connection, row: database.Row) -> None:
     connection.execute(f"INSERT INTO event ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, checksum_of(row)))
-
-
-def _event_of(row: Sequence[Any]) -> Event:
-    number, _, kind, data, time_s, wall_time, _ = row
-    return decode(number, kind, data, time_s, wall_time)

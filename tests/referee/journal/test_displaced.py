@@ -53,11 +53,11 @@ def other_text(path: Path, _: Path) -> None:
 def playing(path: Path, said: list[str]) -> tuple[BufferedJournal, Path]:
     """A journal with an older game, a copy from its beginning, and a game of three events in progress."""
     copy = path.with_name("copy.sqlite")
-    with Journal.open(path, wall_clock=lambda: START) as journal:
-        journal.append(NEW_GAME)
+    with Journal.open(path, wall_clock=lambda: START) as older:
+        older.append(NEW_GAME)
         back_up(path, copy)
         for _ in range(30):
-            journal.append(TURN, [picture("before", 5000)])
+            older.append(TURN, [picture("before", 5000)])
     journal = BufferedJournal(Journal.open(path, wall_clock=lambda: START), said.append)
     for event in (NEW_GAME, TURN, TURN):
         journal.append(event)

@@ -14,7 +14,8 @@ from referee.errors import EventError, JournalError
 from referee.journal import database
 from referee.journal.database import connect
 from referee.journal.events import STOPPED, Event, EventKind, EvidenceLimits, JsonValue, encode
-from referee.journal.journal import GameSummary, Journal
+from referee.journal.journal import Journal
+from referee.journal.queries import GameSummary
 from referee.settings.conversions import evidence_limits
 from referee.settings.sections import JournalSection
 from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock
