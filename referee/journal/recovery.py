@@ -156,8 +156,9 @@ def _loss(file: bytes, log: Log, recorded: int) -> Loss | None:
         last, image = recovered
         return Loss(last, max(recorded, last), is_certain=True, image=image, pictured=pictured)
     if plain is None:
-        # The database itself is damaged, which opening it tells.
-        return None
+        # Perhaps the journal was exchanged, and the log belongs to another. If not, opening it names the damage.
+        alone = _checked(file, log, ())
+        return None if alone is None else Loss(alone[0], max(recorded, alone[0]), is_certain=True, image=alone[1])
     # The last transaction may be one that a power cut interrupted.
     behind = 0 if recovered is not None else log.transactions_behind - 1
     supposed = max(recorded, read + behind)
@@ -165,8 +166,10 @@ def _loss(file: bytes, log: Log, recorded: int) -> Loss | None:
 
 
 def _last_by_sqlite(journal: Path) -> int:
-    """Return the number of the last event that SQLite reads, 0 if it can't."""
+    """Return the number of the last event that SQLite reads, 0 if it finds damage."""
     with suppress(sqlite3.Error), closing(database.connect(f"{journal.absolute().as_uri()}?mode=ro")) as connection:
+        if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+            return 0
         (number,) = connection.execute("SELECT coalesce(max(number), 0) FROM event").fetchone()
         return int(number)
     return 0

@@ -113,9 +113,8 @@ def test_without_the_last_event_named_it_is_said_how_many_may_be_missing(path: P
     assert found is not None
     assert not found.is_certain
     assert found.recorded in {EVENTS - 1, EVENTS}
-    assert f"what may be missing is {found.recorded - found.read} events after event {found.read}." in found.sentences(
-        path
-    )
+    events = f"{found.recorded - found.read} events after event {found.read}"
+    assert f": {events} may be missing." in found.sentences(path)
 
 
 def test_if_a_picture_is_damaged_all_events_are_recovered(path: Path) -> None:
@@ -145,6 +144,28 @@ def test_a_log_that_was_removed_is_noticed(path: Path) -> None:
     log_path(path).unlink()
     with opened(path) as journal:
         assert ": 90 events after event 10 are missing." in journal.remark
+
+
+def test_a_log_of_another_journal_does_not_spoil_the_one_that_took_its_place(tmp_path: Path) -> None:
+    path, other = tmp_path / "journal.sqlite", tmp_path / "other.sqlite"
+    with Journal.open(other, wall_clock=ticking_clock()) as journal:
+        for _ in range(20):
+            journal.append(NEW_GAME)
+        events = journal.events()
+    for count in (60, 5):
+        with Journal.open(path, wall_clock=ticking_clock()) as journal:
+            for _ in range(count):
+                journal.append(NEW_GAME, [picture("after", 30_000)])
+            left = {each.name: each.read_bytes() for each in tmp_path.glob("journal.sqlite-*")}
+    other.rename(path)
+    for name, content in left.items():
+        path.with_name(name).write_bytes(content)
+    with opened(path) as journal:
+        assert ": 45 events after event 20 are missing." in journal.remark
+        assert journal.events()[:20] == events
+        journal.check()
+    with opened(path) as journal:
+        assert journal.append(TURN) == 22
 
 
 def test_a_last_transaction_that_a_power_cut_tore_is_no_damage(path: Path) -> None:
