@@ -147,8 +147,7 @@ def test_a_roll_is_read_from_a_camera_once_the_dice_rest(run: Run, photograph: P
     assert run("new", "blokus-dice", "--journal", str(journal)).exit_code == 0
     folder = tmp_path / "frames"
     folder.mkdir()
-    picture = cv2.imread(str(photograph))
-    assert picture is not None
+    picture = load_image(photograph)
     cv2.imwrite(str(folder / "0.png"), picture)
     cv2.imwrite(str(folder / "1.png"), np.roll(picture, 9, axis=1))
     result = run("roll", "--camera", f"images:{folder}", "--journal", str(journal))

@@ -43,11 +43,12 @@ def test_watch_takes_one_source(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("still", "message"), [("still.pdf", "should end in .png or .jpg"), ("nowhere/still.png", "there is no folder")]
+    ("still", "code", "message"),
+    [("still.pdf", 2, "should end in .png or .jpg"), ("nowhere/still.png", 8, "there is no folder")],
 )
-def test_a_demo_checks_first_that_its_still_can_be_a_picture(run: Run, still: str, message: str) -> None:
+def test_a_demo_checks_first_that_its_still_can_be_a_picture(run: Run, still: str, code: int, message: str) -> None:
     result = run("demo", "--fast", "--turns", "1", "--still", still)
-    assert (result.exit_code, result.stdout) == (2, "")
+    assert (result.exit_code, result.stdout) == (code, "")
     assert message in result.stderr
 
 
