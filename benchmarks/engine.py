@@ -68,7 +68,7 @@ def main(seed: int, repetitions: int, only: tuple[str, ...], quick: bool) -> Non
             err=True,
         )
         sys.exit(2)
-    positions, count_seconds = 40, 3.0
+    positions, count_seconds = 10, 3.0
     if quick:
         repetitions, positions, count_seconds = 3, 4, 0.2
     console = console_for(_PLAIN_WIDTH)
