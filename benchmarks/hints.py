@@ -37,9 +37,9 @@ import click
 from rich.console import Console
 
 from benchmarks.parts.command_line import all_played, console_for
-from benchmarks.parts.hint_chances import ChancePlan, ChanceScore, ToldGame, play_and_tell, print_chances, score_chances
 from benchmarks.parts.hint_games import Opponent, Pairing, Played, measure_timing, plans_of, play, positions_of
 from benchmarks.parts.hint_scores import PairingScore, TimingScore, plot_strength, print_scores, print_timings, score_of
+from benchmarks.parts.told_chances import ChancePlan, ChanceScore, ToldGame, play_and_tell, print_chances, score_chances
 from engine.registry import games as known_games
 from engine.registry import load
 from engine.values import OptionValue, Strength

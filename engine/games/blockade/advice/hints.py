@@ -67,9 +67,11 @@ _ROLLS_AHEAD = 6
 """Three turns for each player; further ahead, the rough play tells less than the race evaluation."""
 
 _LEAST_CHANCE = 0.01
-_SLOPE, _OFFSET = 0.6, 0.35
-"""What turns the logit of a chance in the race into that of winning the game, which is less sure and less of a burden
-for the player who has just moved. Fitted by ``benchmarks/hints.py --chances``."""
+_WINNING = {Strength.GENTLE: (0.8, 0.45), Strength.FAIR: (0.8, 0.45), Strength.STRONG: (0.6, 0.35)}
+"""Slope and offset from the logit of a chance in the race to that of winning, between two players of this strength.
+
+A game is less sure than the race, and less of a burden for the player who has just moved. Fitted by
+``benchmarks/hints.py --chances``."""
 
 
 def hint(
@@ -360,7 +362,7 @@ class _HintSearch:
         steps = (pair[0].steps, pair[1].steps)
         theirs = self.opponent.their_steps(pair[0].built | pair[1].built, 0)
         chance = chance_of_race((min(steps), max(steps)), theirs) if self.strength is Strength.GENTLE else value
-        return Hint(turn, self._reason(pair), chance_of_winning(chance), "win", _SURE)
+        return Hint(turn, self._reason(pair), chance_of_winning(chance, self.strength), "win", _SURE)
 
     def _reason(self, pair: tuple[_End, _End]) -> str:
         colours = [COLOURS[colour] for colour in OWNED[self.player]]
@@ -392,11 +394,11 @@ class _HintSearch:
         return f"{'brings' if gaining else 'keeps'} {colours[nearest]} within {steps} of five towers"
 
 
-def chance_of_winning(race: float) -> float:
-    """Return the chance of winning the game by that of winning the race, from 0 to 1."""
+def chance_of_winning(race: float, strength: Strength) -> float:
+    """Return the chance of winning a game between two players of this strength by that of winning the race, 0 to 1."""
     within = min(1 - _LEAST_CHANCE, max(_LEAST_CHANCE, race))
-    logit = math.log(within / (1 - within))
-    return 0.5 + 0.5 * math.tanh((_SLOPE * logit + _OFFSET) / 2)
+    slope, offset = _WINNING[strength]
+    return 0.5 + 0.5 * math.tanh((slope * math.log(within / (1 - within)) + offset) / 2)
 
 
 def _towers(number: int, colour: str) -> str:

@@ -41,7 +41,7 @@ from engine.search.stalling import StallingPenalties
 from engine.support.grid import members
 from engine.values import Strength
 
-_SCALE = {Strength.GENTLE: 1900, Strength.FAIR: 1900, Strength.STRONG: 530}
+_SCALE = {Strength.GENTLE: 1800, Strength.FAIR: 1800, Strength.STRONG: 700}
 """The lead in score that raises the odds of winning e-fold: more, where two players of this strength often lose a lead.
 
 Fitted by ``benchmarks/hints.py --chances``: the scale until then, divided by its slope.

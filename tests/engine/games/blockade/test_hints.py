@@ -145,8 +145,9 @@ def test_the_steps_left_decide_the_race():
     assert chance_of_race((1, 99), (1, 99)) == 0
 
 
-def test_the_chance_of_winning_grows_with_that_in_the_race():
-    told = [chance_of_winning(race / 100) for race in range(101)]
+@pytest.mark.parametrize("strength", Strength)
+def test_the_chance_of_winning_grows_with_that_in_the_race(strength):
+    told = [chance_of_winning(race / 100, strength) for race in range(101)]
     assert told == sorted(told)
     assert 0 < told[0] < 0.2
     assert 0.8 < told[-1] < 1

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from rich.console import Console
 
-from benchmarks.parts.hint_chances import (
+from benchmarks.parts.told_chances import (
     LEAST_TOLD,
     ChancePlan,
     Told,
