@@ -31,8 +31,8 @@ def with_named_players(
     counts = next((option.choices for option in game.options if option.name == PLAYERS), ())
     if not is_fixed and len(names) > 1:
         tried = ({**chosen, PLAYERS: count} for count in counts)
-        chosen = next((each for each in tried if names.keys() <= set(_playing(game, each))), chosen)
-    playing = _playing(game, chosen)
+        chosen = next((each for each in tried if names.keys() <= set(players_with(game, each))), chosen)
+    playing = players_with(game, chosen)
     for side, name in names.items():
         if side not in playing:
             raise CorrectionError(
@@ -41,7 +41,8 @@ def with_named_players(
     return chosen
 
 
-def _playing(game: Game[Any, Any], options: Mapping[str, OptionValue]) -> tuple[Player, ...]:
+def players_with(game: Game[Any, Any], options: Mapping[str, OptionValue]) -> tuple[Player, ...]:
+    """Return who plays a game with these options; raises OptionError."""
     return who_plays(game, game.rules.new(start_options(game, options)[0]))
 
 

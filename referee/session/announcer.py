@@ -269,6 +269,7 @@ class Announcer(Generic[StateT, TurnT]):
             words=self.tell(shown.words if states else shown.signal.words),
             evidence=shown.evidence,
             names=self._log.names,
+            playing=self._log.playing,
             turns=len(self._log.turns),
             last_turn=self._log.turns[-1] if self._log.turns else "",
             hint=self.tell(shown.hint),

@@ -26,11 +26,11 @@ class Snapshot:
     states, none before the set-up; ``appearance``, ``to_move``, ``scores`` and ``outcome`` belong to the first of them.
     ``verdict`` is the current verdict, ``words`` its full text (before the set-up, what the players have to do), and
     ``evidence`` the number of the event that holds its pictures. ``names`` maps players to their names, if they gave
-    any; ``turns`` counts the turns played, ``last_turn`` is the last one. ``hint`` is the hint that ``signal`` lights,
-    ``trouble`` a technical problem. ``time_s`` is the frame's time. ``clock`` is ``None`` in a game without one.
-    ``intention`` is the turn that the players are asked to play for the program. ``without_hints`` means that hints
-    were ruled out when the game began. ``offer`` is the player with an open draw offer. ``seen`` is what the camera saw
-    before the set-up was accepted; hidden places count as empty.
+    any; ``playing`` are those who play. ``turns`` counts the turns played, ``last_turn`` is the last one. ``hint`` is
+    the hint that ``signal`` lights, ``trouble`` a technical problem. ``time_s`` is the frame's time. ``clock`` is
+    ``None`` in a game without one. ``intention`` is the turn that the players are asked to play for the program.
+    ``without_hints`` means that hints were ruled out when the game began. ``offer`` is the player with an open draw
+    offer. ``seen`` is what the camera saw before the set-up was accepted; hidden places count as empty.
     """
 
     game_number: int
@@ -46,6 +46,7 @@ class Snapshot:
     words: str = ""
     evidence: int | None = None
     names: Mapping[Player, str] = field(default_factory=dict)
+    playing: tuple[Player, ...] = ()
     turns: int = 0
     last_turn: str = ""
     hint: str = ""
@@ -74,8 +75,8 @@ def next_words(game: Game[Any, Any], snapshot: Snapshot) -> str:
 
 
 def players_of(game: Game[Any, Any], snapshot: Snapshot) -> Sequence[Player]:
-    """Return who plays this game: those with a score, in a game with scores."""
-    return [player for player in game.players if player in snapshot.scores] if snapshot.scores else game.players
+    """Return who plays this game, also before its set-up."""
+    return snapshot.playing or game.players
 
 
 def players_to_move(game: Game[Any, Any], snapshot: Snapshot) -> Sequence[Player]:

@@ -14,6 +14,7 @@ from engine.api import Game, StateT, TurnT
 from engine.values import Outcome, Place, Player
 from referee.clocks.fold import ClockFold
 from referee.commands.draw_offers import offer_after
+from referee.commands.named_players import players_with
 from referee.commands.values import Reply
 from referee.errors import FoldError, JournalError
 from referee.hints.opponent import Intention, intention_after
@@ -53,6 +54,8 @@ class GameLog(Generic[StateT, TurnT]):
         """The number of the newest event other than the clock's and remarks."""
         self.names: Mapping[Player, str] = {}
         """The names of the players who gave one."""
+        self.playing: tuple[Player, ...] = ()
+        """Those who play."""
         self.without_hints = False
         """Whether the players ruled hints out when the game began."""
         self.turns: tuple[str, ...] = ()
@@ -128,6 +131,7 @@ class GameLog(Generic[StateT, TurnT]):
         if event.kind == EventKind.NEW_GAME:
             self.number = self._journal.latest_game() or 0
             self._begin(event)
+            self._refold()
         elif event.kind == EventKind.TURN:
             self.turns = (*self.turns, _turn_text(event.data.get("player"), str(event.data["turn"])))
         elif event.kind == EventKind.TAKE_BACK:
@@ -166,11 +170,11 @@ class GameLog(Generic[StateT, TurnT]):
     def _begin(self, event: Event) -> None:
         self.names = event.names
         self.without_hints = event.data.get("hints") == "none"
-        self.turns = ()
         self._crops = CropKeeper(self._game.places, self._reader)
 
     def _refold(self) -> Folded[StateT]:
         folded = self.folded()
+        self.playing = players_with(self._game, folded.options)
         self.turns = tuple(_turn_text(step.player, step.text) for step in folded.steps if step.kind == EventKind.TURN)
         return folded
 

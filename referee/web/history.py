@@ -20,6 +20,7 @@ from engine.api import Game
 from engine.errors import EngineError
 from engine.records import record
 from referee.commands.draw_offers import withdrawal
+from referee.commands.named_players import players_with
 from referee.errors import FoldError, JournalError, JournalMissingError
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines, make_record
@@ -262,6 +263,7 @@ def _snapshot(game: Game[Any, Any], number: int, begun: Event, folded: Folded[An
         scores={} if state is None or game.scores is None else game.scores(state),
         outcome=folded.outcome,
         names=begun.names,
+        playing=players_with(game, folded.options),
         turns=len(folded.turns),
         last_turn=folded.turns[-1] if folded.turns else "",
     )

@@ -14,13 +14,12 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from engine.registry import load
-from engine.support.players import RESIGN, who_plays
+from engine.support.players import RESIGN
 from engine.values import Announcement
 from hardware.lights.signals import ROLE_STYLES
 from referee.clocks.clock import clock_text
 from referee.commands.draw_offers import is_draw_possible
-from referee.commands.named_players import PLAYERS
-from referee.judge.starts import start_options
+from referee.commands.named_players import PLAYERS, players_with
 from referee.judge.verdict import VerdictKind
 from referee.web.access import NOBODY, Role, Session
 from referee.web.api import PageServices
@@ -116,7 +115,7 @@ class Pages:
     async def _new(self, request: Request) -> Response:
         """Offer a new game, for at most as many players as the camera looks for."""
         port = self._services.port
-        playing = who_plays(self._game, self._game.rules.new(start_options(self._game, port.options)[0]))
+        playing = players_with(self._game, port.options)
         possible = next((option.choices for option in self._game.options if option.name == PLAYERS), ())
         counts = [count for count in possible if isinstance(count, int) and count <= len(playing)]
         words = {"clocks": _clocks(language_of(request)), "hints_allowed": port.hints_allowed, "usual": port.options}

@@ -86,12 +86,12 @@ def test_what_comes_next_is_said(game: Any, how: dict[str, Any], words: str) -> 
     assert next_words(game, Snapshot(1, 1, Signal(Mood.WAITING, words="The signal."), 0.0, **how)) == words
 
 
-def test_the_players_are_those_with_a_score_and_move_between_set_up_and_end() -> None:
+def test_the_players_are_those_who_play_and_move_between_set_up_and_end() -> None:
     state = NUMBER_DROP.rules.new()
     state = NUMBER_DROP.dice.rolled(state, NUMBER_DROP.dice.possible_rolls(state)[0].roll)
-    shown = Snapshot(1, 1, Signal(Mood.WAITING), 0.0, (state,), scores=NUMBER_DROP.scores(state))
-    assert players_of(NUMBER_DROP, shown) == list(NUMBER_DROP.scores(state))
-    assert players_of(DIABALLIK, replace(shown, scores={})) == DIABALLIK.players
+    shown = Snapshot(1, 1, Signal(Mood.WAITING), 0.0, (state,), playing=("p1", "p2"))
+    assert players_of(NUMBER_DROP, shown) == ("p1", "p2")
+    assert players_of(DIABALLIK, replace(shown, playing=())) == DIABALLIK.players
     assert players_to_move(NUMBER_DROP, shown) == NUMBER_DROP.rules.players_to_move(state) != ()
     for other in (replace(shown, states=()), replace(shown, outcome=Outcome("p1", "p2 resigned"))):
         assert players_to_move(NUMBER_DROP, other) == ()

@@ -11,6 +11,7 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from engine.registry import load
+from engine.support.players import who_plays
 from hardware.lights.signals import Mood, Signal
 from referee.commands.queue import CommandQueue, Submitted
 from referee.session.feed import Snapshot
@@ -60,6 +61,7 @@ def snapshot_of(game: Any, number: int = 1, **more: Any) -> Snapshot:
         states=(state,),
         appearance=game.table.appearance(state),
         to_move=state.to_move,
+        playing=who_plays(game, state),
         scores={} if game.scores is None else game.scores(state),
         **more,
     )

@@ -182,7 +182,7 @@ def test_a_command_that_waits_for_the_table_has_no_answer_until_it_is_repeated()
 def test_a_command_that_failed_after_its_sender_had_left_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command_desk, "ANSWER_TIMEOUT_S", 0.0)
     port = port_of()
-    desk = CommandDesk(port, "somebody", "no")
+    desk = CommandDesk(port, "somebody", "no", shares_requests=True)
     message = {"command": "announce", "text": "black:resign", "request_id": "x1"}
 
     async def given_twice() -> ReplyDocument:

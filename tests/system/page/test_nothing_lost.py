@@ -254,6 +254,8 @@ def test_three_names_mean_that_three_play(tmp_path: Path, visit: Any) -> None:
         phone.get_by_role("button", name="Begin the game").click()
         phone.wait_for_url(page.address)
         expect(phone.locator("#said")).to_contain_text("Game 2 of Number Drop begins")
+        # Those who play are listed before the sheets are laid out.
+        expect(phone.locator("#players li")).to_have_count(3)
         begins = events_of(running)[0]
         assert begins.kind == EventKind.NEW_GAME
         assert begins.data["options"]["players"] == 3
