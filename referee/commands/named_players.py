@@ -35,9 +35,7 @@ def with_named_players(
     playing = players_with(game, chosen)
     for side, name in names.items():
         if side not in playing:
-            raise CorrectionError(
-                f"{name} is named for {side}, but only {len(playing)} play; let more play, or leave {name} out"
-            )
+            raise CorrectionError(f"{name} is named, but only {len(playing)} play; let more play, or leave {name} out")
     return chosen
 
 
@@ -47,8 +45,9 @@ def players_with(game: Game[Any, Any], options: Mapping[str, OptionValue]) -> tu
 
 
 def _refuse_doubles(names: Mapping[Player, str]) -> None:
-    sides: dict[str, Player] = {}
-    for side, name in names.items():
-        other = sides.setdefault(name.casefold(), side)
-        if other != side:
-            raise CorrectionError(f"{name} is named for both {other} and {side}; give each player another name")
+    # Results are added up by name.
+    given: set[str] = set()
+    for name in names.values():
+        if name.casefold() in given:
+            raise CorrectionError(f"{name} is named twice; give each player another name")
+        given.add(name.casefold())

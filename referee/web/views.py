@@ -145,7 +145,7 @@ class Pages:
         """Say what a take-back undoes, and ask once whether that is meant."""
         document = self._document(request)
         sentence = await run_in_threadpool(self._services.history.to_take_back)
-        words = {"document": document, "taken_back": sentences(language_of(request))(sentence)}
+        words = {"document": document, "taken_back": self._services.documents.telling(language_of(request))(sentence)}
         return self._render(request, "take_back", words)
 
     async def _games(self, request: Request) -> Response:

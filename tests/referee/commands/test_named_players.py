@@ -40,7 +40,7 @@ def test_as_many_play_as_are_named(game: str, count: int, usual: dict[str, Optio
 
 def test_a_number_that_somebody_gave_stays_and_leaves_nobody_out() -> None:
     assert chosen("number-drop", 2, {"players": 4}, is_fixed=True) == {"players": 4}
-    with pytest.raises(CorrectionError, match="Clara is named for p3, but only 2 play"):
+    with pytest.raises(CorrectionError, match="Clara is named, but only 2 play"):
         chosen("number-drop", 3, {"players": 2}, is_fixed=True)
 
 
@@ -51,7 +51,7 @@ def test_a_gap_among_the_names_is_filled() -> None:
 
 def test_two_sides_cannot_have_one_name_or_a_side_that_there_is_not() -> None:
     game = load("deblockle")
-    with pytest.raises(CorrectionError, match="ann is named for both gold and teal; give each player another name"):
+    with pytest.raises(CorrectionError, match="ann is named twice; give each player another name"):
         with_named_players(game, {"gold": "Ann", "teal": "ann"}, {}, is_fixed=False)
     with pytest.raises(UnreadableError, match="there is no player 'red'"):
         with_named_players(game, {"red": "Ann"}, {}, is_fixed=False)

@@ -249,7 +249,7 @@ def test_three_names_mean_that_three_play(tmp_path: Path, visit: Any) -> None:
         phone.get_by_label("How many play").select_option("2")
         expect(names).to_have_count(2)
         phone.get_by_role("button", name="Begin the game").click()
-        expect(phone.locator("#said")).to_contain_text("Clara is named for p3, but only 2 play")
+        expect(phone.locator("#said")).to_contain_text("Clara is named, but only 2 play")
         phone.get_by_label("How many play").select_option("")
         phone.get_by_role("button", name="Begin the game").click()
         phone.wait_for_url(page.address)
