@@ -469,9 +469,8 @@ def test_names_stand_for_the_players_on_the_board_and_in_every_sentence(play):
 
 
 def test_a_game_played_alone_ends_with_its_score():
-    state = (
-        "over p1=" + "/".join(["1......"] * 12) + " slots=T4,I4,O4,L4,S4 players=1 notches=4,4,4,4,4 crossed_off=ABCDE"
-    )
+    down = "slots=T4,I4,O4,L4,S4 players=1 notches=4,4,4,4,4 crossed_off=ABCDE"
+    state = f"over p1={'/'.join(['1......'] * 12)} {down}"
     game = registry.load("number-drop")
     assert ending_sentence(game, game.notation.parse_state(state)).startswith("Game over: ")
 
