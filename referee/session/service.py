@@ -74,6 +74,7 @@ class Service(Generic[StateT, TurnT]):
         self._view = TableView(self._context, settings)
         self._announced: dict[commands.Announce, str] = {}
         self._announcer = Announcer(game, self._log, publish, say, lambda: self.belief, lambda: self._view.seen)
+        self.tell = self._announcer.tell
         self._advisers = Advisers(game, self._log, self._announcer, settings.hints, hints, opponent)
         self._time = Timekeeper(self._context, self._log, self._announcer, settings)
 
@@ -123,10 +124,6 @@ class Service(Generic[StateT, TurnT]):
             return []
         with self._log.recording_request(submitted.request_id):
             return execute(self, submitted.command, respond)
-
-    def tell(self, text: str) -> str:
-        """Put the players' names into a text."""
-        return self._announcer.tell(text)
 
     def refuse(self, submitted: Submitted, words: str) -> None:
         """Refuse a command aloud, since whoever pressed a button sees no reply."""
