@@ -67,12 +67,12 @@ class PlaySession:
         self.so_far = so_far.with_programs(settings.programs)
         self._settings = settings
         self._ask = ask
-        self._say = lambda text: say(self.so_far.tell(text))
+        self._print = say
         self._clock = clock
         self._waiting = waiting
         self._keep = keep
         self._go_on_with = go_on_with
-        self._draw = lambda game, state: draw(game, state, self.so_far.tell)
+        self._draw_state = draw
         self._kept_s = clock()
         self._saved: set[Path] = set()
         self._game = so_far.game
@@ -111,7 +111,7 @@ class PlaySession:
                 return
             self._keep(self.so_far)
             self._say("")
-            self._draw(self._game, self._state)
+            self._draw()
             self._say(ending_sentence(self._game, self._state, self.so_far.display_name))
             ended = self.so_far
             while self._going_on and self.so_far is ended:
@@ -125,7 +125,7 @@ class PlaySession:
         """Play until the game is over or a person quits."""
         while self._going_on and not self._is_over:
             if self.so_far.turns >= self._settings.most_turns:
-                self._draw(self._game, self._state)
+                self._draw()
                 self._say(f"Stopped after {counted(self.so_far.turns, 'turn')}.")
                 return
             player = self._game.rules.players_to_move(self._state)[0]
@@ -259,6 +259,12 @@ class PlaySession:
         said = notation.passed_over(self._state)
         return "" if said == notation.passed_over(before) else said
 
+    def _say(self, text: str) -> None:
+        self._print(self.so_far.tell(text))
+
+    def _draw(self) -> None:
+        self._draw_state(self._game, self._state, self.so_far.tell)
+
     def _say_if_any(self, sentence: str) -> None:
         if sentence:
             self._say(sentence)
@@ -279,7 +285,7 @@ class PlaySession:
     def _show_board(self) -> None:
         self._shown = len(self.so_far.steps)
         self._say("")
-        self._draw(self._game, self._state)
+        self._draw()
         if self._game.awaits_roll(self._state) and not self._has_told_roll:
             self._has_told_roll = True
             self._say(

@@ -14,13 +14,13 @@ from engine.records.record import UNFINISHED, PositionSet, read, replay, write
 from engine.registry import load
 from engine.values import Announcement, Outcome, Roll
 from referee.commands.entries import start_states
-from referee.commands.values import Announce, EnterRoll, EnterTurn, NewGame
+from referee.commands.values import Announce, EnterRoll, EnterTurn, NewGame, Reply
 from referee.errors import FoldError
 from referee.journal.events import STOPPED, Event, EventKind, Evidence, EvidenceLimits, JsonValue
 from referee.journal.exports import event_lines, make_record, write_evidence
 from referee.journal.journal import Journal
 from referee.session.event_records import end_event, set_up_event, time_is_up
-from referee.session.execution import IdleSession
+from referee.session.execution import IdleSession, execute
 from tests.effort import cases
 
 GAME = load("deblockle")
@@ -98,6 +98,26 @@ def test_a_roll_before_it_is_known_who_starts_is_recorded_for_whoever_plays(new_
     record = make_record(game, journal.events())
     assert replay(record).states == (starts[1], rolled, game.rules.apply(rolled, turn))
     assert not any(isinstance(entry, PositionSet) for entry in record.entries)
+
+
+def test_the_journal_keeps_sides_and_a_reply_has_names(new_journal: Callable[[], Journal]) -> None:
+    game, journal = load("diaballik"), new_journal()
+    session = IdleSession(journal, lambda: 0.0)
+    session.begin(NewGame("diaballik", players={"black": "Ann", "white": "Ben"}))
+    replies: list[Reply | None] = []
+    execute(session, EnterTurn("a1-a2", "Ann"), replies.append)
+    execute(session, EnterTurn("a2-a3", "Ann"), replies.append)
+    assert replies[0] == Reply("Ann moves a1 to a2.")
+    assert replies[1] is not None
+    assert replies[1].refused
+    assert "Ben has no piece on a2" in replies[1].words or "The piece on a2 is Ann's" in replies[1].words
+    told = [line.sentence for line in event_lines(game, journal.events())]
+    assert told == [
+        "Diaballik; black is Ann, white is Ben",
+        "the set-up is accepted; Ann starts",
+        "a1-a2  Ann moves a1 to a2.",
+    ]
+    assert "Ann moves" not in str([event.data for _, event in journal.events()])
 
 
 def test_a_solo_game_lost_on_time_has_no_result(new_journal: Callable[[], Journal]) -> None:

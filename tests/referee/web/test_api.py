@@ -36,8 +36,11 @@ from referee.commands.values import (
     TakeBack,
 )
 from referee.hints.opponent import Intention
-from referee.session.table_port import SnapshotHub
+from referee.judge.verdict import Verdict, VerdictKind
+from referee.session.table_port import SnapshotHub, VersionedSnapshot
 from referee.web.access import Role
+from referee.web.languages import sentences
+from referee.web.table_documents import table_document
 from tests.referee.web.page_table import HOUSE, access_of, client_of, paired, port_of, snapshot_of, working
 from vision.frame import Frame
 
@@ -59,6 +62,37 @@ def test_the_table_of_every_game_is_a_document(name: str) -> None:
     assert ("tell the referee their faces." if name == "number-drop" else asks) in document["next"]
     said = client.get("/api/places").json()
     assert (said["game"], len(said["places"])) == (name, len(load(name).places))
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        (
+            "en",
+            ("Anna and Ben play now.", "Ben a1=2", "Hint: Anna drops 1 on b1.", "Ben wrote 1, but begins with a 2."),
+        ),
+        ("de", ("Anna und Ben sind am Zug.", "Ben a1=2", None, "Ben hat 1 geschrieben, beginnt aber mit einer 2.")),
+    ],
+)
+def test_whoever_gave_a_name_is_called_by_it_everywhere(language: str, said: tuple[str | None, ...]) -> None:
+    game = load("number-drop")
+    state = game.notation.parse_state("drop p1=1...... p2=2...... slots=I4,L4,O4,T4,S4 roll=1,3,4,5,T to=p1,p2")
+    verdict = Verdict(VerdictKind.ILLEGAL, "p2 wrote 1, but begins with a 2.", 1.0, 1, places=("p2.a1",))
+    newest = replace(
+        snapshot_of(game),
+        states=(state,),
+        to_move="p1",
+        names={"p1": "Anna", "p2": "Ben"},
+        last_turn="p2 a1=2",
+        hint="Hint: p1 drops 1 on b1.",
+        verdict=verdict,
+    )
+    document = table_document(game, VersionedSnapshot(1, newest), hints_allowed=True, say=sentences(language))
+    assert document.verdict is not None
+    assert document.last_turn is not None
+    told = (document.next, document.last_turn.text, document.hint, document.verdict.sentence)
+    assert all(want in (None, got) for want, got in zip(said, told, strict=True)), told
+    assert document.scores[-1].startswith("Ben: ")
 
 
 def test_a_viewer_gets_the_newest_state_at_once_and_each_change_it_can_keep_up_with() -> None:
