@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -25,6 +25,8 @@ from referee.hall.floor import Seat
 from referee.hall.hall import Hall
 from referee.hall.tournament.director import Director
 from referee.hall.tournament.standings import format_points
+from referee.mqtt.topics import Side
+from referee.naming import Names
 from referee.web import server, views
 from referee.web.access import Access, Role, Session
 from referee.web.api import pairing
@@ -104,8 +106,15 @@ def hall_templates(language: str) -> Environment:
         "clock_text": clock_text,
         "side_name": lambda side: said(side.name) if side.name == capitalized(side.side) else side.name,
         "given": lambda value: _given(value, said),
+        "told": lambda text, state: told(text, () if state is None else state.sides, said),
     }
     return both
+
+
+def told(text: str, sides: Sequence[Side], said: Callable[[str], str]) -> str:
+    """Translate a table's sentence, in which the players' names stand already."""
+    named = {f"p{place}": one.name for place, one in enumerate(sides, 1) if one.name != capitalized(one.side)}
+    return Names(named)(text, said)
 
 
 def _given(value: object, said: Callable[[str], str]) -> str:
