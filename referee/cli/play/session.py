@@ -158,11 +158,11 @@ class PlaySession:
         rng = program_rng(self._settings.seed, player, len(self.so_far.steps))
         with self._waiting(f"{self.so_far.display_name(player)} is thinking"):
             choice = program.choose(self._game, self._state, player, rng, self.so_far.earlier)
-        passed_over = self._take_step(choice.turn)
+        told = self._take_step(choice.turn)
         because = f" That {choice.reason.rstrip('.')}." if choice.reason else ""
         notation = self._game.notation
         self._say(f"{player}: {notation.format_turn(choice.turn)}  {notation.describe(choice.turn)}{because}")
-        self._say_if_any(passed_over)
+        self._say_all(told)
 
     def _prompt(self, player: Player) -> None:
         if self._shown != len(self.so_far.steps):
@@ -244,20 +244,19 @@ class PlaySession:
             raise PlayError(f"{has} listed, so {text} stands for none; `turns` lists the legal ones") from error
 
     def _play(self, what: Any) -> None:
-        decided = self._game.decided_by(self._state, what) if isinstance(what, Roll) else ""
-        passed_over = self._take_step(what)
+        told = self._take_step(what)
         self._refused = None
-        self._say_if_any(decided)
-        self._say_if_any(passed_over)
+        self._say_all(told)
 
-    def _take_step(self, what: Any) -> str:
-        """Take a step, and return who is newly passed over; raises IllegalTurnError."""
+    def _take_step(self, what: Any) -> tuple[str, ...]:
+        """Take a step; return what a roll decided, and who is newly passed over. Raises IllegalTurnError."""
         notation, before = self._game.notation, self._state
         self.so_far = self.so_far.play(what)
+        decided = self._game.decided_by(before, what) if isinstance(what, Roll) else ""
         if not isinstance(notation, SaysWhoIsPassedOver):
-            return ""
+            return (decided,)
         said = notation.passed_over(self._state)
-        return "" if said == notation.passed_over(before) else said
+        return (decided,) if said == notation.passed_over(before) else (decided, said)
 
     def _say(self, text: str) -> None:
         self._print(self.so_far.tell(text))
@@ -265,8 +264,8 @@ class PlaySession:
     def _draw(self) -> None:
         self._draw_state(self._game, self._state, self.so_far.tell)
 
-    def _say_if_any(self, sentence: str) -> None:
-        if sentence:
+    def _say_all(self, sentences: Sequence[str]) -> None:
+        for sentence in filter(None, sentences):
             self._say(sentence)
 
     def _announce(self, announcement: Announcement) -> None:
@@ -337,11 +336,9 @@ class PlaySession:
         number = self.so_far.rolls
         roll = draw_roll(self._game, self._state, self._settings.seed, number)
         player = self._game.rules.players_to_move(self._state)[0]
-        decided = self._game.decided_by(self._state, roll)
-        passed_over = self._take_step(roll)
+        told = self._take_step(roll)
         self._say(f"{self.so_far.display_name(player)} rolls {format_roll(roll)}")
-        self._say_if_any(decided)
-        self._say_if_any(passed_over)
+        self._say_all(told)
 
     def _undo(self) -> None:
         before = self.so_far.take_back(self._settings.programs, draws_dice=self._settings.draws_dice)

@@ -162,7 +162,7 @@ def test_a_player_can_resign():
         GAME.rules.announce(over, Announcement("resign", "p2"))
     assert [breach.rule for breach in raised.value.breaches] == ["game-over"]
     for odd in (Announcement("draw"), Announcement("resign"), Announcement("resign", "p4")):
-        with pytest.raises(IllegalTurnError, match="expected one of p1:resign, p2:resign, p3:resign"):
+        with pytest.raises(IllegalTurnError, match="what can be: "):
             GAME.rules.announce(state, odd)
 
 
