@@ -105,19 +105,23 @@ def _was_misread(violation: TruthEvent, seen: Mapping[Place, LookName]) -> bool:
 def silent_turn_numbers(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> frozenset[int]:
     """Return the numbers of the turns that changed nothing, because a player had to pass or wrote nothing more."""
     silent: set[int] = set()
-    state = game.rules.new()
-    before_turns: list[Any] = []
+    last: Event | None = None
+    before_turns: list[Event | None] = []
     for number, event in events:
         if "state" in event.data:
-            before, state = state, _state(game, event)
             if event.kind == EventKind.TURN:
-                before_turns.append(before)
-                unchanged = game.table.appearance(state) == game.table.appearance(before)
-                if unchanged and (game.has_sheets or silent_turns(game, before)):
+                before_turns.append(last)
+                if last is not None and _is_silent(game, _state(game, last), _state(game, event)):
                     silent.add(number)
+            last = event
         elif event.kind == EventKind.TAKE_BACK and before_turns:
-            state = before_turns.pop()
+            last = before_turns.pop()
     return frozenset(silent)
+
+
+def _is_silent(game: Game[Any, Any], before: Any, after: Any) -> bool:
+    unchanged = game.table.appearance(before) == game.table.appearance(after)
+    return unchanged and (game.has_sheets or bool(silent_turns(game, before)))
 
 
 def _state(game: Game[Any, Any], event: Event) -> Any:
