@@ -143,7 +143,10 @@ def breaches_of(state: ReversiState, turn: ReversiTurn) -> tuple[Breach, ...]:
         wrong = "one-disc", f"There is a disc on {place} already."
     elif not needed:
         wrong = "outflank", f"The disc on {place} outflanks none."
-    told = [Breach(*wrong, f"Take the disc off {place}.", (place,))] if wrong else []
+    if wrong:
+        back = f" and turn {listed(turn.places[1:])} back" if turned else ""
+        return (Breach(*wrong, f"Take the disc off {place}{back}.", turn.places),)
+    told = []
     if left:
         sentence = f"The disc on {place} outflanks {listed(left)}, too."
         told.append(Breach("turn-all", sentence, f"Turn {listed(left)} over.", (place, *left)))
