@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime
 from enum import Enum
+from math import isnan
 from pathlib import Path
 from typing import Any, Self
 
@@ -249,7 +250,8 @@ class Journal(Queries, Closeable):
                     f"the journal {self.path} is damaged: it has an event {self._last}, which no referee numbers so "
                     "high. Keep a copy, and give another --journal"
                 )
-            time_s = None if event.frame_time_s is None else float(event.frame_time_s)
+            # As SQLite gives it back, which knows no NaN and no negative zero.
+            time_s = None if event.frame_time_s is None or isnan(event.frame_time_s) else event.frame_time_s + 0.0
             rows.append(((number, game, str(event.kind), data, time_s, event.wall_time), evidence))
         kept_bytes = self._kept_bytes
         self.keep_in_place()

@@ -181,6 +181,16 @@ def test_any_json_survives(data: object, time_s: float | None) -> None:
     assert (kept.data, kept.frame_time_s) == (event.data, event.frame_time_s)
 
 
+@pytest.mark.parametrize(
+    ("time_s", "kept"), [(-0.0, 0.0), (3, 3.0), (float("nan"), None), (float("inf"), float("inf"))]
+)
+def test_a_time_that_sqlite_changes_is_no_damage(time_s: float, kept: float | None) -> None:
+    with Journal.in_memory(wall_clock=ticking_clock()) as journal:
+        journal.append(Event(EventKind.NEW_GAME, {"game": "deblockle"}, time_s))
+        journal.check()
+        assert journal.events()[0][1].frame_time_s == kept
+
+
 def test_equal_events_are_equal_bytes() -> None:
     said: dict[str, JsonValue] = {"text": "ä", "places": ["b1", "a1"], "by": "Ann"}
     texts = {encode(Event(EventKind.NOTE, dict(pairs))) for pairs in itertools.permutations(said.items())}
