@@ -3,7 +3,7 @@
 import pytest
 from click.testing import CliRunner
 
-from benchmarks import journal_damage
+from benchmarks.machine import journal_damage
 from referee.journal import journal
 
 

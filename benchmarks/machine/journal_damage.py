@@ -1,6 +1,6 @@
 """Damages a journal and its log in many ways: each recorded event must be there afterwards, or be named as missing.
 
-Run: python benchmarks/journal_damage.py [--damages 400] [--seed 1] [--forget]
+Run: python benchmarks/machine/journal_damage.py [--damages 400] [--seed 1] [--forget]
 
 A journal is left as a kill leaves it: some games in the file, the last evening in the log. A sector is zeroed or filled
 with noise, a bit is flipped, or a file is cut off. Then the journal is read, opened for writing, and opened again. Exit
@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
