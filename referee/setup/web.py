@@ -30,7 +30,7 @@ _PHOTO = "/photo"
 def create_set_up(set_up: SetUpPage, access: Access) -> Starlette:
     """Build the application for setting up a table; only the owner may use it."""
     return create_guarded_app(
-        _Pages(set_up, access).routes(), access, {_PHOTO: MOST_PHOTO_BYTES}, Site("set_up/base.html")
+        _Pages(set_up, access).routes(), access, {_PHOTO: MOST_PHOTO_BYTES}, Site("set_up/base.html", lesser=())
     )
 
 
@@ -111,7 +111,7 @@ class _Pages:
         return RedirectResponse("/", 303)
 
     async def _pair(self, request: Request) -> Response:
-        return self._render(request, "pair", {"lesser": ()})
+        return self._render(request, "pair", {})
 
     def _render(self, request: Request, view: str, words: Mapping[str, Any]) -> Response:
         game = {"title": self._set_up.title or views.TITLE}
