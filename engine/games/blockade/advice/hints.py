@@ -67,7 +67,7 @@ _ROLLS_AHEAD = 6
 """Three turns for each player; further ahead, the rough play tells less than the race evaluation."""
 
 _LEAST_CHANCE = 0.01
-_WINNING = {Strength.GENTLE: (0.8, 0.45), Strength.FAIR: (0.8, 0.45), Strength.STRONG: (0.6, 0.35)}
+_WINNING = {Strength.GENTLE: (0.96, 0.54), Strength.FAIR: (0.96, 0.54), Strength.STRONG: (0.72, 0.42)}
 """Slope and offset from the logit of a chance in the race to that of winning, between two players of this strength.
 
 A game is less sure than the race, and less of a burden for the player who has just moved. Fitted by

@@ -41,10 +41,10 @@ from engine.search.stalling import StallingPenalties
 from engine.support.grid import members
 from engine.values import Strength
 
-_SCALE = {Strength.GENTLE: 1800, Strength.FAIR: 1800, Strength.STRONG: 700}
-"""The lead in score that raises the odds of winning e-fold: more, where two players of this strength often lose a lead.
-
-Fitted by ``benchmarks/hints.py --chances``: the scale until then, divided by its slope.
+_SCALE, _SCALE_IF_DEEP, _DEEP = 2500, 600, 3
+"""The lead in score that raises the odds of winning e-fold, by searches of fewer than ``_DEEP`` turns and by
+others: hints that see less lose their leads more often. Fitted to games of hints as in ``benchmarks/hints.py
+--chances``: the scale until then, divided by the slope that it prints.
 """
 _TEMPO = 370
 """What a score flatters the side that plays last in the search, if only one depth was searched: half the mean
@@ -86,7 +86,7 @@ def hint(
         better(_any_hint(state, position))
     results = sorted(searcher.results(position))
     rng.shuffle(results)
-    at_once = _immediate_hint(state, position, results, _SCALE[strength])
+    at_once = _immediate_hint(state, position, results)
     if at_once is not None:
         if better is not None:
             better(at_once)
@@ -98,7 +98,7 @@ def hint(
     best_at: dict[int, int] = {}
 
     def hint_of(line: Line) -> Hint[DiaballikTurn]:
-        return _hint(state, position, line, _chance(line, penalties[line.result], best_at, _SCALE[strength]))
+        return _hint(state, position, line, _chance(line, penalties[line.result], best_at))
 
     def tell(line: Line) -> None:
         best_at[line.depth] = line.score
@@ -143,9 +143,7 @@ def _any_hint(state: DiaballikState, position: Position) -> Hint[DiaballikTurn]:
     )
 
 
-def _immediate_hint(
-    state: DiaballikState, position: Position, results: list[int], scale: float
-) -> Hint[DiaballikTurn] | None:
+def _immediate_hint(state: DiaballikState, position: Position, results: list[int]) -> Hint[DiaballikTurn] | None:
     """Return a hint that needs no search: a win, anti-play, or the only turn; ``None`` if there is none."""
     player = str(state.to_move)
     foe = other(player)
@@ -164,22 +162,23 @@ def _immediate_hint(
                 return Hint(turn_with_result(turn, unpack(result)), reason, 1.0, "win", 1.0)
     if len(results) == 1:
         scored = evaluate_results(position, np.array(results, dtype=np.int64)).scores
-        chance = _chance(Line(results[0], int(scored[0]), 1), 0, {}, scale)
+        chance = _chance(Line(results[0], int(scored[0]), 1), 0, {})
         return Hint(turn_with_result(turn, unpack(results[0])), "is the only turn there is", chance, "win", 0.5)
     return None
 
 
-def _chance(line: Line, penalty: int, best_at: Mapping[int, int], scale: float) -> float:
+def _chance(line: Line, penalty: int, best_at: Mapping[int, int]) -> float:
     """Return the probability of winning by a line, as if no position had come up before.
 
     A score flatters the side that plays last in the search, so it is averaged with the depth before: ``best_at`` has
-    the best score by depth, in turns, and ``scale`` is the lead in score that raises the odds e-fold.
+    the best score by depth, in turns.
     """
     if abs(line.score) > WIN // 2:
         return 1.0 if line.score > 0 else 0.0
     last, before = best_at.get(line.depth, -WIN), best_at.get(line.depth - 1, -WIN)
     one_depth = _TEMPO if line.depth % 2 else -_TEMPO
     tempo = (last - before) / 2 if min(last, before) > SEEMS_LOST else one_depth
+    scale = _SCALE_IF_DEEP if line.depth >= _DEEP else _SCALE
     return 0.5 + 0.5 * math.tanh((line.score + penalty - tempo) / (2 * scale))
 
 
