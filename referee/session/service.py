@@ -266,10 +266,8 @@ class Service(Generic[StateT, TurnT]):
     def settle_draw(self, command: commands.OfferDraw | commands.AnswerDraw) -> str:
         """Offer a draw, or answer the open offer; raises CorrectionError if that isn't possible."""
         time_s, names = self._announcer.time_s, self._advisers.names
-        settled = draw_offers.resolve_draw(self._game, self.belief, self._log.offer, command, time_s, names)
-        if isinstance(settled, commands.Announce):
-            return self._announce(settled)
-        return self._announcer.record_offer(settled)
+        said = draw_offers.resolve_draw(self._game, self.belief, self._log.offer, command, time_s, names)
+        return self._announce(said) if isinstance(said, commands.Announce) else self._announcer.record_offer(said)
 
     def _judge_later(self, command: commands.Announce) -> str:
         self._announced[command] = self._log.request_id
