@@ -268,6 +268,30 @@ def markers(context: CommandContext, layout: Path | None, paper: str, out: Path)
 
 
 @print_command.command(cls=ExampleCommand)
+@click.argument("game_name", metavar="GAME", type=GAME)
+@click.option("--layout", type=READABLE_FILE, help="The measured table.  [default: the game's own]")
+@paper_option
+@_OUT
+def board(game_name: str, layout: Path | None, paper: str, out: Path) -> None:
+    """Print a whole board with its markers, on several pages to glue together.
+
+    Examples:
+      ./run tools print board diaballik --out board.pdf
+    """
+    from engine import registry
+    from referee.rendering.printed_board import plan_board
+    from referee.rendering.printed_sheets import write_pdf
+    from referee.settings.table_layout import layout_for
+
+    game = registry.load(game_name)
+    if game.has_sheets:
+        raise click.UsageError(f"{game.title} is written on sheets: `./run tools print sheet {game.name}`.")
+    pages = plan_board(layout_for(game.name, layout), game.title, paper)
+    write_pdf(pages, out, title=f"{game.title}: board")
+    click.echo(f"{counted(len(pages), 'page')} in {out}. Print at 100 %, cut along the thin lines and glue the pages.")
+
+
+@print_command.command(cls=ExampleCommand)
 @_BOARD
 @paper_option
 @_OUT

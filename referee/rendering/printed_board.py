@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from referee.rendering.printed_sheets import (
     INSTRUCTIONS,
     MARGIN_MM,
+    MM_PER_POINT,
     RULER_HEIGHT_MM,
     Label,
     Line,
@@ -27,6 +28,8 @@ from vision.layout.table import TableLayout
 _RIM_MM = 12.0
 """White margin around everything drawn: a marker needs a border of one module."""
 _GRID_LINE_MM = 0.6
+_LETTER_WIDTH = 0.6
+"""About the width of a letter or digit of Helvetica, as a share of its size."""
 _LETTER_MM = 7.0
 """Distance of the letters and numbers from the squares."""
 
@@ -129,12 +132,20 @@ def _page(drawing: _Drawing, window: Rectangle, size: tuple[float, float], words
         if part is not None:
             start = (part.x_mm + by_x, part.y_mm + by_y)
             lines.append(replace(line, start_mm=start, end_mm=(start[0] + part.width_mm, start[1] + part.height_mm)))
+    # A label across a cut line is printed whole on both pages, so that its parts meet.
     labels = [
         replace(label, x_mm=label.x_mm + by_x, y_mm=label.y_mm + by_y)
         for label in drawing.labels
-        if _within(Rectangle(label.x_mm, label.y_mm, 0, 0), window)
+        if _within(_room_of(label), window)
     ]
     return Page(*size, shapes, (cut,), ruler(), (*labels, *ruler_labels(words)), tuple(lines))
+
+
+def _room_of(label: Label) -> Rectangle:
+    """Return about the room that a label takes."""
+    height = label.size_pt * MM_PER_POINT
+    width = _LETTER_WIDTH * height * len(label.text)
+    return Rectangle(label.x_mm - width / 2 * label.centred, label.y_mm, width, height)
 
 
 def _within(rectangle: Rectangle, window: Rectangle) -> Rectangle | None:

@@ -29,9 +29,13 @@ MARGIN_MM = 10.0
 RULER_HEIGHT_MM = 30.0
 _HEADING_HEIGHT_MM = 26.0
 _LABEL_HEIGHT_MM = 6.0
+_MAP_MM = (42.0, 20.0)
+"""The room for the drawing of where the markers lie: its width and height."""
+_MAP_INSIDE = 0.72
+"""The size of the surface in that drawing, as a share of the distance between the markers."""
 _LABEL_WIDTH_MM = 50.0
 _GAP_MM = 4.0
-_MM_PER_POINT = 25.4 / 72
+MM_PER_POINT = 25.4 / 72
 _SHADE = 0.75
 """Lightness of shaded areas, from 0 to 1: light enough to be crossed off with any pen."""
 
@@ -175,6 +179,7 @@ def plan_markers(markers: MarkerLayout, paper: str, surface: str = "board") -> t
             "first player.",
             f"Glue them flat, centres where the layout says, measured from {origin}.",
         )
+        lines, numbers = _places_of(markers, width, surface)
         pages.append(
             Page(
                 width,
@@ -182,10 +187,32 @@ def plan_markers(markers: MarkerLayout, paper: str, surface: str = "board") -> t
                 tuple(shapes),
                 tuple(cuts),
                 ruler(),
-                (*_heading(heading, height), *labels, *ruler_labels()),
+                (*_heading(heading, height), *labels, *ruler_labels(), *numbers),
+                lines,
             )
         )
     return tuple(pages)
+
+
+def _places_of(markers: MarkerLayout, page_width_mm: float, surface: str) -> tuple[tuple[Line, ...], tuple[Label, ...]]:
+    """Return a small drawing beside the ruler: which marker lies where, as the first player sees it."""
+    room = Rectangle(page_width_mm - MARGIN_MM - _MAP_MM[0], MARGIN_MM + 7, *_MAP_MM)
+    far_x, far_y = (max(1.0, *(abs(centre[axis]) for centre in markers.centres_mm.values())) for axis in (0, 1))
+    scale = min(room.width_mm / 2 / far_x, room.height_mm / 2 / far_y)
+    x_mm, y_mm = room.x_mm + room.width_mm / 2, room.y_mm + room.height_mm / 2
+    left, right = (x_mm + side * _MAP_INSIDE * far_x * scale for side in (-1, 1))
+    low, high = (y_mm + side * _MAP_INSIDE * far_y * scale for side in (-1, 1))
+    corners = ((left, low), (right, low), (right, high), (left, high))
+    lines = tuple(Line(start, end, 0.3) for start, end in zip(corners, (*corners[1:], corners[0]), strict=True))
+    labels = [
+        Label(x_mm + x * scale, y_mm + y * scale - 1, str(number), 9, centred=True)
+        for number, (x, y) in sorted(markers.centres_mm.items())
+    ]
+    named = (
+        Label(x_mm, y_mm - 1, surface, 8, centred=True),
+        Label(x_mm, MARGIN_MM + 2, "first player", 8, centred=True),
+    )
+    return lines, (*labels, *named)
 
 
 def plan_charuco(board: CharucoBoardSpec, paper: str) -> Page:
@@ -288,4 +315,4 @@ def write_pdf(pages: Sequence[Page], path: Path, *, title: str) -> None:
 
 
 def _points(length_mm: float) -> float:
-    return length_mm / _MM_PER_POINT
+    return length_mm / MM_PER_POINT

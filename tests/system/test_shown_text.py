@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.hostile_text import COMMAND, OWN
+from benchmarks.attacks.hostile_text import COMMAND, OWN
 from engine.registry import load
 from referee.journal.events import Event, EventKind, JsonValue
 from referee.journal.journal import Journal

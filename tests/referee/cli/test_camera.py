@@ -403,3 +403,11 @@ def test_unreadable_position_files_are_refused_with_the_reason(tmp_path: Path, c
     (tmp_path / "truth.json").write_text(content)
     with pytest.raises(EnrolmentError, match=message):
         BLOCK_POSITIONS.read(str(tmp_path / "truth.json"), LAYOUT.board)
+
+
+def test_a_whole_board_is_printed(run: Run, tmp_path: Path) -> None:
+    said = run("tools", "print", "board", "deblockle", "--out", "board.pdf")
+    assert "6 pages in board.pdf" in said.output
+    assert (tmp_path / "board.pdf").read_bytes().startswith(b"%PDF")
+    refused = run("tools", "print", "board", "number-drop", "--out", "sheets.pdf")
+    assert "print sheet number-drop" in refused.stderr

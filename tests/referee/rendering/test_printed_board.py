@@ -42,3 +42,8 @@ def test_markers_and_squares_are_whole_over_all_pages(game: str, paper: str) -> 
 def test_an_unknown_paper_is_refused() -> None:
     with pytest.raises(PrintError, match="no paper"):
         plan_board(default_layout("deblockle"), "A board", "napkin")
+
+
+def test_the_row_label_on_a_cut_line_of_deblockle_is_on_two_pages() -> None:
+    pages = plan_board(default_layout("deblockle"), "Deblockle", "a4")
+    assert [number for number, page in enumerate(pages) if "4" in {label.text for label in page.labels}] == [0, 3]

@@ -150,7 +150,7 @@ def test_the_pdf_has_the_planned_shapes_in_true_millimetres(tmp_path: Path) -> N
     ruler = re.findall(rf"{NUMBER} {NUMBER} m {NUMBER} {NUMBER} l".encode(), pdf)
     starts = [tuple(float(number) * 25.4 / 72 for number in line) for line in ruler]
     assert starts[0][2] - starts[0][0] == pytest.approx(100, abs=0.01)
-    assert len(starts) == 102
+    assert len(starts) == 102 + len(pages[0].lines)
     assert b"must be exactly 100 mm" in pdf
     for number in range(4):
         assert f"marker {number}:".encode() in pdf
@@ -160,3 +160,12 @@ def test_the_same_sheet_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("first.pdf", "second.pdf"):
         write_pdf([plan_charuco(parse_board(BOARD), "a4")], tmp_path / name, title="board")
     assert (tmp_path / "first.pdf").read_bytes() == (tmp_path / "second.pdf").read_bytes()
+
+
+def test_a_drawing_shows_which_marker_lies_where() -> None:
+    (page,) = plan_markers(default_layout("deblockle").markers, "a4")
+    at = {label.text: (label.x_mm, label.y_mm) for label in page.labels if label.centred}
+    assert at["0"][0] == at["3"][0] < at["board"][0] < at["1"][0] == at["2"][0]
+    assert at["3"][1] == at["2"][1] < at["board"][1] < at["0"][1] == at["1"][1]
+    assert at["first player"][1] < at["3"][1]
+    assert max(line.end_mm[0] for line in page.lines) < at["1"][0]

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.hostile_text import COMMAND, MODES, OWN, commands_in_page, hostile, main, run_mode
+from benchmarks.attacks.hostile_text import COMMAND, MODES, OWN, commands_in_page, hostile, main, run_mode
 from tests.effort import cases
 
 
@@ -46,7 +46,7 @@ def test_a_command_in_a_page_is_noticed(page: str) -> None:
 
 
 def test_the_command_shows_how_much_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmarks.hostile_text.MODES", ("log",))
+    monkeypatch.setattr("benchmarks.attacks.hostile_text.MODES", ("log",))
     done = CliRunner().invoke(main, ["--strings", "12"])
     assert done.exit_code == 0, done.output
     assert "log" in done.output

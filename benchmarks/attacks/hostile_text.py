@@ -1,6 +1,6 @@
 """Send hostile text through every way in, and read what reaches a terminal, a log and a page.
 
-Run: python benchmarks/hostile_text.py --strings 100000 [--seed 1]
+Run: python benchmarks/attacks/hostile_text.py --strings 100000 [--seed 1]
 
 Each text has control characters, a terminal's commands, changes of direction, links and tags. It comes as a command
 (page, MQTT, socket), from a journal, a board, a file, a folder's name, a record, a hall's table or an error, and is
@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.parts.environment import ROOT, enter_environment
 
 enter_environment(__name__)
@@ -395,7 +395,7 @@ def _read_all(descriptor: int, received: bytearray) -> None:
 
 
 @click.command()
-@click.option("--strings", default=3000, show_default=True, type=click.IntRange(min=1), help="How many texts.")
+@click.option("--strings", default=3000, show_default=True, type=click.IntRange(min=1), help="How many texts, in all.")
 @click.option("--seed", default=1, show_default=True, help="The same seed gives the same texts.")
 @click.option("--show", "mode", type=click.Choice(MODES), hidden=True)
 def main(strings: int, seed: int, mode: str | None) -> None:
@@ -406,10 +406,11 @@ def main(strings: int, seed: int, mode: str | None) -> None:
         return
     table = figures("Hostile texts", "shown on", "texts", "bytes read", "commands")
     met = True
-    for kind in MODES:
-        done = run_mode(kind, strings, seed)
+    for number, kind in enumerate(MODES):
+        share = (strings + number) // len(MODES)
+        done = run_mode(kind, share, seed + number)
         met = met and done.code == 0 and not done.commands
-        table.add_row(kind, f"{strings:,}", f"{done.read_bytes:,}", f"{len(done.commands):,}")
+        table.add_row(kind, f"{share:,}", f"{done.read_bytes:,}", f"{len(done.commands):,}")
         if done.commands:
             PROGRESS.print(Text(f"{kind}: {', '.join(done.commands[:20])}"))
     console_for(100).print(table)
