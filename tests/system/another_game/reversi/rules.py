@@ -146,14 +146,14 @@ def breaches_of(state: ReversiState, turn: ReversiTurn) -> tuple[Breach, ...]:
     if wrong:
         back = f" and turn {listed(turn.places[1:])} back" if turned else ""
         return (Breach(*wrong, f"Take the disc off {place}{back}.", turn.places),)
-    told = []
+    found: list[Breach] = []
     if left:
         sentence = f"The disc on {place} outflanks {listed(left)}, too."
-        told.append(Breach("turn-all", sentence, f"Turn {listed(left)} over.", (place, *left)))
+        found.append(Breach("turn-all", sentence, f"Turn {listed(left)} over.", (place, *left)))
     if besides:
         sentence = f"The disc on {place} does not outflank {listed(besides)}."
-        told.append(Breach("turn-no-other", sentence, f"Turn {listed(besides)} back.", besides))
-    return tuple(told)
+        found.append(Breach("turn-no-other", sentence, f"Turn {listed(besides)} back.", besides))
+    return tuple(found)
 
 
 def certainty(state: ReversiState, turn: ReversiTurn) -> Certainty:
