@@ -58,9 +58,8 @@ def _left_unturned(table: PlayArea, player: str, rng: np.random.Generator) -> Ca
 def _one_too_many(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     places = pick(rng, _turns(table, player))
     besides = pick(rng, [one for one in table.opponents(player) if one not in (places or ())])
-    if places is None or besides is None:
-        return None
-    return table.handler.put_and_turn(table.standing, player, (*places, besides))
+    turned = None if places is None or besides is None else (*places, besides)
+    return None if turned is None else table.handler.put_and_turn(table.standing, player, turned)
 
 
 def _two_discs(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
