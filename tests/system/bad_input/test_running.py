@@ -313,7 +313,7 @@ def test_a_read_only_disk_is_named(
     assert referee.ended() == 6
     (said,) = referee.lines
     assert said == (
-        f"referee: error: cannot write in {disk} (Read-only file system); give a --journal in a folder you may write"
+        f"referee: error: cannot write {disk / 'game.sqlite'} (Read-only file system); give a --journal that you may write"
     )
 
 
