@@ -312,8 +312,9 @@ def test_a_read_only_disk_is_named(
     referee = start(*command, before=on_disk(own_mounts, disk, "ro"))
     assert referee.ended() == 6
     (said,) = referee.lines
+    named = disk / "game.sqlite"
     assert said == (
-        f"referee: error: cannot write {disk / 'game.sqlite'} (Read-only file system); give a --journal that you may write"
+        f"referee: error: cannot write {named} (Read-only file system); give a --journal that you may write"
     )
 
 
