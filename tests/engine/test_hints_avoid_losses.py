@@ -5,6 +5,7 @@ Only games without dice have such turns; a game with dice is lost by force only 
 
 from itertools import count
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,8 @@ def last_positions(game, options_of, seed):
     """Yield the last positions of games by gentle hints, in which every third turn is random, and those before each."""
     for number in count():
         rng = Random(f"{game.name} {seed} {number}")
-        state, played = game.rules.new(options_of(number)), []
+        state = game.rules.new(options_of(number))
+        played: list[Any] = []
         while state.to_move is not None and len(played) < 120:
             turns = game.rules.perft_turns(state)
             turn = turns[rng.randrange(len(turns))]
