@@ -36,11 +36,13 @@ class Names:
         self._all = {**tokens, **{side.capitalize(): token for side, token in self._tokens.items()}}
         words = "|".join(sorted(map(re.escape, self._all), key=len, reverse=True))
         nouns = "|".join(sorted({*pieces, "one"}))
-        both = rf"(?:{'|'.join(map(re.escape, named.values()))}) \((?:{'|'.join(map(re.escape, named))})\)"
+        known = "|".join(map(re.escape, [*named.values(), *self._names]))
+        both = rf"(?:{known}) \((?:{'|'.join(map(re.escape, named))})\)"
         self._hidden = re.compile(
             rf"{_QUOTED}|{both}|(?<![\w.:='\"-])(?<!\ba )(?<!\bthe )(?P<side>{words}){_SQUARES}"
             rf"(?![\w=\"]|:\S| (?:{nouns})s?\b)"
         )
+        self._parted = {name: token for token, name in self._names.items() if _BETWEEN.search(name)}
         self._shown = re.compile(rf"{_QUOTED}|\b(?:{'|'.join(self._names)})\b")
 
     @classmethod
@@ -57,6 +59,9 @@ class Names:
         """Return a text with names; ``say`` translates it meanwhile, with signs in place of the names."""
         if not self._names:
             return say(text)
+        for name, token in self._parted.items():
+            # A name such as ``Mr. White`` that is in the text already doesn't end a sentence.
+            text = text.replace(name, token)
         sentences = _BETWEEN.split(text) if say is not str else [text]
         hidden = " ".join(self._hide_in(sentence, say is not str) for sentence in sentences)
         return self._shown.sub(lambda found: self._names.get(found[0], found[0]), say(hidden))

@@ -22,11 +22,14 @@ def with_named_players(
 
     Unless the number of players ``is_fixed``, it becomes the smallest in which all who are named play, if there are at
     least two. Raises UnreadableError for a side that the game doesn't have, OptionError for bad options, and
-    CorrectionError for a name that two sides have, or whose side doesn't play.
+    CorrectionError for a name that two sides have, that is another side's word, or whose side doesn't play.
     """
     for side in names:
         check_player(game.players, side)
     _refuse_doubles(names)
+    for side, name in names.items():
+        if name.casefold() != side and name.casefold() in game.players:
+            raise CorrectionError(f"{name} is the name of another side; give {side} another name")
     chosen = dict(options)
     counts = next((option.choices for option in game.options if option.name == PLAYERS), ())
     if not is_fixed and len(names) > 1:

@@ -9,6 +9,7 @@ from referee.web.languages import sentences
 GERMAN = sentences("de")
 SHEETS = Names.of(load("number-drop"), {"p1": "Anna", "p2": "Hans-Peter"})
 DISCS = Names.of(load("diaballik"), {"black": "Ann", "white": "Ben"})
+TITLES = Names.of(load("diaballik"), {"black": "A. Black", "white": "Mr. White"})
 BLOCKS = Names.of(load("deblockle"), {"teal": "Ann"})
 
 
@@ -64,6 +65,12 @@ def test_names_are_kept_in_another_language(names, text, german):
         assert said.lower() == GERMAN(text).lower()
     else:
         assert said == german
+
+
+def test_a_name_with_a_full_stop_and_a_side_in_it_is_put_in_once():
+    told = TITLES("Black moves a1 to a2. White to play.")
+    assert TITLES(told, GERMAN) == "A. Black zieht a1 nach a2. Mr. White ist am Zug."
+    assert TITLES("Mr. White (white) wins: black resigned.", GERMAN).startswith("Mr. White (")
 
 
 def test_a_text_that_has_the_names_already_is_translated_too():

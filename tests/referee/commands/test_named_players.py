@@ -58,3 +58,16 @@ def test_two_sides_cannot_have_one_name_or_a_side_that_there_is_not() -> None:
     assert with_named_players(game, {"gold": "Ann", "teal": "Ben"}, {"starts": "either"}, is_fixed=False) == {
         "starts": "either"
     }
+
+
+@pytest.mark.parametrize(
+    ("game", "names"),
+    [("diaballik", {"black": "White", "white": "Ben"}), ("number-drop", {"p1": "P2"}), ("deblockle", {"gold": "TEAL"})],
+)
+def test_a_player_is_not_called_like_another_side(game: str, names: dict[str, str]) -> None:
+    with pytest.raises(CorrectionError, match="is the name of another side; give .* another name"):
+        with_named_players(load(game), names, {}, is_fixed=False)
+
+
+def test_a_player_may_be_called_like_the_own_side() -> None:
+    assert with_named_players(load("diaballik"), {"black": "Black", "white": "Mr. White"}, {}, is_fixed=False) == {}
