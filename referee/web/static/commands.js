@@ -103,9 +103,14 @@ export function sendCommands() {
   };
   const give = async (one) => {
     const reply = waiting.length ? null : await send(one.command);
-    if (reply) answer(one, reply);
-    else wait([...waiting, one]);
-    return reply ?? outwait(one);
+    if (reply) {
+      answer(one, reply);
+      return reply;
+    }
+    // What has to wait is meant for the table as it was: not for a later turn, draw offer or game.
+    if (newest && one.command.command !== "hint") one.command.seen ??= newest.event_number;
+    wait([...waiting, one]);
+    return outwait(one);
   };
 
   // What was answered just before a change of page.

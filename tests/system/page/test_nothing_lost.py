@@ -142,6 +142,19 @@ def test_commands_wait_for_the_network_on_any_page_and_are_sent_once_each(tmp_pa
         assert [step.text for step in told.steps] == ["a1-a2"]
 
 
+def test_what_waits_is_not_done_to_a_later_game(diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    page = visit(f"{address}/ending?resign=black", service_workers="block")
+    page.wait_for_selector("html[data-live]", state="attached")
+    page.route("**/api/commands", lambda route: route.abort())
+    page.get_by_role("button", name="Yes, resign").click()
+    expect(page.locator("#said")).to_contain_text("I send this once it can")
+    assert not running.tell(EnterTurn("a1-a2", "Ann", "black")).refused
+    page.unroute("**/api/commands")
+    expect(page.locator("#said")).to_have_text("The table has changed meanwhile. Check it, then try again.")
+    assert running.snapshots.newest.snapshot.outcome is None
+
+
 def test_a_command_done_before_a_restart_is_not_done_again(tmp_path: Path, visit: Any) -> None:
     with Killable("diaballik", tmp_path) as table:
         page = visit(f"{table.address}/enter", service_workers="block")
