@@ -96,6 +96,18 @@ def counted(number: int, thing: str, several: str | None = None) -> str:
     return f"{number} {thing if number == 1 else several or f'{thing}s'}"
 
 
+def with_minus(text: object) -> str:
+    r"""Write negative numbers with a minus sign, as a sentence has them, instead of a hyphen.
+
+    >>> with_minus("game over: -5 points") == "game over: \N{MINUS SIGN}5 points", with_minus("a1-b2")
+    (True, 'a1-b2')
+    """
+    return _NEGATIVE.sub("\N{MINUS SIGN}", str(text))
+
+
+_NEGATIVE = re.compile(r"(?<!\S)-(?=\d)")
+
+
 def capitalized(text: str) -> str:
     """Capitalize a text's first letter and leave the rest unchanged.
 

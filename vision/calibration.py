@@ -19,7 +19,7 @@ import numpy as np
 
 from common.durable import write_durably
 from common.json_files import read_json
-from common.phrases import counted
+from common.phrases import as_sentence, counted
 from vision.errors import CalibrationError
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel
@@ -114,8 +114,8 @@ class Calibration:
 
     @property
     def verdict(self) -> str:
-        """``good``, or ``do it again because ...``."""
-        return "good" if self.good else "do it again because " + "; ".join(self.reasons)
+        """``good``, or ``Not good enough.`` and a sentence for each reason."""
+        return "good" if self.good else " ".join(("Not good enough.", *map(as_sentence, self.reasons)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +244,7 @@ def _reasons(views: Sequence[CalibrationView], fit: CameraFit, coverage: float) 
     reasons = []
     if len(used) < _FEWEST_VIEWS:
         reasons.append(
-            f"only {counted(len(used), 'picture')} could be used; take {_FEWEST_VIEWS} or more, ten are better"
+            f"take at least {_FEWEST_VIEWS} pictures (10 is better): only {counted(len(used), 'picture')} could be used"
         )
     if fit.error_px > _LARGEST_ERROR_PX:
         reasons.append(

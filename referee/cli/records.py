@@ -11,7 +11,7 @@ import click
 
 from common.durable import write_durably
 from common.moments import local_time
-from common.phrases import counted
+from common.phrases import counted, with_minus
 from common.whole_files import MOST_TEXT_BYTES
 from engine.support.chance import format_roll
 from referee.cli.context import CommandContext, output
@@ -102,7 +102,7 @@ def _replay_record(console: Console, text: str) -> None:
     if played.outcome is not None and played.outcome.is_given_up:
         result = "given up"
     scores = {} if game.scores is None else game.scores(played.states[-1])
-    totals = ", ".join(f"{player} {total}" for player, total in scores.items())
+    totals = ", ".join(f"{player} {with_minus(total)}" for player, total in scores.items())
     points = f" Points: {totals}." if scores else ""
     console.print(f"{counted(len(played.turns), 'turn')}, all legal.{points} Result: {result}", markup=False)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Literal
 
+from common.phrases import with_minus
 from engine.api import Clock, Game, Hint
 from engine.errors import EngineError
 from engine.registry import load
@@ -136,5 +137,6 @@ def _expectation(advice: Advice) -> str:
     elif advice.unit == "squares":
         what = f"Expected: {advice.expected:.0f} filled squares"
     else:
-        what = f"Expected: {advice.expected:.0f} {'point' if round(advice.expected) == 1 else 'points'}"
+        expected = with_minus(round(advice.expected))
+        what = f"Expected: {expected} {'point' if expected == '1' else 'points'}"
     return f"{what}, worked out to the end." if advice.sure == 1 else f"{what}."

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
-from common.phrases import capitalized, listed
+from common.phrases import capitalized, listed, with_minus
 from engine import registry
 from engine.api import Game
 from engine.errors import EngineError
@@ -23,17 +24,25 @@ def outcome_sentence(outcome: Outcome, called: Callable[[Player], str] = str) ->
     """Say how a game ended: ``Teal wins: gold resigned.`` ``called`` returns a player's name."""
     if outcome.reason == STOPPED:
         return "The game was stopped before its end."
+    reason = with_minus(outcome.reason.rstrip("."))
     if outcome.shared_by:
-        shared_by = listed(called(player) for player in outcome.shared_by)
-        return f"{capitalized(shared_by)} share the win: {outcome.reason.rstrip('.')}."
+        shared_by = capitalized(listed(called(player) for player in outcome.shared_by))
+        if level := _LEVEL.fullmatch(reason):
+            why, best = level.groups()
+            return f"{shared_by} share the win with {best} {'point' if best == '1' else 'points'} each: {why}."
+        return f"{shared_by} share the win: {reason}."
     if outcome.is_score:
-        return f"{capitalized(outcome.reason)}."
+        return f"{capitalized(reason)}."
     if outcome.is_given_up:
-        return f"The game was given up: {outcome.reason.rstrip('.')}."
+        return f"The game was given up: {reason}."
     if outcome.winner is None:
-        return f"A draw: {outcome.reason.rstrip('.')}."
+        return f"A draw: {reason}."
     winner = called(outcome.winner)
-    return f"{capitalized(winner)} wins: {outcome.reason.rstrip('.')}."
+    return f"{capitalized(winner)} wins: {reason}."
+
+
+_LEVEL = re.compile(r"(.+); (\S+) points? each")
+"""The reason if several have the most points: why the game is over, and the points."""
 
 
 @dataclass(frozen=True)

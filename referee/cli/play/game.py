@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from common.phrases import as_sentence, capitalized
+from common.phrases import as_sentence, capitalized, with_minus
 from engine.api import Game
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.records import record
@@ -216,5 +216,5 @@ def ending_sentence(game: Game[Any, Any], state: Any, called: Callable[[Player],
     if outcome is None:
         return "The game is not over."
     points_of = {} if game.scores is None else game.scores(state)
-    scores = ", ".join(f"{called(player)} {points}" for player, points in points_of.items())
+    scores = ", ".join(f"{called(player)} {with_minus(points)}" for player, points in points_of.items())
     return outcome_sentence(outcome, called) + (f" Points: {scores}." if scores else "")

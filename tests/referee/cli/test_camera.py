@@ -155,7 +155,7 @@ def test_calibrate_takes_a_folder(run: Run, pictures: Pictures, prefix: str) -> 
 def test_a_bad_calibration_is_explained_and_not_written(run: Run, pictures: Pictures, tmp_path: Path) -> None:
     result = run("calibrate", *pictures.boards[:3], "--out", "mine.json")
     assert result.exit_code == 1
-    assert "do it again because only 3 pictures could be used" in result.output
+    assert "Not good enough. Take at least 5 pictures (10 is better): only 3 pictures could be used." in result.output
     assert not (tmp_path / "mine.json").exists()
 
 
@@ -170,7 +170,7 @@ def test_one_bad_picture_among_good_ones_is_left_out(run: Run, pictures: Picture
     (tmp_path / "bad.png").write_bytes(b"no picture")
     result = run("calibrate", pictures.boards[0], "bad.png", *pictures.boards[1:3], "--out", "mine.json")
     assert "left out: bad.png is not a readable image" in result.output
-    assert "do it again because only 3 pictures could be used" in result.output
+    assert "Not good enough. Take at least 5 pictures (10 is better): only 3 pictures could be used." in result.output
     assert run("calibrate", "bad.png", "--out", "mine.json").exit_code == 5
 
 

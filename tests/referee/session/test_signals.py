@@ -266,5 +266,31 @@ def test_a_shared_victory_names_all_who_share_it() -> None:
     assert signal.words == "P1 and p3 share the win: a tie."
 
 
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        (Outcome("p1", "game over: -5 points"), "Game over: \N{MINUS SIGN}5 points."),
+        (
+            Outcome("p2", "p1 crossed the Game Over line; -5 points"),
+            "P2 wins: p1 crossed the Game Over line; \N{MINUS SIGN}5 points.",
+        ),
+        (
+            Outcome(None, "all tiles are down; 3 points each", ("p2", "p3")),
+            "P2 and p3 share the win with 3 points each: all tiles are down.",
+        ),
+        (
+            Outcome(None, "all tiles are down; 1 point each", ("p1", "p2")),
+            "P1 and p2 share the win with 1 point each: all tiles are down.",
+        ),
+        (
+            Outcome(None, "all tiles are down; -5 points each", ("p1", "p2")),
+            "P1 and p2 share the win with \N{MINUS SIGN}5 points each: all tiles are down.",
+        ),
+    ],
+)
+def test_the_points_of_an_ending_are_said_as_in_a_sentence(outcome: Outcome, words: str) -> None:
+    assert finished_signal(outcome).words == words
+
+
 def test_a_stopped_game_is_not_called_a_draw() -> None:
     assert finished_signal(Outcome(None, STOPPED)).words == "The game was stopped before its end."

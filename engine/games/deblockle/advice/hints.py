@@ -221,9 +221,6 @@ class _HintSearch:
         every = [hint for found in hints.values() for hint in found]
         turn, _ = Counter(hint.turn for hint in chosen).most_common(1)[0]
         reason = next(hint.reason for hint in chosen if hint.turn == turn)
-        if certainty_of(self._state, turn) is not Certainty.CERTAIN:
-            is_plural = turn.top == "hoops"
-            reason = f"{reason}, if the hoops come up" if is_plural else f"{reason}, if the {turn.top} comes up"
         return Hint(turn, reason, _mean_expected(every), "win", sum(hint.sure for hint in chosen) / len(every))
 
     def _hint(self, position: Position, found: Found[Move]) -> Hint[DeblockleTurn]:
@@ -236,7 +233,13 @@ class _HintSearch:
             sure = min(sure, _MOST_SURE_IF_HIDDEN)
         expected = found.chance(self._turns_for_likely * TURN)
         reason = self._reason_for_outcome(found) if is_decided else None
-        return Hint(turn, reason or self._reason_for_gain(position, found.move), expected, "win", sure)
+        reason = reason or self._reason_for_gain(position, found.move)
+        is_certain = self._are_known or certainty_of(self._state, turn) is Certainty.CERTAIN
+        top = "" if is_certain else turn.top
+        if reason:
+            return Hint(turn, _given_that(top, reason), expected, "win", sure)
+        _, after = codes_of(found.move)
+        return Hint(turn, _nearer(top, self.ahead.to_go[position[0]][after]), expected, "win", sure)
 
     def _reason_for_outcome(self, found: Found[Move]) -> str | None:
         """Return the reason for a proven win or loss."""
@@ -246,8 +249,8 @@ class _HintSearch:
             return f"wins, whatever {other(self._player)} does"
         return f"holds out longest, though {other(self._player)} can win"
 
-    def _reason_for_gain(self, position: Position, move: Move) -> str:
-        """Return the reason for a turn: what it gains for the player, or how it hinders the opponent."""
+    def _reason_for_gain(self, position: Position, move: Move) -> str | None:
+        """Return what a turn gains for the player, or how it hinders the opponent; ``None`` if it gains ground."""
         core, me, foe = self.ahead.core, position[0], 1 - position[0]
         before, after = codes_of(move)
         following = core.play(position, move)
@@ -262,7 +265,7 @@ class _HintSearch:
         if core.leaving(me, after) is not None:
             return "gets the block ready to leave the board"
         if to_go[after] < to_go[before]:
-            return f"brings the block nearer: its goal is {to_go[after]} more turns away, with nothing in the way"
+            return None
         others = len(position[1:][me]) - 1
         if not others:
             return "gives your last block the best chance"
@@ -281,6 +284,21 @@ class _HintSearch:
             before, after = codes_of(move)
             found[before] = min(found.get(before, self.ahead.to_go[player][after]), self.ahead.to_go[player][after])
         return found
+
+
+def _given_that(top: str, reason: str) -> str:
+    """Return the reason, on condition that the symbol comes up; without a symbol, as it is."""
+    if not top:
+        return reason
+    return f"{reason}, if the hoops come up" if top == "hoops" else f"{reason}, if the {top} comes up"
+
+
+def _nearer(top: str, turns: int) -> str:
+    """Return the reason for gaining ground: the turns left, on condition that the symbol comes up, if there is one."""
+    if not top:
+        return f"brings the block nearer: its goal is {turns} more turns away, with nothing in the way"
+    up = "hoops come up" if top == "hoops" else f"{top} comes up"
+    return f"brings the block nearer: if the {up}, its goal is {turns} more turns away, with nothing in the way"
 
 
 def _representative_position(state: DeblockleState) -> Position:
