@@ -6,6 +6,7 @@ import io
 import re
 import shlex
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -163,9 +164,32 @@ def print_legend(game: Game[Any, Any]) -> None:
 
 def confirm(question: str) -> None:
     """Ask a yes-or-no question; a no ends the program as Ctrl-C does, and says that nothing was changed."""
-    if not click.confirm(question):
+    if not agrees(question):
         click.echo("Nothing was changed.", err=True)
         raise click.exceptions.Exit(INTERRUPTED)
+
+
+def agrees(question: str, *, default: bool = False) -> bool:
+    """Ask a yes-or-no question; Enter takes the default."""
+    prompt = _last_line(f"{question} [{'Y/n' if default else 'y/N'}]:")
+    return click.confirm(prompt, default=default, show_default=False, prompt_suffix=" ")
+
+
+def ask_line(question: str, default: str) -> str:
+    """Ask for a line of text; Enter takes the default."""
+    prompt = _last_line(f"{question}{f' [{default}]' if default else ''}:")
+    typed: str = click.prompt(prompt, default="", show_default=False, prompt_suffix=" ")
+    return typed.strip() or default
+
+
+def _last_line(prompt: str) -> str:
+    """Print a prompt up to its last line, wrapped at words as a terminal doesn't, and return that line."""
+    console = output()
+    width = console.width - 1 if console.is_terminal else _UNBROKEN_WIDTH
+    *before, last = textwrap.wrap(prompt, width, break_long_words=False, break_on_hyphens=False)
+    for line in before:
+        click.echo(line)
+    return last
 
 
 def print_table(console: Console, table: Table) -> None:

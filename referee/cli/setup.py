@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from referee.cli.context import CommandContext, confirm, output, print_findings, say, utc_now
+from referee.cli.context import CommandContext, ask_line, confirm, output, print_findings, say, utc_now
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 from referee.cli.options import chosen_page, page_options, paper_option
 
@@ -217,12 +217,10 @@ def _pick_game() -> str:
     for number, name in games.items():
         click.echo(f"  {number}  {registry.load(name).title}")
 
-    def read(typed: str) -> str:
-        return games.get(typed.strip()) or registry.load(typed.strip()).name
-
     while True:
+        typed = ask_line("Which game", "1")
         try:
-            return str(click.prompt("Which game", value_proc=read, default="1"))
+            return games.get(typed) or registry.load(typed).name
         except UnknownGameError as error:
             click.echo(as_sentence(str(error)))
 
@@ -346,28 +344,23 @@ def _ask(step: Step, table: TableSetup) -> str:
     question = step.question if table.has_board else step.sheets_question or step.question
     forms = step.typed(table)
     if not forms:
-        return _ask_line(question, step.default)
+        return ask_line(question, step.default)
     for number, form in enumerate(forms, start=1):
         say(f"  {number}  {form.button}")
     choice = ""
     while not choice:
-        choice = _ask_line(question, "")
+        choice = ask_line(question, "")
     if not choice.isdecimal() or not 1 <= int(choice) <= len(forms):
         return choice
     form, parts = forms[int(choice) - 1], list[str]()
     for field in form.fields:
         part = ""
         while not part:
-            part = _ask_line(field.label, field.value)
+            part = ask_line(field.label, field.value)
         if part in _KEY_LETTERS:
             return part
         parts.append(part)
     return " ".join([form.answer, *parts]).strip()
-
-
-def _ask_line(question: str, default: str) -> str:
-    typed: str = click.prompt(f"{question}{f' [{default}]' if default else ''}", default="", show_default=False)
-    return typed.strip() or default
 
 
 def _repeat_until_passed(step: Step, run: SetUpRun, answer: str, outcome: Outcome) -> Outcome:

@@ -34,7 +34,9 @@ PLAYTHROUGHS = {
     "number-drop": "number_drop/two-players.txt",
     "blokus-dice": "blokus_dice/two-players.txt",
 }
-PROMPT = re.compile(r"(^|\n)(\w+( rolls| draws)?> |`undo` takes it back, Enter leaves> |.*Go on with it\? \[Y/n\]: )$")
+PROMPT = re.compile(
+    r"(^|\n)(\w+( rolls| draws)?> |`undo` takes it back, Enter leaves> |.*Go\s+on\s+with\s+it\?\s+\[Y/n\]: )$"
+)
 
 
 class Terminal:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from common.shown_text import is_one_line
-from referee.cli.context import CommandContext, print_legend, print_state, progress_output, say, utc_now
+from referee.cli.context import CommandContext, agrees, print_legend, print_state, progress_output, say, utc_now
 from referee.cli.group import ExampleCommand
 from referee.cli.options import (
     GAME,
@@ -220,7 +220,7 @@ def _game_to_resume(game: str | None, *, is_asked: bool) -> UnfinishedGame | Non
         how = _load_command(found.game, found.path, found.programs)
         say(f"Not finished: {found.description}. {how} goes on with it.")
         return None
-    goes_on = click.confirm(f"A game is not finished ({found.description}). Go on with it?", default=True)
+    goes_on = agrees(f"A game is not finished ({found.description}). Go on with it?", default=True)
     return found if goes_on else None
 
 

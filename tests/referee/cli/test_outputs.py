@@ -9,7 +9,9 @@ from typing import Any
 
 import click
 import pytest
+from click.testing import CliRunner
 
+from referee.cli.context import agrees, ask_line
 from referee.cli.options import OUTPUT_FILE, OUTPUT_FOLDER
 from tests.commands import COMMANDS, Run
 
@@ -53,6 +55,28 @@ def test_a_file_is_overwritten_only_if_a_person_says_so(run: Run, mine: Path, mo
     mine.write_text("mine")
     assert run(*PRINT, "--force").exit_code == 0
     assert mine.read_bytes().startswith(b"%PDF")
+
+
+def test_a_prompt_breaks_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    question = "A game is not finished (Deblockle, 1 turn, deblockle-2026-03-01-12-00.txt). Go on with it?"
+
+    @click.command
+    def asks() -> None:
+        click.echo(agrees(question, default=True))
+        click.echo(ask_line("How far apart are the outer edges of the markers, in mm?", "350"))
+
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
+    said = CliRunner().invoke(asks, input="\n\n").output
+    assert said.splitlines() == [
+        "A game is not finished (Deblockle, 1",
+        "turn, deblockle-2026-03-01-12-00.txt).",
+        "Go on with it? [Y/n]: ",
+        "True",
+        "How far apart are the outer edges of",
+        "the markers, in mm? [350]: ",
+        "350",
+    ]
 
 
 def test_a_full_disk_leaves_the_file_as_it_was_and_is_named(
