@@ -10,11 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
+from common.shown_text import one_line
 from engine.api import Game
 from engine.values import EMPTY, Player
 
 _LETTERS = re.compile(r"[a-z]+")
 _BETWEEN = re.compile(r"(?<=[.!?]) ")
+_SHEET = re.compile(r"p\d")
+"""A side in games on sheets; what is translated calls it so, with a capital letter."""
 _PROGRAM = re.compile(r"program \(\w+\)")
 """A program's name, which says how strong it is: no name for a sentence."""
 _QUOTED = r"`[^`]*`"
@@ -27,13 +30,14 @@ class Names:
     """Replaces sides by names; ``colours`` are sides that are also words for pieces, which the ``pieces`` follow."""
 
     def __init__(self, names: Mapping[Player, str], pieces: Iterable[str] = ()) -> None:
-        one_line = {side: " ".join(name.split()) for side, name in names.items()}
-        named = {side: name for side, name in one_line.items() if name and not _PROGRAM.fullmatch(name)}
-        self._tokens = {side: f"P{number}" for number, side in enumerate(named, 1)}
-        self._tokens = {side: side.upper() if re.fullmatch(r"p\d", side) else self._tokens[side] for side in named}
-        self._names = {self._tokens[side]: name for side, name in named.items()}
-        tokens = {name: self._tokens[side] for side, name in named.items()} | self._tokens
-        self._all = {**tokens, **{side.capitalize(): token for side, token in self._tokens.items()}}
+        shown = {side: one_line(name) for side, name in names.items()}
+        named = {side: name for side, name in shown.items() if name and not _PROGRAM.fullmatch(name)}
+        self._tokens = {
+            side: side.upper() if _SHEET.fullmatch(side) else f"P{number}" for number, side in enumerate(named, 1)
+        }
+        self._names = {token: named[side] for side, token in self._tokens.items()}
+        self._all = {name: self._tokens[side] for side, name in named.items()} | self._tokens
+        self._all |= {side.capitalize(): token for side, token in self._tokens.items()}
         words = "|".join(sorted(map(re.escape, self._all), key=len, reverse=True))
         nouns = "|".join(sorted({*pieces, "one"}))
         known = "|".join(map(re.escape, [*named.values(), *self._names]))
