@@ -14,7 +14,7 @@ from engine.records import record
 from engine.support.chance import format_roll
 from engine.support.players import DRAW, describe_announcement, parse_announcement, who_plays
 from engine.values import Announcement, Player, Roll
-from referee.cli.play.players import Program, program_name, program_word
+from referee.cli.play.players import Program, names_in, program_name, program_word
 from referee.errors import PlayError
 from referee.journal.results import outcome_sentence
 from referee.naming import Names
@@ -50,15 +50,13 @@ class GameSoFar:
 
     def display_name(self, player: Player) -> str:
         """Return a person's name with the side, or only the side if no name was given."""
-        name = dict(self.tags).get(player.capitalize())
+        name = names_in(self.game, self.tags).get(player)
         return player if name is None or program_word(name) else f"{name} ({player})"
 
     @property
     def tell(self) -> Names:
         """Puts the names of the people who play into a text."""
-        tags = dict(self.tags)
-        names = {player: tags.get(player.capitalize(), "") for player in self.game.players}
-        return Names.of(self.game, {player: name for player, name in names.items() if not program_word(name)})
+        return Names.of(self.game, names_in(self.game, self.tags))
 
     @property
     def turns(self) -> int:

@@ -16,7 +16,7 @@ from engine.errors import EngineError, UnreadableError
 from engine.records import record
 from engine.records.record_text import PlayedTurn
 from engine.registry import load
-from referee.cli.play.players import program_word
+from referee.cli.play.players import names_in, program_word
 from referee.errors import PlayError
 
 if TYPE_CHECKING:
@@ -143,18 +143,12 @@ def unfinished_game(game: str | None, folder: Path) -> UnfinishedGame | None:
             continue
         if path.name.startswith(f"{read.game}-") and is_open:
             turns = sum(isinstance(entry, PlayedTurn) for entry in read.entries)
-            names = _names_in(read)
+            names = names_in(load(read.game), read.tags)
             words = {player: program_word(name) for player, name in names.items()}
             programs = {player: word for player, word in words.items() if word}
             saved = datetime.fromtimestamp(path.stat().st_mtime).astimezone()
             return UnfinishedGame(read.game, path, turns, names, programs, saved)
     return None
-
-
-def _names_in(read: record.Record) -> dict[Player, str]:
-    """Return the names of players and programs in a record, by their side."""
-    tags = dict(read.tags)
-    return {player: tags[player.capitalize()] for player in load(read.game).players if player.capitalize() in tags}
 
 
 def _is_open(read: record.Record) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -39,6 +39,12 @@ class Program:
 
     word: str
     choose: Callable[[Game[Any, Any], Any, Player, Random, Sequence[Any]], Choice]
+
+
+def names_in(game: Game[Any, Any], tags: Iterable[tuple[str, str]]) -> dict[Player, str]:
+    """Return the names of players and programs in a record's tags, by their side."""
+    named = dict(tags)
+    return {player: named[player.capitalize()] for player in game.players if player.capitalize() in named}
 
 
 def program_name(word: str) -> str:
