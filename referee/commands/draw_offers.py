@@ -71,9 +71,12 @@ def withdrawal(events: Sequence[tuple[int, Event]], by: str, time_s: float | Non
     return _event(player, WITHDRAWN, by, f"{capitalized(player)} withdraws the draw offer.", time_s)
 
 
-def lapse_sentence(before: Player | None, after: Player | None) -> str:
-    """Say that an open offer has ended without an answer, given who had one before and after; else return nothing."""
-    return f"{capitalized(before)}'s draw offer no longer counts." if before is not None and after is None else ""
+def with_lapse(sentence: str, before: Player | None, after: Player | None) -> str:
+    """Add to a sentence that an open offer has ended without an answer, given who had one before and after."""
+    if before is None or after is not None:
+        return sentence
+    lapsed = f"{capitalized(before)}'s draw offer no longer counts."
+    return " ".join(filter(None, (sentence, lapsed)))
 
 
 def _offer_event(

@@ -172,9 +172,9 @@ class Announcer(Generic[StateT, TurnT]):
 
     def say_entry(self, sentence: str) -> str:
         """Say what was entered and, if the draw offer that was shown has ended by that, so; returns the text."""
-        lapsed = "" if self._log.ended else draw_offers.lapse_sentence(self._offer, self._log.offer)
+        said = sentence if self._log.ended else draw_offers.with_lapse(sentence, self._offer, self._log.offer)
         self._offer = self._log.offer
-        if said := " ".join(part for part in (sentence, lapsed) if part):
+        if said:
             self.say(said)
         return said
 

@@ -233,8 +233,8 @@ class IdleSession:
         self._check_going(folded)
         done = apply_correction(self._game, folded.states, command, folded.options)
         event = event_records.corrected_event(self._game, done, command, None)
-        lapsed = self._record(event, self._game.rules.outcome(done.states[0]))
-        return replace(done, sentence=f"{done.sentence}{lapsed}")
+        outcome = self._game.rules.outcome(done.states[0])
+        return replace(done, sentence=self._record(event, outcome, done.sentence))
 
     def take_back(self, command: commands.TakeBack) -> str:
         """Record that the last turn, roll, announcement or draw offer no longer counts."""
@@ -245,8 +245,8 @@ class IdleSession:
             return str(withdrawn.data["sentence"])
         if folded.last_played is None:
             raise CorrectionError("there is no turn to take back")
-        lapsed = self._record(event_records.take_back_event(command.by, None), None)
-        return f"{event_records.take_back_sentence(self._game, folded)}{lapsed}"
+        sentence = event_records.take_back_sentence(self._game, folded)
+        return self._record(event_records.take_back_event(command.by, None), None, sentence)
 
     def enter(self, command: commands.Entry) -> str:
         """Record a turn, roll or announcement."""
@@ -264,8 +264,7 @@ class IdleSession:
             self._journal.append(event_records.take_back_event(command.by, None))
         if not folded.started:
             self._journal.append(event_records.set_up_event(self._game, states, None, command.by))
-        lapsed = self._record(done.event, done.outcome)
-        return f"{_reply_to(done)}{lapsed}"
+        return self._record(done.event, done.outcome, _reply_to(done))
 
     def _check_going(self, folded: Folded[Any]) -> None:
         """Raise CorrectionError if somebody stopped the game."""
@@ -273,14 +272,14 @@ class IdleSession:
             number = self._journal.latest_game()
             raise CorrectionError(f"game {number} was stopped; `./run games resume {number}` goes on with it")
 
-    def _record(self, event: Event, outcome: Outcome | None) -> str:
-        """Record an event and, if it ends the game, its outcome; returns a sentence if it ends a draw offer."""
+    def _record(self, event: Event, outcome: Outcome | None, sentence: str) -> str:
+        """Record an event and, if it ends the game, its outcome; returns the sentence, with a draw offer's end."""
         offer = draw_offers.open_offer_in(self._events)
         self._journal.append(event)
         if outcome is not None:
             self._journal.append(event_records.end_event(outcome, None))
-            return ""
-        return f" {draw_offers.lapse_sentence(offer, draw_offers.offer_after(offer, event))}".rstrip()
+            return sentence
+        return draw_offers.with_lapse(sentence, offer, draw_offers.offer_after(offer, event))
 
     def settle_draw(self, command: commands.OfferDraw | commands.AnswerDraw) -> str:
         """Record that a draw is offered, accepted or refused."""
