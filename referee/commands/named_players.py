@@ -31,15 +31,19 @@ def with_named_players(
         if name.casefold() != side and name.casefold() in game.players:
             raise CorrectionError(f"{name} is the name of another side; give {side} another name")
     chosen = dict(options)
-    counts = next((option.choices for option in game.options if option.name == PLAYERS), ())
     if not is_fixed and len(names) > 1:
-        tried = ({**chosen, PLAYERS: count} for count in counts)
+        tried = ({**chosen, PLAYERS: count} for count in player_counts(game))
         chosen = next((each for each in tried if names.keys() <= set(players_with(game, each))), chosen)
     playing = players_with(game, chosen)
     for side, name in names.items():
         if side not in playing:
             raise CorrectionError(f"{name} is named, but only {len(playing)} play; let more play, or leave {name} out")
     return chosen
+
+
+def player_counts(game: Game[Any, Any]) -> tuple[OptionValue, ...]:
+    """Return how many may play; nothing for a game whose number of players is fixed."""
+    return next((option.choices for option in game.options if option.name == PLAYERS), ())
 
 
 def players_with(game: Game[Any, Any], options: Mapping[str, OptionValue]) -> tuple[Player, ...]:

@@ -19,7 +19,7 @@ from engine.values import Announcement
 from hardware.lights.signals import ROLE_STYLES
 from referee.clocks.clock import clock_text
 from referee.commands.draw_offers import is_draw_possible
-from referee.commands.named_players import PLAYERS, players_with
+from referee.commands.named_players import player_counts, players_with
 from referee.judge.verdict import VerdictKind
 from referee.web.access import NOBODY, Role, Session
 from referee.web.api import PageServices
@@ -116,7 +116,7 @@ class Pages:
         """Offer a new game, for at most as many players as the camera looks for."""
         port = self._services.port
         playing = players_with(self._game, port.options)
-        possible = next((option.choices for option in self._game.options if option.name == PLAYERS), ())
+        possible = player_counts(self._game)
         counts = [count for count in possible if isinstance(count, int) and count <= len(playing)]
         words = {"clocks": _clocks(language_of(request)), "hints_allowed": port.hints_allowed, "usual": port.options}
         words |= {"playing": playing, "counts": counts, "may_be_more": len(counts) < len(possible)}
