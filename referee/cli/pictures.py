@@ -129,7 +129,7 @@ def read_command(
     for kind in kinds:
         for key, value in seen_by.items():
             if value is not None and key not in _SEEN_BY[kind]:
-                option = "game" if value == game else key.partition(".")[2]
+                option = "game" if key == "game.name" else key.partition(".")[2]
                 raise click.UsageError(f"--{option} has no use with {kind}; leave it out.")
     if sheet:
         from referee.cli.sheets import read_sheets

@@ -37,7 +37,7 @@ from referee.web.documents import (
     TableDocument,
     places_document,
 )
-from referee.web.endpoints import EVENT_STREAM, Endpoint, openapi
+from referee.web.endpoints import Endpoint, openapi
 from referee.web.entering import (
     DiceDocument,
     TappedDocument,
@@ -49,7 +49,7 @@ from referee.web.entering import (
 from referee.web.guard import CSRF_FIELD, form_fields, save_seen_times_if_due
 from referee.web.history import History, ResultsDocument
 from referee.web.languages import language_of, sentences
-from referee.web.shares import Viewers
+from referee.web.shares import EVENT_STREAM, Viewers
 from referee.web.table_documents import TableDocuments
 
 LOOK_AGAIN_S = 2.5

@@ -64,7 +64,11 @@ class ConnectionLimits:
             return whole
         free = files - min(RESERVED_FILES, files // 2) - _UNCOUNTED
         part = min(1.0, max(0, free) / (whole.strangers + whole.others + whole.owners))
-        return cls(*(max(1, int(part * most)) for most in (whole.strangers, whole.others, whole.owners)))
+
+        def reduced(most: int) -> int:
+            return max(1, int(part * most))
+
+        return cls(reduced(whole.strangers), reduced(whole.others), reduced(whole.owners))
 
 
 class Door(socket.socket):

@@ -13,8 +13,8 @@ from pydantic.json_schema import models_json_schema
 from referee.web.access import Role
 from referee.web.documents import RefusalDocument
 from referee.web.guard import CSRF_HEADER, Guarded
+from referee.web.shares import EVENT_STREAM
 
-EVENT_STREAM = "text/event-stream"
 _SCHEMAS = "#/components/schemas/{model}"
 _PATH_PART = re.compile(r"\{(\w+)(?::\w+)?\}")
 

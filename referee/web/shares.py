@@ -19,6 +19,7 @@ from referee.commands.messages import Role
 if TYPE_CHECKING:
     from referee.web.access import Session
 
+EVENT_STREAM = "text/event-stream"
 MOST_VIEWERS = 256
 """Streams open at once; the load of more is not measured."""
 VIEWERS_OF_DEVICE = 16
@@ -131,7 +132,7 @@ class _ViewersStream(StreamingResponse):
     """A stream that says when it has ended, even if it ended before its first part."""
 
     def __init__(self, changes: AsyncIterator[bytes], ended: Callable[[], None]) -> None:
-        super().__init__(changes, media_type="text/event-stream")
+        super().__init__(changes, media_type=EVENT_STREAM)
         self._ended = ended
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
