@@ -13,9 +13,11 @@ from engine.games.number_drop import flow
 from engine.games.number_drop.advice.evaluation import CROSSED, LOOPED, WEIGHTS, Boards, Values, board_of, values
 from engine.games.number_drop.advice.slides import chances_of, left_from, tiles_of
 from engine.games.number_drop.sheet import (
+    BONUS_SIZE,
     BOXES,
     FULL_COLUMN_POINTS,
     GRID,
+    IDENTICAL,
     LINES_BELOW_GAME_OVER,
     RUN_BOXES,
     SAME_BOXES,
@@ -23,8 +25,10 @@ from engine.games.number_drop.sheet import (
     Sheet,
     combinations,
     open_sizes,
+    unused_digits,
 )
 from engine.games.number_drop.state import (
+    PLAYERS,
     Combination,
     Drop,
     NumberDropState,
@@ -145,20 +149,22 @@ def _options_after(state: NumberDropState, player: int, turn: NumberDropTurn) ->
     options = [(Combination(turn.player), written)]
     found = combinations(written, _MOST_FOUND)
     for box, squares in found[:: max(1, len(found) // _MOST_COMBINATIONS)]:
-        # A letter never does harm: it averts the penalty.
-        letter = flow.letter_for(state, player, box)
-        follow = Combination(turn.player, GRID.names_of(squares), letter)
-        options.append((follow, written.with_loop(box, squares, letter=letter is not None)))
+        options.append(combined(state, player, written, box, squares))
     return options
+
+
+def combined(state: NumberDropState, player: int, sheet: Sheet, box: int, squares: int) -> tuple[Combination, Sheet]:
+    """Return the combination of these squares for an open box, and the sheet after it."""
+    # A letter never does harm: it averts the penalty.
+    letter = flow.letter_for(state, player, box)
+    follow = Combination(PLAYERS[player], GRID.names_of(squares), letter)
+    return follow, sheet.with_loop(box, squares, letter=letter is not None)
 
 
 def sheet_after(state: NumberDropState, player: int, turn: NumberDropTurn) -> Sheet:
     """Return the sheet after a first digit, drop or penalty; unchanged for other turns."""
     sheet = state.sheets[player]
     return sheet if isinstance(turn, Combination | Slide) else sheet.with_marks(marks_by_square(turn))
-
-
-_MOST_FOUND_AT_ONCE = 300
 
 
 class ImmediateWorth(NamedTuple):
@@ -176,12 +182,51 @@ def immediate_worth(state: NumberDropState, player: int, turn: NumberDropTurn) -
         sheet, more = play_turn(state, turn).sheets[player], 0
     else:
         sheet = sheet_after(state, player, turn)
-        more = _best_combination(sheet, x_counts) if isinstance(turn, Drop) else 0
+        more = best_box(unused_digits(sheet), points_by_box(sheet))[0] if isinstance(turn, Drop) else 0
     return ImmediateWorth(sheet.score(x_counts) + more, -sheet.holes, -sum(each * each for each in sheet.heights))
 
 
-def _best_combination(sheet: Sheet, x_counts: bool) -> int:
-    """Return the points that the best combination adds, including a column that it completes."""
-    boxes = dict(combinations(sheet, _MOST_FOUND_AT_ONCE))
-    before = sheet.score(x_counts)
-    return max((sheet.with_loop(box, boxes[box], letter=False).score(x_counts) - before for box in boxes), default=0)
+def points_by_box(sheet: Sheet) -> tuple[tuple[int, int], ...]:
+    """Return the points that each open box would add, with a column that it completes, and the box; most first."""
+    found = []
+    for box, (_, size) in enumerate(BOXES):
+        if sheet.loops[box]:
+            continue
+        column = next((boxes for boxes in (SAME_BOXES, RUN_BOXES) if box in boxes), ())
+        completes = bool(column) and all(sheet.loops[other] for other in column if other != box)
+        found.append((size + FULL_COLUMN_POINTS * completes, box))
+    return tuple(sorted(found, reverse=True))
+
+
+def best_box(digits: Sequence[int], boxes: Sequence[tuple[int, int]]) -> tuple[int, int | None]:
+    """Return the most points that these squares of each digit can add, and the box to fill for them, if any."""
+    if not boxes:
+        return 0, None
+    # Part of a patch or run is one too, so the longest ones tell which boxes can be filled.
+    same, runs = _largest_patch(digits), _longest_run(digits)
+    for points, box in boxes:
+        kind, size = BOXES[box]
+        length = max(same, runs) if size == BONUS_SIZE else same if kind == IDENTICAL else runs
+        if length >= size:
+            return points, box
+    return 0, None
+
+
+def _largest_patch(digits: Sequence[int]) -> int:
+    largest = SMALLEST - 1
+    for squares in digits:
+        if squares.bit_count() > largest:
+            largest = max(largest, *(patch.bit_count() for patch in GRID.patches(squares)))
+    return largest
+
+
+def _longest_run(digits: Sequence[int]) -> int:
+    longest = 0
+    for first in range(len(digits)):
+        length, reach = 0, digits[first]
+        while reach:
+            length += 1
+            last = first + length
+            reach = GRID.adjacent_to(reach) & digits[last] if last < len(digits) else 0
+        longest = max(longest, length)
+    return longest

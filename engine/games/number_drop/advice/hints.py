@@ -279,18 +279,18 @@ class _HintSearch:
         if not ends or (goes_on and (state.options.solo or not is_alone(state, player))):
             return None, turns
         ending = best_ending(state, player, ends, PeriodicTimeCheck(self._deadline, _DROPS_PER_CHECK))
-        if not goes_on or ending.points > most_of_others(state, player):
+        if not goes_on or ending.candidate.value > most_of_others(state, player):
             return self._last_hint(ending), turns
         return None, turns_in(state, player, goes_on)
 
     def _last_hint(self, ending: Ending) -> Hint[NumberDropTurn]:
         """Return the hint for a turn after which the player's points are final."""
         state, player = self._state, self._player
-        candidate = Candidate(ending.turn, ending.sheet, ending.follow, float(ending.points))
+        candidate = ending.candidate
         reason = reason_of(self._sheet, candidate, x_counts=state.options.x_counts_above_line, is_last=True)
-        if not state.options.solo and is_alone(state, player) and ending.points > most_of_others(state, player):
+        if not state.options.solo and is_alone(state, player) and candidate.value > most_of_others(state, player):
             reason = "wins"
-        return Hint(ending.turn, reason, candidate.value, _POINTS, 1.0 if ending.proven else 0.5)
+        return Hint(candidate.turn, reason, candidate.value, _POINTS, 1.0 if ending.proven else 0.5)
 
 
 _ENDS_THE_GAME = "ends the game, since it crosses the Game Over line"

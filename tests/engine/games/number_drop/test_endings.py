@@ -111,7 +111,7 @@ def test_no_drop_of_the_last_turn_leaves_more_points(part):
         ends, goes_on = landing_places(state, player)
         assert not goes_on
         check = PeriodicTimeCheck(Deadline(CountingClock(0.0), 1.0), 50)
-        assert best_ending(state, player, ends, check).points == expected, GAME.notation.format_state(state)
+        assert best_ending(state, player, ends, check).candidate.value == expected, GAME.notation.format_state(state)
         for strength in Strength:
             over = played_out(state, strength)
             assert scores_of(GAME, over)[f"p{player + 1}"] == expected
