@@ -22,10 +22,10 @@ from firmware_bridge.errors import BridgeError
 from hardware.errors import HardwareError
 from referee.cli.context import INTERRUPTED, CommandContext, context_of, say
 from referee.cli.options import (
+    JOURNAL_FILE,
     OUTPUT_FILE,
     OUTPUT_FOLDER,
     READABLE_FILE,
-    WRITABLE_FILE,
     GameName,
     SettingOption,
     check_output,
@@ -142,7 +142,7 @@ class ExampleCommand(click.Command):
             if rest and not may_have_more:
                 ctx.fail(self._too_much(ctx, rest))
             with augment_usage_errors(ctx):
-                refuse_overwriting(self._files(ctx, OUTPUT_FILE, WRITABLE_FILE), self._files(ctx, READABLE_FILE))
+                refuse_overwriting(self._files(ctx, OUTPUT_FILE, JOURNAL_FILE), self._files(ctx, READABLE_FILE))
                 if self._has_output:
                     force = ctx.params.pop("force")
                     for path in self._files(ctx, OUTPUT_FILE, OUTPUT_FOLDER):

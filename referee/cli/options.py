@@ -69,8 +69,8 @@ GAME = GameName()
 READABLE_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 """A file that must exist."""
 
-WRITABLE_FILE = click.Path(path_type=Path, dir_okay=False)
-"""A file to write, which may not exist yet."""
+JOURNAL_FILE = click.Path(path_type=Path, dir_okay=False)
+"""A journal to write, which may not exist yet. Its events are added to, so nothing is asked."""
 
 PAPERS = ("a4", "letter")
 """The papers of ``referee.rendering.printed_sheets``, repeated here so that ``referee --help`` doesn't load OpenCV."""
@@ -151,7 +151,7 @@ def given_settings(context: click.Context) -> dict[str, Any]:
 
 
 journal_option = setting_option(
-    "--journal", setting="journal.path", type=WRITABLE_FILE, help="The journal's file.  [default: as in the settings]"
+    "--journal", setting="journal.path", type=JOURNAL_FILE, help="The journal's file.  [default: as in the settings]"
 )
 by_option = click.option("--by", metavar="NAME", help="Who says so.  [default: your login name]")
 clock_option = setting_option(

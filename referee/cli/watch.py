@@ -14,9 +14,9 @@ from referee.cli.context import context_of, output
 from referee.cli.group import ExampleCommand
 from referee.cli.options import (
     GAME,
+    JOURNAL_FILE,
     OUTPUT_FILE,
     READABLE_FILE,
-    WRITABLE_FILE,
     Number,
     WholeNumber,
     check_picture_file,
@@ -186,7 +186,7 @@ def watch_command(
 @setting_option("--fast", setting="demo.fast", is_flag=True, default=None, help="Play as fast as the computer can.")
 @click.option("--video", type=OUTPUT_FILE, help="Film it: what the camera saw beside what the referee thought.")
 @click.option("--still", type=OUTPUT_FILE, help="Save a picture of the moment when the first fault is reported.")
-@click.option("--journal", type=WRITABLE_FILE, help="Keep the journal in this file.")
+@click.option("--journal", type=JOURNAL_FILE, help="Keep the journal in this file.")
 @click.option(
     "--lights",
     type=click.Choice(["terminal", "none", "pico"]),

@@ -383,6 +383,7 @@ class Journal(Queries, Closeable):
         if self._displaced:
             with journal_faults(file):
                 replace(file, lambda draft: copy_connection(self._connection, draft, file), lock=lock)
+            # Until all of it is done, the next attempt writes the file again.
             self._displaced, self._has_failed = None, True
         else:
             back_up(file, file, lock)
