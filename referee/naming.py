@@ -27,7 +27,7 @@ _SQUARES = r"(?:\.(?P<square>[a-z]\d+)(?P<more>(?:(?:, | and | or )(?P=side)\.[a
 
 
 class Names:
-    """Replaces sides by names; ``colours`` are sides that are also words for pieces, which the ``pieces`` follow."""
+    """Replaces sides by names. Before one of the ``pieces``, the nouns of a game, a side is a colour and stays."""
 
     def __init__(self, names: Mapping[Player, str], pieces: Iterable[str] = ()) -> None:
         shown = {side: one_line(name) for side, name in names.items()}

@@ -273,7 +273,7 @@ def markers(context: CommandContext, layout: Path | None, paper: str, out: Path)
 @paper_option
 @_OUT
 def board(game_name: str, layout: Path | None, paper: str, out: Path) -> None:
-    """Print a whole board with its markers, on several pages to glue together.
+    """Print a whole board with its markers, on pages to glue together.
 
     Examples:
       ./run tools print board diaballik --out board.pdf
