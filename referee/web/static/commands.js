@@ -13,7 +13,7 @@ const ANSWER_MS = 20000;
 const VISIT = "sessionStorage";
 
 // The command that a form says: "players.gold" goes into "players".
-export function commandOf(form) {
+function commandOf(form) {
   const command = {};
   for (const [name, value] of new FormData(form)) {
     if (!value || PLAIN.has(name)) continue;

@@ -140,11 +140,9 @@ class _HintSearch:
         ranked = self._rank(some)
         first = self._report(self._hint(self._finish(ranked[0]), 0.5))
         if self._strength is Strength.GENTLE:
-            ranked = self._rank_by_immediate_worth(turns)
-        elif len(turns) > len(some):
+            return self._hint(self._finish(self._rank_by_immediate_worth(turns)[0]), 0.5)
+        if len(turns) > len(some):
             ranked = self._sweep(turns, ranked)
-        if self._strength is Strength.GENTLE:
-            return self._hint(self._finish(ranked[0]), 0.5)
         shortlist = self._shortlist(ranked[:_SHORTLIST])
         best = self._hint(shortlist[0], 0.5)
         if best.turn != first.turn:
