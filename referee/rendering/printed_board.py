@@ -30,6 +30,12 @@ _RIM_MM = 12.0
 _GRID_LINE_MM = 0.6
 _LETTER_WIDTH = 0.6
 """About the width of a letter or digit of Helvetica, as a share of its size."""
+_STAR_WIDTH = 0.82
+_STAR = "\N{BLACK STAR}"
+_STAR_SIZE = 0.8
+"""Size of the font for a home star, as a share of a square's side: the star is 0.6 of a side wide."""
+_STAR_MIDDLE = 0.35
+"""Height of the star's middle above the baseline, as a share of its font's size."""
 _LETTER_MM = 7.0
 """Distance of the letters and numbers from the squares."""
 
@@ -106,7 +112,9 @@ def _draw_grid(drawing: _Drawing, board: GridSurface) -> None:
         drawing.labels.append(Label(bounds.left_mm - _LETTER_MM, y + half - 2, str(number + 1), 11, centred=True))
     for place in board.printed:
         x, y = board.centre_mm(place)
-        drawing.labels.append(Label(x, y - board.cell_mm / 3, "*", 60, centred=True))
+        size_pt = _STAR_SIZE * board.cell_mm / MM_PER_POINT
+        middle = y - _STAR_MIDDLE * size_pt * MM_PER_POINT
+        drawing.labels.append(Label(x, middle, _STAR, size_pt, centred=True, font="ZapfDingbats"))
 
 
 def _draw_lines(drawing: _Drawing, across: tuple[float, ...], along: tuple[float, ...]) -> None:
@@ -144,7 +152,7 @@ def _page(drawing: _Drawing, window: Rectangle, size: tuple[float, float], words
 def _room_of(label: Label) -> Rectangle:
     """Return about the room that a label takes."""
     height = label.size_pt * MM_PER_POINT
-    width = _LETTER_WIDTH * height * len(label.text)
+    width = (_STAR_WIDTH if label.text == _STAR else _LETTER_WIDTH) * height * len(label.text)
     return Rectangle(label.x_mm - width / 2 * label.centred, label.y_mm, width, height)
 
 

@@ -67,13 +67,17 @@ class Line:
 
 @dataclass(frozen=True)
 class Label:
-    """A text on a page, from its baseline's left end (its middle if ``centred``) in mm; its size is in points."""
+    """A text on a page, from its baseline's left end (its middle if ``centred``) in mm; its size is in points.
+
+    ``font`` is one of the fonts that every reader of PDF files has.
+    """
 
     x_mm: float
     y_mm: float
     text: str
     size_pt: float = 9.0
     centred: bool = False
+    font: str = "Helvetica"
 
 
 @dataclass(frozen=True)
@@ -307,7 +311,7 @@ def write_pdf(pages: Sequence[Page], path: Path, *, title: str) -> None:
             canvas.setStrokeColorRGB(*line.colour)
             canvas.line(*map(_points, (*line.start_mm, *line.end_mm)))
         for label in page.labels:
-            canvas.setFont("Helvetica", label.size_pt)
+            canvas.setFont(label.font, label.size_pt)
             draw = canvas.drawCentredString if label.centred else canvas.drawString
             draw(_points(label.x_mm), _points(label.y_mm), label.text)
         canvas.showPage()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from referee.errors import PrintError
 from referee.rendering.printed_board import plan_board
-from referee.rendering.printed_sheets import MARGIN_MM, RULER_HEIGHT_MM, Page, marker_shape
+from referee.rendering.printed_sheets import MARGIN_MM, RULER_HEIGHT_MM, Page, marker_shape, write_pdf
 from vision.layout.table import default_layout
 
 
@@ -47,3 +49,15 @@ def test_an_unknown_paper_is_refused() -> None:
 def test_the_row_label_on_a_cut_line_of_deblockle_is_on_two_pages() -> None:
     pages = plan_board(default_layout("deblockle"), "Deblockle", "a4")
     assert [number for number, page in enumerate(pages) if "4" in {label.text for label in page.labels}] == [0, 3]
+
+
+def test_a_star_is_printed_in_the_middle_of_each_home_square(tmp_path: Path) -> None:
+    layout = default_layout("deblockle")
+    pages = plan_board(layout, "Deblockle", "a4")
+    write_pdf(pages, tmp_path / "board.pdf", title="board")
+    pdf = (tmp_path / "board.pdf").read_bytes()
+    assert b"/BaseFont /ZapfDingbats" in pdf
+    # A star is the H of this font.
+    assert pdf.count(b"(H) Tj") == sum(label.text == "\N{BLACK STAR}" for page in pages for label in page.labels) > 0
+    (height,) = {label.size_pt * 25.4 / 72 for page in pages for label in page.labels if label.font != "Helvetica"}
+    assert 0.5 * layout.board.cell_mm < 0.75 * height < 0.7 * layout.board.cell_mm
