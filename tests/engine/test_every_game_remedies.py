@@ -61,6 +61,7 @@ TAKEN = re.compile(
     r"(?:(?:on|back on) (\w\d)\b|(?:is|are) gone from (\w\d))"
 )
 """The piece to be put back on a stack, and the place."""
+BLACK_OFF = re.compile(r"Put the black small back beside the board")
 STACKED = ("large", "medium", "small")
 MOST_STEPS = 40
 BALL = " with ball"
@@ -88,6 +89,13 @@ def undone(before, seen, breaches):
         after |= {
             match[1] or match[2]: match[0] for match in told if not before[match[1] or match[2]].startswith("black")
         }
+    for breach in breaches:
+        if BLACK_OFF.match(breach.remedy):
+            # What the black piece lay on may have left legally before it was put there.
+            (place,) = breach.places
+            piece = before[place]
+            if any(look == piece != before[end] for end, look in after.items()):
+                after[place] = piece.replace("small", "large")
     for breach in breaches:
         if (
             has_one_each
@@ -195,6 +203,7 @@ def is_played(game, state):
 @settings(max_examples=min(present(settings()).max_examples, 100) // 2)
 @given(seed=st.integers(0, 2**32))
 @example(seed=68456518)
+@example(seed=50837)
 def test_obeying_the_remedies_makes_the_table_legal(game, seed):
     check_changes(game, seed, 4)
 
