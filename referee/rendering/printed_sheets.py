@@ -69,7 +69,7 @@ class Line:
 class Label:
     """A text on a page, from its baseline's left end (its middle if ``centred``) in mm; its size is in points.
 
-    ``font`` is one of the fonts that every reader of PDF files has.
+    ``font`` is one of the fonts that every reader of PDF files has; ``grey`` is the lightness, 0 for black.
     """
 
     x_mm: float
@@ -78,6 +78,7 @@ class Label:
     size_pt: float = 9.0
     centred: bool = False
     font: str = "Helvetica"
+    grey: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -312,6 +313,7 @@ def write_pdf(pages: Sequence[Page], path: Path, *, title: str) -> None:
             canvas.line(*map(_points, (*line.start_mm, *line.end_mm)))
         for label in page.labels:
             canvas.setFont(label.font, label.size_pt)
+            canvas.setFillGray(label.grey)
             draw = canvas.drawCentredString if label.centred else canvas.drawString
             draw(_points(label.x_mm), _points(label.y_mm), label.text)
         canvas.showPage()

@@ -34,14 +34,25 @@ _MODULES = 6
 _EDGE_MODULES = 2
 """White margin between a marker and the cut line, in modules: with less, a dark table would hide the marker."""
 _APART_MM = 2.0
-_BOX_MM = 8.0
-_SHAPE_BOX_MM = 12.5
+_EDGE_MM = 1.0
+"""Distance of the boxes on the left from the cut line."""
+_NUMBERS_MM = 4.0
+"""Room for the lines' numbers, between those boxes and the grid."""
+_NAME_PT = 5.0
+"""Size of the columns' letters and the lines' numbers."""
+_NUMBER_MM = 2.8
+"""Distance of the numbers' middle from the grid: two digits stay 1.8 mm clear of it, beyond a cell's own picture."""
+_LETTER_MM = 2.0
+"""Distance of the letters' baseline from the half cell around the grid, in which the reader looks for ink."""
+_BOX_MM = 7.5
+_SHAPE_BOX_MM = 12.0
 _SHAPE_SQUARE_MM = 2.2
 _BETWEEN_MM = 1.0
 _TITLE_MM = 4.0
 _LINE_BOX_MM = 9.0
 _GRID_LINE_MM = 0.3
 _GREY = (0.45, 0.45, 0.45)
+_NAME_GREY = 0.5
 _RED = (0.85, 0.1, 0.1)
 _TEXT_DROP = 0.12
 """Distance of a text's baseline below a box's centre, in millimetres per point of its size."""
@@ -78,8 +89,8 @@ class _Drawing:
         for start, end in zip(corners, (*corners[1:], corners[0]), strict=True):
             self.line(start, end, _GRID_LINE_MM, _GREY)
 
-    def words(self, x: float, y: float, text: str, size_pt: float, *, centred: bool = False) -> None:
-        self.labels.append(Label(*self.at(x, y), text, size_pt, centred))
+    def words(self, x: float, y: float, text: str, size_pt: float, *, centred: bool = False, grey: float = 0.0) -> None:
+        self.labels.append(Label(*self.at(x, y), text, size_pt, centred, grey=grey))
 
     def at(self, x: float, y: float) -> tuple[float, float]:
         return self._x_mm + x, self._y_mm + y
@@ -119,12 +130,11 @@ def _page(title: str, printed: PrintedSheet, grid: GridSurface, part: TableLayou
     clear = markers.side_mm / 2 + markers.side_mm / _MODULES
     beside = 2 * (far_y - clear)
     right = bounds.right_mm + _APART_MM + (_LINE_BOX_MM + _BETWEEN_MM if printed.line_boxes else 0.0)
+    below = bounds.near_mm - grid.cell_mm / 2 - _LETTER_MM
     strips = (
-        _Strip(_APART_MM - half_width, beside / 2, bounds.left_mm + half_width - 2 * _APART_MM, beside),
+        _Strip(_EDGE_MM - half_width, beside / 2, bounds.left_mm + half_width - _EDGE_MM - _NUMBERS_MM, beside),
         _Strip(right, beside / 2, half_width - _APART_MM - right, beside),
-        _Strip(
-            clear - far_x, bounds.near_mm - _APART_MM, 2 * (far_x - clear), bounds.near_mm + half_height - _APART_MM
-        ),
+        _Strip(clear - far_x, below, 2 * (far_x - clear), below + half_height),
     )
     _draw_boxes(drawing, printed.groups, strips)
     top = far_y
@@ -159,6 +169,12 @@ def _draw_grid(drawing: _Drawing, printed: PrintedSheet, grid: GridSurface) -> N
     for row in range(grid.rows + 1):
         y = bounds.near_mm + row * cell
         drawing.line((bounds.left_mm, y), (bounds.right_mm, y), _GRID_LINE_MM, _GREY)
+    for column in range(grid.columns):
+        x, y = bounds.left_mm + (column + 0.5) * cell, bounds.near_mm - cell / 2 - _LETTER_MM
+        drawing.words(x, y, chr(ord("a") + column), _NAME_PT, centred=True, grey=_NAME_GREY)
+    for row in range(grid.rows):
+        x, y = bounds.left_mm - _NUMBER_MM, bounds.near_mm + (row + 0.5) * cell - _TEXT_DROP * _NAME_PT
+        drawing.words(x, y, str(row + 1), _NAME_PT, centred=True, grey=_NAME_GREY)
     if printed.red_line is not None:
         y = bounds.near_mm + printed.red_line * cell
         drawing.line((bounds.left_mm, y), (bounds.right_mm, y), 2 * _GRID_LINE_MM, _RED)

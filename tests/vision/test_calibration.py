@@ -116,7 +116,9 @@ def test_too_few_flat_central_views_need_a_new_calibration():
     flat = [board_picture((angle, 0, 0), (0, 0, 420 + 5 * angle)) for angle in (0, 4, 8)]
     calibration = calibrate(flat, BOARD)
     assert not calibration.good
-    assert calibration.verdict.startswith("Not good enough. Take at least 5 pictures (10 is better): only 3 pictures could be used.")
+    assert calibration.verdict.startswith(
+        "Not good enough. Take at least 5 pictures (10 is better): only 3 pictures could be used."
+    )
     assert "tilted" in calibration.verdict
     assert "hold the board in each corner" in calibration.verdict
 

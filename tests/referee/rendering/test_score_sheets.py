@@ -15,8 +15,13 @@ from referee.rendering.printed_sheets import PAPERS_MM, Page, write_pdf
 from referee.rendering.score_sheets import plan_sheets
 from referee.settings.table_layout import with_rules
 from tests.referee.rendering.test_printed_sheets import PX_PER_MM, rasterise
+from tests.vision.readers.ink import sheets
+from vision.geometry import project
+from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout, default_layout
 from vision.opencv import aruco_dictionary, detect_markers
+from vision.readers.ink.paper import MARGIN_CELLS, REACH_CELLS
+from vision.readers.registry import table_reader
 
 WRITTEN = ("blokus-dice", "number-drop")
 WIDE = "20x12/20/a1,b2/1,2,I3,V3/I4,L4,T4,O4,Z4/I5,L5,Y5/P5,U5,V5/T5,X5,F5/N5,W5,Z5"
@@ -97,6 +102,60 @@ def test_number_drops_red_line_is_between_lines_11_and_12() -> None:
     assert [line.start_mm[1] - (cut.y_mm + 105) for line in red] == [pytest.approx(-84 + 11 * 12)]
     beside = sorted((label.y_mm, label.text) for label in pages[0].labels if label.text in {"+2", "-5"})
     assert [text for _, text in beside] == ["+2"] * 11 + ["-5"] * 3
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("number-drop", {}), ("blokus-dice", {}), ("blokus-dice", {"sheet": WIDE})]
+)
+def test_columns_and_lines_have_their_names_in_grey_outside_the_grid(
+    name: str, options: dict[str, OptionValue]
+) -> None:
+    layout, _, pages = planned(name, options)
+    page, cut = pages[0], pages[0].cuts[0]
+    middle = np.array([cut.x_mm + cut.width_mm / 2, cut.y_mm + cut.height_mm / 2])
+    grid = layout.parts()[0].surfaces[0]
+    assert isinstance(grid, GridSurface)
+    bounds, cell = grid.bounds_mm, grid.cell_mm
+    at = {label.text: np.array([label.x_mm, label.y_mm]) - middle for label in page.labels if label.grey}
+    assert len(at) == grid.columns + grid.rows
+    height = 5 * 25.4 / 72
+    for place in grid.places:
+        letter, number = place.removeprefix(grid.prefix)[0], place.removeprefix(grid.prefix)[1:]
+        x, y = grid.centre_mm(place)
+        assert at[letter][0] == pytest.approx(x)
+        assert at[letter][1] + height < bounds.near_mm - MARGIN_CELLS * cell, "beyond what the reader flattens"
+        assert at[number][1] < y < at[number][1] + height
+        assert at[number][0] + stringWidth(number, "Helvetica", 5) * 25.4 / 144 < bounds.left_mm - REACH_CELLS * cell
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_sheet_is_read_alike_with_the_names_printed_beside_its_grid(name: str) -> None:
+    page = planned(name, {})[2][0]
+    cut = page.cuts[0]
+    printed = np.full((round(cut.height_mm * PX_PER_MM), round(cut.width_mm * PX_PER_MM)), 255, np.uint8)
+    for label in page.labels:
+        if label.grey:
+            size = label.size_pt * 25.4 / 72 * PX_PER_MM / 30
+            left = (label.x_mm - cut.x_mm) * PX_PER_MM - cv2.getTextSize(label.text, 0, size, 1)[0][0] / 2
+            low = printed.shape[0] - (label.y_mm - cut.y_mm) * PX_PER_MM
+            cv2.putText(printed, label.text, (round(left), round(low)), 0, size, 255 * label.grey, 2, cv2.LINE_AA)
+    image = sheets.picture(name)
+    x, y = cut.width_mm / 2, cut.height_mm / 2
+    corners = np.array([(-x, y, 0.0), (x, y, 0.0), (x, -y, 0.0), (-x, -y, 0.0)])
+    right, low = printed.shape[1], printed.shape[0]
+    to_picture = cv2.getPerspectiveTransform(
+        np.array([(0, 0), (right, 0), (right, low), (0, low)], np.float32),
+        project(sheets.camera(), sheets.pose(name), corners).astype(np.float32),
+    )
+    inked = cv2.warpPerspective(printed, to_picture, image.shape[1::-1], flags=cv2.INTER_AREA, borderValue=255)
+    named = (image * (inked[..., None] / 255)).astype(np.uint8)
+    assert (named != image).any()
+    reader = table_reader(sheets.camera(), sheets.layout(name), None)
+    read, plain = (reader.read(sheets.frame(each)) for each in (named, image))
+    assert sheets.grid_of(read, name) == sheets.grid_of(plain, name)
+    assert read.hindrances == plain.hindrances == ()
+    for place, one in plain.places.items():
+        assert read.places[place].probabilities == pytest.approx(one.probabilities, abs=0.01)
 
 
 def test_an_owners_own_sheet_is_printed_with_its_squares() -> None:

@@ -2,8 +2,8 @@
 
 import functools
 import itertools
-import re
 import random
+import re
 from dataclasses import replace
 
 import pytest
