@@ -1,4 +1,4 @@
-"""Obeys the remedies for sheets as a person would who does what the words say, and nothing else."""
+"""Obeys the remedies for sheets and blocks as a person would who does what the words say, and nothing else."""
 
 import re
 
@@ -14,6 +14,10 @@ _WRITE = re.compile(r"Write it again on (p\d)'s sheet: ([^.]+)")
 _EXCHANGE = re.compile(r"Write (\d) instead of \d on (p\d)'s (\w+)")
 _LOOP = re.compile(r"Draw it round ([\w, ]+) again")
 _MORE = re.compile(r"Write ([\d, ]+) as well, in the shape \w+")
+_PUT = re.compile(r"[Pp]ut the (\w+) block back on (\w\d) with (\w+) up")
+_TAKE_OFF = re.compile(r"Take the \w+ block off (\w\d)")
+_TAKE_AWAY = re.compile(r"Take the \w+ block away")
+_END_ON = re.compile(r"From \w\d it may go to ([\w, ]+)|Leave it on (\w\d)")
 _SQUARE = re.compile(r"[a-z]\d+")
 _MARK = re.compile(r"([\dX]) on ([a-z]\d+)")
 
@@ -25,6 +29,34 @@ def obeyed(before, seen, breaches):
         for each in _sentences(breach.remedy):
             _obey(each, breach, before, table)
     return table
+
+
+def blocks_obeyed(before, seen, breaches):
+    """Return the board after obeying the remedies for blocks word for word; of two ways, the one to start again."""
+    board = dict(seen)
+    told = [(words, breach) for breach in breaches for words in _sentences(breach.remedy)]
+    # A block can be put only where no other one stands, so those to take away go first.
+    for words, breach in told:
+        if match := _TAKE_OFF.match(words):
+            board[match[1]] = EMPTY
+        elif _TAKE_AWAY.match(words):
+            board[breach.places[0]] = EMPTY
+    for words, breach in told:
+        if match := _PUT.search(words):
+            owner, place, top = match.groups()
+            # The block stands where the lights are and something has changed, as far along as it came.
+            moved = [end for end in breach.places if end != place and board[end] != before[end]]
+            moved = [end for end in moved if board[end].startswith(owner)]
+            board |= dict.fromkeys(moved[-1:], EMPTY) | {place: f"{owner} block, {top} up"}
+    return board
+
+
+def hops_obeyed(before, seen, breach):
+    """Return the boards after each of the ways that a remedy names to end a turn, instead of starting it again."""
+    if not (match := _END_ON.match(breach.remedy)):
+        return []
+    (stands,) = [place for place in breach.places[-1:] if seen[place] != before[place]]
+    return [{**seen, stands: EMPTY, end: seen[stands]} for end in _SQUARE.findall(match[1] or match[2])]
 
 
 def asks_for_more(breaches):

@@ -12,7 +12,7 @@ from engine.values import EMPTY
 from tests.engine import checks
 from tests.engine.games.blokus_dice import test_explain as blokus_dice
 from tests.engine.games.number_drop import test_explain as number_drop
-from tests.engine.obeying import asks_for_more, obeyed
+from tests.engine.obeying import asks_for_more, blocks_obeyed, hops_obeyed, obeyed
 from tests.engine.whole_games import is_light, play, roll_of, steps_of
 from tests.present import present
 
@@ -146,6 +146,10 @@ def check_changes(game, seed, count):
                 assert before[place] != EMPTY, f"nothing stood on {place}: {told}"
         if game.has_sheets:
             check_obeyed(game, state, before, seen, breaches)
+        elif game.name == "deblockle":
+            ways = hops_obeyed(before, seen, *breaches) if len(breaches) == 1 else []
+            for after in (blocks_obeyed(before, seen, breaches), *ways):
+                assert game.table.explain(state, after) == (), f"obeyed word for word, the table is still wrong: {told}"
         elif breaches and all(PUTS_BACK.match(breach.remedy) for breach in breaches):
             after = undone(before, seen, breaches)
             assert game.table.explain(state, after) == (), f"undone as PUTS_BACK says, the table is still wrong: {told}"
