@@ -178,6 +178,9 @@ def _last_by_sqlite(journal: Path) -> int:
 def _checked(file: bytes, log: Log, frames: tuple[Frame, ...]) -> tuple[int, bytes] | None:
     """Return the last event and the bytes of a database with these frames, ``None`` if anything in it is damaged."""
     image = with_log(file, log.page_bytes, frames)
+    if not image:
+        # The journal was removed, and its side files were not. SQLite deserializes no empty database.
+        return None
     with closing(database.connect(":memory:")) as connection, suppress(sqlite3.Error, UnicodeDecodeError, JournalError):
         connection.deserialize(image)
         (finding,) = connection.execute("PRAGMA integrity_check(1)").fetchone()

@@ -146,6 +146,14 @@ def test_a_log_that_was_removed_is_noticed(path: Path) -> None:
         assert ": 90 events after event 10 are missing." in journal.remark
 
 
+def test_a_journal_begins_anew_where_only_the_name_of_the_last_event_is_left(path: Path) -> None:
+    path.unlink()
+    log_path(path).unlink()
+    assert loss_of(path) is None
+    with opened(path) as journal:
+        assert (journal.remark, journal.events()) == ("", [])
+
+
 def test_a_log_of_another_journal_does_not_spoil_the_one_that_took_its_place(tmp_path: Path) -> None:
     path, other = tmp_path / "journal.sqlite", tmp_path / "other.sqlite"
     with Journal.open(other, wall_clock=ticking_clock()) as journal:
