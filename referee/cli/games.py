@@ -259,6 +259,7 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
     from referee.errors import CorrectionError
     from referee.journal.events import STATE_CHANGING, EventKind
     from referee.journal.fold import fold
+    from referee.naming import Names
     from referee.session.execution import events_of_game
 
     with context.open_journal(journal, read_only=False) as opened:
@@ -266,7 +267,8 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
         before = fold(game, events)
         if before.outcome is not None and not before.stopped:
             new = context.advised_command("games new", opened.path)
-            raise CorrectionError(f"game {number} is over: {before.outcome.reason}; {new} begins another")
+            reason = Names.of(game, events[0][1].names)(before.outcome.reason)
+            raise CorrectionError(f"game {number} is over: {reason}; {new} begins another")
         if number == opened.latest_game() and not before.stopped:
             ways = " or ".join(context.advised_command(name, opened.path) for name in ("watch", "table turn"))
             raise CorrectionError(f"game {number} is the last one; {ways} goes on with it")

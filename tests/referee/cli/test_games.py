@@ -143,6 +143,13 @@ def test_games_that_cannot_be_resumed_are_refused(run: Run) -> None:
     assert "is not finished" not in run("new", "deblockle").stdout
 
 
+def test_a_game_that_is_over_names_who_resigned(run: Run) -> None:
+    run("new", "diaballik", "--player", "white=Ben")
+    run("announce", "resign", "--player", "white", "--yes")
+    run("new", "diaballik")
+    assert "game 1 is over: Ben resigned;" in run("games", "resume", "1").stderr
+
+
 def test_the_results_of_an_evening_are_listed_by_name(run: Run) -> None:
     assert run("games", "results").stderr.startswith("referee: error: there is no journal")
     run("new", "deblockle", "--player", "gold=Ann", "--player", "teal=Ben")
