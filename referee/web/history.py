@@ -201,7 +201,7 @@ class History:
         """Total the results of the games from number ``first`` on, by player name."""
         with self._open_journal() as journal, self._totals:
             newest = journal.last_number
-            if self._results[0] != newest or len(self._results[1]) > _RESULTS_KEPT:
+            if self._results[0] != newest or len(self._results[1]) >= _RESULTS_KEPT:
                 self._results = newest, {}
             kept = self._results[1]
             if first not in kept:

@@ -65,7 +65,7 @@ def test_two_sides_cannot_have_one_name_or_a_side_that_there_is_not() -> None:
     [("diaballik", {"black": "White", "white": "Ben"}), ("number-drop", {"p1": "P2"}), ("deblockle", {"gold": "TEAL"})],
 )
 def test_a_player_is_not_called_like_another_side(game: str, names: dict[str, str]) -> None:
-    with pytest.raises(CorrectionError, match="is the name of another side; give .* another name"):
+    with pytest.raises(CorrectionError, match=r"is the name of another side; give .* another name"):
         with_named_players(load(game), names, {}, is_fixed=False)
 
 
