@@ -67,7 +67,7 @@ def apply_entry(game: Game[Any, Any], belief: Sequence[Any], entry: Entry, time_
     Raises CorrectionError before the set-up, and EngineError for an entry that is unreadable or illegal.
     """
     if not belief:
-        raise CorrectionError("the board is not set up yet; set it up, or say `./run table correct --position TEXT`")
+        raise CorrectionError("the board is not set up yet; set it up, or correct what stands where")
     if entry.player is not None and entry.player not in game.players:
         raise CorrectionError(f"there is no player {entry.player!r}; there are {listed(game.players, 'and')}")
     fitting: list[tuple[Any, Any, Any]] = []
