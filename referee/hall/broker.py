@@ -17,7 +17,7 @@ from common.backoff import Backoff
 from common.phrases import plain_reason
 from referee.errors import HallStoreError
 from referee.hall.hall import MOST_PICTURE_BYTES, Hall, Incoming, Outgoing
-from referee.hall.message_queue import MessageQueue
+from referee.hall.message_queue import MOST_WAITING_BYTES, MessageQueue
 from referee.mqtt.client import SILENT_LOGGER, properties
 
 SESSION_S = 24 * 3600
@@ -55,16 +55,25 @@ class BrokerConnection:
     """Keeps the connection: ``run`` it in an event loop of its own, until it is cancelled.
 
     ``client_id`` identifies the session that the broker keeps. ``say`` reports when the broker is lost and found (once
-    for a connection that breaks again and again), and when too many messages wait for the database.
+    for a connection that breaks again and again), and when messages that wait for the database take
+    ``most_waiting_bytes``.
     """
 
-    def __init__(self, hall: Hall, address: Address, client_id: str, say: Callable[[str], object]) -> None:
+    def __init__(
+        self,
+        hall: Hall,
+        address: Address,
+        client_id: str,
+        say: Callable[[str], object],
+        most_waiting_bytes: int = MOST_WAITING_BYTES,
+    ) -> None:
         self._hall = hall
         self._address = address
         self._client_id = client_id
         self._say = say
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake: asyncio.Event | None = None
+        self._most_waiting_bytes = most_waiting_bytes
         self._queue = self._new_queue(0)
         self._has_lost_messages = False
         self._backoff = Backoff(_FIRST_WAIT_S, _LONGEST_WAIT_S)
@@ -131,7 +140,7 @@ class BrokerConnection:
     def _new_queue(self, maxsize: int) -> MessageQueue:
         """Give the client, which wants a class, a queue that is limited by bytes instead of messages."""
         del maxsize
-        self._queue = MessageQueue(self._hall.seat_of, self._say)
+        self._queue = MessageQueue(self._hall.seat_of, self._say, self._most_waiting_bytes)
         return self._queue
 
     async def _serve(self, client: aiomqtt.Client) -> None:

@@ -113,7 +113,8 @@ def test_the_program_announces_lights_and_records_its_intended_turn_and_waits(at
     assert len(table.said) == said, "it waits and says nothing twice"
     verdicts = table.show(shown, 2)
     assert [verdict.kind for verdict in verdicts][-1] is VerdictKind.ACCEPTED
-    assert verdicts[-1].turns == (intention.turn,)
+    # A camera can't tell apart the ways by which one block comes to one square with one symbol on top.
+    assert table.game.table.appearance(table.service.belief[0]) == shown
     assert table.snapshots[-1].intention is None
     assert table.service.belief[0].to_move == "gold"
 
