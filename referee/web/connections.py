@@ -38,6 +38,11 @@ _COMING = RateLimit(64, 4)
 _CLOSED_AT_ONCE = 64
 """Unwelcome connections closed before the page's thread does anything else; a millisecond's work."""
 _KEEP_ALIVE_S = 5
+_UNHEARD_MS = 60_000
+"""The time after which a connection ends whose other side confirms nothing: a phone that has left the network, perhaps.
+
+Live updates send something every 15 s. By Linux's own limit, one keeps its place for 15 minutes.
+"""
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,8 @@ class Door(socket.socket):
 
     def __init__(self, listening: socket.socket, clock: Callable[[], float]) -> None:
         super().__init__(listening.family, listening.type, listening.proto, fileno=listening.detach())
+        # What it accepts inherits this.
+        self.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNHEARD_MS)
         self._coming = RateLimiter(_COMING, clock)
         self._trusted: OrderedDict[str, None] = OrderedDict()
 

@@ -147,6 +147,15 @@ def test_a_crowd_of_one_address_displaces_itself_and_no_device() -> None:
         assert page.device(page.token(Role.OWN)).ask() == 200, "a new connection is heard too"
 
 
+def test_a_connection_whose_other_side_has_gone_ends_within_a_minute() -> None:
+    listening = socket.create_server(("127.0.0.1", 0))
+    with Door(listening, lambda: 0.0) as door, socket.create_connection(door.getsockname(), GUARD_S):
+        door.settimeout(GUARD_S)
+        accepted, _ = door.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 60_000
+
+
 def test_an_address_that_comes_too_often_is_shut_out_but_not_one_with_a_device() -> None:
     now_s = [0.0]
     listening = socket.create_server(("127.0.0.1", 0), backlog=200)
