@@ -9,10 +9,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
 from pydantic import ValidationError
 
+from engine.values import Player
 from referee.commands.draw_offers import offer_of
 from referee.commands.messages import (
     COMMAND_MESSAGES,
@@ -90,8 +91,8 @@ class CommandDesk:
         self._usual_name = usual_name
         self._forbidden = forbidden
         self._shares_requests = shares_requests
-        self._offering = ""
-        """The id of the sender who offered the last draw."""
+        self._offering: tuple[str, Player | None] = ("", None)
+        """The id of the sender who offered the last draw, and for whom if they said it."""
         self._given: OrderedDict[tuple[str, str], asyncio.Task[ReplyDocument]] = OrderedDict()
         self._waiting: set[asyncio.Task[ReplyDocument]] = set()
 
@@ -159,14 +160,17 @@ class CommandDesk:
         if reply is None:
             return self._reply("The referee has stopped; nothing was done.", refused=True)
         if _offers_draw(message) and not reply.refused:
-            self._offering = sender.id
+            self._offering = sender.id, message.player
         if reply.waits and self._shares_requests:
             raise CommandError(CommandFault.UNANSWERED, reply.words)
         return self._reply(reply.words, refused=reply.refused)
 
     def _check_draw(self, sender: Sender, message: AnyCommandMessage) -> None:
         """Raise CommandError if a device that offered the open draw would accept it, too."""
-        if self._shares_requests or sender.id != self._offering or not self._is_draw_offered:
+        newest = self._port.snapshots.newest
+        open_offer = None if newest is None else newest.snapshot.offer
+        device, player = self._offering
+        if self._shares_requests or sender.id != device or open_offer is None or player not in {None, open_offer}:
             return
         if _offers_draw(message) or (isinstance(message, AnswerDrawMessage) and message.accepts):
             words = (
@@ -174,11 +178,6 @@ class CommandDesk:
                 "under Resign or draw."
             )
             raise CommandError(CommandFault.FORBIDDEN, words)
-
-    @property
-    def _is_draw_offered(self) -> bool:
-        newest = self._port.snapshots.newest
-        return newest is not None and newest.snapshot.offer is not None
 
     def _reply(self, words: str, *, refused: bool) -> ReplyDocument:
         return ReplyDocument(words=words, refused=refused, event_number=self._event_number)
@@ -189,7 +188,7 @@ class CommandDesk:
         return 0 if newest is None else newest.snapshot.event_number
 
 
-def _offers_draw(message: AnyCommandMessage) -> bool:
+def _offers_draw(message: AnyCommandMessage) -> TypeGuard[AnnounceMessage | OfferDrawMessage]:
     """Whether a command offers a draw, or accepts one by offering it, too."""
     if isinstance(message, AnnounceMessage):
         return offer_of(Announce(message.text, "", message.player)) is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -132,5 +132,8 @@ def test_who_offered_a_draw_cannot_accept_it() -> None:
         # A repetition gets its reply.
         assert await on.give(offering, **offer) == first
         assert not (await on.give(other, player="white")).refused
+        # The offer was refused at the terminal, where the other player then made one.
+        on.port.snapshots(replace(asked, offer="white"))
+        assert not (await on.give(offering, player="black")).refused
 
     asyncio.run(play())
