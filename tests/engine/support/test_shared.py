@@ -189,7 +189,7 @@ def test_an_incomplete_announcement_is_refused(text):
 def test_an_impossible_announcement_is_refused_with_those_that_are_possible():
     possible = common_announcements(TWO)
     check_announcement(Announcement(DRAW), possible)
-    with pytest.raises(IllegalTurnError, match=r"p1:resign can't .* one of all:draw, red:resign, blue:resign"):
+    with pytest.raises(IllegalTurnError, match=r"p1:resign can't .*; what can be: red:resign, blue:resign"):
         check_announcement(Announcement(RESIGN, "p1"), possible)
 
 

@@ -46,7 +46,7 @@ def test_players_are_called_by_their_names(play):
     names = ("--name", "gold=Ann", "--name", "teal=Ben")
     said = play("deblockle", "--no-record", *names, typed="resign\ny\n").output
     assert "Ann (gold)> resign" in said
-    assert "Gold resigns. Ben (teal) wins. Are you sure?" in said
-    assert "\nBen (teal) wins: gold resigned." in said
+    assert "Ann resigns. Ben (teal) wins. Are you sure?" in said
+    assert "\nBen (teal) wins: Ann resigned." in said
     rolled = play("blockade", "--no-record", "--name", "warm=Ann", "--seed", "1", typed="roll\nquit\n").output
     assert "Ann (warm) rolls " in rolled

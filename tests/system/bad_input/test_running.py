@@ -219,7 +219,10 @@ def test_a_person_corrects_a_running_and_a_stopped_referee(
     referee.wait_for("a1 and c1 look different to me, but I go by what I was told.")
     referee.wait_for("unchanged")
     done = run("take-back", "--by", "Ann", "--journal", journal)
-    assert done.stdout.endswith(" is taken back. The running game shows it.\n")
+    lost = (
+        "The correction of a1 and c1 no longer counts either. The correction of who plays next no longer counts either."
+    )
+    assert done.stdout.endswith(f" is taken back. {lost} The running game shows it.\n")
     referee.wait_for("is taken back")
 
     done = run("hint", "--by", "Ann", "--journal", journal)

@@ -33,6 +33,7 @@ expect.set_options(timeout=20_000)
 DAY = date(2026, 5, 1)
 PHONE = {"width": 360, "height": 740}
 GERMAN, ENGLISH = "de-DE", "en-GB"
+BY_CORNERS = "My own board: measure it by its corners"
 
 
 class Camera:
@@ -135,7 +136,7 @@ def set_up(walk: Walk, camera: Camera, pictures: Pictures, folder: Path, game: s
     walk.go("Calibrate with these pictures")
     if game == "deblockle":
         measure(walk, pictures)
-        walk.go("Measure it by its corners")
+        walk.go(BY_CORNERS)
     else:
         expect(page.locator("#seen .fault")).to_have_count(0)
         walk.go("The sheets are in place")
@@ -200,10 +201,13 @@ def test_without_scripts_corners_are_typed_and_a_photo_is_sent(visit: Any, tmp_p
         page = visit(address, viewport=PHONE, java_script_enabled=False)
         for field, value in zip(page.locator("[name=x]").all(), (100, 200, 200, 100), strict=True):
             field.fill(str(value))
-        page.get_by_role("button", name="Measure it by its corners").click()
+        height = page.locator("form:has([name=x]) [name=part]").last
+        height.fill(f"{pictures.layout.board.height_mm:g}")
+        page.get_by_role("button", name=BY_CORNERS).click()
         expect(page.locator("#findings .fault").first).to_be_visible()
         # The fields show the corners estimated from the markers again.
-        page.get_by_role("button", name="Measure it by its corners").click()
+        height.fill(f"{pictures.layout.board.height_mm:g}")
+        page.get_by_role("button", name=BY_CORNERS).click()
         expect(page.locator("h1")).to_have_text("Lights")
         page.get_by_role("button", name="Back").click()
         expect(page.locator("h1")).to_have_text("The table")
