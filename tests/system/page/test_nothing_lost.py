@@ -16,11 +16,14 @@ from referee.journal.events import EventKind
 from referee.journal.journal import Journal
 from referee.web.access import Role
 from tests.system.page.served import Killable, Session, pair, paired_page_of, session, take_back
-from tests.system.page.test_games import journal_of
-from tests.system.page.test_offline import kept_by_its_worker
-from tests.system.page.test_tapping import tap
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
+
+# These are skipped as a whole, too, so nothing could be imported from them.
+from tests.system.page.test_games import journal_of  # noqa: E402
+from tests.system.page.test_offline import kept_by_its_worker  # noqa: E402
+from tests.system.page.test_tapping import tap  # noqa: E402
+
 expect.set_options(timeout=20_000)
 PHONE = {"width": 360, "height": 740}
 TWO_SHEETS = (
