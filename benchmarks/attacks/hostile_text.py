@@ -96,6 +96,8 @@ _PIECES = (
     "[link=http://x]y[/link]",
     "data:text/html,x", "%s", "é", "王", '"', "\\", "'", "{", "}", ";",
 )  # fmt: skip
+_START_S, _TEXT_S = 120.0, 0.1
+"""The time for a process to start, and for each text: twenty times what a busy machine takes."""
 _PAGE_EVERY, _SCREEN_EVERY = 40, 5
 """How many texts share one look at a page, and one drawing of the live screen."""
 _NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
@@ -375,7 +377,12 @@ def run_mode(mode: str, strings: int, seed: int) -> Read:
     received = bytearray()
     reader = threading.Thread(target=_read_all, args=(ours, received))
     reader.start()
-    code = process.wait()
+    try:
+        code = process.wait(_START_S + strings * _TEXT_S)
+    except subprocess.TimeoutExpired:
+        # A text on which drawing never ends is a fault, too.
+        process.kill()
+        code = process.wait()
     reader.join()
     os.close(ours)
     text = received.decode(errors="surrogateescape")
