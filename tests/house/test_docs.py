@@ -30,8 +30,6 @@ FOLDERS = (
     *("benchmarks", "common", "docs", "engine", "firmware_bridge", "hardware"),
     *("referee", "scripts", "simulator", "tests", "vision"),
 )
-MODULE_LINES = 400
-"""The most lines of code a module may have."""
 LARGEST_FILE_BYTES = 2 * 1024 * 1024
 
 EXAMPLE_GAME = "pebbles"
@@ -357,20 +355,6 @@ def tracked() -> list[Path]:
 def test_no_file_is_large() -> None:
     large = [page_ids(file) for file in tracked() if file.stat().st_size > LARGEST_FILE_BYTES]
     assert not large, f"{', '.join(large)} is larger than {LARGEST_FILE_BYTES} bytes"
-
-
-def code_lines(module: Path) -> int:
-    """The lines of a module that are neither blank nor a comment alone."""
-    lines = (line.strip() for line in module.read_text(encoding="utf-8").splitlines())
-    return sum(bool(line) and not line.startswith("#") for line in lines)
-
-
-def test_no_module_is_long() -> None:
-    modules = [file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py") if "__pycache__" not in file.parts]
-    assert len(modules) > 100
-    lengths = {page_ids(file): code_lines(file) for file in modules}
-    long = {name: lines for name, lines in lengths.items() if lines > MODULE_LINES}
-    assert not long, f"over {MODULE_LINES} lines of code, so more than one idea: {long}"
 
 
 def test_what_is_in_no_chapter_is_in_no_release() -> None:
