@@ -20,7 +20,7 @@ def every_command(group: click.Group = root, path: str = "") -> Iterator[tuple[s
     """Each command that the help lists, groups before what they hold, as typed after the program's name."""
     context = click.Context(group)
     for name in group.list_commands(context):
-        command = group.get_command(context, name)
+        _, command, _ = group.resolve_command(context, [name])
         assert command is not None
         yield f"{path} {name}".strip(), command
         if isinstance(command, click.Group):

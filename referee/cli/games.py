@@ -99,7 +99,7 @@ def open_game(journal: Journal) -> str | None:
 @click.group(
     name="games",
     cls=LazyGroup,
-    targets=GAMES,
+    commands=GAMES,
     invoke_without_command=True,
 )
 @journal_option

@@ -175,49 +175,55 @@ class ExampleGroup(ExampleCommand, click.Group):
     """A command with subcommands whose help ends with examples, one per line."""
 
 
-def load_command(target: str) -> click.Command:
-    """Import a command, given as ``module:attribute``. A Ctrl-C during the import takes effect afterwards.
+class LazyCommand(click.Command):
+    """Stands for a command in lists and completions until ``load`` imports its module."""
 
-    Inside an import, Python might report it as an error of a class or of a weak reference.
-    """
-    module, _, attribute = target.partition(":")
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        command: click.Command = getattr(importlib.import_module(module), attribute)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    return command
+    def __init__(self, name: str, module: str, short_help: str) -> None:
+        """Name the ``module`` of ``referee.cli`` that has the command, as ``NAME_command``."""
+        super().__init__(name, short_help=short_help)
+        self._target = f"referee.cli.{module}", f"{name.replace('-', '_')}_command"
+
+    def load(self) -> click.Command:
+        """Import and return the command. A Ctrl-C during the import takes effect afterwards.
+
+        Inside an import, Python might report it as an error of a class or of a weak reference.
+        """
+        module, attribute = self._target
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            command: click.Command = getattr(importlib.import_module(module), attribute)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        return command
 
 
 class LazyGroup(ExampleGroup):
-    """A group that imports a command's module on first use."""
+    """A group that imports a ``LazyCommand``'s module when the command is used. The help doesn't list ``aliases``."""
 
-    def __init__(
-        self, *args: Any, targets: Mapping[str, str], aliases: Mapping[str, str] | None = None, **kwargs: Any
-    ) -> None:
-        """Set the ``targets``: each command's ``module:attribute``. The ``aliases`` aren't listed in the help."""
+    def __init__(self, *args: Any, aliases: Mapping[str, click.Command] | None = None, **kwargs: Any) -> None:
+        """Take what ``click.Group`` takes, and the aliases."""
         super().__init__(*args, **kwargs)
-        self.targets = targets
         self.aliases = aliases or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """List the commands in the order of the help."""
-        return [*self.targets, *super().list_commands(ctx)]
+        """List the commands in the order of the help: first the lazy ones, as they were given."""
+        lazy = [name for name, command in self.commands.items() if isinstance(command, LazyCommand)]
+        return [*lazy, *(name for name in super().list_commands(ctx) if name not in lazy)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return a command, ``None`` if there is none of that name."""
-        target = self.targets.get(cmd_name)
-        return super().get_command(ctx, cmd_name) if target is None else load_command(target)
+        """Return a command, perhaps not loaded yet; ``None`` if there is none of that name."""
+        return super().get_command(ctx, cmd_name) or self.aliases.get(cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that was typed; for an unknown one, suggest a similar name."""
+        """Find and load the command that was typed; for an unknown one, suggest a similar name."""
         try:
-            return super().resolve_command(ctx, args)
+            name, command, rest = super().resolve_command(ctx, args)
         except click.UsageError as error:
             near = did_you_mean(args[0], [*self.list_commands(ctx), *self.aliases], quoted=True)
             raise click.UsageError(f"{error.message.rstrip('.')}{near}.", ctx) from error
+        return name, command.load() if isinstance(command, LazyCommand) else command, rest
 
 
 class Root(LazyGroup):
@@ -226,19 +232,13 @@ class Root(LazyGroup):
     A group's command can also be called without naming the group.
     """
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, a group, or a group's command; ``None`` if there is none of that name."""
-        found = super().get_command(ctx, cmd_name)
-        if found is not None:
-            return found
-        return load_command(self.aliases[cmd_name]) if cmd_name in self.aliases else None
-
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the everyday commands and the groups; the epilog describes the options."""
-        for title, names in (("Every day", self.targets), ("More", self.commands)):
-            commands = [(name, self.get_command(ctx, name)) for name in names]
+        del ctx
+        for title, is_lazy in (("Every day", True), ("More", False)):
+            commands = [one for one in self.commands.items() if isinstance(one[1], LazyCommand) is is_lazy]
             with formatter.section(title):
-                formatter.write_dl([(name, command.get_short_help_str(70)) for name, command in commands if command])
+                formatter.write_dl([(name, command.get_short_help_str(70)) for name, command in commands])
 
     def main(
         self,

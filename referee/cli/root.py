@@ -9,57 +9,62 @@ import click
 
 from common.program import program_version
 from referee.cli.context import CommandContext
-from referee.cli.group import USAGE, LazyGroup, Root
+from referee.cli.group import USAGE, LazyCommand, LazyGroup, Root
 
-EVERY_DAY = {
-    "demo": "referee.cli.watch:demo_command",
-    "play": "referee.cli.play.command:play_command",
-    "watch": "referee.cli.watch:watch_command",
-    "setup": "referee.cli.setup:setup_command",
-    "games": "referee.cli.games:games_command",
-    "status": "referee.cli.games:status_command",
-    "hint": "referee.cli.entries:hint_command",
-    "doctor": "referee.cli.installation:doctor_command",
-}
 
-GAMES = {
-    "new": "referee.cli.entries:new_command",
-    "replay": "referee.cli.records:replay_command",
-    "export": "referee.cli.records:export_command",
-}
-_TABLE = {
-    "turn": "referee.cli.entries:turn_command",
-    "roll": "referee.cli.entries:roll_command",
-    "announce": "referee.cli.entries:announce_command",
-    "correct": "referee.cli.entries:correct_command",
-    "take-back": "referee.cli.entries:take_back_command",
-    "clock": "referee.cli.entries:clock_command",
-}
-_PIECES = {
-    "enrol": "referee.cli.pictures:enrol_command",
-    "read": "referee.cli.pictures:read_command",
-    "teach": "referee.cli.tiles:teach_command",
-}
-_HARDWARE = {
-    "calibrate": "referee.cli.calibration:calibrate_command",
-    "lights": "referee.cli.squares:lights_command",
-    "sensors": "referee.cli.squares:sensors_command",
-    "firmware": "referee.cli.firmware:firmware_command",
-}
-_TOOLS = {
-    "print": "referee.cli.calibration:print_command",
-    "sheet": "referee.cli.rules:sheet_command",
-    "rules": "referee.cli.rules:rules_command",
-    "perft": "referee.cli.rules:perft_command",
-    "config": "referee.cli.installation:config_command",
-    "devices": "referee.cli.page:devices_command",
-    "bug-report": "referee.cli.page:bug_report_command",
-    "link": "referee.cli.machine.link:link_command",
-    "completion": "referee.cli.machine.link:completion_command",
-    "hall": "referee.cli.machine.hall:hall_command",
-    "install": "referee.cli.machine.service:install_command",
-    "uninstall": "referee.cli.machine.service:uninstall_command",
-}
+def _commands(*commands: tuple[str, str, str]) -> dict[str, click.Command]:
+    """Return commands by name, each given by its name, its module in ``referee.cli`` and the sentence that lists it."""
+    return {name: LazyCommand(name, module, words) for name, module, words in commands}
+
+
+_EVERY_DAY = _commands(
+    ("demo", "watch", "Watch the referee at work on a virtual table."),
+    ("play", "play.command", "Play a game at the terminal."),
+    ("watch", "watch", "Referee a real table, a video or pictures."),
+    ("setup", "setup", "Set up a real table, step by step."),
+    ("games", "games", "List the games; begin, show, resume, check, end or copy them."),
+    ("status", "games", "Show the board, whose turn it is and what comes next."),
+    ("hint", "entries", "Give a hint: a good turn, and why."),
+    ("doctor", "installation", "Check what works, what is missing and what to do."),
+)
+GAMES = _commands(
+    ("new", "entries", "Begin a new game in the journal."),
+    ("replay", "records", "Check a game or journal and tell what happened."),
+    ("export", "records", "Write a game of the journal as a game record."),
+)
+_TABLE = _commands(
+    ("turn", "entries", "Play a turn by text."),
+    ("roll", "entries", "Enter what the dice show."),
+    ("announce", "entries", "Announce a resignation, a draw or a claim."),
+    ("correct", "entries", "Say what really stands on the board."),
+    ("take-back", "entries", "Take the last turn back."),
+    ("clock", "entries", "Stop the clock of the running game, or let it go on."),
+)
+_PIECES = _commands(
+    ("enrol", "pictures", "Learn what a piece set, faces of dice or your own digits look like."),
+    ("read", "pictures", "Read a picture of a table, dice, sheets, tiles or handwritten digits."),
+    ("teach", "tiles", "Learn the printed tiles of any game from one photo."),
+)
+_HARDWARE = _commands(
+    ("calibrate", "calibration", "Measure a camera's lens with a printed board."),
+    ("lights", "squares", "Learn which light is which square, and try the lights."),
+    ("sensors", "squares", "Show the switches under the squares, and learn which is where."),
+    ("firmware", "firmware", "Put the firmware on a microcontroller, and check it."),
+)
+_TOOLS = _commands(
+    ("print", "calibration", "Make sheets to print, true to scale."),
+    ("sheet", "rules", "Copy, check and show sheets, dice and tiles."),
+    ("rules", "rules", "Summarise a game's rules."),
+    ("perft", "rules", "Count the ways to play a number of turns."),
+    ("config", "installation", "Show the settings and where each comes from."),
+    ("devices", "page", "List the devices that are paired with the page, or change one."),
+    ("bug-report", "page", "Gather what helps to find a fault, in one file."),
+    ("link", "machine.link", "Install the command `referee`, with Tab completion."),
+    ("completion", "machine.link", "Print the completion script of `referee` for your shell."),
+    ("hall", "machine.hall", "Show every table of a club on one page, and run its tournaments."),
+    ("install", "machine.service", "Start the referee at boot, and restart it whenever it ends."),
+    ("uninstall", "machine.service", "Undo `./run tools install`."),
+)
 
 
 def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -71,7 +76,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 @click.group(
     cls=Root,
-    targets=EVERY_DAY,
+    commands=_EVERY_DAY,
     aliases={**GAMES, **_TABLE, **_PIECES, **_HARDWARE, **_TOOLS},
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -102,7 +107,7 @@ def root(ctx: click.Context, config_path: Path | None, debug: bool) -> None:
         ctx.exit(USAGE)
 
 
-@root.group(cls=LazyGroup, targets=_TABLE)
+@root.group(cls=LazyGroup, commands=_TABLE)
 def table() -> None:
     """Say what happened: turn, roll, announce, correct, take-back, clock.
 
@@ -112,7 +117,7 @@ def table() -> None:
     """
 
 
-@root.group(cls=LazyGroup, targets=_PIECES)
+@root.group(cls=LazyGroup, commands=_PIECES)
 def pieces() -> None:
     """Teach the pieces, read a picture: enrol, read, teach.
 
@@ -122,7 +127,7 @@ def pieces() -> None:
     """
 
 
-@root.group(cls=LazyGroup, targets=_HARDWARE)
+@root.group(cls=LazyGroup, commands=_HARDWARE)
 def hardware() -> None:
     """Camera, lights and switches: calibrate, lights, sensors, firmware.
 
@@ -132,7 +137,7 @@ def hardware() -> None:
     """
 
 
-@root.group(cls=LazyGroup, targets=_TOOLS)
+@root.group(cls=LazyGroup, commands=_TOOLS)
 def tools() -> None:
     """Printing, rules, halls: print, sheet, rules, config, hall, install.
 

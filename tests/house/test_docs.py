@@ -21,8 +21,10 @@ import pytest
 
 from engine.records import record
 from engine.registry import games, load
+from referee.cli.group import LazyCommand
 from referee.cli.root import root
 from tests.commands import COMMANDS
+from tests.present import present
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -186,8 +188,8 @@ def parse(command: click.Command, words: tuple[str, ...], typed: Typed) -> None:
         pytest.fail(f"{typed.where}: {shlex.join(typed.words)}: {error.format_message()}")
     if isinstance(command, click.Group):
         if rest:
-            inner = command.get_command(context, rest[0])
-            assert inner is not None, f"{typed.where}: there is no command {rest[0]!r} in {command.name}"
+            assert command.get_command(context, rest[0]), f"{typed.where}: no command {rest[0]!r} in {command.name}"
+            inner = present(command.resolve_command(context, rest)[1])
             parse(inner, tuple(rest[1:]), typed)
     else:
         assert not rest, f"{typed.where}: {shlex.join(typed.words)} has {rest} too many"
@@ -232,9 +234,9 @@ def test_commands_named_in_passing_exist(page: Path) -> None:
             continue
         command: click.Command = root
         while isinstance(command, click.Group) and words and re.fullmatch("[a-z][a-z-]*", words[0]):
-            inner = command.get_command(click.Context(command), words.pop(0))
-            assert inner is not None, f"there is no command `{code}`"
-            command = inner
+            context, word = click.Context(command), words.pop(0)
+            assert command.get_command(context, word), f"there is no command `{code}`"
+            command = present(command.resolve_command(context, [word])[1])
         known = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
         wanted = {word.partition("=")[0] for word in words if word.startswith("-")} - {"-", "--help", "-h"}
         assert wanted <= known, f"`{code}`: {command.name} has no {', '.join(wanted - known)}"
@@ -242,7 +244,8 @@ def test_commands_named_in_passing_exist(page: Path) -> None:
 
 def test_every_command_is_documented() -> None:
     text = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
-    own = {*root.targets} | {name for name in COMMANDS if name.split()[1:] and name.split()[1] in root.aliases}
+    every_day = {name for name, command in root.commands.items() if isinstance(command, LazyCommand)}
+    own = every_day | {name for name in COMMANDS if name.split()[1:] and name.split()[1] in root.aliases}
     missing = [name for name in own if name.count(" ") < 2 and f"### `./run {name}`" not in text]
     assert not missing, f"docs/command-line.md says nothing of {', '.join(missing)}"
 

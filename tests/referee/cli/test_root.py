@@ -13,7 +13,7 @@ import pytest
 from common.findings import Finding
 from referee.cli import main
 from referee.cli.context import CommandContext
-from referee.cli.group import EXIT_CODES, LazyGroup, exit_code_of, load_command, report_fault
+from referee.cli.group import EXIT_CODES, LazyCommand, LazyGroup, exit_code_of, report_fault
 from referee.cli.options import PAPERS
 from referee.cli.root import root
 from referee.errors import ConfigError, JournalBusyError, RefereeError
@@ -38,15 +38,24 @@ def test_the_list_names_the_commands_of_each_group() -> None:
     for name, command in COMMANDS.items():
         if isinstance(command, LazyGroup) and name != "games":
             told = command.get_short_help_str(100).partition(": ")[2].rstrip(".").split(", ")
-            assert set(told) <= {*command.targets}
+            assert set(told) <= {*command.commands}
+
+
+def test_the_sentence_that_lists_a_command_is_the_first_of_its_help() -> None:
+    groups = [root, *(command for command in COMMANDS.values() if isinstance(command, LazyGroup))]
+    lazy = [command for group in groups for command in group.commands.values() if isinstance(command, LazyCommand)]
+    assert len(lazy) > 30
+    for command in lazy:
+        assert command.get_short_help_str() == command.load().get_short_help_str(1000)
 
 
 def test_a_command_of_a_group_works_without_the_groups_name(run: Run) -> None:
     inner = {name.split()[1] for name in COMMANDS if name.count(" ") == 1}
     assert inner - {"show", "resume", "end", "list", "results", "backup", "restore"} == {*root.aliases}
-    for name, target in root.aliases.items():
+    for name, alias in root.aliases.items():
         (path,) = (path for path in COMMANDS if path.split()[1:] == [name])
-        assert COMMANDS[path] is load_command(target)
+        assert isinstance(alias, LazyCommand)
+        assert COMMANDS[path] is alias.load()
     assert run("perft", "deblockle", "--depth", "1").output == run("tools", "perft", "deblockle", "--depth", "1").output
 
 
