@@ -45,7 +45,7 @@ ROOMS = {
         "referee/session", tuple(f"tests/referee/{part}" for part in ("session", "commands", "hints")), 0.9
     ),
     "clocks": Room("referee/clocks", ("tests/referee/clocks",), 0.95),
-    "hall": Room("referee/hall", ("tests/referee/hall",), 0.85),
+    "hall": Room("hall", ("tests/hall",), 0.85),
     "lights": Room("hardware/lights", ("tests/hardware/lights",), 0.85),
     "vision": Room("vision", ("tests/vision",), 0.85, (*VISION_PARTS, "readers")),
     **{f"vision-{part}": Room(f"vision/{part}", (f"tests/vision/{part}",), 0.85) for part in VISION_PARTS},

@@ -43,7 +43,10 @@ sys.path.insert(0, str(ROOT))
 from scripts import code_changes  # noqa: E402
 from scripts.mutant_rooms import ROOMS, Room  # noqa: E402
 
-COPIED = ("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "simulator", "benchmarks", "tests")
+COPIED = (
+    *("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "hall", "simulator"),
+    *("benchmarks", "tests"),
+)
 ALSO_COPIED = ("pyproject.toml", "docs", "README.md", "CONTRIBUTING.md", "scripts")
 
 LEAST_CPU_S = 30

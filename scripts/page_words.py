@@ -35,7 +35,7 @@ from referee.web.sentences import PLACEHOLDER  # noqa: E402
 from scripts.sentence_templates import templates_in  # noqa: E402
 
 _WEB = ROOT / "referee" / "web"
-_HALL = ROOT / "referee" / "hall" / "web"
+_HALL = ROOT / "hall" / "web"
 _SET_UP = ROOT / "referee" / "setup"
 _METHODS = [("templates/**.html", "jinja2"), ("**.py", "python")]
 _OPTIONS = {"templates/**.html": {"trim_blocks": "true", "lstrip_blocks": "true"}}
@@ -55,8 +55,8 @@ _SPEAKING = (
     "referee/commands/draw_offers.py",
     "referee/commands/entries.py",
     "referee/commands/values.py",
-    "referee/hall/tournament/*.py",
-    "referee/hall/web/t*.py",
+    "hall/tournament/*.py",
+    "hall/web/t*.py",
     "referee/hints/*.py",
     "referee/journal/exports.py",
     "referee/journal/recovery.py",
@@ -85,13 +85,13 @@ _SPEAKING = (
     "vision/readers/*_reader.py",
 )
 """Modules with sentences that the page shows."""
-_ROOMS = ("common", "hardware", "firmware_bridge", "vision", "referee")
+_ROOMS = ("common", "hardware", "firmware_bridge", "vision", "referee", "hall")
 """Rooms whose other modules give the page only errors and findings."""
 _WITHOUT_A_PAGE = (
     *("firmware_bridge/firmware/", "firmware_bridge/install/", "firmware_bridge/pin_maps/"),
     *("firmware_bridge/protocol/", "referee/cli/", "referee/commands/command_socket.py", "referee/demo/"),
-    *(f"referee/hall/{name}.py" for name in ("announcement", "broker", "copies", "database", "floor", "hall")),
-    *(f"referee/hall/{name}.py" for name in ("pictures", "rulings", "sweeper", "message_queue")),
+    *(f"hall/{name}.py" for name in ("announcement", "broker", "command", "copies", "database", "floor", "hall")),
+    *(f"hall/{name}.py" for name in ("pictures", "rulings", "sweeper", "message_queue")),
     *("referee/journal/backups.py", "referee/journal/events.py", "referee/journal/fold.py"),
     *("referee/mqtt/", "referee/rendering/film.py", "referee/runtime/inputs.py", "referee/runtime/watch.py"),
     *("referee/settings/", "vision/__main__.py", "vision/locating/photographed.py", "vision/readers/dice/faces.py"),
@@ -107,8 +107,8 @@ _SILENT = frozenset(
         "engine/games/blokus_dice/sheet.py",
         "engine/games/blokus_dice/sheet_file.py",
         "engine/games/number_drop/components.py",
-        "referee/hall/tournament/exports.py",
-        "referee/hall/tournament/games.py",
+        "hall/tournament/exports.py",
+        "hall/tournament/games.py",
         "referee/judge/acceptance.py",
         "referee/judge/explanations.py",
         "referee/judge/settings.py",

@@ -52,17 +52,17 @@ from engine.records.record_text import read, write
 from engine.registry import load
 from firmware_bridge.protocol import messages
 from firmware_bridge.protocol.codec import decode_message, encode_message
+from hall.database import Database
+from hall.hall import Hall, Incoming
+from hall.rulings import Rulings
+from hall.tournament.director import Director
+from hall.web.app import HallServices, create_hall
 from hardware.lights.signals import Mood, Signal
 from referee.cli.context import output, print_table, progress_output, say
 from referee.commands.command_socket import parse_command, read_message
 from referee.commands.messages import COMMAND_MESSAGES, describe_errors
 from referee.commands.queue import CommandQueue
 from referee.errors import ConfigError, CorrectionError
-from referee.hall.database import Database
-from referee.hall.hall import Hall, Incoming
-from referee.hall.rulings import Rulings
-from referee.hall.tournament.director import Director
-from referee.hall.web.app import HallServices, create_hall
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines, make_record
 from referee.mqtt.inbox import parse_fields

@@ -34,7 +34,7 @@ import click
 from benchmarks.hall.brokers import Mosquitto
 from benchmarks.hall.feeds import Feed, script
 from benchmarks.parts.command_line import console_for, figures
-from referee.hall.database import POSTGRESQL, Database
+from hall.database import POSTGRESQL, Database
 
 PREFIX = "referee"
 _TURN_S = 20.0

@@ -16,7 +16,7 @@ import aiomqtt
 
 from engine import registry
 from engine.values import Announcement
-from referee.hall.broker import end_if_cancelled
+from hall.broker import end_if_cancelled
 from referee.journal.events import EventKind
 from referee.journal.journal import utc_text
 from referee.mqtt.topics import (

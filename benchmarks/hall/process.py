@@ -9,10 +9,10 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from referee.hall.broker import Address, BrokerConnection
-from referee.hall.database import Database
-from referee.hall.hall import Hall, Incoming, Outgoing
-from referee.hall.rulings import Rulings
+from hall.broker import Address, BrokerConnection
+from hall.database import Database
+from hall.hall import Hall, Incoming, Outgoing
+from hall.rulings import Rulings
 
 
 class ReportingHall(Hall):

@@ -179,9 +179,9 @@ class LazyCommand(click.Command):
     """Stands for a command in lists and completions until ``load`` imports its module."""
 
     def __init__(self, name: str, module: str, short_help: str) -> None:
-        """Name the ``module`` of ``referee.cli`` that has the command, as ``NAME_command``."""
+        """Name the module that has the command, as ``NAME_command``; one with a dot before it is in ``referee.cli``."""
         super().__init__(name, short_help=short_help)
-        self._target = f"referee.cli.{module}", f"{name.replace('-', '_')}_command"
+        self._target = module, f"{name.replace('-', '_')}_command"
 
     def load(self) -> click.Command:
         """Import and return the command. A Ctrl-C during the import takes effect afterwards.
@@ -191,7 +191,7 @@ class LazyCommand(click.Command):
         module, attribute = self._target
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            command: click.Command = getattr(importlib.import_module(module), attribute)
+            command: click.Command = getattr(importlib.import_module(module, "referee.cli"), attribute)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         return command

@@ -18,52 +18,52 @@ def _commands(*commands: tuple[str, str, str]) -> dict[str, click.Command]:
 
 
 _EVERY_DAY = _commands(
-    ("demo", "watch", "Watch the referee at work on a virtual table."),
-    ("play", "play.command", "Play a game at the terminal."),
-    ("watch", "watch", "Referee a real table, a video or pictures."),
-    ("setup", "setup", "Set up a real table, step by step."),
-    ("games", "games", "List the games; begin, show, resume, check, end or copy them."),
-    ("status", "games", "Show the board, whose turn it is and what comes next."),
-    ("hint", "entries", "Give a hint: a good turn, and why."),
-    ("doctor", "installation", "Check what works, what is missing and what to do."),
+    ("demo", ".watch", "Watch the referee at work on a virtual table."),
+    ("play", ".play.command", "Play a game at the terminal."),
+    ("watch", ".watch", "Referee a real table, a video or pictures."),
+    ("setup", ".setup", "Set up a real table, step by step."),
+    ("games", ".games", "List the games; begin, show, resume, check, end or copy them."),
+    ("status", ".games", "Show the board, whose turn it is and what comes next."),
+    ("hint", ".entries", "Give a hint: a good turn, and why."),
+    ("doctor", ".installation", "Check what works, what is missing and what to do."),
 )
 GAMES = _commands(
-    ("new", "entries", "Begin a new game in the journal."),
-    ("replay", "records", "Check a game or journal and tell what happened."),
-    ("export", "records", "Write a game of the journal as a game record."),
+    ("new", ".entries", "Begin a new game in the journal."),
+    ("replay", ".records", "Check a game or journal and tell what happened."),
+    ("export", ".records", "Write a game of the journal as a game record."),
 )
 _TABLE = _commands(
-    ("turn", "entries", "Play a turn by text."),
-    ("roll", "entries", "Enter what the dice show."),
-    ("announce", "entries", "Announce a resignation, a draw or a claim."),
-    ("correct", "entries", "Say what really stands on the board."),
-    ("take-back", "entries", "Take the last turn back."),
-    ("clock", "entries", "Stop the clock of the running game, or let it go on."),
+    ("turn", ".entries", "Play a turn by text."),
+    ("roll", ".entries", "Enter what the dice show."),
+    ("announce", ".entries", "Announce a resignation, a draw or a claim."),
+    ("correct", ".entries", "Say what really stands on the board."),
+    ("take-back", ".entries", "Take the last turn back."),
+    ("clock", ".entries", "Stop the clock of the running game, or let it go on."),
 )
 _PIECES = _commands(
-    ("enrol", "pictures", "Learn what a piece set, faces of dice or your own digits look like."),
-    ("read", "pictures", "Read a picture of a table, dice, sheets, tiles or handwritten digits."),
-    ("teach", "tiles", "Learn the printed tiles of any game from one photo."),
+    ("enrol", ".pictures", "Learn what a piece set, faces of dice or your own digits look like."),
+    ("read", ".pictures", "Read a picture of a table, dice, sheets, tiles or handwritten digits."),
+    ("teach", ".tiles", "Learn the printed tiles of any game from one photo."),
 )
 _HARDWARE = _commands(
-    ("calibrate", "calibration", "Measure a camera's lens with a printed board."),
-    ("lights", "squares", "Learn which light is which square, and try the lights."),
-    ("sensors", "squares", "Show the switches under the squares, and learn which is where."),
-    ("firmware", "firmware", "Put the firmware on a microcontroller, and check it."),
+    ("calibrate", ".calibration", "Measure a camera's lens with a printed board."),
+    ("lights", ".squares", "Learn which light is which square, and try the lights."),
+    ("sensors", ".squares", "Show the switches under the squares, and learn which is where."),
+    ("firmware", ".firmware", "Put the firmware on a microcontroller, and check it."),
 )
 _TOOLS = _commands(
-    ("print", "calibration", "Make sheets to print, true to scale."),
-    ("sheet", "rules", "Copy, check and show sheets, dice and tiles."),
-    ("rules", "rules", "Summarise a game's rules."),
-    ("perft", "rules", "Count the ways to play a number of turns."),
-    ("config", "installation", "Show the settings and where each comes from."),
-    ("devices", "page", "List the devices that are paired with the page, or change one."),
-    ("bug-report", "page", "Gather what helps to find a fault, in one file."),
-    ("link", "machine.link", "Install the command `referee`, with Tab completion."),
-    ("completion", "machine.link", "Print the completion script of `referee` for your shell."),
-    ("hall", "machine.hall", "Show every table of a club on one page, and run its tournaments."),
-    ("install", "machine.service", "Start the referee at boot, and restart it whenever it ends."),
-    ("uninstall", "machine.service", "Undo `./run tools install`."),
+    ("print", ".calibration", "Make sheets to print, true to scale."),
+    ("sheet", ".rules", "Copy, check and show sheets, dice and tiles."),
+    ("rules", ".rules", "Summarise a game's rules."),
+    ("perft", ".rules", "Count the ways to play a number of turns."),
+    ("config", ".installation", "Show the settings and where each comes from."),
+    ("devices", ".page", "List the devices that are paired with the page, or change one."),
+    ("bug-report", ".page", "Gather what helps to find a fault, in one file."),
+    ("link", ".machine.link", "Install the command `referee`, with Tab completion."),
+    ("completion", ".machine.link", "Print the completion script of `referee` for your shell."),
+    ("hall", "hall.command", "Show every table of a club on one page, and run its tournaments."),
+    ("install", ".machine.service", "Start the referee at boot, and restart it whenever it ends."),
+    ("uninstall", ".machine.service", "Undo `./run tools install`."),
 )
 
 

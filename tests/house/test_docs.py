@@ -29,7 +29,7 @@ from tests.present import present
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 FOLDERS = (
-    *("benchmarks", "common", "docs", "engine", "firmware_bridge", "hardware"),
+    *("benchmarks", "common", "docs", "engine", "firmware_bridge", "hall", "hardware"),
     *("referee", "scripts", "simulator", "tests", "vision"),
 )
 LARGEST_FILE_BYTES = 2 * 1024 * 1024
@@ -315,7 +315,7 @@ def test_nothing_private_is_told(page: Path) -> None:
         assert not re.search(ODD_HOSTS, host, re.IGNORECASE), f"{host} is no public place to read on"
 
 
-ROOMS = ("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "simulator")
+ROOMS = ("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "hall", "simulator")
 
 
 def test_lists_of_games_leave_none_out() -> None:

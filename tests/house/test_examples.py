@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "simulator")
+ROOMS = ("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "hall", "simulator")
 ENTRY_POINTS = {
     "engine",
     "engine.records",

@@ -13,7 +13,7 @@ from simulator.play.players import Players
 from simulator.table import VirtualTable
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("engine", "vision", "hardware", "firmware_bridge", "referee")
+ROOMS = ("engine", "vision", "hardware", "firmware_bridge", "referee", "hall")
 SHOW = "demo"
 """Modules of the show itself, which set the table up and compare with the truth once the game is over."""
 PRIVATE = {"_players", "_truth", "_script", "_choreography"}

@@ -9,13 +9,13 @@ from random import Random
 
 from benchmarks.hall.feeds import Feed
 from benchmarks.parts.fuzz.run import Parser
+from hall.database import Database
+from hall.hall import Hall, Incoming
+from hall.rulings import Rulings
+from hall.tournament.values import number_players
+from hall.web.tables import render_card
+from hall.web.tournaments import read_players
 from referee.errors import TournamentError
-from referee.hall.database import Database
-from referee.hall.hall import Hall, Incoming
-from referee.hall.rulings import Rulings
-from referee.hall.tournament.values import number_players
-from referee.hall.web.tables import render_card
-from referee.hall.web.tournaments import read_players
 from referee.journal.journal import utc_text
 from referee.mqtt.topics import ONLINE, Answer, ShownClock, ShownVerdict, Topics
 

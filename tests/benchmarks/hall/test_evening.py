@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.hall.evening import Evening, Plan
-from referee.hall.database import Database
+from hall.database import Database
 
 
 def evening_of(folder: Path, *, copies: int, winner: str | None) -> Evening:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 GAME = Path(__file__).parent
-ROOMS = ("benchmarks", "common", "engine", "vision", "hardware", "firmware_bridge", "referee", "simulator")
+ROOMS = ("benchmarks", "common", "engine", "vision", "hardware", "firmware_bridge", "referee", "hall", "simulator")
 
 _REGISTRY = '        "reversi": "engine.games.reversi.game",\n'
 _HANDLER = '        "reversi": ReversiHandler,\n'

@@ -23,9 +23,9 @@ import numpy as np
 
 from common.places import EMPTY
 from engine.registry import load
+from hall.database import Database
 from referee.commands.command_socket import ask
 from referee.commands.values import EnterTurn
-from referee.hall.database import Database
 from referee.journal.events import Event
 from referee.journal.journal import Journal
 from simulator.play.actions import Slack

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from referee.hall.announcement import announce
+from hall.announcement import announce
 from referee.mqtt.hall_search import HallBroker, find_hall_broker
 from referee.mqtt.options import MqttOptions
 from tests.guard import GUARD_S

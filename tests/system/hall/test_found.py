@@ -12,12 +12,12 @@ from queue import SimpleQueue
 
 import pytest
 
+from hall.announcement import announce
+from hall.broker import Address, BrokerConnection
+from hall.database import Database
+from hall.hall import Hall
+from hall.rulings import Rulings
 from referee.commands.values import EnterTurn
-from referee.hall.announcement import announce
-from referee.hall.broker import Address, BrokerConnection
-from referee.hall.database import Database
-from referee.hall.hall import Hall
-from referee.hall.rulings import Rulings
 from referee.journal.journal import Journal
 from referee.mqtt.hall_search import HallBroker
 from referee.mqtt.options import MqttOptions

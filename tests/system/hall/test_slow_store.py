@@ -14,11 +14,11 @@ import aiomqtt
 import pytest
 
 from benchmarks.hall.feeds import Feed
-from referee.hall.broker import Address, BrokerConnection
-from referee.hall.hall import Hall, Incoming, Outgoing
+from hall.broker import Address, BrokerConnection
+from hall.hall import Hall, Incoming, Outgoing
 from tests.guard import GUARD_S
-from tests.referee.hall.conftest import close_databases
-from tests.referee.hall.halls import Clock, event, hall_on, kept, table
+from tests.hall.conftest import close_databases
+from tests.hall.halls import Clock, event, hall_on, kept, table
 from tests.system.mqtt.mosquitto import MISSING, MOSQUITTO, broker_in
 
 __all__ = ["close_databases"]
@@ -123,7 +123,7 @@ def test_a_hanging_database_bounds_the_queue_and_loses_nothing(tmp_path: Path, m
 def test_events_a_locked_database_did_not_take_are_requested_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("referee.hall.database._BUSY_S", 0.01)
+    monkeypatch.setattr("hall.database._BUSY_S", 0.01)
     hall, feed = hall_on(str(tmp_path / "hall.db"), RealClock()), table(events=30)
 
     async def during(evening: Evening) -> None:

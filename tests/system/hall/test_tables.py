@@ -20,13 +20,13 @@ import pytest
 
 from benchmarks.hall.brokers import Mosquitto
 from benchmarks.hall.feeds import Feed, script
-from referee.hall.broker import Address, BrokerConnection
-from referee.hall.hall import Hall
-from referee.hall.rulings import Status
+from hall.broker import Address, BrokerConnection
+from hall.hall import Hall
+from hall.rulings import Status
 from referee.web.access import Role
 from referee.web.devices import PairedDevices, devices_path
 from tests.guard import GUARD_S
-from tests.referee.hall.halls import OPENED, close_opened, hall_on, kept, table
+from tests.hall.halls import OPENED, close_opened, hall_on, kept, table
 
 pytestmark = pytest.mark.skipif(shutil.which("mosquitto") is None, reason="mosquitto is not installed")
 

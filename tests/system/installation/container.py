@@ -19,7 +19,7 @@ from tests.guard import GUARD_S
 ROOT = Path(__file__).resolve().parents[3]
 PRODUCT = (
     *("run", "scripts", "requirements.txt", "pyproject.toml"),
-    *("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "simulator"),
+    *("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "hall", "simulator"),
 )
 NEEDS_CONTAINER = pytest.mark.skipif(
     os.geteuid() != 0 or not all(map(shutil.which, ("systemd-nspawn", "nsenter", "systemctl"))),

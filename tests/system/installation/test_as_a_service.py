@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.hall.announcement import announce
+from hall.announcement import announce
 from referee.mqtt.hall_search import HallBroker
 from referee.systemd.files import UNIT
 from simulator.play.game import GameOptions

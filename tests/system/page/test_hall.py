@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from referee.hall.hall import Incoming
-from referee.hall.tournament.values import System
+from hall.hall import Incoming
+from hall.tournament.values import System
 from referee.mqtt.topics import ShownClock, ShownVerdict, Topics
 from referee.web.access import Role
-from tests.referee.hall.halls import OPENED, PREFIX
-from tests.referee.hall.web.visits import Visit, serving
+from tests.hall.halls import OPENED, PREFIX
+from tests.hall.web.visits import Visit, serving
 from tests.referee.web.page_table import CODES, HOUSE, access_of
 from tests.system.page.test_barriers import AXE
 
@@ -147,7 +147,7 @@ def test_sentences_of_the_tables_are_shown_in_german(hall: Served, visit: Any) -
 def test_an_unpaired_phone_is_sent_to_the_pairing_page(
     tmp_path: Path, visit: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("referee.hall.web.tables.LOOK_AGAIN_S", 0.05)
+    monkeypatch.setattr("hall.web.tables.LOOK_AGAIN_S", 0.05)
     access = access_of(HOUSE)
     with serving(Visit(tmp_path, access).app) as address:
         page = visit(address, is_paired=False)

@@ -1,0 +1,421 @@
+"""The hall itself: processes the tables' messages and returns requests to them. It knows nothing of the network."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pydantic import ValidationError
+
+from hall.copies import MOST_TABLE_BYTES, Arrival, Copies, Copy
+from hall.database import Database
+from hall.floor import MOST_SEATS, Floor, Seat, clock_time
+from hall.pictures import Pictures
+from hall.rulings import Ruling, Rulings
+from referee.mqtt.topics import LARGEST_NUMBER, OFFLINE, ONLINE, Answer, ReplayRequest, TableEvent, TableState, Topics
+
+ASK_AGAIN_S = 5.0
+"""How long, in seconds, an answer may take before the request is sent again."""
+REPLAY_MOST = 1000
+MOST_BYTES = 256 * 1024
+"""The longest event or state; longer messages are ignored."""
+MOST_PICTURE_BYTES = 4 * 1024 * 1024
+_MOST_WANTED_PICTURES = 200
+_MOST_COMPLAINTS = 1000
+_NEVER_S = -1e9
+TABLE_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""A table's id in topics."""
+_UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
+"""Characters that PostgreSQL doesn't accept in a text."""
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """A message from the broker; ``is_retained`` if the broker had kept it, so that it may be of any age."""
+
+    topic: str
+    payload: bytes
+    is_retained: bool = False
+
+
+@dataclass(frozen=True)
+class Outgoing:
+    """A message to a table; ``response`` is the topic for the answer."""
+
+    topic: str
+    payload: bytes
+    response: str = ""
+
+
+@dataclass(frozen=True)
+class _Replay:
+    """A replay in progress: when the table was asked or last sent an event, and the last event asked for."""
+
+    journal: str
+    at_s: float
+    last: int
+
+
+@dataclass
+class _Batch:
+    """The contents of a batch of messages, by kind."""
+
+    arrivals: list[Arrival] = field(default_factory=list)
+    changes: dict[str, dict[str, object]] = field(default_factory=dict)
+    answers: list[Answer] = field(default_factory=list)
+
+    def add_event(self, arrival: Arrival) -> None:
+        self.arrivals.append(arrival)
+        self.change(arrival.event.table)
+
+    def change(self, seat: str, **fields: object) -> None:
+        self.changes.setdefault(seat, {}).update(fields)
+
+
+class Hall:
+    """Stores the messages of many tables.
+
+    ``name`` distinguishes halls at one broker. ``clock`` returns monotonic seconds; ``say`` reports unusable messages.
+    It is thread-safe.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        rulings: Rulings,
+        prefix: str,
+        name: str,
+        clock: Callable[[], float],
+        say: Callable[[str], object],
+        listed: Sequence[str] = (),
+        most_table_bytes: int = MOST_TABLE_BYTES,
+    ) -> None:
+        self.database = database
+        self.rulings = rulings
+        self.prefix = prefix
+        self._responses = f"{prefix}/answers/{name}"
+        self._clock = clock
+        self._say = say
+        self._replays: dict[str, _Replay] = {}
+        self._doubts: dict[Copy, int] = {}
+        self._behind: dict[str, float] = {}
+        self._sent: dict[str, float] = {}
+        self._pictures = Pictures()
+        self._wanted_pictures: set[tuple[str, int]] = set()
+        self._complained: set[str] = set()
+        self.lock = threading.RLock()
+        self.copies = Copies(database, most_table_bytes)
+        self.floor = Floor()
+        self.floor.change({seat: {} for seat in listed})
+        self.floor.change(self._kept_states())
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The topics to subscribe to."""
+        seats = [f"{self.prefix}/+/{kind}" for kind in ("events", "replayed", "answers", "evidence/#")]
+        return (*self.retained_topics, *seats, f"{self._responses}/#")
+
+    @property
+    def retained_topics(self) -> tuple[str, ...]:
+        """The topics whose newest message the broker keeps for new subscribers."""
+        return (f"{self.prefix}/+/availability", f"{self.prefix}/+/state")
+
+    def seat_of(self, topic: str) -> str:
+        """Return the id of the table that sends on a topic."""
+        if topic.startswith(f"{self._responses}/"):
+            return topic.rpartition("/")[2]
+        return topic.removeprefix(f"{self.prefix}/").partition("/")[0]
+
+    def take(self, messages: Sequence[Incoming]) -> list[Outgoing]:
+        """Store the contents of messages, durably on return. Returns requests for events that are missing.
+
+        Raises HallStoreError; once the tables' states arrive again, ``due_messages`` asks for the lost events.
+        """
+        with self.lock:
+            batch = _Batch()
+            for message in messages:
+                try:
+                    self._sort(batch, message)
+                except (ValueError, RecursionError) as error:
+                    self._complain(message.topic, error)
+            gaps = self._keep_events(batch.arrivals) if batch.arrivals else {}
+            self._keep_states(batch.changes)
+            for answer in batch.answers:
+                if self.rulings.record_answer(answer):
+                    batch.change(answer.table)
+            self._show(batch)
+            now_s = self._clock()
+            self._note_replayed(batch.arrivals, now_s)
+            for copy, after in gaps.items():
+                if after < self.copies.held(*copy):
+                    self._doubts[copy] = min(after, self._doubts.get(copy, after))
+            due = self._due_doubts(now_s)
+            missing = [self._replay(copy, after) for copy, after in gaps.items() if self._may_ask(copy, now_s)]
+            return due + missing
+
+    def due_messages(self) -> list[Outgoing]:
+        """Return rulings, requests for pictures, and requests that weren't answered in time. Call it every second."""
+        with self.lock:
+            now_s = self._clock()
+            asked = self._due_doubts(now_s)
+            for seat in self.floor.seats():
+                state = seat.state
+                if state is None or self._is_whole(seat) or not seat.is_online or not state.journal:
+                    self._behind.pop(seat.id, None)
+                    continue
+                copy = (seat.id, state.journal)
+                # A state's events normally arrive right after it.
+                since_s = self._behind.setdefault(seat.id, now_s)
+                if now_s - since_s >= 1.0 and self._may_ask(copy, now_s):
+                    asked.append(self._replay(copy, seat.held))
+            for ruling in self.rulings.waiting():
+                there = self.floor.seat(ruling.seat)
+                if (
+                    there is not None
+                    and there.is_online
+                    # Its newest events may tell that the game has begun already.
+                    and (self._is_whole(there) or not ruling.begins_game)
+                    and now_s - self._sent.get(ruling.request_id, _NEVER_S) >= ASK_AGAIN_S
+                ):
+                    asked.append(self._command(ruling, there))
+            for seat_id, number in self._wanted_pictures:
+                wish = json.dumps({"command": "evidence", "event": number}).encode()
+                asked.append(Outgoing(Topics(self.prefix, seat_id).own, wish, self._response(seat_id)))
+            self._wanted_pictures.clear()
+            return asked
+
+    def rule(self, seat: str, command: Mapping[str, Any], by: str) -> Ruling:
+        """Store a ruling; ``due_messages`` sends it at once, and again until the table has answered."""
+        with self.lock:
+            ruling = self.rulings.give(seat, command, by)
+            self.floor.change({seat: {"rulings": self._waiting_at(seat)}})
+            return ruling
+
+    def withdraw(self, request_id: str) -> bool:
+        """Stop sending a ruling; returns whether it was still unanswered."""
+        with self.lock:
+            withdrawn = self.rulings.withdraw(request_id)
+            if withdrawn is not None:
+                self.floor.change({withdrawn.seat: {"rulings": self._waiting_at(withdrawn.seat)}})
+            return withdrawn is not None
+
+    def picture(self, seat: str, number: int, name: str) -> bytes | None:
+        """Return an event's picture, ``None`` until the table has sent it."""
+        return self._pictures.get(seat, number, name)
+
+    def request_pictures(self, seat: str, number: int) -> None:
+        """Have ``due_messages`` ask a table for an event's pictures."""
+        with self.lock:
+            if (seat, number) not in self._wanted_pictures and len(self._wanted_pictures) >= _MOST_WANTED_PICTURES:
+                self._wanted_pictures.clear()
+            self._wanted_pictures.add((seat, number))
+
+    def note_disconnected(self) -> None:
+        """Note that the broker is lost, so that it is unknown which tables are online."""
+        with self.lock:
+            self.floor.change({seat.id: {"is_online": None} for seat in self.floor.seats()})
+            self._replays.clear()
+            self._sent.clear()
+
+    def _sort(self, batch: _Batch, message: Incoming) -> None:
+        seat = self.seat_of(message.topic)
+        self._admit(batch, seat)
+        is_response = message.topic.startswith(f"{self._responses}/")
+        kind = message.topic.removeprefix(f"{self.prefix}/{seat}/")
+        if kind.startswith("evidence/") and not is_response:
+            self._keep_picture(batch, seat, kind, message.payload)
+            return
+        if len(message.payload) > MOST_BYTES:
+            raise ValueError(f"it has {len(message.payload)} bytes, more than {MOST_BYTES}")
+        if is_response:
+            given = json.loads(message.payload)
+            kind = "answers" if isinstance(given, dict) and "refused" in given else "replayed"
+        if kind == "availability":
+            said = message.payload.decode("utf-8", "replace")
+            if said in (ONLINE, OFFLINE):
+                batch.change(seat, is_online=said == ONLINE)
+        elif kind == "state" and message.payload:
+            state = TableState.model_validate_json(message.payload)
+            _check(seat, state.table, state.event_number, state.journal)
+            self._add_state(batch, state, is_retained=message.is_retained)
+        elif kind == "events":
+            batch.add_event(Arrival(_event(seat, message.payload)))
+        elif kind == "replayed":
+            batch.add_event(Arrival(_event(seat, message.payload), asked_for=True))
+        elif kind == "answers":
+            batch.answers.append(_answer(seat, message.payload))
+
+    def _add_state(self, batch: _Batch, state: TableState, *, is_retained: bool) -> None:
+        there = self.floor.seat(state.table)
+        before = batch.changes.get(state.table, {}).get("state", there.state if there else None)
+        if isinstance(before, TableState) and before.journal != state.journal:
+            # The numbers of its events begin anew.
+            self._pictures.drop(state.table)
+        batch.change(state.table, state=state)
+        shown_at = clock_time(state)
+        # A table's time of day may be wrong, so its clock counts from when the state arrives. For a state that the
+        # broker kept, only the table's time tells its age: less the lag of earlier states, or else as if it were right.
+        if shown_at is not None and not is_retained:
+            batch.change(state.table, lag=self.rulings.now() - shown_at)
+
+    def _admit(self, batch: _Batch, seat: str) -> None:
+        """Raise ValueError for an invalid table id, and for a table beyond MOST_SEATS."""
+        if not TABLE_ID.fullmatch(seat):
+            raise ValueError("no table has such an id")
+        if self.floor.seat(seat) is None and seat not in batch.changes:
+            newcomers = sum(self.floor.seat(each) is None for each in batch.changes)
+            if not self.floor.has_room_for(newcomers + 1):
+                raise ValueError(f"the hall has {MOST_SEATS} tables already, and takes no more")
+
+    def _keep_events(self, arrivals: Sequence[Arrival]) -> dict[Copy, int]:
+        """Store events. Returns the copies with gaps, each with the event after which its gap begins."""
+        gaps = self.copies.take(arrivals)
+        for begun in self.copies.linked:
+            self._withdraw_begun(begun)
+        for (seat, _), first in self.copies.dropped.items():
+            self._pictures.drop(seat, first)
+        for seat in self.copies.full:
+            self._complain(
+                Topics(self.prefix, seat).events,
+                ValueError("a hall keeps no more of one table's events or journals; its own journal has them"),
+            )
+        return {copy: after for copy, after in gaps.items() if copy[0] not in self.copies.full}
+
+    def _withdraw_begun(self, begun: TableEvent) -> None:
+        """Withdraw orders to begin a game that its table has begun without them."""
+        names = set(map(str, begun.data["players"].values()))
+        for ruling in self.rulings.waiting():
+            is_of_game = ruling.seat == begun.table and set(ruling.players) == names
+            # The table's answer will tell what became of the order itself.
+            if is_of_game and ruling.request_id != begun.request_id:
+                self.rulings.withdraw(ruling.request_id)
+
+    def _keep_picture(self, batch: _Batch, seat: str, kind: str, content: bytes) -> None:
+        number, _, name = kind.removeprefix("evidence/").partition("/")
+        if not number.isdecimal() or not name or len(content) > MOST_PICTURE_BYTES:
+            raise ValueError("it is no picture of an event")
+        self._pictures.keep(seat, int(number), name, content)
+        batch.change(seat)
+
+    def _show(self, batch: _Batch) -> None:
+        """Update the floor with the changes and the state of each copy."""
+        waiting = Counter(ruling.seat for ruling in self.rulings.waiting())
+        for seat_id, fields in batch.changes.items():
+            before = self.floor.seat(seat_id)
+            state = fields.get("state", before.state if before else None)
+            if isinstance(state, TableState):
+                fields["held"] = self.copies.held(seat_id, state.journal)
+            fields |= {"rulings": waiting[seat_id], "is_full": seat_id in self.copies.full}
+        self.floor.change(batch.changes)
+
+    def _note_replayed(self, arrivals: Sequence[Arrival], now_s: float) -> None:
+        """Note how far the replays in progress have come, so that they aren't requested again."""
+        for arrival in arrivals:
+            event = arrival.event
+            asked = self._replays.get(event.table)
+            if arrival.asked_for and asked is not None and asked.journal == event.journal:
+                if event.number >= asked.last:
+                    del self._replays[event.table]
+                else:
+                    self._replays[event.table] = replace(asked, at_s=now_s)
+
+    def _due_doubts(self, now_s: float) -> list[Outgoing]:
+        """Return requests for events that differ from those that are kept; a table that is still answering waits."""
+        due = {copy: after for copy, after in self._doubts.items() if self._may_ask(copy, now_s)}
+        for copy in due:
+            del self._doubts[copy]
+        return [self._replay(copy, after) for copy, after in due.items()]
+
+    def _may_ask(self, copy: Copy, now_s: float) -> bool:
+        seat, journal = copy
+        asked = self._replays.get(seat)
+        return asked is None or asked.journal != journal or now_s - asked.at_s >= ASK_AGAIN_S
+
+    def _replay(self, copy: Copy, after: int) -> Outgoing:
+        seat, journal = copy
+        self._replays[seat] = _Replay(journal, self._clock(), after + REPLAY_MOST)
+        request = ReplayRequest(after=after, most=REPLAY_MOST)
+        return Outgoing(Topics(self.prefix, seat).replay, request.model_dump_json().encode(), self._response(seat))
+
+    def _is_whole(self, seat: Seat) -> bool:
+        """Whether the hall has all of a table's events, or will get no more of them."""
+        return not seat.is_behind or seat.id in self.copies.full
+
+    def _command(self, ruling: Ruling, seat: Seat) -> Outgoing:
+        self._sent[ruling.request_id] = self._clock()
+        command = dict(ruling.command)
+        if ruling.begins_game and seat.state is not None:
+            # The table refuses it if anything has happened since, such as that the players began the game themselves.
+            command.setdefault("seen", seat.state.event_number)
+        topic = Topics(self.prefix, ruling.seat).own
+        return Outgoing(topic, json.dumps(command).encode(), self._response(ruling.seat))
+
+    def _response(self, seat: str) -> str:
+        return f"{self._responses}/{seat}"
+
+    def _waiting_at(self, seat: str) -> int:
+        return sum(ruling.seat == seat for ruling in self.rulings.waiting())
+
+    def _keep_states(self, changes: Mapping[str, Mapping[str, object]]) -> None:
+        rows = [
+            (seat, json.dumps(state.model_dump(mode="json")))
+            for seat, fields in changes.items()
+            if isinstance(state := fields.get("state"), TableState)
+        ]
+        if rows:
+            insert = "INSERT INTO seat (id, state) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET state = excluded.state"
+            with self.database.transaction() as work:
+                work.run_all(insert, rows)
+
+    def _kept_states(self) -> dict[str, dict[str, object]]:
+        with self.database.transaction() as work:
+            rows = work.rows("SELECT id, state FROM seat")
+        kept: dict[str, dict[str, object]] = {}
+        for seat, content in rows:
+            try:
+                state = TableState.model_validate_json(content)
+            except ValidationError:
+                # Another version wrote it; the table will send it again.
+                continue
+            held = self.copies.held(seat, state.journal)
+            kept[seat] = {"state": state, "held": held, "rulings": self._waiting_at(seat)}
+        return kept
+
+    def _complain(self, topic: str, error: Exception) -> None:
+        """Say what is wrong with a topic's messages, once for each topic."""
+        if topic in self._complained or len(self._complained) >= _MOST_COMPLAINTS:
+            return
+        self._complained.add(topic)
+        what = error.errors(include_url=False)[0]["msg"] if isinstance(error, ValidationError) else str(error)
+        self._say(f"A message on {topic!r} can't be used ({what}); it is left out.")
+
+
+def _event(seat: str, payload: bytes) -> TableEvent:
+    event = TableEvent.model_validate_json(payload)
+    reason = event.data.get("reason")
+    texts = (event.journal, event.event_type, event.wall_time, event.game, reason if isinstance(reason, str) else "")
+    _check(seat, event.table, event.number, *texts)
+    if not event.journal or event.number < 1 or not 0 <= event.game_number <= LARGEST_NUMBER:
+        raise ValueError("it has no number in a journal")
+    return event
+
+
+def _answer(seat: str, payload: bytes) -> Answer:
+    answer = Answer.model_validate_json(payload)
+    _check(seat, answer.table, answer.event_number, answer.words, answer.request_id)
+    return answer
+
+
+def _check(seat: str, table: str, number: int, *texts: str) -> None:
+    """Raise ValueError for a message in another table's name, or with values that can't be stored."""
+    if table != seat:
+        raise ValueError(f"it claims to come from table {table[:80]!r}")
+    if not 0 <= number <= LARGEST_NUMBER:
+        raise ValueError(f"{number} is no event's number")
+    if any(_UNSTORABLE.search(text) for text in texts):
+        raise ValueError("it has characters that can't be stored")
