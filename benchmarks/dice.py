@@ -43,7 +43,7 @@ from benchmarks.parts.dice_stress import (
     read_stress,
     stress_picture,
 )
-from simulator.scene.dice_variety import COCKED, DicePicture, TrueDie, tray_of_six
+from benchmarks.scene.dice_variety import COCKED, DicePicture, TrueDie, tray_of_six
 from vision.errors import FrameError
 from vision.images import load_image
 from vision.readers.dice.networks import Networks, shipped

@@ -7,7 +7,7 @@ Run: python benchmarks/handwriting.py [--hands N] [--oddness O] [--seed S] [--he
 
 Each writer is drawn from a seed outside the training set. The oddness is how far the points of the writer's signs are
 displaced, as a share of the sign's size. Some sheets are taught; others, and those of an untaught writer, are read with
-and without what was learned. Sheets are drawn by ``simulator.scene.written_sheets``; blots are left out.
+and without what was learned. Sheets are drawn by ``benchmarks.scene.written_sheets``; blots are left out.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ import numpy.typing as npt
 from rich.progress import track
 
 from benchmarks.parts.command_line import PROGRESS
+from benchmarks.scene.written_sheets import written_sheet
 from simulator.scene.handwriting import Writer
-from simulator.scene.written_sheets import written_sheet
 from vision.frame import FloatImage
 from vision.readers.ink.handwriting import Handwriting, HandwritingSettings, taught_cells
 from vision.readers.ink.network import InkNetwork, shipped

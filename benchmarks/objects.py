@@ -27,9 +27,9 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
+from benchmarks.faults.table import faulty_setting
 from benchmarks.parts.command_line import picture_size
 from common.places import EMPTY
-from simulator.faults.table import faulty_setting
 from simulator.play.actions import Slack
 from simulator.play.ink import ColourSheetHandler
 from simulator.rendering.renderer import Renderer

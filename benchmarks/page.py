@@ -41,6 +41,8 @@ from urllib.parse import SplitResult, urlsplit
 
 import click
 
+from benchmarks.faults.answers import FaultyOptions
+from benchmarks.faults.table import FaultyTable
 from benchmarks.parts.command_line import PROGRESS
 from benchmarks.parts.page.browser import chromium, print_first_paint
 from benchmarks.parts.page.kills import GAME, run_kills
@@ -59,8 +61,6 @@ from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.web.options import PageOptions
 from referee.web.server import open_page
-from simulator.faults.answers import FaultyOptions
-from simulator.faults.table import FaultyTable
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
 from vision.frame import Frame

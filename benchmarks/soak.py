@@ -26,6 +26,7 @@ import click
 import cv2
 from rich.console import Console
 
+from benchmarks.faults.game import FAULT_KINDS, impossible_kinds
 from benchmarks.parts.command_line import all_played, console_for, picture_size
 from benchmarks.parts.soak.game import GamePlan, plan_of, play
 from benchmarks.parts.soak.report import GameScore, Outcome, SoakReport
@@ -35,7 +36,6 @@ from engine.registry import load
 from referee.commands.command_socket import reply_message
 from referee.judge.verdict import Verdict
 from referee.wiring.plan import Inputs
-from simulator.faults.game import FAULT_KINDS, impossible_kinds
 from vision.frame import Frame
 
 _AROUND_S = 1.6

@@ -1,4 +1,4 @@
-"""A virtual table: plays games, renders what a camera would see, and closes the switches under the board.
+"""A virtual table: plays games and renders what a camera would see.
 
 >>> from simulator.play.ground_truth import TruthLog
 >>> from simulator.table import VirtualTable

@@ -31,12 +31,12 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
+from benchmarks.faults.table import faulty_setting
 from benchmarks.parts.command_line import figures, picture_size
 from benchmarks.parts.soak.game import looks_of_pieces
 from common.places import EMPTY
 from engine.registry import load
 from referee.judge.evidence.earlier_pictures import UNTOUCHED_DISC
-from simulator.faults.table import faulty_setting
 from simulator.play.actions import Slack
 from simulator.play.diaballik import DiscHandler
 from simulator.rendering.renderer import Renderer

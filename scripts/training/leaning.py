@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.parts.dice_stress import leaning_picture
-from simulator.scene.dice_variety import COCKED
+from benchmarks.scene.dice_variety import COCKED
 from vision.frame import FloatArray
 from vision.layout.pieces import DicePieces
 from vision.readers.dice.finding import find_dice

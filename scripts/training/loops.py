@@ -23,8 +23,8 @@ from rich.progress import track
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.scene.written_sheets import written_sheet
 from scripts.training.samples import SampleArrays
-from simulator.scene.written_sheets import written_sheet
 from vision.frame import FloatArray
 from vision.readers.ink.loops import LoopSettings, decode_loops, lines_between
 from vision.readers.ink.network import shipped

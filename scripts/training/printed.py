@@ -3,7 +3,7 @@
 Run: uv run --group training python scripts/training/printed.py --squares 120000 --minutes 40 --seed 5 [--fonts FOLDER]
 
 Faces are drawn in OpenCV's line fonts and in the fonts of the training group's packages, except HELD_OUT; squares
-around them are rendered by ``simulator.scene.printed_dice``. Finally the whole reader is tested on ray-cast trays of
+around them are rendered by ``benchmarks.scene.printed_dice``. Finally the whole reader is tested on ray-cast trays of
 dice in the held-out fonts, seen from above and at an angle. ``printed.onnx`` and ``printed.json`` go beside the other
 weights.
 """
@@ -31,13 +31,13 @@ from torch import nn
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.scene.dice_variety import random_look, tray_picture
+from benchmarks.scene.printed_dice import printed_square
 from scripts.training.dice import train_flat, write
 from scripts.training.dice_networks import printed_network
 from scripts.training.support import FOLDER, Batches, fitted_temperature, minutes_option, out_option, seed_option
 from simulator.rendering.dice import DrawnDie, centre_height_mm, die_rotation
 from simulator.rendering.dice_faces import FACE_PX, SHAPE_SQUARES, shape_face, smaller_face, star_face, text_face
-from simulator.scene.dice_variety import random_look, tray_picture
-from simulator.scene.printed_dice import printed_square
 from simulator.scene.scene import Lighting
 from simulator.scene.viewpoint import lens, looking_at
 from vision.frame import FloatImage

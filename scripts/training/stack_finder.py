@@ -24,6 +24,7 @@ from torch import nn
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.scene.stack_variety import StacksPicture
 from scripts.training.samples import SampleArrays
 from scripts.training.stacks import ASIDE, made_pictures, recoloured
 from scripts.training.support import (
@@ -36,7 +37,6 @@ from scripts.training.support import (
     update_sums,
     write_network,
 )
-from simulator.scene.stack_variety import StacksPicture
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import default_layout
 from vision.readers.stacks.crops import FOOT_PX, StackCrops

@@ -5,8 +5,8 @@ Run: uv run --group training python scripts/training/stacks.py --made 3000 --ste
 Add --start vision/readers/stacks/weights to continue from the shipped network, with --rate 5e-4; --blend 0.5 then
 writes the mean of both, which is less often certain and wrong than either.
 
-Pictures are rendered from seeds, half by ``simulator.scene.stack_variety``, half by the virtual table. Pictures of real
-tables or of a benchmark are never trained on. Besides the true tips with small errors, the network is trained on the
+Pictures are rendered from seeds, half by ``benchmarks.scene.stack_variety``, half by the virtual table. Pictures of
+real tables or of a benchmark are never trained on. Besides the true tips with small errors, the network is trained on the
 spots that the shipped finder proposes (``scripts/training/stack_finder.py``).
 """
 
@@ -29,6 +29,8 @@ from torch import nn
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.scene.drawn_stacks import drawn_stacks_pictures
+from benchmarks.scene.stack_variety import StacksPicture, stacks_picture
 from scripts.training.samples import SampleArrays
 from scripts.training.support import (
     Batches,
@@ -44,8 +46,6 @@ from scripts.training.support import (
     update_sums,
     write_network,
 )
-from simulator.scene.drawn_stacks import drawn_stacks_pictures
-from simulator.scene.stack_variety import StacksPicture, stacks_picture
 from vision.layout.pieces import PyramidPieces
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import default_layout

@@ -1,1 +1,1 @@
-"""Scenes and cameras: plain values, settings drawn from a seed, and random pictures to train networks with."""
+"""Scenes and cameras: plain values, and settings drawn from a seed."""

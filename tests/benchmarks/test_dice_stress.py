@@ -10,7 +10,7 @@ from benchmarks.parts.dice_stress import (
     read_stress,
     stress_picture,
 )
-from simulator.scene.dice_variety import COCKED
+from benchmarks.scene.dice_variety import COCKED
 from vision.readers.dice.networks import shipped
 
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from itertools import islice
 from typing import Any
 
+from benchmarks.faults.game import NO_FAULT
 from benchmarks.parts.soak.game import REST_S, GameRecord, TimedVerdict
 from benchmarks.parts.soak.inputs import covered_places
 from common.places import EMPTY, occupied
@@ -18,7 +19,6 @@ from engine.values import Facing, Place
 from referee.judge.pooled_reading import PIECE
 from referee.judge.verdict import VerdictKind
 from referee.wiring.plan import Inputs
-from simulator.faults.game import NO_FAULT
 from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent, TruthLog
 

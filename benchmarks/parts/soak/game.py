@@ -15,6 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.faults.answers import FaultyOptions, Override
+from benchmarks.faults.disturbances import Disturbance
+from benchmarks.faults.game import Episode
+from benchmarks.faults.players import Start
+from benchmarks.faults.table import FaultyTable, faulty_setting
 from benchmarks.parts.soak.inputs import NoCamera, PerfectReader, TableSwitches, switches_under
 from engine.api import Game
 from engine.registry import load
@@ -34,11 +39,6 @@ from referee.session.loop import FrameSource, LoopPorts, run
 from referee.session.ports import Reader
 from referee.session.settings import ServiceSettings, TurnEnd
 from referee.wiring.plan import Inputs
-from simulator.faults.answers import FaultyOptions, Override
-from simulator.faults.disturbances import Disturbance
-from simulator.faults.game import Episode
-from simulator.faults.players import Start
-from simulator.faults.table import FaultyTable, faulty_setting
 from simulator.play.game import GameOptions
 from simulator.play.game import TurnEnd as PlannedTurnEnd
 from simulator.play.ground_truth import TruthLog

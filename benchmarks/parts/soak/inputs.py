@@ -13,8 +13,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.faults.switches import VirtualSwitches, draw_switch_faults, sensed_places
+from benchmarks.faults.table import FaultyTable
 from referee.sensing.values import SensorSnapshot
-from simulator.faults.table import FaultyTable
 from simulator.play.actions import Arrangement
 from simulator.play.deblockle import block_faces
 from simulator.rendering.foreign_objects import outline_mm
@@ -22,7 +23,6 @@ from simulator.rendering.hands import HandOcclusion
 from simulator.scene.pieces import SYMBOLS, BlockPose, DiePose, InkPose
 from simulator.scene.scene import ForeignObject, Scene, Setting
 from simulator.scene.sheets import dice_tray, lying_sheets, sheet_of
-from simulator.switches import VirtualSwitches, draw_switch_faults, sensed_places
 from vision.errors import CameraError, EndOfFramesError, FrameError, NotLocatedError
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CubeSolid, Pose, Side, hull_px, outline_px, project

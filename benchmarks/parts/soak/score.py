@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmarks.faults.disturbances import Disturbance
 from benchmarks.parts.soak.circumstances import (
     belief_at,
     is_disturbed,
@@ -35,7 +36,6 @@ from engine.registry import load
 from referee.journal.events import Event
 from referee.judge.verdict import VerdictKind
 from referee.wiring.plan import Inputs
-from simulator.faults.disturbances import Disturbance
 from simulator.play.actions import ActionKind
 from vision.layout.pieces import BlockPieces
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from benchmarks.faults.deblockle import ONLY_SIDE_FACES, PUT_BACK_TURNED
 from benchmarks.parts.soak.circumstances import (
     belief_at,
     facings_of,
@@ -28,7 +29,6 @@ from engine.showing import turns_showing, unfinished_showing
 from engine.values import EMPTY
 from referee.judge.verdict import VerdictKind
 from referee.wiring.plan import Inputs
-from simulator.faults.deblockle import ONLY_SIDE_FACES, PUT_BACK_TURNED
 from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent
 from vision.geometry import CubeSolid, Side

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from benchmarks.scene.variety import pose_with_markers, varied_discs, varied_pieces
 from simulator.scene.pieces import BlockLook, DiscLook
 from simulator.scene.scene import ForeignObject, Hand, Lamp, Lighting, Sensor, Setting, TableLook
-from simulator.scene.variety import pose_with_markers, varied_discs, varied_pieces
 from simulator.scene.viewpoint import lens, whole_table_distance_mm
 from vision.layout.table import default_layout
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.faults.disturbances import Disturbance
 from benchmarks.parts.soak.circumstances import (
     asks_about_ambiguous_turn,
     is_disturbed,
@@ -17,7 +18,6 @@ from engine.api import Game
 from engine.registry import load
 from engine.values import Roll
 from referee.judge.verdict import Verdict, VerdictKind
-from simulator.faults.disturbances import Disturbance
 from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent, TruthLog
 from simulator.scene.scene import ForeignObject

@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks.faults.answers import FaultyOptions
+from benchmarks.faults.disturbances import Disturbance
+from benchmarks.faults.switches import SwitchFaults, VirtualSwitches
+from benchmarks.faults.table import FaultyTable, faulty_setting
 from benchmarks.parts.soak.circumstances import is_ambiguous_by_occupancy, misled, seen_as
 from benchmarks.parts.soak.game import GamePlan, GameRecord, plan_of
 from benchmarks.parts.soak.inputs import NoCamera, PerfectReader, TableSwitches
 from engine.registry import load
 from referee.wiring.plan import Inputs
-from simulator.faults.answers import FaultyOptions
-from simulator.faults.disturbances import Disturbance
-from simulator.faults.table import FaultyTable, faulty_setting
 from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent, TruthLog
 from simulator.scene.pieces import DiePose, block_on
-from simulator.switches import SwitchFaults, VirtualSwitches
 from tests.present import present
 from vision.errors import CameraError, EndOfFramesError
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.faults.game import impossible_kinds
 from benchmarks.parts.soak.report import GameScore, Item, Outcome, SoakReport
 from engine.registry import games, load
-from simulator.faults.game import impossible_kinds
 
 
 @pytest.mark.parametrize("game", games())

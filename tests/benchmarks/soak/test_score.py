@@ -8,6 +8,8 @@ from itertools import pairwise
 
 import pytest
 
+from benchmarks.faults.answers import Override
+from benchmarks.faults.disturbances import Disturbance
 from benchmarks.parts.soak.game import GamePlan, GameRecord, TimedVerdict, play
 from benchmarks.parts.soak.report import GameScore, Outcome, SoakReport
 from benchmarks.parts.soak.score import COIN, SHEET, STALL_S, behind_s, score
@@ -15,8 +17,6 @@ from referee.commands.values import Reply
 from referee.journal.events import Event, EventKind
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.event_records import SEEN
-from simulator.faults.answers import Override
-from simulator.faults.disturbances import Disturbance
 from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent
 from simulator.scene.scene import ForeignObject

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from benchmarks.faults.table import faulty_setting
 from benchmarks.parts.soak.inputs import covered_places, sides_in_plain_view
-from simulator.faults.table import faulty_setting
 from simulator.scene.scene import ForeignObject
 from simulator.scene.viewpoint import looking_at
 from vision.geometry import CubeSolid

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks.faults.disturbances import Disturbance
 from benchmarks.parts.soak.game import GamePlan, GameRecord, TimedVerdict
 from benchmarks.parts.soak.report import Outcome
 from benchmarks.parts.soak.violations import Violation, responses_to, violation_outcome
 from engine.registry import load
 from referee.judge.verdict import Verdict, VerdictKind
-from simulator.faults.disturbances import Disturbance
 from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent, TruthLog
 from simulator.scene.scene import ForeignObject

@@ -6,13 +6,13 @@ import pytest
 from benchmarks.parts.stress.drafts import piece_look
 from benchmarks.parts.stress.hardships import hardships
 from benchmarks.parts.stress.scenes import StressCase, case_of
+from benchmarks.scene.variety import FACES, INKS, are_distinguishable, shows_on, varied_pieces
 from benchmarks.stress import Task, picture_of, tasks
 from simulator.rendering.optics import irradiance
 from simulator.rendering.textures import face_texture
 from simulator.scene.cube import turn_rotation
 from simulator.scene.pieces import BlockPose, StackPose
 from simulator.scene.scene import Lighting, Shade
-from simulator.scene.variety import FACES, INKS, are_distinguishable, shows_on, varied_pieces
 from tests.effort import some
 from tests.present import present
 from vision.geometry import project

@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 import pytest
 
+from benchmarks.scene.dice_variety import tray_of_six, tray_picture
 from referee.cli.dice import _obstacle_sentence, _print, at_rest
 from referee.cli.entries import _tray_reader
 from referee.settings.settings import Settings
@@ -16,7 +17,6 @@ from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_ro
 from simulator.rendering.dice import draw_dice as render_dice
 from simulator.rendering.dice_faces import pip_faces, printed_face
 from simulator.rendering.optics import develop
-from simulator.scene.dice_variety import tray_of_six, tray_picture
 from simulator.scene.scene import Lighting
 from simulator.scene.viewpoint import lens, looking_at
 from tests.commands import Run

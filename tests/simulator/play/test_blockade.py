@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.faults.players import FaultyPlayers
 from engine.registry import load
-from simulator.faults.players import FaultyPlayers
 from simulator.play.actions import ActionKind, Arrangement, Slack
 from simulator.play.blockade import StackHandler, as_stack
 from simulator.play.game import GameOptions, VirtualGame

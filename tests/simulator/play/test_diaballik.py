@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.faults.players import FaultyPlayers
 from engine.registry import load
-from simulator.faults.players import FaultyPlayers
 from simulator.play.actions import Slack
 from simulator.play.diaballik import DiscHandler
 from simulator.play.players import Habits, could_result_from_play

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.faults.players import FaultyPlayers, FaultySheetPlayers
 from engine.registry import load
-from simulator.faults.players import FaultyPlayers, FaultySheetPlayers
 from simulator.play.actions import ActionKind, Arrangement
 from simulator.play.players import Habits, Players
 from simulator.scene.handwriting import Writer

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.scene.variety import varied_setting
 from simulator.rendering.optics import GAMMA, normalised_rays
 from simulator.rendering.renderer import Renderer
 from simulator.rendering.textures import face_texture
@@ -24,7 +25,6 @@ from simulator.scene.scene import (
     TableLook,
     standard_layout,
 )
-from simulator.scene.variety import varied_setting
 from simulator.scene.viewpoint import lens, looking_at
 from tests.effort import cases, some
 from vision.geometry import back_project, project

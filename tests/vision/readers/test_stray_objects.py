@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.faults.table import faulty_setting
 from benchmarks.parts.soak.game import looks_of_pieces
-from simulator.faults.table import faulty_setting
 from simulator.rendering.renderer import Renderer
 from simulator.scene.pieces import block_on
 from simulator.scene.scene import ForeignObject, Scene

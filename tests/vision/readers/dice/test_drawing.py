@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import pytest
 
-from simulator.scene.dice_variety import tray_layout
+from benchmarks.scene.dice_variety import tray_layout
 from simulator.scene.viewpoint import lens, looking_at
 from vision.geometry import CubeSolid, project
 from vision.layout.pieces import DicePieces

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from simulator.scene.dice_variety import DicePicture, dice_picture
+from benchmarks.scene.dice_variety import DicePicture, dice_picture
 from vision.readers.dice.networks import (
     CLASSES,
     CROP_PX,

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from simulator.scene.dice_variety import tray_of_six
+from benchmarks.scene.dice_variety import tray_of_six
 from vision.errors import FrameError
 from vision.frame import Image
 from vision.readers.dice import photographs

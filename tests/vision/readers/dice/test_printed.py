@@ -6,9 +6,9 @@ import cv2
 import numpy as np
 import pytest
 
+from benchmarks.scene.dice_variety import tray_picture
 from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_rotation
 from simulator.rendering.dice_faces import FACE_VALUES, printed_face
-from simulator.scene.dice_variety import tray_picture
 from simulator.scene.scene import Lighting
 from simulator.scene.viewpoint import lens, looking_at
 from vision.errors import LayoutError

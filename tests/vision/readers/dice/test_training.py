@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simulator.scene.dice_variety import dice_picture
+from benchmarks.scene.dice_variety import dice_picture
 from vision.readers.dice.networks import CLASSES, CROP_PX, WEIGHTS, Networks
 from vision.readers.dice.printed import PRINTED, PrintedFaces
 

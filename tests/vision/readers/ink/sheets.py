@@ -10,8 +10,8 @@ from typing import Any
 import cv2
 import numpy as np
 
+from benchmarks.scene.written_sheets import written_sheet
 from simulator.scene.handwriting import Writer
-from simulator.scene.written_sheets import written_sheet
 from vision.calibration import load_calibration
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose

@@ -11,8 +11,8 @@ import cv2
 import numpy as np
 import pytest
 
+from benchmarks.scene.written_sheets import written_sheet
 from simulator.scene.handwriting import Writer
-from simulator.scene.written_sheets import written_sheet
 from tests.vision.readers.ink.sheets import EXPECTED, camera, layout, picture, pose
 from vision.errors import EnrolmentError
 from vision.readers.ink.appearance import COPIED, InkAppearance, learn_handwriting, load_appearance, save_appearance

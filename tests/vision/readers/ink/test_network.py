@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from simulator.scene.written_sheets import written_sheet
+from benchmarks.scene.written_sheets import written_sheet
 from vision.errors import WeightsError
 from vision.frame import FloatArray, FloatImage
 from vision.readers.ink.handwriting import SEEN_PX

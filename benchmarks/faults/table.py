@@ -11,9 +11,9 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
-from simulator.faults.answers import FaultyOptions, Override
-from simulator.faults.disturbances import Disturbance, Disturbances, draw_pose
-from simulator.faults.game import Episode, FaultyGame
+from benchmarks.faults.answers import FaultyOptions, Override
+from benchmarks.faults.disturbances import Disturbance, Disturbances, draw_pose
+from benchmarks.faults.game import Episode, FaultyGame
 from simulator.play.choreography import Moment
 from simulator.play.ground_truth import TruthLog
 from simulator.rendering.renderer import Renderer

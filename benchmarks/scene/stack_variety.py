@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from simulator.rendering.optics import UP
-from simulator.rendering.quick_stacks import (
+from benchmarks.scene.quick_stacks import (
     GROUND_MARGIN_MM,
     NOT_A_TOP,
     DistantLamp,
@@ -27,7 +26,8 @@ from simulator.rendering.quick_stacks import (
     photographed,
     random_light,
 )
-from simulator.rendering.reflections import Facets
+from benchmarks.scene.reflections import Facets
+from simulator.rendering.optics import UP
 from simulator.rendering.solids import UNIT_SQUARE
 from simulator.scene.pieces import PLASTIC
 from simulator.scene.viewpoint import looking_at

@@ -10,11 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.parts.soak.game import GamePlan, play
-from engine.errors import IllegalTurnError
-from engine.registry import games, load
-from simulator.faults.answers import AnsweringGame, FaultyOptions, faulty_players
-from simulator.faults.deblockle import (
+from benchmarks.faults.answers import AnsweringGame, FaultyOptions, faulty_players
+from benchmarks.faults.deblockle import (
     FORBIDDEN_BY_VARIANT,
     ONLY_SIDE_FACES,
     OUT_OF_TURN,
@@ -22,9 +19,12 @@ from simulator.faults.deblockle import (
     FaultyBlockPlayers,
     Onlooker,
 )
-from simulator.faults.disturbances import DISTURBANCE_KINDS, Disturbance, DisturbanceMaker, Disturbances
-from simulator.faults.game import NO_FAULT, FaultyGame, impossible_kinds
-from simulator.faults.table import FaultyTable, faulty_setting
+from benchmarks.faults.disturbances import DISTURBANCE_KINDS, Disturbance, DisturbanceMaker, Disturbances
+from benchmarks.faults.game import NO_FAULT, FaultyGame, impossible_kinds
+from benchmarks.faults.table import FaultyTable, faulty_setting
+from benchmarks.parts.soak.game import GamePlan, play
+from engine.errors import IllegalTurnError
+from engine.registry import games, load
 from simulator.play.game import GameOptions, TurnEnd, VirtualGame
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits

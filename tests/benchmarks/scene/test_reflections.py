@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator.rendering.reflections import Facets, Surroundings, fresnel
+from benchmarks.scene.reflections import Facets, Surroundings, fresnel
 from simulator.scene.viewpoint import lens, looking_at
 from vision.frame import FloatArray
 

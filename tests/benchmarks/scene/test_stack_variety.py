@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simulator.scene.stack_variety import StacksPicture, stacks_picture
+from benchmarks.scene.stack_variety import StacksPicture, stacks_picture
 from tests.effort import cases
 from vision.geometry import project
 from vision.layout.pieces import PyramidPieces

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.faults.deblockle import FaultyBlockPlayers
+from benchmarks.faults.disturbances import Disturbances
+from benchmarks.faults.players import FaultyPlayers, FaultySheetPlayers, Start
 from engine.api import Game
-from simulator.faults.deblockle import FaultyBlockPlayers
-from simulator.faults.disturbances import Disturbances
-from simulator.faults.players import FaultyPlayers, FaultySheetPlayers, Start
 from simulator.play.actions import Action, ActionKind
 from simulator.play.choreography import MotionSegment
 from simulator.play.game import ANSWERS, POLL_S, GameOptions, Mood, Press, VirtualGame

@@ -7,9 +7,9 @@ import math
 import cv2
 import numpy as np
 
+from benchmarks.scene.dice_variety import random_colours
 from simulator.rendering.dice_faces import FACE_PX
 from simulator.rendering.optics import compress
-from simulator.scene.dice_variety import random_colours
 from vision.frame import FloatArray, FloatImage, Image
 
 _SIDE_PX = 40

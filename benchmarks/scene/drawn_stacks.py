@@ -8,11 +8,11 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
+from benchmarks.scene.stack_variety import StacksPicture, TrueStack, random_pile
+from benchmarks.scene.variety import varied_setting
 from simulator.rendering.renderer import Renderer
 from simulator.scene.pieces import PLASTIC, Pyramid, PyramidLook, StackPose
 from simulator.scene.scene import Scene, Setting
-from simulator.scene.stack_variety import StacksPicture, TrueStack, random_pile
-from simulator.scene.variety import varied_setting
 from vision.frame import FloatArray
 from vision.geometry import hull_px, project
 from vision.layout.pieces import PyramidPieces

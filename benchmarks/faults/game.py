@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.faults.answers import AnsweringGame, FaultyOptions
+from benchmarks.faults.disturbances import DISTURBANCE_KINDS, DisturbanceMaker
 from engine.api import Game, StacksPieces
-from simulator.faults.answers import AnsweringGame, FaultyOptions
-from simulator.faults.disturbances import DISTURBANCE_KINDS, DisturbanceMaker
 from simulator.play.actions import Action, ActionKind
 from simulator.play.choreography import Moment, MotionSegment, WaitingHand
 from simulator.play.game import POLL_S, Mood, Press

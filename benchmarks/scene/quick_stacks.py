@@ -11,9 +11,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.scene.reflections import Facets, Surroundings, fresnel
 from simulator.rendering.optics import GAMMA, UP, compress, decode, random_colour
 from simulator.rendering.polygons import SUBPIXEL_BITS, Box, box_around, clipped, fixed_point, supersampled
-from simulator.rendering.reflections import Facets, Surroundings, fresnel
 from simulator.rendering.solids import UNIT_SQUARE, frustum, normals_of
 from simulator.scene.scene import SKINS
 from vision.frame import FloatArray, FloatImage, Image

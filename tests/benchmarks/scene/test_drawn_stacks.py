@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simulator.scene.drawn_stacks import drawn_stacks_pictures
+from benchmarks.scene.drawn_stacks import drawn_stacks_pictures
 from vision.geometry import project
 from vision.layout.pieces import PyramidPieces
 from vision.layout.table import default_layout

@@ -5,9 +5,9 @@ import functools
 import numpy as np
 import pytest
 
+from benchmarks.scene.dice_variety import COCKED, DicePicture, dice_picture
 from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_rotation, draw_dice
 from simulator.rendering.dice_faces import FACE_PX, SHAPE_SQUARES, pip_face, pip_faces, printed_face, text_face
-from simulator.scene.dice_variety import COCKED, DicePicture, dice_picture
 from simulator.scene.scene import Lighting
 from simulator.scene.viewpoint import lens, looking_at
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.faults.switches import SwitchFaults, VirtualSwitches, draw_switch_faults, sensed_places
 from simulator.scene.pieces import block_on
 from simulator.scene.scene import standard_layout
-from simulator.switches import SwitchFaults, VirtualSwitches, draw_switch_faults, sensed_places
 
 LAYOUT = standard_layout()
 BLOCKS = tuple(block_on(LAYOUT, place, "gold", "star", "slider") for place in ("b1", "e3"))

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.faults.players import FaultyPlayers
 from engine.api import Game
 from engine.errors import AmbiguousError
 from engine.values import Appearance, OptionValue
-from simulator.faults.players import FaultyPlayers
 from simulator.play.actions import Action, ActionKind, Arrangement, Carries, Carry, Handler, PlayArea
 from simulator.play.deblockle import BlockHandler
 from simulator.play.players import Players, could_result_from_play

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.scene.written_sheets import COLUMNS, ROWS, loops_of, written_sheet
 from simulator.scene.handwriting import Writer, loop_around
 from simulator.scene.signs import FORMS
-from simulator.scene.written_sheets import COLUMNS, ROWS, loops_of, written_sheet
 
 SIGNS = ("empty", "1", "2", "X", "blot")
 

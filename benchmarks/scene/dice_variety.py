@@ -10,6 +10,7 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 
+from benchmarks.scene.dice_tables import GLYPHS, random_table
 from simulator.rendering.background import paint_table
 from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_rotation, draw_dice
 from simulator.rendering.dice_faces import (
@@ -21,7 +22,6 @@ from simulator.rendering.dice_faces import (
     text_face,
 )
 from simulator.rendering.optics import SensorNoise, compress, develop, motion_blur, random_colour, through_sensor
-from simulator.scene.dice_tables import GLYPHS, random_table
 from simulator.scene.pieces import Colour
 from simulator.scene.scene import Lamp, Lighting, Setting, TableLook
 from simulator.scene.viewpoint import lens, looking_at
