@@ -5,95 +5,255 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain, islice
-from types import MappingProxyType
+from functools import lru_cache
+from itertools import chain, islice, pairwise
 from typing import Self
+
+PLACEHOLDER = re.compile(r"\{(\w+)(?:!([rcb]+))?(?::([^{}]+))?\}")
+"""A placeholder: its part's name, how it is written (``Phrase``), and in translations the form that is asked for."""
+UNCHANGED = "as it is"
+"""The form of parts that are copied: what somebody typed, a name, a turn's notation."""
+NAME = "as a name"
+"""The form of a person's name. It is copied unless it starts with a lower-case letter, as other words do."""
+Find = Callable[[str, str], str | None]
+"""Finds the translation of a template or a word in a form (empty: any); ``None`` if there is none."""
+_LETTER = re.compile(r"[^\W\d_]")
+_MOST_CHARACTERS = 20_000
+_DEEPEST = 40
 
 
 class Phrase(str):
     """An English text that keeps its template and its parts, so that it can be translated.
 
-    Parts fill ``%(name)s`` in the template; a template without parts is used as it is.
+    Parts fill ``{name}`` in the template, as in an f-string; a template without parts is used as it is. ``{name!r}``
+    quotes a part, which isn't translated then. ``{name!c}`` capitalizes a part, ``{name!b}`` takes its full stop away.
+    In a translation, ``{name:en}`` asks for the form ``en`` of a part (gettext's context), ``{name:as it is}`` copies
+    it. A part without a form is said in the form of the whole.
 
-    >>> said = Phrase("%(marker)s is missing", marker=Phrase("marker %(number)d", number=2))
-    >>> german = {"%(marker)s is missing": "%(marker)s fehlt", "marker %(number)d": "Marke %(number)d"}
-    >>> said, said.translated(german.__getitem__)
+    >>> said = Phrase("{marker} is missing", marker=Phrase("marker {number}", number=2))
+    >>> german = {"{marker} is missing": "{marker} fehlt", "marker {number}": "Marke {number}"}
+    >>> said, said.translated(lambda text, form: german.get(text))
     ('marker 2 is missing', 'Marke 2 fehlt')
     """
 
     __slots__ = ("parts", "template")
     template: str
-    parts: Mapping[str, object]
+    parts: Mapping[str, str]
 
     def __new__(cls, template: str, /, **parts: object) -> Self:
-        """Fill the parts into the template."""
-        phrase = super().__new__(cls, template % parts if parts else template)
+        """Fill the parts into the template; raises KeyError if one is missing."""
+        written = {name: f"{part}" for name, part in parts.items()}
+        for name, how, _ in _placeholders(template) if parts else ():
+            if "r" in how:
+                written[name] = repr(parts[name])
+        return cls._of(template, written)
+
+    @classmethod
+    def _of(cls, template: str, parts: Mapping[str, str]) -> Self:
+        phrase = super().__new__(cls, _filled(template, parts) if parts else template)
         phrase.template = template
-        phrase.parts = MappingProxyType(parts)
+        phrase.parts = parts
         return phrase
 
-    def translated(self, translate: Callable[[str], str]) -> str:
-        """Translate the text; ``translate`` translates templates. Parts that are phrases are translated too."""
-        template = translate(self.template)
-        parts = {
-            name: part.translated(translate) if isinstance(part, Phrase) else part for name, part in self.parts.items()
-        }
-        return template % parts if parts else template
+    def __str__(self) -> str:
+        """Return the phrase itself: an error's message stays a phrase."""
+        return self
+
+    def __format__(self, spec: str) -> str:
+        """Return the phrase itself unless a width or the like is asked for."""
+        return super().__format__(spec) if spec else self
+
+    def __reduce__(self) -> tuple[Callable[..., Phrase], tuple[str, dict[str, str]]]:
+        """Copy and pickle the template and the parts."""
+        return _phrase, (self.template, dict(self.parts))
+
+    def __add__(self, other: str) -> str:
+        """Append a text; both stay translatable."""
+        return joined((self, other), "")
+
+    def __radd__(self, other: str) -> str:
+        """Prepend a text; both stay translatable."""
+        return joined((other, self), "")
+
+    def translated(self, find: Find, form: str = "") -> str | None:
+        """Translate the text; ``None`` if there is no translation of a template. Other parts without one are copied."""
+        template = find(self.template, form) if _LETTER.search(_bare(self.template)) else self.template
+        if template is None or not self.parts:
+            return template
+        quoted = {name for name, how, _ in _placeholders(self.template) if "r" in how}
+        said = []
+        for text, name, how, wanted in _split(template):
+            said.append(text)
+            part = self.parts.get(name) if name else None
+            if part is not None:
+                spoken = part if name in quoted else _translated_part(part, find, wanted or form)
+                if spoken is None:
+                    return None
+                said.append(_written(spoken, how))
+        return "".join(said)
+
+    def to_json(self) -> list[object]:
+        """Give the template and the parts as a value for JSON, to store it beside the English text."""
+        parts = {name: part.to_json() if isinstance(part, Phrase) else part for name, part in self.parts.items()}
+        return [self.template, parts] if parts else [self.template]
+
+    def with_parts(self, change: Callable[[str, str, str], str]) -> Phrase:
+        """Change the parts that are no phrases, at every depth.
+
+        ``change`` gets the template's text before the part, the part, and the text after it.
+        """
+        parts = dict(self.parts)
+        pieces = _split(self.template)
+        for (before, name, _, _), (after, _, _, _) in pairwise(pieces):
+            part = self.parts.get(name, "")
+            parts[name] = part.with_parts(change) if isinstance(part, Phrase) else change(before, part, after)
+        return Phrase._of(self.template, parts)
+
+
+def read_phrase(english: str, value: object) -> str:
+    """Return the phrase that ``Phrase.to_json`` stored beside an English text; the text alone if they differ.
+
+    >>> read_phrase("marker 2", ["marker {number}", {"number": "2"}]).template
+    'marker {number}'
+    """
+    try:
+        phrase = _read(value, _DEEPEST)
+    except (TypeError, ValueError, KeyError):
+        return english
+    return phrase if phrase == english else english
+
+
+def phrase_json(text: str) -> list[object] | None:
+    """Give a text's ``Phrase.to_json``; ``None`` for a text that is no phrase."""
+    return text.to_json() if isinstance(text, Phrase) else None
+
+
+def _read(value: object, depth: int) -> str:
+    """Raises TypeError, ValueError or KeyError if the value is no phrase, or one that grows beyond measure."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list) or not 1 <= len(value) <= 2 or not isinstance(value[0], str) or depth < 1:
+        raise TypeError("expected a template with its parts")
+    given = value[1] if len(value) == 2 else {}
+    if not isinstance(given, dict):
+        raise TypeError("expected parts by name")
+    parts = {str(name): _read(part, depth - 1) for name, part in given.items()}
+    used = [name for name, _, _ in _placeholders(value[0])] if parts else []
+    if len(value[0]) + sum(len(parts[name]) for name in used) > _MOST_CHARACTERS:
+        raise ValueError("expected a shorter phrase")
+    return Phrase._of(value[0], parts)
+
+
+def _phrase(template: str, parts: Mapping[str, str]) -> Phrase:
+    return Phrase._of(template, parts)
+
+
+def _translated_part(part: str, find: Find, form: str) -> str | None:
+    """Translate a part; ``None`` if it is a phrase without a translation."""
+    if form == UNCHANGED or (form == NAME and not part[:1].islower()):
+        return part
+    if isinstance(part, Phrase):
+        return part.translated(find, form)
+    found = find(part, form)
+    return part if found is None else found
+
+
+@lru_cache(8192)
+def _split(template: str) -> tuple[tuple[str, str, str, str], ...]:
+    """Split a template into its texts, each with the name, manner and form of the placeholder that follows it."""
+    pieces = [piece or "" for piece in PLACEHOLDER.split(template)] + [""] * 3
+    return tuple(zip(pieces[::4], pieces[1::4], pieces[2::4], pieces[3::4], strict=True))
+
+
+def _placeholders(template: str) -> list[tuple[str, str, str]]:
+    return [(name, how, form) for _, name, how, form in _split(template)[:-1]]
+
+
+@lru_cache(8192)
+def _bare(template: str) -> str:
+    return PLACEHOLDER.sub("", template)
+
+
+def _filled(template: str, parts: Mapping[str, str]) -> str:
+    filled = []
+    for text, name, how, _ in _split(template):
+        filled.append(text)
+        if name:
+            filled.append(_written(parts[name], how))
+    return "".join(filled)
+
+
+def _written(part: str, how: str) -> str:
+    if "b" in how:
+        part = str.removesuffix(part, ".")
+    return f"{part[:1].upper()}{part[1:]}" if "c" in how else part
 
 
 _MOST_FAULTS = 20
 """The most faults that are named at once."""
 
 
-def listed(names: Iterable[object], joint: str = "and") -> str:
+def joined(texts: Iterable[object], joint: str = " ") -> Phrase:
+    """Join texts, each of which stays translatable. The joint isn't translated: a space or a mark.
+
+    >>> joined(["c3", "c4"], ", ")
+    'c3, c4'
+    """
+    parts = {f"text_{number}": f"{text}" for number, text in enumerate(texts, 1)}
+    return Phrase._of(joint.join(f"{{{name}}}" for name in parts), parts)
+
+
+def listed(names: Iterable[object], joint: str = "and") -> Phrase:
     """Join names as in a sentence.
 
     >>> listed(["c3"]), listed(["c3", "c4"]), listed(["c3", "c4", "d1"], "or")
     ('c3', 'c3 and c4', 'c3, c4 or d1')
     """
-    words = [str(name) for name in names]
+    words = list(names)
     if len(words) < 2:
-        return "".join(words)
-    return f"{', '.join(words[:-1])} {joint} {words[-1]}"
+        return joined(words)
+    return Phrase(f"{{some}} {joint} {{last}}", some=joined(words[:-1], ", "), last=words[-1])
 
 
-def shortened(names: Sequence[str], most: int = 6) -> str:
+def shortened(names: Sequence[str], most: int = 6) -> Phrase:
     """List names; if there are more than ``most``, only the first ones and the number of the others.
 
     >>> shortened(["a1", "a2"]), shortened(["a1", "a2", "a3", "a4"], most=3)
     ('a1, a2', 'a1, a2 and 2 more')
     """
     if len(names) <= most:
-        return ", ".join(names)
-    return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
+        return joined(names, ", ")
+    return Phrase("{some} and {number} more", some=joined(names[: most - 1], ", "), number=len(names) - most + 1)
 
 
-def first_faults(faults: Iterable[str], joint: str = "; ") -> str:
+def first_faults(faults: Iterable[str], joint: str = "; ") -> Phrase:
     """Join the faults of a file; of many, only the first ones, and that there are more.
 
     >>> first_faults(["a is missing", "b is missing"])
     'a is missing; b is missing'
     """
     *first, last = islice(chain(faults, [""]), _MOST_FAULTS + 1)
-    return joint.join([*first, "and more"] if last else first)
+    return joined([*first, Phrase("and more")] if last else first, joint)
 
 
-def first_and_last(names: Sequence[str], most: int) -> str:
+def first_and_last(names: Sequence[str], most: int) -> Phrase:
     """List names in their order; if there are more than ``most``, only the first ones and the last.
 
     >>> first_and_last(["a1", "a2"], most=3), first_and_last(["a1", "a2", "a3", "a4"], most=3)
     ('a1, a2', 'a1, a2, …, a4')
     """
-    return ", ".join(names if len(names) <= most else [*names[: most - 1], "…", names[-1]])
+    return joined(names if len(names) <= most else [*names[: most - 1], "…", names[-1]], ", ")
 
 
-def counted(number: int, thing: str, several: str | None = None) -> str:
+def counted(number: int, thing: str, several: str | None = None) -> Phrase:
     """Format a count with its noun; ``several`` is the plural if it isn't formed with an ``s``.
 
     >>> counted(1, "light"), counted(2, "light"), counted(0, "switch", "switches")
     ('1 light', '2 lights', '0 switches')
     """
-    return f"{number} {thing if number == 1 else several or f'{thing}s'}"
+    if number == 1:
+        return Phrase(f"1 {thing}")
+    return Phrase(f"{{number}} {several or f'{thing}s'}", number=number)
 
 
 def with_minus(text: object) -> str:
@@ -102,7 +262,11 @@ def with_minus(text: object) -> str:
     >>> with_minus("game over: -5 points") == "game over: \N{MINUS SIGN}5 points", with_minus("a1-b2")
     (True, 'a1-b2')
     """
-    return _NEGATIVE.sub("\N{MINUS SIGN}", str(text))
+    said = _NEGATIVE.sub("\N{MINUS SIGN}", f"{text}")
+    if not isinstance(text, Phrase):
+        return said
+    phrase = text.with_parts(lambda _, part, __: _NEGATIVE.sub("\N{MINUS SIGN}", part))
+    return phrase if phrase == said else said
 
 
 _NEGATIVE = re.compile(r"(?<!\S)-(?=\d)")
@@ -114,7 +278,16 @@ def capitalized(text: str) -> str:
     >>> capitalized("the USB cable")
     'The USB cable'
     """
-    return f"{text[:1].upper()}{text[1:]}"
+    return Phrase("{text!c}", text=text) if isinstance(text, Phrase) else f"{text[:1].upper()}{text[1:]}"
+
+
+def without_stop(text: str) -> str:
+    """Return a text without its full stop.
+
+    >>> without_stop("The cable is out.")
+    'The cable is out'
+    """
+    return Phrase("{text!b}", text=text) if isinstance(text, Phrase) else text.removesuffix(".")
 
 
 def as_sentence(message: str) -> str:
@@ -123,7 +296,8 @@ def as_sentence(message: str) -> str:
     >>> as_sentence("no game is called 'chess'"), as_sentence("did you mean 'gpio'?")
     ("No game is called 'chess'.", "Did you mean 'gpio'?")
     """
-    return f"{capitalized(message)}{'' if message.endswith(('.', '?', '!')) else '.'}"
+    text = capitalized(message)
+    return text if message.endswith((".", "?", "!")) else joined((text, "."), "")
 
 
 def plain_reason(error: BaseException) -> str:
@@ -132,7 +306,8 @@ def plain_reason(error: BaseException) -> str:
     >>> plain_reason(OSError(111, "Connection refused"))
     'Connection refused'
     """
-    return re.sub(r"^\[Errno -?\d+\] ", "", str(error)).removesuffix(".")
+    message = str(error)
+    return without_stop(message if isinstance(message, Phrase) else re.sub(r"^\[Errno -?\d+\] ", "", message))
 
 
 def nearest(got: str, known: Iterable[str]) -> str | None:
@@ -154,4 +329,4 @@ def did_you_mean(got: str, known: Iterable[str], *, quoted: bool = False) -> str
     near = nearest(got, known)
     if near is None:
         return ""
-    return f" (did you mean {near!r}?)" if quoted else f" (did you mean {near}?)"
+    return Phrase(" (did you mean {near!r}?)", near=near) if quoted else Phrase(" (did you mean {near}?)", near=near)

@@ -27,21 +27,21 @@ from babel.messages.pofile import read_po, write_po
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from common.phrases import PLACEHOLDER  # noqa: E402
 from engine.registry import games, load  # noqa: E402
 from engine.support.looks import Look  # noqa: E402
 from hardware.lights.signals import ROLE_STYLES  # noqa: E402
 from referee.web.languages import CATALOGUES, LANGUAGES, sentences_path  # noqa: E402
-from referee.web.sentences import PLACEHOLDER  # noqa: E402
 from scripts.sentence_templates import templates_in  # noqa: E402
 
 _WEB = ROOT / "referee" / "web"
 _HALL = ROOT / "hall" / "web"
-_SET_UP = ROOT / "referee" / "setup"
 _METHODS = [("templates/**.html", "jinja2"), ("**.py", "python")]
 _OPTIONS = {"templates/**.html": {"trim_blocks": "true", "lstrip_blocks": "true"}}
 _KEYWORDS = {"_": None, "gettext": None, "ngettext": (1, 2)}
 _HEADERS = {"page": "The page's words", "rules": "The referee's sentences"}
 _DIGIT = re.compile(r"\d")
+_WORD = re.compile(r"[^\W\d_]")
 _THIS = "scripts/page_words.py"
 _LIGHTS = "hardware/lights/signals.py"
 _SPEAKING = (
@@ -143,6 +143,7 @@ _FOR_MACHINES = re.compile(
 _PIECES = {"self.piece": ("piece", "block")}
 """The pieces of ``PieceBreaches``, as fixed texts, since their gender affects the words around them."""
 _WORDS = (
+    *("{some} and {last}", "{some} or {last}"),
     *("and", "or", ", and", "Or:", ", then", "nothing", "nobody", "is", "are", "stays"),
     *("{describe} That {reason}. {expectation}", "{describe} Take {die}. That {reason}. {expectation}"),
     *("{place} ({look}?)", "{part}'s {squares}", "{turn}  {described}", "{turn} or 1 3 4 5 on a", "{turn} or none"),
@@ -195,8 +196,6 @@ def _page_words() -> Iterator[tuple[str, str | tuple[str, ...]]]:
     for folder in (_WEB, _HALL):
         words = extract_from_dir(str(folder), _METHODS, options_map=_OPTIONS, keywords=_KEYWORDS)
         yield from ((f"{folder.relative_to(ROOT).as_posix()}/{file}", message) for file, _, message, _, _ in words)
-    for file, _, message, _, _ in extract_from_dir(str(_SET_UP), [("*.py", "python")], keywords={"Phrase": None}):
-        yield f"referee/setup/{file}", message
     for style in ROLE_STYLES.values():
         yield _LIGHTS, style.meaning
 
@@ -211,6 +210,12 @@ def _sentences() -> Iterator[tuple[str, str]]:
             for template in templates_in(source, _PIECES, silent, only_faults=path not in speaking):
                 if not _FOR_MACHINES.search(template):
                     yield file, template
+    for room in (*_ROOMS, "engine"):
+        for file, _, message, _, _ in extract_from_dir(
+            str(ROOT / room), [("**.py", "python")], keywords={"Phrase": None}
+        ):
+            if _WORD.search(PLACEHOLDER.sub("", str(message))):
+                yield f"{room}/{file}", str(message).strip()
     yield from ((_THIS, word) for word in _WORDS)
     for name in games():
         game = load(name)

@@ -70,7 +70,7 @@ def expanded(name: str | Path) -> Path:
     except (RuntimeError, ValueError):
         path = None
     if path is None or "\0" in str(path):
-        raise ConfigError(Phrase("%(file)s can't be the name of a file", file=repr(str(name))))
+        raise ConfigError(Phrase("{file} can't be the name of a file", file=repr(str(name))))
     return path
 
 

@@ -117,7 +117,7 @@ class PoseGuide:
         """Say how to hold the board for the next picture."""
         place = next((_PLACES[place] for place in self.missing_places), _MIDDLE)
         tilt = next((_TILTS[tilt] for tilt in self.missing_tilts), _FLAT)
-        return Phrase("Hold the board %(place)s, %(tilt)s.", place=place, tilt=tilt)
+        return Phrase("Hold the board {place}, {tilt}.", place=place, tilt=tilt)
 
     def outline_px(self) -> FloatArray:
         """Return the board's outline in the pose it should have next, shape (4, 2), in pixels."""
@@ -201,7 +201,7 @@ class BoardPictures:
         taken_by = found.folder / _CAMERA_FILE
         if taken_by.is_file() and (other := read_text(taken_by)) != table.source:
             raise ConfigError(
-                Phrase("camera %(camera)s took these pictures; discard them to calibrate another one", camera=other)
+                Phrase("camera {camera} took these pictures; discard them to calibrate another one", camera=other)
             )
         for path in image_paths(found.folder):
             image = load_image(path)
@@ -221,7 +221,7 @@ class BoardPictures:
         seen = find_board(frame.image, BOARD)
         before, self.before = self.before, seen
         if not seen.is_enough:
-            message = Phrase("only %(count)d corners of the board are seen", count=len(seen.ids))
+            message = Phrase("only {count} corners of the board are seen", count=len(seen.ids))
             return Finding.note(_PICTURE, message, Phrase("bring it nearer, and keep your fingers off its squares"))
         if len(self.guide.kept) >= _MOST_PICTURES:
             return Finding.note(_PICTURE, Phrase("there are enough pictures"), Phrase("calibrate with these"))
@@ -233,7 +233,7 @@ class BoardPictures:
         write_durably(self.folder / _CAMERA_FILE, self.source)
         write_image(self.folder / f"{self.newest}.png", frame.image)
         self.guide.kept.append(seen)
-        return Finding.ok(_PICTURE, Phrase("picture %(number)d is kept", number=len(self.guide.kept)))
+        return Finding.ok(_PICTURE, Phrase("picture {number} is kept", number=len(self.guide.kept)))
 
     @staticmethod
     def discard(table: TableSetup) -> None:
@@ -255,14 +255,14 @@ class BoardPictures:
         for x, y in seen.corners_px:
             cv2.circle(picture, (round(float(x)), round(float(y))), 4, _FOUND_COLOUR, -1, cv2.LINE_AA)
         guide = self.guide
-        taken = Phrase("%(count)d kept", count=len(guide.kept))
+        taken = Phrase("{count} kept", count=len(guide.kept))
         if guide.is_enough:
             return Inspection((Finding.ok(_PICTURES, taken), Finding.ok(_POSE, Phrase("no pose is missing"))), picture)
         cv2.polylines(picture, [np.round(guide.outline_px()).astype(np.int32)], True, _WANTED_COLOUR, 3, cv2.LINE_AA)
         corners = len(guide.missing_places)
         tilts = len(guide.missing_tilts)
         lacking = Phrase(
-            "%(corners)d of 4 corners of the picture and %(tilts)d of 4 tilts are missing", corners=corners, tilts=tilts
+            "{corners} of 4 corners of the picture and {tilts} of 4 tilts are missing", corners=corners, tilts=tilts
         )
         return Inspection((Finding.ok(_PICTURES, taken), Finding.note(_POSE, lacking, guide.words())), picture)
 
@@ -276,7 +276,7 @@ def check_size(image: Image, size: tuple[int, int]) -> None:
     if got != size:
         raise ConfigError(
             Phrase(
-                "the picture has %(width)d x %(height)d pixels, the camera gives %(camera_width)d x %(camera_height)d; "
+                "the picture has {width} x {height} pixels, the camera gives {camera_width} x {camera_height}; "
                 "calibrate with pictures of the camera that will watch the table",
                 width=got[0],
                 height=got[1],
@@ -310,7 +310,7 @@ def _check_calibration(table: TableSetup, answer: str) -> Outcome:
         return Outcome((_numbers(found), *faults))
     save_calibration(table.folder / "camera.json", found, made_on=table.today)
     message = Phrase(
-        "good: %(error).2f px off on average; written to camera.json", error=found.camera.reprojection_error_px
+        "good: {error} px off on average; written to camera.json", error=f"{found.camera.reprojection_error_px:.2f}"
     )
     return Outcome((Finding.ok(_CALIBRATION, message), _numbers(found)), {"camera.calibration": "camera.json"})
 
@@ -323,24 +323,24 @@ def _use_calibration(table: TableSetup, path: Path, answer: str) -> Outcome:
     if all(table.picture_px) and camera.size != table.picture_px:
         of_file, of_camera = (f"{width} x {height}" for width, height in (camera.size, table.picture_px))
         wrong = Phrase(
-            "%(file)s is for %(calibrated)s pixels, the camera gives %(camera)s",
+            "{file} is for {calibrated} pixels, the camera gives {camera}",
             file=path.name,
             calibrated=of_file,
             camera=of_camera,
         )
         return Outcome((Finding.fault(_CALIBRATION, wrong, Phrase("calibrate at the size you play with")),))
-    message = Phrase("%(file)s is used", file=path.name)
+    message = Phrase("{file} is used", file=path.name)
     return Outcome((Finding.ok(_CALIBRATION, message),), {"camera.calibration": answer})
 
 
 def _numbers(found: Calibration) -> Finding:
     used = [view for view in found.views if view.used]
     message = Phrase(
-        "%(used)d of %(all)d pictures used, corners in %(share).0f %% of the picture, tilted by up to %(tilt).0f°",
+        "{used} of {all} pictures used, corners in {share} % of the picture, tilted by up to {tilt}°",
         used=len(used),
         all=len(found.views),
-        share=100 * found.coverage,
-        tilt=max((view.tilt_deg or 0.0 for view in used), default=0.0),
+        share=f"{100 * found.coverage:.0f}",
+        tilt=f"{max((view.tilt_deg or 0.0 for view in used), default=0.0):.0f}",
     )
     return Finding.ok(_PICTURES, message)
 

@@ -63,14 +63,14 @@ def _instructions(table: TableSetup) -> tuple[str, ...]:
 def _check_table(table: TableSetup, answer: str) -> Outcome:
     frame = table.picture()
     if (own := _own_file(table, answer)) is not None:
-        used = Finding.ok(Phrase("layout"), Phrase("%(file)s is used", file=own.name))
+        used = Finding.ok(Phrase("layout"), Phrase("{file} is used", file=own.name))
         findings = (used, *_findings(table, frame, table.layout_from(own, markers="layout")))
         return Outcome(findings, {"table.layout": answer, "table.markers": None})
     if not table.has_board:
         if answer:
             raise ConfigError(
                 Phrase(
-                    "got %(answer)s; sheets need no measures: expected Enter alone, or a layout file",
+                    "got {answer}; sheets need no measures: expected Enter alone, or a layout file",
                     answer=repr(answer),
                 )
             )
@@ -93,7 +93,7 @@ def _findings(table: TableSetup, frame: Frame, layout: TableLayout) -> tuple[Fin
         return findings
     path = table.folder / SEEN_FILE
     write_image(path, drawn)
-    message = Phrase("%(file)s shows the grid that the referee sees", file=str(path))
+    message = Phrase("{file} shows the grid that the referee sees", file=str(path))
     remedy = Phrase("the grid must lie on the board's own lines; if not, measure again, above all the height")
     return (*findings, Finding.note(Phrase("picture"), message, remedy))
 
@@ -163,7 +163,7 @@ def _measure(table: TableSetup, answer: str, frame: Frame) -> tuple[dict[str, An
     except ValueError:
         raise ConfigError(
             Phrase(
-                "got %(answer)s; expected four lengths in mm, such as 40 10 350 350; two for a board without markers, "
+                "got {answer}; expected four lengths in mm, such as 40 10 350 350; two for a board without markers, "
                 "such as none 40 10; or a layout file",
                 answer=repr(answer),
             )
@@ -201,14 +201,16 @@ def markers_by_corners(
     missing = sorted({*markers.centres_mm} - {*seen})
     if missing:
         named = ", ".join(map(str, missing))
-        raise ConfigError(Phrase("not seen: %(markers)s; each marker must be in the picture", markers=named))
+        raise ConfigError(Phrase("not seen: {markers}; each marker must be in the picture", markers=named))
     centres, findings = {}, []
     for number, marker in sorted(seen.items()):
         on_table = back_project(camera, pose, marker.corners_px, markers.z_mm)[:, :2]
         centres[number] = (round(float(on_table[:, 0].mean()), 1), round(float(on_table[:, 1].mean()), 1))
         side_mm = float(np.linalg.norm(on_table - np.roll(on_table, 1, axis=0), axis=1).mean())
-        subject = Phrase("marker %(number)d", number=number)
-        message = Phrase("%(measured).1f mm wide; it is %(printed).1f mm", measured=side_mm, printed=markers.side_mm)
+        subject = Phrase("marker {number}", number=number)
+        message = Phrase(
+            "{measured} mm wide; it is {printed} mm", measured=f"{side_mm:.1f}", printed=f"{markers.side_mm:.1f}"
+        )
         if abs(side_mm / markers.side_mm - 1) > SIDE_OFF:
             remedy = Phrase("measure a square again, and put the corners onto those of the outer squares")
             findings.append(Finding.fault(subject, message, remedy))

@@ -364,13 +364,13 @@ class SetUpPage:
         name, _, confirmed = text.partition(" ")
         self._to_confirm = ""
         if name not in registry.games():
-            fault = Finding.fault(Phrase("game"), Phrase("there is no game %(name)s", name=repr(name)))
+            fault = Finding.fault(Phrase("game"), Phrase("there is no game {name}", name=repr(name)))
             self._shown = _CurrentStep(findings=(fault,))
             return
         folder = self._environment.folder
         kept = None if self._is_new else Progress.load(folder, name)
         if kept is None and (folder / FILE_NAME).is_file() and confirmed != _ANEW:
-            there = Phrase("%(file)s is there already, for another game or an earlier set-up", file=FILE_NAME)
+            there = Phrase("{file} is there already, for another game or an earlier set-up", file=FILE_NAME)
             self._shown = _CurrentStep(findings=(Finding.note(Phrase("settings"), there),))
             self._to_confirm = name
             return
@@ -386,7 +386,7 @@ class SetUpPage:
         if self._to_confirm:
             title = registry.load(self._to_confirm).title
             anew = AnswerForm(
-                Phrase("Replace the settings, for %(game)s", game=title), answer=f"{self._to_confirm} {_ANEW}"
+                Phrase("Replace the settings, for {game}", game=title), answer=f"{self._to_confirm} {_ANEW}"
             )
             forms.insert(0, anew)
         return StepView(_GAME, Phrase("The game"), instructions, tuple(forms), self._shown.findings)
@@ -406,15 +406,15 @@ class SetUpPage:
         environment, game = self._environment, run.table.game.title
         ending = run.ending(environment.variables, environment.working_folder)
         instructions = [
-            Phrase("%(game)s is ready.", game=game),
-            Phrase("The settings are in %(file)s.", file=str(environment.folder / FILE_NAME)),
-            Phrase("Begin a game at the terminal: %(command)s", command=f"{ending.watch} --page"),
+            Phrase("{game} is ready.", game=game),
+            Phrase("The settings are in {file}.", file=str(environment.folder / FILE_NAME)),
+            Phrase("Begin a game at the terminal: {command}", command=f"{ending.watch} --page"),
         ]
         title = Phrase("Everything is set up")
         if not ending.is_ready:
             title = Phrase("Set-up is not complete")
-            instructions = [Phrase("%(game)s is not ready: a table needs a calibrated camera. Go back.", game=game)]
+            instructions = [Phrase("{game} is not ready: a table needs a calibrated camera. Go back.", game=game)]
         elif ending.overriding:
             names = ", ".join(ending.overriding)
-            instructions.append(Phrase("These environment variables override the settings: %(names)s", names=names))
+            instructions.append(Phrase("These environment variables override the settings: {names}", names=names))
         return StepView("", title, tuple(instructions), findings=self._shown.findings, steps=self._titles())

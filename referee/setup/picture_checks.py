@@ -50,16 +50,16 @@ def picture_findings(frame: Frame) -> Iterator[Finding]:
     elif mean > _BRIGHTEST:
         remedy = Phrase("turn a lamp away, or lower the camera's exposure")
         yield Finding.fault(Phrase("light"), Phrase("the picture is too bright"), remedy)
-    yield Finding.ok(Phrase("picture"), Phrase("%(width)d x %(height)d pixels", width=width, height=height))
+    yield Finding.ok(Phrase("picture"), Phrase("{width} x {height} pixels", width=width, height=height))
     edge_px = edge_width_px(grey)
     if edge_px is not None and edge_px > _BLURRED_EDGE_PX:
-        message = Phrase("out of focus: the sharpest edges are %(width).1f px wide", width=edge_px)
+        message = Phrase("out of focus: the sharpest edges are {width} px wide", width=f"{edge_px:.1f}")
         yield Finding.note(Phrase("focus"), message, Phrase("turn the lens until that number is smallest"))
     elif edge_px is not None:
-        yield Finding.ok(Phrase("focus"), Phrase("sharp: edges are %(width).1f px wide", width=edge_px))
+        yield Finding.ok(Phrase("focus"), Phrase("sharp: edges are {width} px wide", width=f"{edge_px:.1f}"))
     share = float(np.mean(_glare(grey)))
     if share > _GLARE_SHARE and mean <= _BRIGHTEST:
-        message = Phrase("%(share).0f %% of the picture is white with light", share=100 * share)
+        message = Phrase("{share} % of the picture is white with light", share=f"{100 * share:.0f}")
         yield Finding.note(Phrase("glare"), message, Phrase("move the lamp to the side, or close a curtain"))
 
 
@@ -123,16 +123,16 @@ _BRING_IN = Phrase("bring it into the picture, flat and uncovered")
 
 
 def _marker_name(number: int) -> Phrase:
-    return Phrase("marker %(number)d", number=number)
+    return Phrase("marker {number}", number=number)
 
 
 def _width_finding(marker: Marker) -> Finding:
     if marker.side_px >= _LEAST_MARKER_PX:
-        return Finding.ok(_marker_name(marker.marker_id), Phrase("%(width).0f px wide", width=marker.side_px))
+        return Finding.ok(_marker_name(marker.marker_id), Phrase("{width} px wide", width=f"{marker.side_px:.0f}"))
     message = Phrase(
-        "%(width).0f px wide, which is too small: %(needed).0f px are needed",
-        width=marker.side_px,
-        needed=_LEAST_MARKER_PX,
+        "{width} px wide, which is too small: {needed} px are needed",
+        width=f"{marker.side_px:.0f}",
+        needed=f"{_LEAST_MARKER_PX:.0f}",
     )
     remedy = Phrase("move the camera nearer, or take larger pictures")
     return Finding.fault(_marker_name(marker.marker_id), message, remedy)
@@ -144,7 +144,7 @@ def table_findings(frame: Frame, camera: CameraModel, layout: TableLayout) -> It
     Raises CalibrationError if the picture doesn't have the calibration's size.
     """
     parts = layout.parts()
-    sheets = [Phrase("sheet %(number)d", number=number) for number in range(1, len(parts) + 1)]
+    sheets = [Phrase("sheet {number}", number=number) for number in range(1, len(parts) + 1)]
     names = sheets if len(sheets) > 1 else [Phrase("table")]
     found = [
         each for part, name in zip(parts, names, strict=True) for each in _marker_findings(frame, camera, part, name)
@@ -163,7 +163,7 @@ def _marker_findings(frame: Frame, camera: CameraModel, layout: TableLayout, nam
         remedy = Phrase("the whole board and its markers must be in the picture")
         yield Finding.fault(Phrase("markers"), str(error), remedy)
         return
-    yield Finding.ok(name, Phrase("found, %(error).1f px off on average", error=located.error_px))
+    yield Finding.ok(name, Phrase("found, {error} px off on average", error=f"{located.error_px:.1f}"))
     for missing in sorted({*layout.markers.centres_mm} - {*located.ids_seen}):
         yield Finding.fault(_marker_name(missing), Phrase("missing"), _BRING_IN)
     for marker in located.markers:
@@ -171,5 +171,5 @@ def _marker_findings(frame: Frame, camera: CameraModel, layout: TableLayout, nam
         if width.severity is Severity.FAULT:
             yield width
         if error_px > _MARKER_ERROR_PX:
-            message = Phrase("%(error).1f px out of place", error=error_px)
+            message = Phrase("{error} px out of place", error=f"{error_px:.1f}")
             yield Finding.fault(width.subject, message, Phrase("put it where it belongs, or measure again"))

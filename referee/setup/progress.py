@@ -108,7 +108,7 @@ class SetUpRun:
             if outcome.is_done:
                 self._leave(step)
         except OSError as error:
-            message = Phrase("this step can't be saved (%(reason)s)", reason=plain_reason(error))
+            message = Phrase("this step can't be saved ({reason})", reason=plain_reason(error))
             return Outcome((Finding.fault(step.title, message),))
         return outcome
 

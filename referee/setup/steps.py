@@ -95,7 +95,7 @@ def _place_camera(table: TableSetup) -> tuple[str, ...]:
     if not table.cameras:
         return (*placing, Phrase("No USB camera is plugged in. A camera on the Pi's ribbon cable is called pi."))
     named = ", ".join(f"{each.device.removeprefix('/dev/video')} ({each.name})" for each in table.cameras)
-    return (*placing, Phrase("These USB cameras are plugged in: %(cameras)s", cameras=named))
+    return (*placing, Phrase("These USB cameras are plugged in: {cameras}", cameras=named))
 
 
 def _check_camera(table: TableSetup, source: str) -> Outcome:
@@ -115,13 +115,13 @@ def _watch_camera(table: TableSetup, frame: Frame) -> Inspection:
 
 
 def _players_text(table: TableSetup) -> tuple[str, ...]:
-    return (Phrase("%(game)s has a sheet for each player.", game=table.game.title),)
+    return (Phrase("{game} has a sheet for each player.", game=table.game.title),)
 
 
 def _check_players(table: TableSetup, answer: str) -> Outcome:
     players = read_options(table.game.options, {**table.options, "players": answer})["players"]
     options = {**table.chosen_options, "players": players}
-    message = Phrase("%(players)s play", players=players)
+    message = Phrase("{players} play", players=players)
     return Outcome((Finding.ok(Phrase("players"), message),), {"game.options": options})
 
 
@@ -140,19 +140,19 @@ def _print(table: TableSetup) -> tuple[str, ...]:
     if table.game.printed_sheet is not None:
         printed = table.game.printed_sheet(read_options(table.game.options, table.options))
         pages[SHEETS_FILE] = plan_sheets(title, printed, layout, table.paper)
-        use = Phrase("%(sheets)s has a sheet for each player. Cut them out.", sheets=SHEETS_FILE)
+        use = Phrase("{sheets} has a sheet for each player. Cut them out.", sheets=SHEETS_FILE)
     else:
         pages[BOARD_FILE] = plan_board(layout, title, table.paper)
         pages[MARKERS_FILE] = plan_markers(layout.markers, table.paper)
         use = Phrase(
-            "Use %(board)s, a whole board with its markers, or your own board with the markers of %(markers)s.",
+            "Use {board}, a whole board with its markers, or your own board with the markers of {markers}.",
             board=BOARD_FILE,
             markers=MARKERS_FILE,
         )
     for name, planned in pages.items():
         write_pdf(planned, table.folder / name, title=f"{title}: {name.removesuffix('.pdf')}")
     return (
-        Phrase("Print these at 100 %% (no fit to page): %(files)s", files=", ".join(pages)),
+        Phrase("Print these at 100 % (no fit to page): {files}", files=", ".join(pages)),
         use,
         Phrase("Glue the calibration board onto something flat and stiff."),
         Phrase("Each sheet has a ruler at its lower edge. Measure it with a real one: it must be 100 mm long."),
@@ -164,14 +164,14 @@ def _check_print(_: TableSetup, answer: str) -> Outcome:
     try:
         ruler_mm = float(answer.replace(",", ".").removesuffix("mm"))
     except ValueError:
-        message = Phrase("%(answer)s is not a length", answer=repr(answer))
+        message = Phrase("{answer} is not a length", answer=repr(answer))
         return Outcome((Finding.fault(ruler, message, Phrase("type millimetres, such as 100")),))
     if not abs(ruler_mm - RULER_MM) <= RULER_OFF_MM:
         scale = 100 * RULER_MM / ruler_mm if 0 < ruler_mm < float("inf") else 100.0
-        remedy = Phrase("set the printer's scale to %(scale).1f %% and print again", scale=scale)
-        message = Phrase("%(got)g mm long; it must be %(right)g mm", got=ruler_mm, right=RULER_MM)
+        remedy = Phrase("set the printer's scale to {scale} % and print again", scale=f"{scale:.1f}")
+        message = Phrase("{got} mm long; it must be {right} mm", got=f"{ruler_mm:g}", right=f"{RULER_MM:g}")
         return Outcome((Finding.fault(ruler, message, remedy),))
-    return Outcome((Finding.ok(ruler, Phrase("%(got)g mm: the prints are true to scale", got=ruler_mm)),))
+    return Outcome((Finding.ok(ruler, Phrase("{got} mm: the prints are true to scale", got=f"{ruler_mm:g}")),))
 
 
 _RULER_FORMS = (
@@ -254,7 +254,7 @@ def _hindrances(reading: Reading) -> tuple[Finding, ...]:
     remedies = {
         HindranceKind.HAND: Phrase("take your hands away from the board"),
         HindranceKind.OBJECT: Phrase(
-            "if nothing lies there, compare %(file)s with the board and measure the table again, above all its height",
+            "if nothing lies there, compare {file} with the board and measure the table again, above all its height",
             file=SEEN_FILE,
         ),
     }
@@ -268,7 +268,7 @@ def _before_turn(table: TableSetup) -> tuple[str, ...]:
             if _draws_tiles(table)
             else Phrase("Roll the dice and play one turn with them.")
         )
-        return first, Phrase("Take your hands away, then type all faces, such as %(faces)s.", faces=_some_faces(table))
+        return first, Phrase("Take your hands away, then type all faces, such as {faces}.", faces=_some_faces(table))
     return (Phrase("Play one turn, and take your hands away."),)
 
 
@@ -302,7 +302,7 @@ def _check_turn(table: TableSetup, answer: str) -> Outcome:
         raise ConfigError(Phrase("the set-up has to be seen first; go back to that step"))
     if _awaits_roll(table):
         if not answer:
-            remedy = Phrase("type all faces, such as %(faces)s", faces=_some_faces(table))
+            remedy = Phrase("type all faces, such as {faces}", faces=_some_faces(table))
             return Outcome((Finding.fault(_TURN, Phrase("the roll is missing"), remedy),))
         dice = game.dice_for(answer)
         states = tuple(dice.rolled(state, dice.parse_roll(state, answer)) for state in belief.states)
@@ -313,7 +313,7 @@ def _check_turn(table: TableSetup, answer: str) -> Outcome:
     _, ruling = judge(JudgeContext.of(game), belief, [reading], Trigger.DECLARED)
     last = ruling.verdicts[-1]
     if len(ruling.steps) > 1:
-        message = Phrase("two turns were played: %(turns)s", turns=last.sentence)
+        message = Phrase("two turns were played: {turns}", turns=last.sentence)
         return Outcome((Finding.fault(_TURN, message, Phrase("take the second one back, for this test")),))
     if not ruling.steps and not last.candidates:
         return Outcome((*_hindrances(reading), Finding.fault(_TURN, last.sentence)))

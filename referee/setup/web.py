@@ -12,14 +12,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from common.phrases import Phrase
 from referee.session.pictures import as_jpeg
 from referee.setup.page import SetUpPage
 from referee.web import views
 from referee.web.access import Access, Role
 from referee.web.api import pairing
 from referee.web.guard import CSRF_HEADER, Guarded, form_fields, form_with_file
-from referee.web.languages import Site, language_of, sentences, templates, translations
+from referee.web.languages import Site, language_of, sentences, templates
 from referee.web.server import create_guarded_app
 
 MOST_PHOTO_BYTES = 16 * 1024 * 1024
@@ -75,7 +74,7 @@ class _Pages:
         state = await run_in_threadpool(self._set_up.state)
         language = language_of(request)
         items = templates(language).get_template("set_up/seen.html")
-        body = items.render(findings=inspection.findings, tell=_translator(language))
+        body = items.render(findings=inspection.findings, tell=sentences(language))
         return HTMLResponse(body, headers={"X-State": _token(state)})
 
     async def _picture(self, _: Request) -> Response:
@@ -115,7 +114,7 @@ class _Pages:
 
     def _render(self, request: Request, view: str, words: Mapping[str, Any]) -> Response:
         game = {"title": self._set_up.title or views.TITLE}
-        return views.page(request, view, {"game": game, "tell": _translator(language_of(request)), **words})
+        return views.page(request, view, {"game": game, "tell": sentences(language_of(request)), **words})
 
 
 def answer_of(fields: Mapping[str, Sequence[str]]) -> str:
@@ -134,13 +133,3 @@ def answer_of(fields: Mapping[str, Sequence[str]]) -> str:
 def _token(state: str) -> str:
     """Hash a state to a short token that fits in a header."""
     return hashlib.blake2s(state.encode(), digest_size=8).hexdigest()
-
-
-def _translator(language: str) -> Callable[[str], str]:
-    """Return a function that translates a sentence; texts without a translation stay in English."""
-    translate, sentence = translations(language).gettext, sentences(language)
-
-    def tell(text: str) -> str:
-        return text.translated(translate) if isinstance(text, Phrase) else sentence(text)
-
-    return tell

@@ -125,7 +125,7 @@ def _check_wiring(
         return Outcome((Finding.ok(_WIRING, message),), given)
     drivers = given.get("lights.drivers")
     example = "gpio buzzer_pin=18" if isinstance(drivers, list) and "gpio" in drivers else "strip_lights=49"
-    remedy = Phrase("add what is missing to the answer, such as %(example)s, or give another answer", example=example)
+    remedy = Phrase("add what is missing to the answer, such as {example}, or give another answer", example=example)
     # No file and no flag has set these values.
     said = (problem.removeprefix(f"{DEFAULT}: ") for problem in problems)
     return Outcome(tuple(Finding.fault(_WIRING, problem, remedy) for problem in said))
@@ -182,7 +182,7 @@ def _check_map(
         return Outcome(
             (Finding.fault(Phrase("map"), Phrase("nothing was found"), Phrase("check the wiring, or skip this step")),)
         )
-    return _check_wiring(table, given, Phrase("%(file)s is used", file=path.name), others=others)
+    return _check_wiring(table, given, Phrase("{file} is used", file=path.name), others=others)
 
 
 _NEEDS = Field(Phrase("What they need, such as strip_lights=49"), is_optional=True)

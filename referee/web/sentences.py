@@ -16,10 +16,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Self
 
-UNCHANGED = "as it is"
-"""The form of parts that are copied: what somebody typed, a name, a turn's notation."""
-NAME = "as a name"
-"""The form of a person's name. It is copied unless it starts with a lower-case letter, as other words do."""
+from common.phrases import NAME, PLACEHOLDER, UNCHANGED, Phrase
+
 FILE = "as a file"
 """The form of a file, device or port name. It is copied if it has characters other than letters, unlike a word."""
 WHERE_KNOWN = "where known"
@@ -28,7 +26,6 @@ _MOST_KEPT = 20_000
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _MOST_WORDS = 150
 """The referee has no longer sentences, so a longer text isn't translated."""
-PLACEHOLDER = re.compile(r"\{(\w+)(!r)?(?::([^{}]+))?\}")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"", re.DOTALL)
 _OF_NO_LANGUAGE = re.compile(
     r"(?!.*'s )[^A-Za-zÀ-ž]*((?:[A-Z]{2}|[A-Za-zÀ-ž])(?![A-Za-zÀ-ž])[^A-Za-zÀ-ž]*)*|[a-z_]+=[^\s;]+|/\S+[^\s.,:;]"
@@ -40,6 +37,12 @@ _JOINT_WORDS = frozenset(joint.strip() for joint in _JOINTS if joint.strip())
 _GOES_ON = re.compile(r"[,.;:)']| [a-z]")
 _BEGINS = re.compile(r"(^|[.:?] )$")
 """What follows a placeholder inside a sentence, and what precedes a placeholder that may hold whole sentences."""
+_SPELLINGS: tuple[tuple[Callable[[str], str], Callable[[str], str]], ...] = (
+    (str, str),
+    (lambda text: text.removesuffix("."), lambda said: f"{said}."),
+    (lambda text: text[:1].lower() + text[1:], lambda said: said[:1].upper() + said[1:]),
+)
+"""How a text may be spelt in the catalogue, and how its translation then becomes that of the text."""
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?)]) (?=[A-Z(`']|p\d)")
 
 
@@ -111,8 +114,12 @@ class Sentences:
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self._plain: dict[tuple[str, str], str] = {}
+        self._all: dict[tuple[str, str], str] = {}
         self._templates: dict[str, list[Template]] = {}
         for entry in entries:
+            self._all[entry.form, entry.template] = entry.said
+            if entry.template.startswith("{some} "):
+                continue
             if "{" in entry.template:
                 self._templates.setdefault(entry.form, []).append(Template.of(entry))
             else:
@@ -128,7 +135,47 @@ class Sentences:
         return cls(Entry(*each) for each in json.loads(catalogue.read_text(encoding="utf-8")))
 
     def __call__(self, text: str) -> str:
-        """Translate a text. Each sentence that matches no template stays in English."""
+        """Translate a text. Each sentence of it that is unknown stays in English."""
+        if not isinstance(text, Phrase):
+            return self._matched(text)
+        said, is_whole = self._phrase(text, "")
+        if said is not None and is_whole:
+            return said
+        matched = self._matched(str.__str__(text))
+        return said if said is not None and matched == text else matched
+
+    def translated(self, text: str, form: str = "") -> str | None:
+        """Translate a text in a form, ``None`` if it contains an unknown word."""
+        if isinstance(text, Phrase):
+            said, is_whole = self._phrase(text, form)
+            return said if is_whole else self.translated(str.__str__(text), form)
+        bare = text.strip()
+        said = self._cached(bare, form)
+        return None if said is None else text.replace(bare, said, 1) if bare else text
+
+    def find(self, text: str, form: str) -> str | None:
+        """Find the translation of a template or a word in a form; of a sentence that is no phrase, by matching."""
+        bare = text.strip()
+        for wanted in dict.fromkeys((form, "")):
+            for known, change in _SPELLINGS:
+                said = self._all.get((wanted, known(bare)))
+                if said is not None:
+                    return text.replace(bare, change(said), 1)
+        return None if "{" in text else self.translated(text, form)
+
+    def _phrase(self, phrase: Phrase, form: str) -> tuple[str | None, bool]:
+        """Translate a phrase, and tell whether all its words are known."""
+        unknown = []
+
+        def find(text: str, form: str) -> str | None:
+            said = self.find(text, form)
+            if said is None:
+                unknown.append(text)
+            return said
+
+        return phrase.translated(find, form), not unknown
+
+    def _matched(self, text: str) -> str:
         if len(_WORD.findall(text)) > _MOST_WORDS:
             return text
         said = self.translated(text)
@@ -140,12 +187,6 @@ class Sentences:
             if begun is not None:
                 return f"{begun} {self(' '.join(pieces[end:]))}"
         return text if len(pieces) == 1 else f"{pieces[0]} {self(' '.join(pieces[1:]))}"
-
-    def translated(self, text: str, form: str = "") -> str | None:
-        """Translate a text in a form, ``None`` if it contains an unknown word."""
-        bare = text.strip()
-        said = self._cached(bare, form)
-        return None if said is None else text.replace(bare, said, 1) if bare else text
 
     def _translate(self, text: str, form: str) -> str | None:
         if form == UNCHANGED:

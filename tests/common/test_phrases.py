@@ -1,10 +1,58 @@
 """Lists, counts, capitals and suggestions in sentences."""
 
+import copy
 import enum
+import json
+import pickle
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from common.phrases import capitalized, counted, did_you_mean, listed, nearest
+from common.phrases import (
+    Phrase,
+    as_sentence,
+    capitalized,
+    counted,
+    did_you_mean,
+    first_faults,
+    joined,
+    listed,
+    nearest,
+    phrase_json,
+    plain_reason,
+    read_phrase,
+    shortened,
+    with_minus,
+    without_stop,
+)
+
+GERMAN = {
+    ("", "{owner} takes {what}."): "{owner} nimmt {what:en}.",
+    ("", "the {colour} block"): "der {colour:e} Block",
+    ("en", "the {colour} block"): "den {colour:en} Block",
+    ("", "gold"): "Gold",
+    ("e", "gold"): "goldene",
+    ("en", "gold"): "goldenen",
+    ("", "{some} and {last}"): "{some} und {last}",
+    ("", "the cable is out."): "das Kabel ist ab.",
+    ("", "{number} lights"): "{number} Lichter",
+    ("", "and more"): "und mehr",
+    ("", "{some} and {number} more"): "{some} und {number} weitere",
+    ("", "note: {note}"): "Notiz: {note:as it is}",
+}
+
+
+def german(text: str) -> str | None:
+    """Translate a phrase by the words above."""
+    assert isinstance(text, Phrase)
+    return text.translated(lambda text, form: GERMAN.get((form, text)) or GERMAN.get(("", text)))
+
+
+BLOCK = Phrase("the {colour} block", colour="gold")
+OUT = Phrase("the cable is out.")
 
 
 @pytest.mark.parametrize(
@@ -49,3 +97,102 @@ def test_suggestions_can_come_from_an_enum() -> None:
 def test_nothing_is_suggested_for_a_name_unlike_any_other() -> None:
     assert nearest("xyz", ["rows", "columns"]) is None
     assert did_you_mean("xyz", ["rows", "columns"]) == ""
+
+
+def test_a_form_that_a_translation_asks_for_is_passed_to_the_parts_and_their_parts() -> None:
+    said = Phrase("{owner} takes {what}.", owner="gold", what=BLOCK)
+    assert said == "gold takes the gold block."
+    assert german(said) == "Gold nimmt den goldenen Block."
+    several = Phrase("{owner} takes {what}.", owner="gold", what=listed([BLOCK, BLOCK]))
+    assert german(several) == "Gold nimmt den goldenen Block und den goldenen Block."
+    assert german(BLOCK) == "der goldene Block"
+
+
+def test_a_phrase_with_an_unknown_part_has_no_translation_but_names_are_copied() -> None:
+    assert german(Phrase("{owner} takes {what}.", owner="gold", what=Phrase("the moon"))) is None
+    assert german(Phrase("{owner} takes {what}.", owner="Ann", what=BLOCK)) == "Ann nimmt den goldenen Block."
+
+
+def test_a_part_is_copied_where_it_is_quoted_or_the_translation_says_so() -> None:
+    assert german(Phrase("note: {note}", note="gold")) == "Notiz: gold"
+    assert Phrase("{name!r} {number!r}", name="it's", number=5) == '"it\'s" 5'
+    assert german(Phrase("{name!r}: {other}", name="gold", other="gold")) == "'gold': Gold"
+
+
+@pytest.mark.parametrize(
+    ("text", "english", "translated"),
+    [
+        (capitalized(OUT), "The cable is out.", "Das Kabel ist ab."),
+        (as_sentence(OUT), "The cable is out.", "Das Kabel ist ab."),
+        (as_sentence(without_stop(OUT)), "The cable is out.", "Das Kabel ist ab."),
+        (plain_reason(ValueError(OUT)), "the cable is out", "das Kabel ist ab"),
+        (
+            joined([capitalized(OUT), capitalized(OUT)]),
+            "The cable is out. The cable is out.",
+            "Das Kabel ist ab. Das Kabel ist ab.",
+        ),
+        (counted(2, "light"), "2 lights", "2 Lichter"),
+        (listed([BLOCK, "c3"]), "the gold block and c3", "der goldene Block und c3"),
+        (shortened(["a1", "a2", "a3"], most=2), "a1 and 2 more", "a1 und 2 weitere"),
+        (first_faults([OUT] * 21, " "), "the cable is out. " * 20 + "and more", "das Kabel ist ab. " * 20 + "und mehr"),
+        (with_minus(joined(["-5", counted(2, "light")])), "\N{MINUS SIGN}5 2 lights", "\N{MINUS SIGN}5 2 Lichter"),
+        (OUT + " " + OUT, "the cable is out. the cable is out.", "das Kabel ist ab. das Kabel ist ab."),
+        ("Oh: " + OUT, "Oh: the cable is out.", "Oh: das Kabel ist ab."),
+        (f"{OUT}", "the cable is out.", "das Kabel ist ab."),
+        (str(OUT), "the cable is out.", "das Kabel ist ab."),
+    ],
+)
+def test_what_is_made_of_phrases_stays_translatable(text: str, english: str, translated: str) -> None:
+    assert text == english
+    assert german(text) == translated.rstrip()
+
+
+WORDS = st.text(st.characters(codec="utf-8", exclude_characters="{}"), max_size=12)
+
+
+def _filled(parts: Sequence[str], texts: Sequence[str]) -> Phrase:
+    names = [f"part_{number}" for number in range(len(parts))]
+    template = "".join(f"{text}{{{name}}}" for text, name in zip(texts, names, strict=False))
+    return Phrase(template, **dict(zip(names, parts, strict=True)))
+
+
+PHRASES = st.recursive(
+    WORDS,
+    lambda parts: st.builds(_filled, st.lists(parts, min_size=1, max_size=3), st.lists(WORDS, min_size=3, max_size=3)),
+    max_leaves=12,
+)
+
+
+@given(PHRASES)
+def test_a_phrase_is_the_same_after_json_a_copy_and_a_pickle(text: str) -> None:
+    stored = json.loads(json.dumps(phrase_json(text)))
+    for other in (read_phrase(str.__str__(text), stored), copy.deepcopy(text), pickle.loads(pickle.dumps(text))):
+        assert other == text
+        assert phrase_json(other) == phrase_json(text)
+
+
+_JSON = st.recursive(
+    st.none() | st.integers() | st.sampled_from(["{a}{a}", "a", "{a!r}", "{b:c}", "{", "{a.b}"]) | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
+    max_leaves=20,
+)
+
+
+@given(WORDS, _JSON)
+def test_whatever_stands_beside_a_text_the_text_is_unchanged(english: str, value: Any) -> None:
+    assert read_phrase(english, value) == english
+
+
+def test_what_grows_beyond_measure_is_no_phrase() -> None:
+    value: Any = "x" * 10
+    for _ in range(30):
+        value = ["{a}{a}{a}{a}", {"a": value}]
+    assert type(read_phrase("a", value)) is str
+    for _ in range(500):
+        value = ["{a}", {"a": value}]
+    assert type(read_phrase("a", value)) is str
+
+
+def test_a_part_that_is_missing_is_an_error() -> None:
+    with pytest.raises(KeyError, match="place"):
+        Phrase("{owner} on {place}", owner="gold")

@@ -20,7 +20,7 @@ from referee.setup.step_view import AnswerForm, Field, Inspection, StepState, St
 from referee.setup.web import MOST_PHOTO_BYTES, create_set_up
 from referee.web.access import Access, Role, load_or_make_key
 from referee.web.devices import PairedDevices, devices_path
-from referee.web.languages import translations
+from referee.web.languages import sentences
 from referee.web.server import key_path
 from tests.referee.web.page_table import CODES, HOST, HOUSE, access_of, paired, port_of
 from tests.referee.web.page_table import client_of as page_client_of
@@ -49,7 +49,7 @@ class RecordingSetUp:
 
     def inspect(self, *, again: bool) -> Inspection:
         picture = np.full((9, 16, 3), 90, np.uint8) if again else None
-        missing = Finding.fault(Phrase("marker %(number)d", number=2), Phrase("missing"))
+        missing = Finding.fault(Phrase("marker {number}", number=2), Phrase("missing"))
         return Inspection((missing,), picture)
 
     def file(self, name: str) -> bytes | None:
@@ -118,12 +118,12 @@ def test_each_action_is_passed_on_with_its_step_and_leads_back_to_the_page() -> 
 def test_a_step_is_shown_in_either_language_with_its_corners_as_fields(language: str) -> None:
     client = client_of(RecordingSetUp())
     shown = client.get("/", headers={"accept-language": language}).text
-    told = translations(language).gettext
-    assert told("far left corner") in shown
+    tell = sentences(language)
+    assert tell(Phrase("far left corner")) in shown
     assert 'name="x" step="any" min="0" required value="10.5"' in shown
     assert 'value="&lt;0&gt;"' in shown
     seen = client.get("/seen", headers={"accept-language": language})
-    assert f"<b>{told('marker %(number)d') % {'number': 2}}</b>: {told('missing')}" in seen.text
+    assert f"<b>{tell(Phrase('marker {number}', number=2))}</b>: {tell(Phrase('missing'))}" in seen.text
     assert f'data-state="{seen.headers["x-state"]}"' in shown
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from common.phrases import NAME, PLACEHOLDER, UNCHANGED
 from engine.errors import EngineError, IllegalTurnError
 from engine.registry import games, load
 from engine.support.players import describe_announcement
@@ -19,7 +20,7 @@ from referee.journal.results import outcome_sentence
 from referee.judge import sentences as judge
 from referee.session.signals import resumed_signal, waiting_signal
 from referee.web.languages import sentences, sentences_path
-from referee.web.sentences import FILE, NAME, PLACEHOLDER, UNCHANGED, WHERE_KNOWN, Entry, Sentences
+from referee.web.sentences import FILE, WHERE_KNOWN, Entry, Sentences
 from tests.effort import cases
 from tests.engine.checks import altered, changed_places
 from tests.engine.test_every_game_remedies import moved
