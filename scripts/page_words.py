@@ -95,7 +95,7 @@ _WITHOUT_A_PAGE = (
     *("referee/journal/backups.py", "referee/journal/events.py", "referee/journal/fold.py"),
     *("referee/mqtt/", "referee/rendering/film.py", "referee/runtime/inputs.py", "referee/runtime/watch.py"),
     *("referee/settings/", "vision/__main__.py", "vision/locating/photographed.py", "vision/readers/dice/faces.py"),
-    *("vision/readers/dice/photographs.py", "vision/readers/ink/", "vision/readers/positions.py"),
+    *("vision/readers/dice/photographs.py", "vision/readers/ink/", "vision/readers/enrolment.py"),
     "vision/readers/tiles/",
 )
 """Paths whose errors are only shown by a terminal or a log."""

@@ -39,10 +39,9 @@ def read_dice(pictures: Sequence[Path], as_json: bool, debug_image: Path | None,
     from referee.cli.pictures import load_checked_image
     from vision.errors import VisionError
     from vision.images import write_image
-    from vision.readers.dice.drawing import draw_dice
     from vision.readers.dice.faces import FaceSet
     from vision.readers.dice.networks import shipped
-    from vision.readers.dice.photographs import LARGEST_SIDE_PX, least_edge_px, read_photograph
+    from vision.readers.dice.photographs import LARGEST_SIDE_PX, draw_dice, least_edge_px, read_photograph
 
     networks = shipped()
     faces = None if taught is None else FaceSet.load(taught)
@@ -81,7 +80,7 @@ def _print(path: Path, dice: Sequence[DieInPicture]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from vision.readers.dice.drawing import SURE_FROM
+    from vision.readers.dice.photographs import SURE_FROM
 
     doubtful = sum(die.value is None or die.probability < SURE_FROM for die in dice)
     values = [die.value for die in dice if isinstance(die.value, int)]

@@ -172,7 +172,7 @@ def _read_table(
     from vision.layout.surfaces import GridSurface
     from vision.readers.orientation import likeliest_orientation
     from vision.readers.registry import reader_kind, table_reader
-    from vision.reading_json import reading_to_json
+    from vision.reading import reading_to_json
 
     settings = context.configuration(seen_by).settings
     camera = camera_of(settings.camera.calibration)
@@ -218,7 +218,7 @@ def draw_reading(frame: Frame, reader: TableReader, previous: Pose | None, readi
     from vision.errors import NotLocatedError
     from vision.locating.location import locate
     from vision.locating.markers import MarkerDetector
-    from vision.readers.dice.drawing import draw_roll
+    from vision.readers.dice.photographs import draw_roll
 
     table, camera = reader.layout, reader.camera
     try:

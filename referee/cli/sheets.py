@@ -147,7 +147,7 @@ def _fitting(taught: Appearance | None, layout: TableLayout) -> Appearance | Non
 
 
 def _print(game: Game[Any, Any], sheet: str, reading: Reading, path: Path, *, as_json: bool) -> None:
-    from vision.reading_json import reading_to_json
+    from vision.reading import reading_to_json
 
     points, why = _points(game, reading)
     if as_json:

@@ -62,8 +62,7 @@ def read_tiles(
     """Print the tiles in a photo and return the exit code; raises VisionError."""
     from vision.images import write_image
     from vision.readers.tiles.cells import TileGrid
-    from vision.readers.tiles.drawing import draw_cells
-    from vision.readers.tiles.symbols import UNKNOWN, TileSet
+    from vision.readers.tiles.symbols import UNKNOWN, TileSet, draw_cells
 
     place, taught = TileGrid(*grid, corners), TileSet.load(tiles)
     picture = load_checked_image(image)
@@ -86,10 +85,8 @@ def read_digits(
     """Print the handwritten digits in a photo of a printed grid and return the exit code; raises VisionError."""
     from vision.images import write_image
     from vision.readers.ink.appearance import load_appearance
-    from vision.readers.ink.grids import BARE, read_handwriting
     from vision.readers.tiles.cells import TileGrid
-    from vision.readers.tiles.drawing import draw_cells
-    from vision.readers.tiles.symbols import UNKNOWN
+    from vision.readers.tiles.symbols import BARE, UNKNOWN, draw_cells, read_handwriting
 
     place = TileGrid(*grid, corners)
     taught = None if looks is None else load_appearance(looks).handwriting

@@ -44,8 +44,7 @@ from vision.readers.protocols import Appearance, Sighting
 from vision.readers.registry import table_reader
 from vision.sampling import linear_light
 from vision.surface.emptiness import CURVES, is_unclear, place_measures
-from vision.surface.hidden import HiddenPlaces
-from vision.surface.occlusion import OcclusionDetector
+from vision.surface.occlusion import HiddenPlaces, OcclusionDetector
 from vision.surface.plan import SurfacePlan
 
 MEASURES = (

@@ -45,8 +45,7 @@ from scripts.training.support import (
     write_network,
 )
 from vision.readers.ink.network import HIDDEN, OUTPUTS, WEIGHTS, calibrated
-from vision.readers.ink.paper import CELL_PX, ink_on
-from vision.readers.ink.signs import BLOT, SIGNS
+from vision.readers.ink.paper import BLOT, CELL_PX, SIGNS, ink_on
 
 ASIDE = 0.06
 """Share of sheets held out for the temperature and the accuracy."""

@@ -3,7 +3,7 @@
 Run: uv run --group training python scripts/training/leaning.py --trays 240
 
 In half of the trays all dice lean, by 10 to 30 degrees. Prints the weights of
-``vision.readers.dice.leaning.LeaningOdds`` (logistic regression by Newton's method, on the dice whose outline the
+``vision.readers.dice.finding.LeaningOdds`` (logistic regression by Newton's method, on the dice whose outline the
 reader looks at). Also prints, by cross-validation, the shares of flat dice and of leaning dice that
 are said to lean, by the network alone and by both.
 """
@@ -28,8 +28,7 @@ from benchmarks.parts.dice_stress import leaning_picture
 from benchmarks.scene.dice_variety import COCKED
 from vision.frame import FloatArray
 from vision.layout.pieces import DicePieces
-from vision.readers.dice.finding import find_dice
-from vision.readers.dice.leaning import leaning_gain, network_odds
+from vision.readers.dice.finding import find_dice, leaning_gain, network_odds
 from vision.readers.dice.networks import Networks
 from vision.readers.dice.reader import TRAY
 from vision.sampling import PlaneWindow, plane_map, sample

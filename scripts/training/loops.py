@@ -28,8 +28,7 @@ from scripts.training.samples import SampleArrays
 from vision.frame import FloatArray
 from vision.readers.ink.loops import LoopSettings, decode_loops, lines_between
 from vision.readers.ink.network import shipped
-from vision.readers.ink.paper import CELL_PX, ink_on
-from vision.readers.ink.signs import SIGNS
+from vision.readers.ink.paper import CELL_PX, SIGNS, ink_on
 
 SEED = 77
 WEIGHTS = ("cell", "enclosed", "line")

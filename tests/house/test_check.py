@@ -268,7 +268,7 @@ FORBIDDEN = [
     ("common", "engine.rules"),
     ("engine", "vision.geometry"),
     ("vision", "engine.rules"),
-    ("vision.readers.surface_reader", "vision.readers.blocks"),
+    ("vision.readers.table_reader", "vision.readers.blocks"),
     ("hardware", "referee.runtime.watch"),
     ("vision", "simulator.scene.scene"),
     ("simulator", "referee.runtime.watch"),

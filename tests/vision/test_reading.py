@@ -14,9 +14,9 @@ from vision.reading import (
     PlaceReading,
     Reading,
     RollReading,
+    reading_to_json,
     uniform_reading,
 )
-from vision.reading_json import reading_to_json
 
 DIE = DieReading(0.0, 0.0, {"1": 0.9, "2": 0.1})
 

@@ -17,9 +17,15 @@ from vision.geometry import CameraModel, Pose, back_project, project
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout
-from vision.locating.board_hints import MarkerSighting
 from vision.locating.edges import Edges
-from vision.locating.lattice import BoardSighting, KnownPoints, clear_boards, fit_to_lines, symmetric_poses
+from vision.locating.lattice import (
+    BoardSighting,
+    KnownPoints,
+    MarkerSighting,
+    clear_boards,
+    fit_to_lines,
+    symmetric_poses,
+)
 from vision.locating.markers import FoundBy, Marker
 from vision.locating.patterns import MarkerPatterns
 from vision.locating.pose import PoseFit, agrees, corner_pairs, marker_error_px

@@ -15,8 +15,7 @@ import numpy as np
 from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.markers import MarkerLayout
-from vision.locating.markers import FoundBy, Marker, MarkerDetector
-from vision.locating.quads import refine_quad, undo_tone_curve
+from vision.locating.markers import FoundBy, Marker, MarkerDetector, refine_quad, undo_tone_curve
 from vision.opencv import align_affine
 from vision.sampling import PlaneWindow, plane_map, sample
 

@@ -1,14 +1,25 @@
 """Hand detection in a sequence of frames, on any board.
 
-A hand hides the structure of the board (``vision.motion.background``), is larger than a fingertip and is connected to
+A hand hides the structure of the board (``BackgroundModel``), is larger than a fingertip and is connected to
 the border of the watched region. A moved piece changes a square or two and is not connected to the border. A hand at
 rest stays detected, because frames are compared with the background and not with the frame before. The background is
 only learned where nothing covers it.
+
+A background model of the board, the difference of a frame from it, and how long each pixel has been at rest.
+
+For each pixel of a small picture the model keeps the logarithm of its brightness, two logarithmic colour ratios and the
+gradient of the log brightness. A change of light multiplies brightness: it shifts the logarithm by about the same
+amount over a whole patch and leaves the gradient unchanged. An object over the board removes the gradient. So the
+gradient decides what is covered; brightness and colour only show where something is *different*.
+
+Adds hands that are over a surface to its readings.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 
@@ -16,9 +27,259 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import BoolImage, FloatArray, Image, IndexArray
-from vision.motion.background import BackgroundModel, Difference, FrameFeatures, RestMap, frame_features
-from vision.sampling import SHRINK, shrink
+from vision.frame import BoolImage, FloatArray, FloatImage, Frame, Image, IndexArray
+from vision.geometry import CameraModel, Pose, outline_px, project
+from vision.layout.pieces import Ink
+from vision.layout.surfaces import Surface, named_places
+from vision.opencv import as_colour
+from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, uniform_reading
+from vision.sampling import SHRINK, median, shrink
+
+
+@dataclass(frozen=True)
+class BackgroundSettings:
+    """When structure counts as present, lost or different, and how fast the background is learned. Set by hand on the
+    film and the virtual games of ``benchmarks/hands.py``.
+    """
+
+    dark_offset: float = 4.0
+    """Grey levels added before the log of brightness. Higher: noise and edges in the dark count less."""
+    colour_offset: float = 8.0
+    """The same before the logs of colours."""
+    least_noise_levels: float = 0.5
+    """Minimum noise of a gradient, in grey levels."""
+    over_noise: float = 6.0
+    """Multiple of the noise that a gradient needs to count as structure. Higher: less of the board is judged."""
+    noise_rate: float = 0.2
+    """Weight of a new noise measurement in the running average."""
+    darkest_shadow: float = 0.14
+    """Minimum share of the light left in a shadow. Lower: more of a dark hand counts as shadow."""
+    smoothing_px: float = 0.8
+    """Standard deviation, in pixels, of the first smoothing."""
+    window_px: int = 9
+    """Side, in pixels, of the window in which structure is compared. Larger: more reliable, coarser."""
+    clipped_level: float = 250.0
+    """Grey level above which a pixel counts as overexposed."""
+    lost: float = 0.45
+    """Share of the learned structure below which a window has lost it. Higher: more counts as covered."""
+    shown: float = 0.7
+    """Share above which the structure is present as learned."""
+    new: float = 0.6
+    """Structure that was not learned, as a share of what is present, above which a window changed."""
+    different_light: float = 0.33
+    """Deviation of log brightness from the learned value above which a pixel is different. Higher: tolerates shadows.
+    """
+    different_colour: float = 0.16
+    """The same of the log ratios of colours."""
+    learning_rate: float = 0.08
+    """Share of a new appearance learned from each frame. Higher: faster, and less steady."""
+    still_log: float = 0.03
+    """Change of log brightness below which a pixel is at rest. In the dark, ``still_levels`` allows for more."""
+    still_levels: float = 2.0
+    """Change in grey levels that is allowed besides: noise matters more in the dark."""
+    rest_frames: int = 3
+    """Number of frames for which a pixel must be at rest."""
+
+
+_BACKGROUND = BackgroundSettings()
+_SPARSE = np.s_[::3, ::3]
+"""The pixels from which medians of the whole picture are taken."""
+
+
+@dataclass(frozen=True, eq=False)
+class FrameFeatures:
+    """Features of one small picture; every array is (rows, columns), float32.
+
+    ``level`` is brightness in grey levels from 0 to 255, ``light`` its natural logarithm, ``red`` and ``blue`` the
+    logarithms of those channels' ratios to green, ``slope_x`` and ``slope_y`` the gradient of ``light`` per pixel.
+    """
+
+    level: FloatImage
+    light: FloatImage
+    red: FloatImage
+    blue: FloatImage
+    slope_x: FloatImage
+    slope_y: FloatImage
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """Difference between a frame and the background, as boolean arrays (rows, columns).
+
+    ``judged``: the background has structure there, and the light suffices to see it. ``lost``: that structure is
+    missing. ``shown``: it is present as learned, in any light. ``changed``: structure is missing or new. ``different``:
+    changed, or of another brightness or colour. ``gain`` is the change of log brightness of the whole picture, which is
+    subtracted before comparing.
+    """
+
+    judged: BoolImage
+    lost: BoolImage
+    shown: BoolImage
+    changed: BoolImage
+    different: BoolImage
+    gain: float
+
+
+def frame_features(small: Image) -> FrameFeatures:
+    """Compute the features of a small blue-green-red picture of 8 bits a channel (a grey one counts as colourless)."""
+    smooth = cv2.GaussianBlur(np.asarray(as_colour(small), dtype=np.float32), (0, 0), _BACKGROUND.smoothing_px)
+    level = np.asarray(cv2.transform(smooth, np.full((1, 3), 1 / 3)), dtype=np.float32)
+    light = np.asarray(cv2.log(level + _BACKGROUND.dark_offset), dtype=np.float32)
+    colours = cv2.log(smooth + _BACKGROUND.colour_offset)
+    return FrameFeatures(
+        level,
+        light,
+        np.asarray(colours[..., 2] - colours[..., 1]),
+        np.asarray(colours[..., 0] - colours[..., 1]),
+        np.asarray(cv2.Sobel(light, cv2.CV_32F, 1, 0, scale=0.25)),
+        np.asarray(cv2.Sobel(light, cv2.CV_32F, 0, 1, scale=0.25)),
+    )
+
+
+def _mean(values: npt.NDArray[np.float32]) -> FloatImage:
+    """Return the mean over the structure window."""
+    return np.asarray(
+        cv2.boxFilter(values, cv2.CV_32F, (_BACKGROUND.window_px, _BACKGROUND.window_px)),
+        dtype=np.float32,
+    )
+
+
+class BackgroundModel:
+    """The learned appearance of the uncovered board, initialised with the first features."""
+
+    def __init__(self, first: FrameFeatures) -> None:
+        self._look = deepcopy(first)
+        self._before = first
+        self._noise = _BACKGROUND.least_noise_levels**2
+
+    def _measure_noise(self, now: FrameFeatures) -> None:
+        """Update the noise of the gradient, in squared levels, from the median change between frames."""
+        before = self._before
+        self._before = now
+        change_x = (now.slope_x[_SPARSE] - before.slope_x[_SPARSE]) * now.level[_SPARSE]
+        change_y = (now.slope_y[_SPARSE] - before.slope_y[_SPARSE]) * now.level[_SPARSE]
+        # of two independent normal deviates the median of the sum of squares is 1.386 variances, and the change of
+        # two frames has twice the variance of one; the sum over both directions is two variances
+        measured = float(median((change_x**2 + change_y**2).ravel())) / 1.386
+        self._noise += _BACKGROUND.noise_rate * (max(measured, _BACKGROUND.least_noise_levels**2) - self._noise)
+
+    def compare(self, now: FrameFeatures, trusted: BoolImage) -> Difference:
+        """Compare a frame with the background.
+
+        ``trusted`` marks the pixels from which the whole picture's change of brightness and colour is estimated. The
+        share of structure still present is the regression of the gradient on the learned one, ``sum(now . learned) /
+        sum(learned . learned)`` over a window: 1 in any light, about 0 under an object.
+        """
+        clear = self._look
+        self._measure_noise(now)
+        chosen = trusted[_SPARSE]
+        if not chosen.any():
+            chosen = np.ones_like(chosen)
+        raw = now.light - clear.light
+        gain = float(median(raw[_SPARSE][chosen]))
+        light = np.asarray(cv2.blur(raw - np.float32(gain), (5, 5)), dtype=np.float32)
+        # the noise is constant in levels, so gradients are scaled to the levels of the board in this light
+        lit = np.maximum(now.level, np.float32(_BACKGROUND.darkest_shadow * np.exp(gain)) * np.exp(clear.light))
+        lit = np.asarray(cv2.blur(lit, (5, 5)) * (now.level < _BACKGROUND.clipped_level), dtype=np.float32)
+        expected_x, expected_y = clear.slope_x * lit, clear.slope_y * lit
+        expected = _mean(expected_x * expected_x + expected_y * expected_y)
+        seen_x, seen_y = now.slope_x * lit, now.slope_y * lit
+        kept = _mean(expected_x * seen_x + expected_y * seen_y)
+        new = _mean((seen_x - expected_x) ** 2 + (seen_y - expected_y) ** 2)
+        judged = expected > _BACKGROUND.over_noise * self._noise
+        lost = judged & (kept < _BACKGROUND.lost * expected)
+        changed = lost | (new > _BACKGROUND.over_noise * self._noise + _BACKGROUND.new * expected)
+        shown = judged & ~changed & (kept > _BACKGROUND.shown * expected) & (kept < expected / _BACKGROUND.shown)
+        colour = np.zeros_like(light)
+        for ours, theirs in ((now.red, clear.red), (now.blue, clear.blue)):
+            change = ours - theirs
+            smooth = cv2.blur(change - np.float32(median(change[_SPARSE][chosen])), (5, 5))
+            colour = np.maximum(colour, np.abs(smooth))
+        different = changed | (np.abs(light) > _BACKGROUND.different_light) | (colour > _BACKGROUND.different_colour)
+        return Difference(
+            np.asarray(judged),
+            np.asarray(lost),
+            np.asarray(shown),
+            np.asarray(changed),
+            np.asarray(different),
+            gain,
+        )
+
+    def learn(self, now: FrameFeatures, gain: float, where: BoolImage, rate: float = _BACKGROUND.learning_rate) -> None:
+        """Move the background towards these features at the marked pixels; a rate of 1 replaces it."""
+        clear = self._look
+        light = now.light - np.float32(gain)
+        pairs = (
+            (clear.light, light),
+            (clear.red, now.red),
+            (clear.blue, now.blue),
+            (clear.slope_x, now.slope_x),
+            (clear.slope_y, now.slope_y),
+        )
+        if rate == 1:
+            for learned, seen in pairs:
+                np.copyto(learned, seen, where=where)
+            return
+        for learned, seen in pairs:
+            cv2.accumulateWeighted(seen, learned, rate, where.view(np.uint8))
+
+    def learn_light(self, now: FrameFeatures, gain: float, where: BoolImage) -> None:
+        """Replace brightness and colour at the marked pixels, but keep the structure, which a shadow blurs."""
+        clear = self._look
+        np.copyto(clear.light, now.light - np.float32(gain), where=where)
+        np.copyto(clear.red, now.red, where=where)
+        np.copyto(clear.blue, now.blue, where=where)
+
+    def edges_along(self, now: FrameFeatures, part: BoolImage) -> float:
+        """Return the ratio of the edge strength along a region's outline in this frame to that in the background.
+
+        Only the gradient across the outline counts. Above 1 the outline is visible in this frame; below 1 it was
+        learned and has disappeared.
+        """
+        soft = cv2.GaussianBlur(np.asarray(part, dtype=np.float32), (0, 0), 1.5)
+        across_x, across_y = cv2.Sobel(soft, cv2.CV_32F, 1, 0), cv2.Sobel(soft, cv2.CV_32F, 0, 1)
+        steepness = np.hypot(across_x, across_y)
+        outline = steepness > 0.5 * float(steepness.max())
+        lit = cv2.blur(now.level, (5, 5)) / np.maximum(steepness, 1e-6)
+        clear = self._look
+        after = np.abs(now.slope_x * across_x + now.slope_y * across_y) * lit
+        before = np.abs(clear.slope_x * across_x + clear.slope_y * across_y) * lit
+        return float(after[outline].sum()) / max(float(before[outline].sum()), 1e-6)
+
+
+class RestMap:
+    """For each pixel of a picture of ``shape`` (rows, columns), the time since which it has looked the same."""
+
+    def __init__(self, shape: tuple[int, int]) -> None:
+        self._light: npt.NDArray[np.float32] | None = None
+        self._since_s = np.zeros(shape, dtype=np.float64)
+        self._frames = np.zeros(shape, dtype=np.int32)
+        self._rested_s = np.full(shape, -1.0)
+
+    def update(self, now: FrameFeatures, gain: float, time_s: float) -> None:
+        """Add a frame; ``gain`` is the whole picture's change of log brightness, which does not count as movement."""
+        light = now.light - np.float32(gain)
+        if self._light is None:
+            self._light = light
+            self._since_s[...] = time_s
+            return
+        limit = np.float32(_BACKGROUND.still_log) + np.float32(_BACKGROUND.still_levels) / (now.level + 4)
+        moved = np.abs(light - self._light) > limit
+        np.copyto(self._light, light, where=moved)
+        np.copyto(self._since_s, time_s, where=moved)
+        self._frames += 1
+        np.copyto(self._frames, 0, where=moved)
+        self._rested_s = time_s - self._since_s
+        np.copyto(self._rested_s, -1.0, where=self._frames < _BACKGROUND.rest_frames)
+
+    def at_rest_for(self, rest_s: float) -> BoolImage:
+        """Return pixels that have been at rest for that long, and for the minimum number of frames."""
+        return np.asarray(self._rested_s >= rest_s)
+
+    def share_at_least(self, where: BoolImage, rest_s: float) -> float:
+        """Return the share of the marked pixels (at least one) that have been at rest for that long."""
+        return float((self._rested_s[where] >= rest_s).mean())
+
 
 _FACTORS = (1, 2, 3, 4, 5, 8, 10, 16)
 """By how much the picture may be shrunk: what ``shrink`` does fast."""
@@ -390,3 +651,62 @@ def _grown(marked: BoolImage, by_px: int) -> BoolImage:
 def _disc(radius_px: int) -> npt.NDArray[np.uint8]:
     side = 2 * radius_px + 1
     return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)), dtype=np.uint8)
+
+
+class HandMonitor:
+    """Detects hands over one surface, frame by frame; readings of frames far apart in time are returned unchanged."""
+
+    def __init__(self, camera: CameraModel, surface: Surface, settings: HandSettings) -> None:
+        self._settings = settings
+        self._camera = camera
+        self._surface = surface
+        self._finder: HandDetector | None = None
+        self._place_pixels: Mapping[str, IndexArray] = {}
+        self._corners_px: FloatArray = np.zeros((4, 2))
+        self._time_s: float | None = None
+
+    def with_hand(self, frame: Frame, pose: Pose, reading: Reading, small: Image | None = None) -> Reading:
+        """Return the reading, with a hand added where the frames so far show one; ``small`` is the frame's picture from
+        ``vision.sampling.shrink``, if known.
+        """
+        before_s, self._time_s = self._time_s, frame.time_s
+        bounds = self._surface.bounds_mm
+        corners = project(self._camera, pose, bounds.corners_mm(self._surface.height_mm))
+        moved = float(np.abs(corners - self._corners_px).max()) > self._settings.same_place_px
+        if before_s is None or not 0 < frame.time_s - before_s <= self._settings.longest_gap_s or moved:
+            self._finder = None
+        seen = reading.hindered_by(HindranceKind.HAND) is not None
+        if self._finder is None:
+            if seen or not is_in_picture(corners, self._camera.size):
+                return reading
+            self._finder = HandDetector(corners, self._camera.size, self._settings)
+            self._corners_px = corners
+            self._place_pixels = {}
+        # nothing can lie on paper without hiding print
+        in_sight = isinstance(self._surface.pieces, Ink) and not reading.hindrances
+        reach = self._finder.update(frame.image, frame.time_s, in_sight=in_sight, small=small)
+        if reach.kind is not HandState.HAND or not reach.connected or seen:
+            return reading
+        if not self._place_pixels:
+            # once for each finder: filling an outline takes long for a sheet's many cells
+            self._place_pixels = {
+                place: self._finder.pixels_inside(self._outline_px(place, pose)) for place in self._surface.places
+            }
+        places: dict[str, PlaceReading] = dict(reading.places)
+        hidden = []
+        for place, pixels in self._place_pixels.items():
+            if place in places and reach.share(pixels) > self._settings.hidden_share:
+                hidden.append(place)
+                places[place] = uniform_reading(tuple(places[place].probabilities), HindranceKind.HAND)
+        where = named_places(self._surface, hidden or self._surface.places)
+        over = f"over {where}" if hidden or not self._surface.places else f"at the edge of {where}"
+        hand = Hindrance(HindranceKind.HAND, f"a hand or arm is {over}", tuple(hidden))
+        return replace(reading, places=places, hindrances=(*reading.hindrances, hand))
+
+    def _outline_px(self, place: str, pose: Pose) -> npt.NDArray[np.floating]:
+        """Return the outline in the picture of the piece that may stand on a place, or of the place if none can."""
+        solid = self._surface.solid_at(place)
+        if solid is not None:
+            return outline_px(solid, self._camera, pose)
+        outline = self._surface.outline_mm(place)
+        return project(self._camera, pose, np.column_stack([outline, np.full(len(outline), self._surface.height_mm)]))

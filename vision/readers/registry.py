@@ -23,9 +23,9 @@ from vision.readers.discs import appearance as disc_appearance
 from vision.readers.discs import enrolment as disc_enrolment
 from vision.readers.discs.appearance import DiscAppearance
 from vision.readers.discs.reader import DiscReader
+from vision.readers.enrolment import read_looks
 from vision.readers.ink import appearance as ink_appearance
 from vision.readers.ink.reader import InkReader
-from vision.readers.looks_file import read_looks
 from vision.readers.protocols import AnyPieceReader, Appearance, EnrolmentPicture, RollReader, SurfaceView
 from vision.readers.stacks import appearance as stack_appearance
 from vision.readers.stacks import enrolment as stack_enrolment

@@ -1,22 +1,636 @@
-"""From a frame to a Reading of the whole table, for any surfaces and pieces."""
+"""From a frame to a Reading of the whole table, for any surfaces and pieces.
+
+Reading the surfaces that share one pose, frame by frame: locate them, keep unchanged places, read changed ones.
+
+Reading one surface in one picture: sightings of pieces, occlusions, and empty places.
+
+Objects that look like a hand but lie still, such as a cup on a sheet's margin.
+
+No hand stays still for ``still_s``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+import functools
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
-from vision.errors import FrameError
-from vision.frame import Frame, Image
-from vision.geometry import CameraModel, Pose
+import cv2
+import numpy as np
+
+from common.places import EMPTY
+from vision.errors import FrameError, NotLocatedError
+from vision.frame import BoolImage, Frame, Image
+from vision.geometry import CameraModel, Pose, project
 from vision.images import check_frame
+from vision.layout.pieces import DiscPieces, Ink
+from vision.layout.surfaces import GridSurface, Surface, named_places, top_mm
 from vision.layout.table import TableLayout
+from vision.locating.line_tracking import LineTracker
+from vision.locating.lines_and_markers import refine_by_lines
+from vision.locating.location import TableLocation
 from vision.locating.markers import MarkerDetector, PictureMarkers
 from vision.locating.notices import seen_text
+from vision.locating.tracking import TableTracker, TrackedTable
+from vision.motion.changes import ChangeDetector, marker_region, surface_region
+from vision.motion.hands import HandMonitor, HandSettings
 from vision.opencv import as_colour
-from vision.readers.part_reader import PartReader, SharedPicture
-from vision.readers.protocols import AnyPieceReader, RollReader
-from vision.readers.surface_reader import Stages
-from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
+from vision.readers.probabilities import empty_place, occupied_place
+from vision.readers.protocols import AnyPieceReader, PieceSighting, RollReader, SurfaceView
+from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, RollReading, uniform_reading
+from vision.sampling import PlaneWindow, plane_map, sample, shrink
+from vision.surface.bent_paper import PaperShape, lacks_grid, paper_shape
+from vision.surface.colours import Hue
+from vision.surface.emptiness import emptiness
+from vision.surface.occlusion import HiddenPlaces, Occlusion, OcclusionDetector, SurfaceEvidence
+from vision.surface.plan import SurfacePlan
+from vision.surface.sheet_occlusion import SheetOcclusionDetector, SheetPlan
+from vision.surface.view import RectifiedView
+
+
+@dataclass(frozen=True)
+class StillnessSettings:
+    """When something that looks like a hand is an object. Both were set by hand."""
+
+    still_s: float = 30.0
+    """How long it must not have moved, in seconds. Longer: the referee waits longer for a cup to go. Shorter: a hand
+    that is held still counts as an object; what it hides stays hidden.
+    """
+    least_overlap: float = 0.9
+    """Minimum share of its pixels, then and now, that are the same. Higher: noise moves it."""
+
+
+_STILLNESS_SETTINGS = StillnessSettings()
+
+
+class StillThings:
+    """Follows the hands over one surface, reading by reading."""
+
+    def __init__(self, edge_px: int) -> None:
+        """Prepare; an object hides ``edge_px`` more pixels around it than a hand does."""
+        self._edge = np.ones((2 * edge_px + 1, 2 * edge_px + 1), dtype=np.uint8)
+        self._hands: list[tuple[BoolImage, float]] = []
+        self._judged_s = -math.inf
+
+    @property
+    def due_s(self) -> float:
+        """When the next hand becomes an object if it stays where it is; infinite if none will."""
+        due = (since_s + _STILLNESS_SETTINGS.still_s for _, since_s in self._hands)
+        return min((one for one in due if one > self._judged_s), default=math.inf)
+
+    def judged(self, occlusions: Sequence[Occlusion], time_s: float) -> tuple[Occlusion, ...]:
+        """Return the occlusions, with hands that have not moved for long as objects."""
+        before, self._hands, self._judged_s = self._hands, [], time_s
+        return tuple(self._judged(one, before, time_s) if one.kind is HindranceKind.HAND else one for one in occlusions)
+
+    def _judged(self, hand: Occlusion, before: Sequence[tuple[BoolImage, float]], time_s: float) -> Occlusion:
+        known = next((one for one in before if self._is_same(one[0], hand.pixels)), (hand.pixels, time_s))
+        self._hands.append(known)
+        if time_s < known[1] + _STILLNESS_SETTINGS.still_s:
+            return hand
+        hidden = cv2.dilate(hand.pixels.astype(np.uint8), self._edge) > 0
+        return replace(hand, kind=HindranceKind.OBJECT, pixels=np.asarray(hidden))
+
+    def _is_same(self, before: BoolImage, now: BoolImage) -> bool:
+        both = int(np.count_nonzero(before & now))
+        return both > _STILLNESS_SETTINGS.least_overlap * int(np.count_nonzero(before | now))
+
+
+FLAT_LOG_ODDS = 1.5
+"""Log-odds subtracted from an empty place on a board of discs, since a disc of the board's colour hardly shows. Higher:
+fewer empty places are certain. Set by hand on the virtual table's stress pictures, like the next.
+"""
+BARE_PROVES_FROM = 4.0
+"""Log-odds, after that loss, above which an empty place is evidence against a doubtful disc. Higher: more questions
+about empty places.
+"""
+SHAPE_AGAIN_S = 1.0
+"""Time, in seconds, after which the shape of a sheet is measured again if something covered it. Longer: less work while
+a hand moves over it, but a wrong shape is corrected later.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Stages:
+    """The results of each stage for one surface in one picture.
+
+    The next picture's unchanged places are taken from them.
+    """
+
+    view: SurfaceView
+    sightings: Mapping[str, Any]
+    rectified: RectifiedView
+    evidence: SurfaceEvidence
+
+    @property
+    def occlusions(self) -> Sequence[Occlusion]:
+        """Everything that covers the surface besides its pieces, largest first."""
+        return self.evidence.occlusions
+
+
+@dataclass(frozen=True, eq=False)
+class _SheetShape:
+    """A sheet's shape (``None``: flat) as measured at a pose, and the time of that frame."""
+
+    pose: Pose
+    shape: PaperShape | None
+    time_s: float
+
+
+class SurfaceReader:
+    """Reads the places of one surface with one piece reader, in pictures from one camera."""
+
+    def __init__(self, camera: CameraModel, surface: GridSurface, pieces: AnyPieceReader) -> None:
+        self.surface = surface
+        self._pieces = pieces
+        self._looks = (EMPTY, *pieces.looks)
+        self._is_flat = isinstance(surface.pieces, DiscPieces)
+        self._plan = SheetPlan.of(surface) if isinstance(surface.pieces, Ink) else SurfacePlan.of(surface)
+        self._still = StillThings(self._plan.edge_px if isinstance(self._plan, SheetPlan) else 0)
+        self._kept: dict[str, tuple[PieceSighting, float, PlaceReading]] = {}
+        self._bent: _SheetShape | None = None
+        self._is_shape_doubtful = False
+        self._shape_due_s = math.inf
+        self._usual_hue: Hue | None = None
+        # a bound method would keep the reader alive until the garbage collector runs
+        self._detector = functools.lru_cache(maxsize=1)(functools.partial(_detector_at, camera, surface, self._plan))
+
+    @property
+    def margin_mm(self) -> float:
+        """The width of the margin in which hands and other things are looked for too."""
+        return self._plan.margin_mm
+
+    def stages(self, view: SurfaceView, places: Collection[str], previous: Stages | None) -> Stages:
+        """Examine some places; the others are copied from ``previous``, which has the same pose.
+
+        If a sheet has another shape than in ``previous``, all are examined.
+        """
+        before = {} if previous is None else previous.sightings
+        measured = self._bent
+        view = self._with_shape(view)
+        if previous is not None and previous.view.shape is not view.shape:
+            places, before = self.surface.places, {}
+        sightings = self._pieces.read(view, places, before)
+        detector, _ = self._detector(view.pose, view.shape)
+        solids = [piece.solid for piece in sightings.values() if piece.log_odds > 0 and piece.solid is not None]
+        rectified = detector.sampler.view(view.image, solids)
+        if isinstance(detector, SheetOcclusionDetector):
+            evidence = detector.detect(rectified)
+            if not evidence.are_lines_seen and lacks_grid(view.image, view.camera, view.pose, self.surface):
+                # paper, or the hand that was found, lies over all of it
+                whole = np.ones(rectified.window.shape, dtype=np.bool_)
+                is_hand = any(occlusion.kind is HindranceKind.HAND for occlusion in evidence.occlusions)
+                kind = HindranceKind.HAND if is_hand else HindranceKind.OBJECT
+                evidence = SurfaceEvidence((Occlusion(kind, whole, float(whole.sum())),), {})
+            self._schedule_shape(evidence.occlusions, is_new=self._bent is not measured)
+        else:
+            evidence = detector.detect(rectified, self._usual_hue)
+            self._usual_hue = evidence.usual_hue or self._usual_hue
+        return Stages(view, sightings, rectified, evidence)
+
+    @property
+    def due_s(self) -> float:
+        """The time from which the same picture gives another result: what looks like a hand has then lain still for
+        long, or a sheet's shape is measured again. Infinite if neither.
+        """
+        return min(self._still.due_s, self._shape_due_s)
+
+    def is_shape_due(self, time_s: float) -> bool:
+        """Return whether a sheet's shape should be measured again, by calling ``stages``, though nothing changed."""
+        return self._shape_due_s <= time_s
+
+    def places(self, stages: Stages, time_s: float) -> tuple[dict[str, PlaceReading], tuple[Hindrance, ...]]:
+        """Turn the results of the stages into probabilities and hindrances; ``time_s`` is the newest frame's."""
+        _, needed = self._detector(stages.view.pose, stages.view.shape)
+        occlusions = self._still.judged(stages.occlusions, time_s)
+        clear = {place: piece.is_clear for place, piece in stages.sightings.items()}
+        hidden = needed.hidden(occlusions, clear)
+        if isinstance(self._plan, SheetPlan):
+            places = {place: ink.reading for place, ink in stages.sightings.items()}
+            places |= {place: uniform_reading(self._looks, why) for place, why in hidden.items()}
+            return places, self._hindrances(occlusions, hidden)
+        kept, self._kept = self._kept, {}
+        bare = self._empty_log_odds(stages)
+        places = {}
+        for place in self.surface.places:
+            piece = stages.sightings.get(place)
+            if place in hidden:
+                places[place] = uniform_reading(self._looks, hidden[place])
+            elif piece is None:
+                places[place] = PlaceReading(empty_place(self._looks, bare[place]))
+            else:
+                known = kept.get(place)
+                if known is None or known[0] is not piece or known[1] != bare[place]:
+                    proves_from = BARE_PROVES_FROM if self._is_flat else math.inf
+                    reading = occupied_place(piece, bare[place], self.surface.centre_mm(place), proves_from)
+                    known = (piece, bare[place], reading)
+                places[place] = known[2]
+                self._kept[place] = known
+        return places, self._hindrances(occlusions, hidden)
+
+    def _with_shape(self, view: SurfaceView) -> SurfaceView:
+        """Return the view of a sheet with its bent shape.
+
+        It is measured again when the sheet moved, and from time to time if something covered it.
+        """
+        if isinstance(self._plan, SurfacePlan):
+            return view
+        known = self._bent
+        again_s = known.time_s + SHAPE_AGAIN_S if known is not None and self._is_shape_doubtful else math.inf
+        if known is None or known.pose is not view.pose or view.time_s >= again_s:
+            shape = paper_shape(view.image, view.camera, view.pose, self.surface)
+            known = self._bent = _SheetShape(view.pose, shape, view.time_s)
+        return replace(view, shape=known.shape)
+
+    def _schedule_shape(self, occlusions: Sequence[Occlusion], *, is_new: bool) -> None:
+        """Decide when to measure the sheet's shape again, given what covers it in a picture; ``is_new``: this picture
+        gave its shape.
+        """
+        if is_new:
+            self._is_shape_doubtful, self._shape_due_s = bool(occlusions), math.inf
+        elif self._is_shape_doubtful and self._bent is not None:
+            self._shape_due_s = self._bent.time_s + SHAPE_AGAIN_S
+
+    def shape_at(self, pose: Pose) -> PaperShape | None:
+        """Return the shape of a bent sheet as it was measured at a pose; ``None`` for everything flat."""
+        return self._bent.shape if self._bent is not None and self._bent.pose is pose else None
+
+    def _empty_log_odds(self, stages: Stages) -> Mapping[str, float]:
+        """Return log-odds that each place is empty."""
+        bare = emptiness(stages.rectified, self.surface, stages.evidence)
+        return {place: log_odds - FLAT_LOG_ODDS for place, log_odds in bare.items()} if self._is_flat else bare
+
+    def hidden(self, why: HindranceKind) -> dict[str, PlaceReading]:
+        """Return readings of its places while none of them can be seen."""
+        return {place: uniform_reading(self._looks, why) for place in self.surface.places}
+
+    def draw(self, picture: Image, stages: Stages) -> Image:
+        """Return a copy of the picture with the pieces drawn on it."""
+        return self._pieces.draw(picture, stages.view, stages.sightings)
+
+    def _hindrances(
+        self, occlusions: Sequence[Occlusion], hidden: Mapping[str, HindranceKind]
+    ) -> tuple[Hindrance, ...]:
+        hindrances = []
+        for kind in dict.fromkeys([*(occlusion.kind for occlusion in occlusions), *hidden.values()]):
+            places = tuple(place for place, by in hidden.items() if by == kind)
+            where = named_places(self.surface, places) if places else f"part of the {self.surface.name}"
+            words = {
+                HindranceKind.HAND: f"a hand or arm is over {where}",
+                HindranceKind.OBJECT: f"a foreign object is over {where}",
+                HindranceKind.GLARE: f"the light is too bright for the camera on {where}",
+                HindranceKind.OUTSIDE_PICTURE: f"the camera's picture does not show {where}",
+            }
+            hindrances.append(Hindrance(kind, words[kind], places))
+        return tuple(hindrances)
+
+
+def _detector_at(
+    camera: CameraModel, surface: GridSurface, plan: SurfacePlan | SheetPlan, pose: Pose, shape: PaperShape | None
+) -> tuple[OcclusionDetector | SheetOcclusionDetector, HiddenPlaces]:
+    """Return what finds occlusions of a surface at a pose, and the places that they hide."""
+    detector = (
+        SheetOcclusionDetector(camera, pose, plan, shape)
+        if isinstance(plan, SheetPlan)
+        else OcclusionDetector(camera, pose, plan)
+    )
+    return detector, HiddenPlaces(surface, detector.sampler)
+
+
+CROP_SIDE_PX = 72
+"""Side, in pixels, of the picture cut out around a place."""
+CROP_SIDE_MM = 48.0
+"""Its side on the table, in mm."""
+CELLS_IN_CROP = 2.0
+"""Side, in cells, of the picture cut out around a written cell."""
+
+
+@dataclass(frozen=True)
+class PartSettings:
+    """When a pose is kept, and how often the markers are checked. Set by hand on virtual and ray-traced pictures."""
+
+    few_markers: int = 2
+    """Maximum number of markers for which the board's lines refine the pose."""
+    same_pose_px: float = 0.6
+    """Movement of the board's corners, in pixels, below which a pose is kept. Larger: fewer readings start again."""
+    most_changed: float = 0.5
+    """If more than this share of the places change at once, a board without markers is located again."""
+    steady_frames: int = 8
+    """Number of averaged frames after which markers are tracked only when one changes, or after ``track_every``."""
+    track_every: int = 15
+    """Number of frames after which the markers are tracked again even though none changed."""
+    doubted_s: float = 1.0
+    """Time, in seconds, after which a pose that the lines contradicted is compared with them again. Longer: faster
+    while a hand hides the lines, and the board is located later when it is gone.
+    """
+    unrefined_s: float = 5.0
+    """The same for a pose that too few lines could refine. Longer: faster while something covers them, and the pose
+    stays rough for longer.
+    """
+
+
+_SETTINGS = PartSettings()
+
+
+@dataclass(frozen=True, eq=False)
+class SharedPicture:
+    """What is made of one picture at most once, for all parts of a table."""
+
+    image: Image
+
+    @cached_property
+    def small(self) -> Image:
+        """The picture in which changes are looked for."""
+        return shrink(self.image)
+
+    @cached_property
+    def markers(self) -> PictureMarkers:
+        """Its markers."""
+        return PictureMarkers(self.image)
+
+
+@dataclass(frozen=True, eq=False)
+class _LastFrame:
+    """Results of the last frame that was read."""
+
+    stages: Mapping[str, Stages]
+    reading: Reading
+
+
+class PartReader:
+    """Reads the surfaces of a layout that share one pose.
+
+    ``pieces`` and ``rolls`` are the readers by surface name; a surface without one is not read. Without markers,
+    ``previous``, a known pose, determines which side of the board is the first player's. ``parts`` is how many parts
+    share the picture.
+    """
+
+    def __init__(
+        self,
+        camera: CameraModel,
+        layout: TableLayout,
+        pieces: Mapping[str, AnyPieceReader],
+        rolls: Mapping[str, RollReader],
+        previous: Pose | None = None,
+        parts: int = 1,
+    ) -> None:
+        self.layout = layout
+        self._camera = camera
+        self._surfaces = {
+            surface.name: SurfaceReader(camera, surface, pieces[surface.name])
+            for surface in layout.surfaces
+            if isinstance(surface, GridSurface) and surface.name in pieces
+        }
+        # hands and other things are also seen beside the places
+        self._watched = {*layout.places, *map(surface_region, self._surfaces)}
+        self._rolls = [(surface, rolls[surface.name]) for surface in layout.surfaces if surface.name in rolls]
+        self._tracker: TableTracker | LineTracker = (
+            TableTracker(camera, layout)
+            if layout.markers.centres_mm
+            else LineTracker(camera, layout, previous=previous)
+        )
+        # a hand covers as many pixels over one of several sheets as over a whole board, so each sheet is searched at a
+        # smaller scale; together they take as long as one board
+        usual = HandSettings()
+        settings = replace(usual, board_side_px=usual.board_side_px / math.sqrt(parts))
+        self._hands = HandMonitor(camera, layout.surfaces[0], settings)
+        self._pose: Pose | None = None
+        self._watcher: ChangeDetector | None = None
+        self._last: _LastFrame | None = None
+        self._refined_pose: tuple[Pose, Pose | None, float] | None = None
+        self._tracked: TrackedTable | None = None
+        self._sheet: tuple[Image, Pose, GridSurface, Image] | None = None
+        self._frames_untracked = 0
+        self._afresh: frozenset[str] = frozenset()
+        self._places_of_pieces = frozenset(
+            place
+            for reader in self._surfaces.values()
+            if not isinstance(reader.surface.pieces, Ink)
+            for place in reader.surface.places
+        )
+
+    @property
+    def is_located(self) -> bool:
+        """Whether the part was located in the last frame."""
+        return self._pose is not None
+
+    def read(self, frame: Frame, shared: SharedPicture | None = None) -> Reading:
+        """Read one frame of the camera's size; a frame without the surfaces gives no places.
+
+        ``shared`` is what is made of the frame for all parts.
+        """
+        shared = shared or SharedPicture(frame.image)
+        changed = None if self._watcher is None else self._watcher.changed(shared.small)
+        if any(reader.is_shape_due(frame.time_s) for reader in self._surfaces.values()):
+            # what covered the sheet may have covered markers too
+            self._tracked = None
+            if isinstance(self._tracker, TableTracker):
+                self._tracker.look_again()
+        try:
+            table = self._track_table(frame, changed, shared)
+        except NotLocatedError as error:
+            return self.unlocated(frame, Hindrance(HindranceKind.NOT_LOCATED, str(error)))
+        if table.moving:
+            moving = "the camera or the table is moving; waiting until it rests"
+            return self.unlocated(frame, Hindrance(HindranceKind.MOVED_CAMERA, moving), table.notices)
+        pose = self._refine(frame, table.located)
+        if pose is None:
+            doubt = (
+                f"table not located for certain: {seen_text(table.located.ids_seen, self.layout)}, and the board's "
+                "lines are not where that would put them; uncover another marker"
+            )
+            return self.unlocated(frame, Hindrance(HindranceKind.NOT_LOCATED, doubt), table.notices)
+        if self._set_pose(pose):
+            changed = None
+        reading = self._read_surfaces(frame, table.notices, changed, shared)
+        return self._hands.with_hand(frame, pose, reading, shared.small)
+
+    def look_afresh(self) -> None:
+        """Read all places of pieces in the next frame, even those that look unchanged.
+
+        A pyramid put on one of its own colour, or a ball moved to another disc, hardly shows.
+        """
+        self._afresh = self._places_of_pieces
+
+    def hidden(self, why: HindranceKind) -> dict[str, PlaceReading]:
+        """Return readings of its places while none of them can be seen."""
+        return {place: one for surface in self._surfaces.values() for place, one in surface.hidden(why).items()}
+
+    def unlocated(self, frame: Frame, why: Hindrance, notices: tuple[str, ...] = ()) -> Reading:
+        """Return the reading of a frame in which it was not located."""
+        self._pose = self._watcher = self._last = self._tracked = None
+        return Reading(frame.sequence, frame.time_s, {}, (why,), notices)
+
+    def _track_table(self, frame: Frame, changed: set[str] | None, shared: SharedPicture) -> TrackedTable:
+        """Track the table; a steady table is only tracked when a marker looks different.
+
+        A board without markers is tracked when many places change at once, as they do when it moves.
+        """
+        steady, ids = self._tracked, self.layout.markers.centres_mm.keys()
+        unchanged: set[int] = set()
+        if steady is not None and changed is not None and self._frames_untracked < _SETTINGS.track_every:
+            unchanged = {marker_id for marker_id in ids if marker_region(marker_id) not in changed}
+            if unchanged == ids and (ids or not self._have_many_changed(changed)):
+                self._frames_untracked += 1
+                return replace(steady, notices=())
+        self._frames_untracked = 0
+        tracker = self._tracker
+        table = (
+            tracker.update(frame, shared.markers, unchanged)
+            if isinstance(tracker, TableTracker)
+            else tracker.update(frame)
+        )
+        self._tracked = table if table.frames_averaged >= _SETTINGS.steady_frames and not table.uncertain else None
+        return table
+
+    def _have_many_changed(self, changed: set[str]) -> bool:
+        return len(changed & set(self.layout.places)) > _SETTINGS.most_changed * len(self.layout.places)
+
+    def _read_surfaces(
+        self, frame: Frame, notices: tuple[str, ...], changed: set[str] | None, shared: SharedPicture
+    ) -> Reading:
+        """Read the regions that changed since the last frame (``None``: all); keep the last results of the others."""
+        last = self._last
+        if changed is None and self._watcher is not None:
+            self._watcher.changed(shared.small)
+        rolls = self._read_rolls(frame, changed)
+        if last is None or changed is None:
+            changed = set(self.layout.places)
+        changed = (changed & self._watched) | self._afresh
+        self._afresh = frozenset()
+        is_due = any(reader.due_s <= frame.time_s for reader in self._surfaces.values())
+        if last is not None and not changed and not is_due:
+            stages = last.stages
+            reading = replace(last.reading, sequence=frame.sequence, time_s=frame.time_s, notices=notices, rolls=rolls)
+        else:
+            stages = self._stages(frame.image, frame.time_s, changed)
+            reading = self.reading(frame, stages, notices, rolls)
+        self._last = _LastFrame(stages, reading)
+        return reading
+
+    def _read_rolls(self, frame: Frame, changed: set[str] | None) -> tuple[RollReading, ...]:
+        """Read the dice of each surface that changed, or on which a die was not at rest."""
+        before = {} if self._last is None else {roll.surface: roll for roll in self._last.reading.rolls}
+        rolls = []
+        for surface, reader in self._rolls:
+            known = before.get(surface.name)
+            still = known is not None and changed is not None and surface_region(surface.name) not in changed
+            if known is not None and still and all(die.at_rest for die in known.dice):
+                rolls.append(known)
+            else:
+                rolls.append(reader.read(self._view(frame.image, frame.time_s, surface), known))
+        return tuple(rolls)
+
+    def _set_pose(self, pose: Pose) -> bool:
+        """Switch to a new pose and return whether it was; a difference of a fraction of a pixel is ignored."""
+        if self._pose is not None and self._shift_px(pose, self._pose) < _SETTINGS.same_pose_px:
+            return False
+        self._pose = pose
+        beside_mm = {name: reader.margin_mm for name, reader in self._surfaces.items()}
+        self._watcher = ChangeDetector(self.layout, self._camera, pose, beside_mm)
+        self._last = None
+        return True
+
+    def _refine(self, frame: Frame, located: TableLocation) -> Pose | None:
+        """Return the located pose, refined by the board's grid lines if few markers are visible.
+
+        ``None`` when only one marker gave the pose and the lines contradict it.
+        """
+        if not self.layout.markers.centres_mm:
+            return located.pose
+        if len(located.ids_used) > _SETTINGS.few_markers or not isinstance(self.layout.surfaces[0], GridSurface):
+            return located.pose
+        known = self._refined_pose
+        if known is None or self._shift_px(located.pose, known[0]) > _SETTINGS.same_pose_px or frame.time_s >= known[2]:
+            better = refine_by_lines(frame.image, self._camera, located.pose, self.layout, located.markers)
+            again_s = _SETTINGS.doubted_s if better is None else math.inf
+            if better is located.pose:
+                again_s = _SETTINGS.unrefined_s
+            known = self._refined_pose = (located.pose, better, frame.time_s + again_s)
+        return known[1]
+
+    def _shift_px(self, first: Pose, second: Pose) -> float:
+        surface = self.layout.surfaces[0]
+        corners = surface.bounds_mm.corners_mm(top_mm(surface))
+        return float(np.abs(project(self._camera, first, corners) - project(self._camera, second, corners)).max())
+
+    def stages(self, image: Image, pose: Pose) -> dict[str, Stages]:
+        """Run all stages after locating on one picture, and return their results by surface name."""
+        self._set_pose(pose)
+        return self._stages(image, 0.0, set(self.layout.places))
+
+    def _stages(self, image: Image, time_s: float, changed: set[str]) -> dict[str, Stages]:
+        last = {} if self._last is None else self._last.stages
+        stages = {}
+        for name, reader in self._surfaces.items():
+            places = changed & set(reader.surface.places)
+            known = last.get(name)
+            is_same = not places and surface_region(name) not in changed
+            if known is not None and is_same and not reader.is_shape_due(time_s):
+                stages[name] = known
+            else:
+                stages[name] = reader.stages(self._view(image, time_s, reader.surface), places, known)
+        return stages
+
+    def _view(self, image: Image, time_s: float, surface: Surface) -> SurfaceView:
+        if self._pose is None:
+            raise NotLocatedError("the table has not been located yet; nothing can be read")
+        return SurfaceView(image, self._camera, self._pose, surface, time_s, self.layout.markers)
+
+    def reading(
+        self,
+        frame: Frame,
+        stages: Mapping[str, Stages],
+        notices: tuple[str, ...] = (),
+        rolls: tuple[RollReading, ...] = (),
+    ) -> Reading:
+        """Turn the results of the stages into probabilities and hindrances."""
+        places: dict[str, PlaceReading] = {}
+        hindrances: list[Hindrance] = []
+        for name, one in stages.items():
+            seen, in_the_way = self._surfaces[name].places(one, frame.time_s)
+            places |= seen
+            hindrances += in_the_way
+        return Reading(frame.sequence, frame.time_s, places, tuple(hindrances), notices, rolls=rolls)
+
+    def draw(self, picture: Image, stages: Mapping[str, Stages]) -> Image:
+        """Return a copy of the picture with the pieces of all surfaces drawn on it."""
+        for name, one in stages.items():
+            picture = self._surfaces[name].draw(picture, one)
+        return picture
+
+    def crop(self, frame: Frame, place: str) -> Image:
+        """Cut out one place; see ``TableReader.crop``."""
+        pose = self._pose
+        if pose is None:
+            raise NotLocatedError("the table has not been located yet; no picture of a place can be cut out")
+        surface = self.layout.surface_of(place)
+        if isinstance(surface, GridSurface) and isinstance(surface.pieces, Ink):
+            return self._cell_crop(frame.image, pose, surface, place)
+        x, y = surface.centre_mm(place)
+        half = CROP_SIDE_MM / 2
+        window = PlaneWindow(
+            x - half, y + half, CROP_SIDE_MM, CROP_SIDE_MM, top_mm(surface), CROP_SIDE_PX / CROP_SIDE_MM
+        )
+        return np.asarray(sample(frame.image, plane_map(self._camera, pose, window)), dtype=np.uint8)
+
+    def _cell_crop(self, image: Image, pose: Pose, surface: GridSurface, place: str) -> Image:
+        """Cut a cell of a sheet out of the whole sheet, which is sampled once a picture."""
+        around_mm = CELLS_IN_CROP * surface.cell_mm / 2
+        bounds = surface.bounds_mm.grown(around_mm - surface.cell_mm / 2)
+        window = PlaneWindow.over(bounds, top_mm(surface), CROP_SIDE_PX / (2 * around_mm))
+        known = self._sheet
+        if known is None or known[0] is not image or known[1] is not pose or known[2] is not surface:
+            shape = self._surfaces[surface.name].shape_at(pose) if surface.name in self._surfaces else None
+            pixel_map = plane_map(self._camera, pose, window, None if shape is None else shape.seen_at_mm)
+            known = self._sheet = (image, pose, surface, np.asarray(sample(image, pixel_map), dtype=np.uint8))
+        x, y = surface.centre_mm(place)
+        left, top = (round(at + 0.5) for at in window.to_pixels(x - around_mm, y + around_mm))
+        return known[3][top : top + CROP_SIDE_PX, left : left + CROP_SIDE_PX].copy()
+
 
 FEW_MARKERS = 2
 """Number of one part's markers that must be plainly visible before another part without any counts as absent."""

@@ -4,25 +4,117 @@ A still hand is found as well as a moving one: of earlier pictures only the surf
 whatever the surface and its pieces cannot look like. Where no piece stands, the surface has one hue everywhere (shadow
 changes brightness, hardly hue), its grid lines are visible, and its rim is where it should be. Where the lines are
 visible, it is bare.
+
+What lines and colours tell about each place of a surface: measures of doubt that it is empty.
+
+Which places are hidden by what covers a surface, or lie outside the picture.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
-from vision.frame import BoolImage, FloatArray
+from vision.frame import BoolImage, FloatArray, IndexArray
 from vision.geometry import CameraModel, Pose
+from vision.layout.surfaces import GridSurface
 from vision.reading import HindranceKind
-from vision.surface.colours import COARSER, ColourSettings, Hue, SurfaceColours, sharp_share
+from vision.sampling import square_sums
+from vision.surface.colours import COARSER, ColourSettings, Hue, SurfaceColours, coarse_px, sharp_share
 from vision.surface.grid_lines import LineEvidence
-from vision.surface.place_evidence import PlaceExaminer
 from vision.surface.plan import SurfacePlan, disc_mm
 from vision.surface.rim import RimEvidence
 from vision.surface.view import RectifiedView, SurfaceSampler
+
+
+@dataclass(frozen=True)
+class PlaceSettings:
+    """The area that is examined for each place. Set by hand on virtual and ray-traced pictures."""
+
+    middle_mm: float = 26.0
+    """Side of the square in a place's centre that is examined, in mm."""
+    piece_points: int = 5
+    """Points along each edge of a piece at which its hue would be visible. More: finer, slower."""
+    least_open: float = 0.6
+    """Share of those points that must be visible for their hue to count fully."""
+    near_glare_mm: float = 40.0
+    """Distance, in mm, within which a place counts as near glare."""
+    faintest: float = 0.05
+    """Line strength, relative to the median, below which lines count as equally faint."""
+
+
+_EVIDENCE_SETTINGS = PlaceSettings()
+
+
+class PlaceExaminer:
+    """Measures each place of one surface, seen from one camera position."""
+
+    def __init__(self, sampler: SurfaceSampler, plan: SurfacePlan) -> None:
+        self._plan = plan
+        self._hidden = self._hidden_by_pieces(sampler)
+
+    def _hidden_by_pieces(self, sampler: SurfaceSampler) -> IndexArray:
+        """Return the indices of the coarse pixels hidden by points of a piece on each place, (places, points)."""
+        surface = self._plan.surface
+        solid, count = surface.solid_at(surface.places[0]), len(surface.places)
+        if solid is None:
+            return np.zeros((count, 0), dtype=np.intp)
+        shifts = np.pad(surface.centres_mm - surface.centres_mm[0], ((0, 0), (0, 1)))
+        points = shifts[:, None] + solid.inner_points_mm(_EVIDENCE_SETTINGS.piece_points)
+        column, row = (coarse_px(values) for values in sampler.seen_at(points.reshape(-1, 3)))
+        shape = self._plan.nearest.shape
+        return np.asarray(np.ravel_multi_index((row, column), shape, mode="clip").reshape(count, -1))
+
+    def measures(
+        self,
+        lines: LineEvidence,
+        colours: SurfaceColours,
+        not_bare: BoolImage,
+        strange: BoolImage,
+        by_light: BoolImage,
+        glare: BoolImage,
+    ) -> dict[str, FloatArray]:
+        """Return measures of doubt for each place, (places,), by name; 0 is the value on a clear board.
+
+        ``lines not seen``: share of the line parts around it; ``lines faint``: strength relative to the median, as log
+        ratio; ``brighter`` and ``darker``: than the board there, as log ratio; ``strange``: share that does not look
+        like the board; ``off hue``: share with another hue within the area a piece would hide; ``near glare``: 1 if
+        glare begins near it; ``board not clear``: share of all line parts that are not visible.
+
+        All masks are (rows, columns) at the coarse scale: ``not_bare`` marks pixels under pieces or print, ``strange``
+        those that do not look like bare surface, ``by_light`` those for which light may be the reason, ``glare``
+        overexposure.
+        """
+        around = self._plan.around * lines.judged
+        count = around.sum(axis=1)
+        some = np.maximum(count, 1.0)
+        seen = around @ lines.seen
+        clearness = np.where(count > 0, around @ lines.clearness / some, 1.0)
+        not_clear = 1.0 - float(seen.sum()) / max(1.0, float(count.sum()))
+        near_glare = np.zeros(strange.shape, dtype=np.uint8)
+        if glare.any():
+            near_glare = np.asarray(cv2.dilate(glare.astype(np.uint8), disc_mm(2 * _EVIDENCE_SETTINGS.near_glare_mm)))
+        side = round(_EVIDENCE_SETTINGS.middle_mm / COARSER)
+        examined = (strange.view(np.uint8), colours.brighter, near_glare)
+        strange_share, brighter, nearby = np.array(square_sums(examined, self._plan.middles, side)) / side**2
+        off_hue = (colours.off_hue > colours.hue_limit) & ~(not_bare | by_light)
+        is_open = (~not_bare).ravel().take(self._hidden).sum(axis=1)
+        least_open = _EVIDENCE_SETTINGS.least_open * _EVIDENCE_SETTINGS.piece_points**3
+        return {
+            "lines not seen": np.where(count > 0, 1.0 - seen / some, not_clear),
+            "lines faint": -np.log(np.minimum(np.maximum(clearness, _EVIDENCE_SETTINGS.faintest), 1.0)),
+            "brighter": np.maximum(brighter, 0.0),
+            "darker": np.maximum(-brighter, 0.0),
+            "strange": strange_share,
+            "off hue": off_hue.ravel().take(self._hidden).sum(axis=1) / np.maximum(is_open, least_open),
+            "near glare": (nearby > 0).astype(np.float64),
+            "board not clear": np.full(len(count), not_clear),
+        }
 
 
 @dataclass(frozen=True)
@@ -321,3 +413,94 @@ def regions(mask: BoolImage, least_px: float = _SETTINGS.smallest_reaching_mm2 /
     # several times faster than OpenCV's own statistics
     areas = np.bincount(np.asarray(labels)[mask])
     return [np.asarray(labels == label) for label in np.flatnonzero(areas >= least_px)]
+
+
+@dataclass(frozen=True)
+class HiddenSettings:
+    """Covered shares (0 to 1) above which a place is hidden, set by hand like ``OcclusionSettings``."""
+
+    hidden_share: float = 0.1
+    """Covered share of the area that a piece on the place would hide. Lower: more places are hidden."""
+    hidden_square_share: float = 0.3
+    """The same for the empty square."""
+    seen_through_share: float = 0.35
+    """The same for a place whose piece is clearly seen."""
+
+
+_HIDDEN_SETTINGS = HiddenSettings()
+
+
+@dataclass(frozen=True, eq=False)
+class _NeededArea:
+    """The part of a view that a place needs: the inside of a convex outline, (n, 2) as (column, row)."""
+
+    outline: npt.NDArray[np.int32]
+    window: tuple[slice, slice]
+
+    @classmethod
+    def of(cls, outline: npt.NDArray[np.int32], shape: tuple[int, int]) -> _NeededArea:
+        """Return the inside of an outline in a view of that shape."""
+        left, top, width, height = cv2.boundingRect(outline)
+        rows, columns = (
+            slice(min(size, max(0, start)), min(size, max(0, start + length)))
+            for start, length, size in ((top, height, shape[0]), (left, width, shape[1]))
+        )
+        return cls(outline, (rows, columns))
+
+    @cached_property
+    def inside(self) -> BoolImage:
+        """Whether each of the window's pixels is inside."""
+        rows, columns = self.window
+        inside = np.zeros((rows.stop - rows.start, columns.stop - columns.start), dtype=np.uint8)
+        if inside.size:
+            cv2.fillConvexPoly(inside, self.outline - np.array([columns.start, rows.start], dtype=np.int32), 1)
+        return np.asarray(inside > 0)
+
+    def share(self, pixels: BoolImage) -> float:
+        """Return the share (0 to 1) of it that is marked in a mask of the view."""
+        marked = pixels[self.window]
+        return float((marked & self.inside).sum()) / max(1.0, float(self.inside.sum())) if marked.any() else 0.0
+
+
+class HiddenPlaces:
+    """Finds hidden places by the pixels of a view that each place needs, empty and with a piece on it."""
+
+    def __init__(self, surface: GridSurface, sampler: SurfaceSampler) -> None:
+        self._surface = surface
+        self._sampler = sampler
+
+    def hidden(self, occlusions: Sequence[Occlusion], clear: Mapping[str, bool]) -> dict[str, HindranceKind]:
+        """Return the hidden places and what hides each; ``clear`` marks places with a clearly seen piece."""
+        hidden = dict.fromkeys(self._outside, HindranceKind.OUTSIDE_PICTURE)
+        for place, (piece, square) in self._needed_areas.items() if occlusions else ():
+            seen = clear.get(place, False)
+            for occlusion in occlusions:
+                most = _HIDDEN_SETTINGS.seen_through_share if seen else _HIDDEN_SETTINGS.hidden_share
+                if piece.share(occlusion.pixels) > most or (
+                    not seen and square.share(occlusion.pixels) > _HIDDEN_SETTINGS.hidden_square_share
+                ):
+                    hidden[place] = occlusion.kind
+                    break
+        return hidden
+
+    @cached_property
+    def _outside(self) -> tuple[str, ...]:
+        """The places that the picture does not show."""
+        outside = self._sampler.outside
+        return tuple(
+            place
+            for place, (piece, square) in (self._needed_areas.items() if outside.any() else ())
+            if piece.share(outside) > _HIDDEN_SETTINGS.seen_through_share
+            or square.share(outside) > _HIDDEN_SETTINGS.hidden_square_share
+        )
+
+    @cached_property
+    def _needed_areas(self) -> dict[str, tuple[_NeededArea, _NeededArea]]:
+        """The part of the view that a piece on each place hides, and that of the empty place."""
+        window, places = self._sampler.window, self._surface.places
+        outlines = np.array([self._surface.outline_mm(place) for place in places])
+        corners = np.round(window.pixels_of(outlines)).astype(np.int32)
+        squares = [_NeededArea.of(outline, window.shape) for outline in corners]
+        solids = [solid for place in places if (solid := self._surface.solid_at(place)) is not None]
+        pieces = [_NeededArea.of(outline, window.shape) for outline in self._sampler.hidden_outlines(solids)]
+        return dict(zip(places, zip(pieces or squares, squares, strict=True), strict=True))

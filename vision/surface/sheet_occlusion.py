@@ -3,6 +3,21 @@
 Ink is thin, or has the colour of a pen; paper is white up to its edge, except for thin print. Anything else is an
 occlusion, and so is whatever hides the printed grid, even if it is as pale as paper. Colours are log shares of the
 paper's own light; a shadow takes the same share from all channels.
+
+Which coloured regions of a sheet are not cells that somebody filled, but an object with the colour of ink.
+
+Whoever fills a cell keeps to its lines, more or less: inside its border it is coloured nearly everywhere, and little is
+spilt into the next one. An object lies across lines, hides them, and covers some cells only in part; a coin is round.
+Otherwise its hue tells, if the pens' hues are known from other cells: a pen lays down the same hue everywhere.
+
+Where a sheet's printed grid is hidden: pale and grey objects are found by the lines that they cover.
+
+Each corner of the grid has four arms, halves of the line segments that meet there. An arm is missing where the paper is
+evenly bright across it. Handwriting covers a line here and there, but leaves no even surface, so a corner whose four
+arms are all missing is covered by an object, and so is a cell with most of the arms around it. The expected contrast of
+a line is the median of the arms, or a higher quantile where paper hides most of them, without those beside a filled
+cell, separately for both directions (a shaken camera blurs one of them); the noise is taken from the centres of the
+cells.
 """
 
 from __future__ import annotations
@@ -12,19 +27,369 @@ from functools import reduce
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from vision.frame import BoolArray, BoolImage, FloatArray, FloatImage
 from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
 from vision.reading import HindranceKind
-from vision.sampling import max_channel, min_channel
+from vision.sampling import (
+    MAD_TO_SIGMA,
+    PixelMap,
+    PlaneWindow,
+    max_channel,
+    mean_channel,
+    median,
+    min_channel,
+    quantile,
+    sample,
+)
 from vision.surface.bent_paper import PaperShape
-from vision.surface.filled_cells import FilledCells
 from vision.surface.occlusion import Occlusion, SurfaceEvidence, regions
 from vision.surface.paper import densities_on, fit_bare_paper, hues, nearest_turn, usual_hues
-from vision.surface.sheet_lines import SheetLines
 from vision.surface.view import RectifiedView, SurfaceSampler, view_window
+
+_ACROSS_CELLS = (-0.23, -0.17, -0.06, -0.04, -0.02, 0.0, 0.02, 0.04, 0.06, 0.17, 0.23)
+"""Offsets, in cells, at which the light across an arm is measured; the outer two on each side are paper."""
+_BESIDE = 2
+"""Number of offsets on each side that are paper."""
+_ALONG_CELLS = (0.08, 0.47)
+"""Start and end of an arm, in cells from its corner."""
+_POINTS = 8
+"""Number of points along an arm. More: less noise, slower."""
+_FEWEST_AROUND = 4
+"""Minimum number of arms around a cell that is judged: not those in the grid's corners."""
+_ARMS = ((0, 1), (0, -1), (1, 0), (-1, 0))
+"""Directions of a corner's arms, (x, y): first those along upright lines, then those along level ones."""
+
+
+@dataclass(frozen=True)
+class SheetLineSettings:
+    """When a corner of the printed grid counts as covered. Set by hand on virtual and ray-traced pictures."""
+
+    floor: float = 0.02
+    """Linear light (0 to 1) added before logarithms are taken, against noise in the dark."""
+    step: float = 3.0
+    """How much darker than an arm's middle one side must be, in multiples of the noise, to be the edge of a filled
+    cell. Higher: more edges count as lines.
+    """
+    least_clear: float = 0.2
+    """Share of arms without such an edge above which the sheet is judged. Higher: full sheets are not judged."""
+    clear_of_noise: float = 6.0
+    """Minimum contrast of the lines, in multiples of the noise. Higher: blurred sheets are not judged."""
+    usual_shares: tuple[float, ...] = (0.5, 0.8, 0.94)
+    """Quantiles of the arms' contrast, tried in turn as the expected one until one is clear: where paper hides most
+    lines, only the higher ones are those of lines. Higher: more of the sheet may be covered. Set by hand on photographs
+    of which a part was painted over: up to 80 % of the grid may be hidden.
+    """
+    least_noise: float = 0.0005
+    """Least noise of the paper, in log units: compression may leave none. A sheet with less noise that is brighter than
+    ``bleached_light`` is overexposed, and only the first of ``usual_shares`` counts. Higher: paper over bright sheets
+    goes unnoticed.
+    """
+    bleached_light: float = 0.8
+    """Median linear light (0 to 1) of the darkest channel above which a sheet without noise is overexposed. Lower:
+    paper over sheets goes unnoticed in compressed pictures. Set by hand on ray-traced sheets at nine exposures, with
+    JPEG of quality 50 to 90.
+    """
+    gone: float = 0.3
+    """Share of the expected contrast below which an arm is missing. Higher: faint lines count as covered."""
+    even: float = 0.5
+    """Maximum spread of the light across a covered arm, as a share of the expected contrast. Higher: ink counts too."""
+    most_light: float = 0.88
+    """Linear light (0 to 1) of all channels above which lines may be overexposed, and a corner is not judged."""
+    around_cell: float = 0.75
+    """Share of the arms around a cell, four at the grid's edge and eight elsewhere, that are missing where an object
+    covers it. Higher: objects of a cell's size that leave an arm in sight are missed.
+    """
+    reach_cells: float = 1.0
+    """Half width, in cells, of the square around a covered corner or cell that counts as covered. The object's edge
+    lies somewhere between 0.5 cells and the next corner.
+    """
+
+
+_LINE_SETTINGS = SheetLineSettings()
+
+
+@dataclass(frozen=True, eq=False)
+class ArmEvidence:
+    """What shows of each corner's arms, (corners, 4): nothing that is darker, nothing at all. Both are false where the
+    lines are too faint or blurred to judge.
+    """
+
+    missing: BoolArray
+    even: BoolArray
+    are_seen: bool = True
+    """Whether lines show, or ink may lie over most of them."""
+
+
+class SheetLines:
+    """Examines the grid lines of one sheet in views through one window.
+
+    ``arms_mm`` are the middles of each corner's arms, (corners, 4, 2).
+    """
+
+    def __init__(self, surface: GridSurface, window: PlaneWindow) -> None:
+        self._shape = window.shape
+        self._is_filled = isinstance(surface.pieces, Ink) and bool(surface.pieces.colours)
+        bounds, cell = surface.bounds_mm, surface.cell_mm
+        x, y = np.meshgrid(
+            bounds.left_mm + cell * np.arange(1, surface.columns), bounds.near_mm + cell * np.arange(1, surface.rows)
+        )
+        corners_mm = np.column_stack([x.ravel(), y.ravel()])
+        middle = cell * (_ALONG_CELLS[0] + _ALONG_CELLS[1]) / 2 * np.array(_ARMS)
+        self.arms_mm = corners_mm[:, None, :] + middle
+        self._arms = _profiles(corners_mm, cell, window)
+        # shifted by half a cell they lie between the lines; one each way is enough for the noise
+        self._blanks = _profiles(corners_mm + cell / 2, cell, window)[:, ::2]
+        off_mm = np.abs(self.arms_mm.reshape(1, -1, 2) - surface.centres_mm[:, None]).max(axis=2)
+        around = np.asarray(off_mm < 0.6 * cell)
+        judged = around.sum(axis=1) >= _FEWEST_AROUND
+        self._around = around[judged] / around[judged].sum(axis=1, keepdims=True)
+        columns, rows = window.to_pixels(*np.concatenate([corners_mm, surface.centres_mm[judged]]).T)
+        self._rows, self._columns = np.round(rows).astype(np.intp), np.round(columns).astype(np.intp)
+        self._reach_px = round(_LINE_SETTINGS.reach_cells * cell * window.px_per_mm)
+
+    def examine(self, light: FloatImage) -> ArmEvidence:
+        """Examine all arms in the view's linear light, (rows, columns, 3)."""
+        if not len(self._arms):
+            # a single row or column has no corners
+            return ArmEvidence(np.zeros((0, 4), dtype=np.bool_), np.zeros((0, 4), dtype=np.bool_))
+        is_bright = bool(median(light[self._rows, self._columns].min(axis=1)) > _LINE_SETTINGS.bleached_light)
+        logs = np.log(mean_channel(light) + np.float32(_LINE_SETTINGS.floor))
+        contrast, spread = _across(logs, self._arms)
+        blank, _ = _across(logs, self._blanks)
+        missing, even = np.zeros(contrast.shape, dtype=np.bool_), np.zeros(contrast.shape, dtype=np.bool_)
+        for way, between in ((slice(0, 2), blank[:, 0]), (slice(2, 4), blank[:, 1])):
+            no_line = float(median(between))
+            measured = MAD_TO_SIGMA * float(median(np.abs(between - no_line)))
+            noise = max(measured, _LINE_SETTINGS.least_noise)
+            lines = contrast[:, way]
+            if self._is_filled:
+                # where only one side is coloured, there is a step and no line
+                lines = lines[lines > no_line - _LINE_SETTINGS.step * noise]
+            is_full = lines.size <= _LINE_SETTINGS.least_clear * contrast[:, way].size
+            # the few lines that an overexposed sheet shows may be ink
+            is_bleached = is_bright and measured < _LINE_SETTINGS.least_noise
+            shares = _LINE_SETTINGS.usual_shares[:1] if is_bleached else _LINE_SETTINGS.usual_shares
+            likely = [] if is_full else [float(quantile(lines.ravel(), share)) for share in shares]
+            expected = next((one for one in likely if one >= no_line + _LINE_SETTINGS.clear_of_noise * noise), None)
+            if expected is None:
+                return ArmEvidence(np.zeros_like(missing), np.zeros_like(even), are_seen=is_full or is_bleached)
+            even[:, way] = spread[:, way] < _LINE_SETTINGS.even * (expected - no_line)
+            missing[:, way] = even[:, way] & (contrast[:, way] < no_line + _LINE_SETTINGS.gone * (expected - no_line))
+        return ArmEvidence(missing, even)
+
+    def mark_covered(self, lines: ArmEvidence, light: FloatImage, without: BoolImage) -> BoolImage:
+        """Mark the pixels around covered corners and cells, (rows, columns).
+
+        ``light`` is the view that was examined. Corners and cells in ``without`` are not judged: those under ink or
+        outside the picture.
+        """
+        pixels = np.zeros(self._shape, dtype=np.bool_)
+        bright = light[self._rows, self._columns].min(axis=1) > _LINE_SETTINGS.most_light
+        judged = ~(bright | without[self._rows, self._columns])
+        cells = self._around @ lines.missing.ravel() >= _LINE_SETTINGS.around_cell
+        for number in np.flatnonzero(np.concatenate([lines.missing.all(axis=1), cells]) & judged):
+            row, column = self._rows[number], self._columns[number]
+            pixels[
+                max(0, row - self._reach_px) : row + self._reach_px + 1,
+                max(0, column - self._reach_px) : column + self._reach_px + 1,
+            ] = True
+        return pixels
+
+
+def _profiles(corners_mm: FloatArray, cell_mm: float, window: PlaneWindow) -> PixelMap:
+    """Return the pixel map across each arm of each corner, (corners, arms, offsets, points, 2)."""
+    along = np.linspace(*_ALONG_CELLS, _POINTS)
+    maps = []
+    for way in np.array(_ARMS, dtype=np.float64):
+        across = np.array([-way[1], way[0]])
+        steps = along[None, :, None] * way + np.array(_ACROSS_CELLS)[:, None, None] * across
+        points = corners_mm[:, None, None, :] + cell_mm * steps
+        maps.append(window.pixels_of(points))
+    return np.stack(maps, axis=1).astype(np.float32)
+
+
+def _across(logs: FloatImage, maps: PixelMap) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """Return how much darker the middle of each arm is than the paper beside it, and the spread of the light across it,
+    in log units, (corners, arms). Medians along the arm leave out a stroke that crosses it.
+    """
+    count = maps.shape[0] * maps.shape[1]
+    levels = sample(logs, maps.reshape(count, -1, 2)).reshape(maps.shape[:-1])
+    profile = median(levels, axis=3)
+    beside = np.minimum(profile[..., :_BESIDE].mean(axis=2), profile[..., -_BESIDE:].mean(axis=2))
+    darkest = profile[..., _BESIDE:-_BESIDE].min(axis=2)
+    return beside - darkest, profile.max(axis=2) - profile.min(axis=2)
+
+
+Cells = npt.NDArray[np.int64]
+
+_ACROSS = np.array([[[-1.0, 0.0], [1.0, 0.0]]] * 2 + [[[0.0, -1.0], [0.0, 1.0]]] * 2)
+"""Steps from each arm of a corner to the cells on both sides."""
+_DIAGONALS = np.array([[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]])
+"""Steps from a corner to the four cells around it."""
+
+
+@dataclass(frozen=True)
+class FilledCellSettings:
+    """When colour counts as spilt over a line by an object. Set by hand on virtual and ray-traced pictures."""
+
+    border_cells: float = 0.25
+    """Width, in cells, of the border of a cell that may be left bare, or coloured from the next cell."""
+    outer_border_cells: float = 0.45
+    """The same around the grid."""
+    begun: float = 0.15
+    """Coloured share of a cell, inside its border, above which something is in it."""
+    filled: float = 0.8
+    """The same share above which somebody filled it."""
+    half: float = 0.5
+    """The same if the lines beside it show, as they do through most ink."""
+    round: float = 0.6
+    """Coloured share of the far quarters of the four cells around a hidden corner, below which nobody filled them."""
+    coin_cells: float = 1.2
+    """Area, in cells, above which a coloured round region is a coin and not a dot drawn into a cell."""
+    round_share: float = 0.8
+    """Share of the smallest circle around it that a round region fills; a square fills 0.64."""
+    own_hue_deg: float = 15.0
+    """Maximum distance of ink's hue, in degrees, from the median of the sheet's cells filled with that pen."""
+    known_cells: int = 3
+    """Minimum number of such cells for knowing that median."""
+    reach_cells: float = 1.5
+    """Distance from such a cell, in cells, within which the same coloured region counts as the object."""
+
+
+_CELL_SETTINGS = FilledCellSettings()
+
+
+class FilledCells:
+    """Examines the coloured regions of one sheet in views through one window.
+
+    ``on_grid`` marks the pixels of the grid, ``beyond`` those so far beside it that no ink is spilt there.
+    ``arms_mm`` are the middles of the arms of the grid's corners, (corners, 4, 2); see ``SheetLines``.
+    """
+
+    def __init__(self, surface: GridSurface, window: PlaneWindow, arms_mm: FloatArray) -> None:
+        rows, columns = window.shape
+        bounds, cell_px = surface.bounds_mm, surface.cell_mm * window.px_per_mm
+        left, near = window.to_pixels(bounds.left_mm, bounds.near_mm)
+        across, up = (np.arange(columns) - left) / cell_px, (near - np.arange(rows)) / cell_px
+        column, row = np.floor(across), np.floor(up)
+        on_grid = ((column >= 0) & (column < surface.columns))[None, :] & ((row >= 0) & (row < surface.rows))[:, None]
+        number = column[None, :] + surface.columns * row[:, None] + 1
+        self._cells = np.where(on_grid, number, 0).astype(np.int64)
+        self.on_grid: BoolImage = np.asarray(on_grid)
+        self._count = surface.columns * surface.rows + 1
+        off = np.maximum(np.abs(across - column - 0.5)[None, :], np.abs(up - row - 0.5)[:, None])
+        self._inner = np.asarray((off < 0.5 - _CELL_SETTINGS.border_cells) & on_grid)
+        outside = [np.maximum(-at, at - count) for at, count in ((across, surface.columns), (up, surface.rows))]
+        self.beyond: BoolImage = np.asarray(
+            np.maximum(outside[0][None, :], outside[1][:, None]) > _CELL_SETTINGS.outer_border_cells
+        )
+        self._inner |= self.beyond
+        self._area = np.maximum(np.bincount(self._cells[self._inner], minlength=self._count), 1)
+        self._area[0] = self._area[1]
+        self._cell_px = cell_px
+        self._reach_px = round(_CELL_SETTINGS.reach_cells * cell_px)
+        quarters = np.floor(2 * across)[None, :] + 2 * surface.columns * np.floor(2 * up)[:, None] + 1
+        self._quarters = np.where(on_grid, quarters, 0).astype(np.int64)
+        self._arms, self._beside_arms = _indices_and_labels(arms_mm, _ACROSS * surface.cell_mm / 2, window, self._cells)
+        corners_mm = arms_mm.mean(axis=1)
+        self._corners, self._far = _indices_and_labels(
+            corners_mm, _DIAGONALS * surface.cell_mm * 0.75, window, self._quarters
+        )
+
+    def mark_objects(self, ink: BoolImage, solid: BoolImage, even: BoolArray) -> BoolImage:
+        """Mark objects with the colour of ink.
+
+        ``ink`` are all pixels of such a colour, ``solid`` those of regions wider than strokes; ``even`` says for each
+        corner's arms whether nothing shows there, (corners, 4).
+        """
+        share = self._shares(ink)
+        round_corner = even.all(axis=1) & (_shares(ink, self._quarters)[self._far].mean(axis=1) < _CELL_SETTINGS.round)
+        count, regions = cv2.connectedComponents(solid.astype(np.uint8), connectivity=8)
+        pairs = regions[self._inner].astype(np.int64) * self._count + self._cells[self._inner]
+        covered = np.bincount(pairs, minlength=count * self._count).reshape(count, self._count) / self._area
+        reached = covered > _CELL_SETTINGS.begun
+        line_hidden = np.zeros_like(reached)
+        line_hidden[np.where(even, regions[self._arms], 0)[..., None], self._beside_arms] = True
+        line_hidden[:, 0] = True
+        partly = reached & (share < np.where(line_hidden, _CELL_SETTINGS.filled, _CELL_SETTINGS.half))
+        at_corners = np.where(round_corner, regions[self._corners], 0)
+        partly[at_corners, self._cells[self._corners]] = True
+        found = np.zeros_like(solid)
+        reach = np.ones((2 * self._reach_px + 1,) * 2, np.uint8)
+        for number in np.flatnonzero((reached.sum(axis=1) > 1) & partly.any(axis=1)):
+            if number:
+                region = regions == number
+                spilt = region & partly[number][self._cells]
+                found |= region & (cv2.dilate(spilt.astype(np.uint8), reach) > 0)
+        return np.asarray(found)
+
+    def mark_coins(self, ink: BoolImage, solid: BoolImage) -> BoolImage:
+        """Mark round regions larger than a cell: nobody fills cells in that shape, so they are coins.
+
+        ``ink`` are the pixels in one pen's colour, ``solid`` those of its regions wider than strokes, and of what is
+        beside the grid.
+        """
+        found = np.zeros_like(solid)
+        _, regions, measures, _ = cv2.connectedComponentsWithStats(solid.astype(np.uint8), connectivity=8)
+        areas = measures[:, cv2.CC_STAT_AREA]
+        for number in np.unique(regions[ink & solid]):
+            if areas[number] > _CELL_SETTINGS.coin_cells * self._cell_px**2:
+                region = regions == number
+                _, radius_px = cv2.minEnclosingCircle(cv2.convexHull(np.argwhere(region).astype(np.float32)))
+                if areas[number] > _CELL_SETTINGS.round_share * np.pi * (radius_px + 0.5) ** 2:
+                    found |= region
+        return found
+
+    def mark_foreign_hues(
+        self, hue: FloatImage, ink: BoolImage, usual_deg: FloatArray, usual_within_deg: float
+    ) -> BoolImage:
+        """Mark pixels of ink whose hue is far from those of all pens, which are fitted to the sheet's filled cells
+        where there are enough; ``usual_deg`` are the hues of the other pens.
+        """
+        off = nearest_turn(hue[ink] - usual_deg.astype(np.float32)[:, None])
+        inner = self._inner[ink]
+        off_inside = off[:, inner]
+        nearest, cells = np.abs(off_inside).argmin(axis=0), self._cells[ink][inner]
+        total = np.bincount(cells, minlength=self._count)
+        filled = self._shares(ink) > _CELL_SETTINGS.filled
+        filled[0] = False
+        far = np.ones(off.shape[1], dtype=np.bool_)
+        for number in range(len(usual_deg)):
+            own = nearest == number
+            pixels = np.bincount(cells[own], minlength=self._count)
+            distance = np.bincount(cells[own], off_inside[number, own], minlength=self._count)
+            known = filled & (2 * pixels > total)
+            if known.sum() >= _CELL_SETTINGS.known_cells:
+                middle, within = float(np.median(distance[known] / pixels[known])), _CELL_SETTINGS.own_hue_deg
+            else:
+                middle, within = 0.0, usual_within_deg
+            far &= np.abs(nearest_turn(off[number] - np.float32(middle))) > within
+        found = np.zeros_like(ink)
+        found[ink] = far
+        return found
+
+    def _shares(self, pixels: BoolImage) -> FloatArray:
+        """Return the marked share of each cell inside its border; the first is what is beside the grid, in cells."""
+        return np.asarray(np.bincount(self._cells[pixels & self._inner], minlength=self._count) / self._area)
+
+
+def _indices_and_labels(
+    points_mm: FloatArray, steps_mm: FloatArray, window: PlaneWindow, labels: Cells
+) -> tuple[tuple[Cells, Cells], Cells]:
+    """Return rows and columns of points in the view, and the labels at steps from them."""
+    at = np.round(window.pixels_of(points_mm)).astype(np.intp)
+    beside = np.round(window.pixels_of(points_mm[..., None, :] + steps_mm)).astype(np.intp)
+    return (at[..., 1], at[..., 0]), np.asarray(labels[beside[..., 1], beside[..., 0]])
+
+
+def _shares(pixels: BoolImage, labels: Cells) -> FloatArray:
+    """Return the marked share of the pixels with each label."""
+    total = np.bincount(labels.ravel())
+    return np.asarray(np.bincount(labels[pixels], minlength=len(total)) / np.maximum(total, 1))
 
 
 @dataclass(frozen=True)

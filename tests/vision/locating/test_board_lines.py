@@ -12,11 +12,11 @@ from tests.effort import some
 from tests.vision.locating.lines import Segment, edges_at, edges_of, grid_of
 from vision.geometry import Pose, back_project, project
 from vision.layout.surfaces import GridSurface
-from vision.locating.board_hints import MarkerSighting
 from vision.locating.edges import Edges, candidate_rotations
 from vision.locating.lattice import (
     BoardSighting,
     KnownPoints,
+    MarkerSighting,
     board_near,
     candidate_boards,
     fit_to_lines,

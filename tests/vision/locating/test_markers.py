@@ -12,9 +12,17 @@ from vision.errors import LayoutError
 from vision.frame import FloatArray
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.table import TableLayout
-from vision.locating.markers import FoundBy, Marker, MarkerDetector, redetect_markers
+from vision.locating.markers import (
+    FoundBy,
+    Marker,
+    MarkerDetector,
+    grow_quad,
+    quad_area,
+    redetect_markers,
+    refine_quad,
+    refine_quads,
+)
 from vision.locating.patterns import MarkerPatterns
-from vision.locating.quads import grow_quad, quad_area, refine_quad, refine_quads
 from vision.opencv import as_grey
 
 SQUARE = np.array([[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]])

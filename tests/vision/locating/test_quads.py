@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from vision.frame import FloatArray, Image
-from vision.locating.quads import quad_area, refine_quad, refine_quads
+from vision.locating.markers import quad_area, refine_quad, refine_quads
 
 SIZE_PX = 100
 OVERSAMPLING = 6

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vision.frame import BoolImage, Image
-from vision.motion.background import BackgroundModel, Difference, FrameFeatures, RestMap, frame_features
+from vision.motion.hands import BackgroundModel, Difference, FrameFeatures, RestMap, frame_features
 
 SHAPE = (90, 120)
 EVERYWHERE: BoolImage = np.ones(SHAPE, dtype=np.bool_)

@@ -14,8 +14,7 @@ from simulator.scene.scene import Sensor, Setting
 from simulator.scene.viewpoint import lens, looking_at
 from simulator.table import VirtualTable
 from vision.frame import Frame
-from vision.motion.hands import HandSettings
-from vision.motion.monitor import HandMonitor
+from vision.motion.hands import HandMonitor, HandSettings
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 Film = tuple[Setting, Sequence[Frame], Sequence[FrameTruth]]

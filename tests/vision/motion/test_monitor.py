@@ -14,8 +14,7 @@ from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.surfaces import Tray, named_places
 from vision.layout.table import TableLayout, default_layout
-from vision.motion.hands import HandDetection, HandDetector, HandSettings
-from vision.motion.monitor import HandMonitor
+from vision.motion.hands import HandDetection, HandDetector, HandMonitor, HandSettings
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 STEP_S = 0.1

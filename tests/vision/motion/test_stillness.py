@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from vision.motion import stillness
-from vision.motion.stillness import StillnessSettings, StillThings
+from vision.readers import table_reader
+from vision.readers.table_reader import StillnessSettings, StillThings
 from vision.reading import HindranceKind
 from vision.surface.occlusion import Occlusion
 
@@ -24,7 +24,7 @@ def thing(column: int, kind: HindranceKind = HAND, side: int = 20) -> Occlusion:
 
 @pytest.fixture
 def still(monkeypatch: pytest.MonkeyPatch) -> StillThings:
-    monkeypatch.setattr(stillness, "_SETTINGS", StillnessSettings(still_s=10.0))
+    monkeypatch.setattr(table_reader, "_STILLNESS_SETTINGS", StillnessSettings(still_s=10.0))
     return StillThings(2)
 
 

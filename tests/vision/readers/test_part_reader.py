@@ -22,12 +22,10 @@ from vision.locating.line_tracking import LineTracker
 from vision.locating.location import TableLocation
 from vision.locating.markers import FoundBy, Marker, MarkerDetector, PictureMarkers
 from vision.locating.tracking import TableTracker, TrackedTable
-from vision.motion.hands import HandSettings
-from vision.motion.monitor import HandMonitor
-from vision.readers import part_reader
-from vision.readers.part_reader import PartReader
+from vision.motion.hands import HandMonitor, HandSettings
+from vision.readers import table_reader as part_reader
 from vision.readers.protocols import SurfaceView
-from vision.readers.table_reader import TableReader
+from vision.readers.table_reader import PartReader, TableReader
 from vision.reading import Hindrance, HindranceKind
 
 

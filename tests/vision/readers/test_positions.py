@@ -11,7 +11,7 @@ import pytest
 from vision.errors import EnrolmentError
 from vision.layout.surfaces import Surface
 from vision.layout.table import default_layout
-from vision.readers.positions import PositionText
+from vision.readers.enrolment import PositionText
 
 BOARD = default_layout("deblockle").board
 

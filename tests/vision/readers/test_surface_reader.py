@@ -19,7 +19,7 @@ from vision.layout.table import TableLayout, default_layout
 from vision.readers.ink.appearance import plain_appearance
 from vision.readers.ink.reader import InkReader
 from vision.readers.protocols import SurfaceView
-from vision.readers.surface_reader import FLAT_LOG_ODDS, SurfaceReader
+from vision.readers.table_reader import FLAT_LOG_ODDS, SurfaceReader
 from vision.reading import HindranceKind
 from vision.surface.occlusion import Occlusion
 

@@ -24,7 +24,7 @@ from vision.geometry import CameraModel, Pose, project
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import default_layout
 from vision.locating.location import locate
-from vision.readers import surface_reader
+from vision.readers import table_reader as reader_module
 from vision.readers.registry import table_reader
 from vision.surface.bent_paper import PaperShape, lacks_grid, paper_shape
 
@@ -147,7 +147,7 @@ def test_a_sheet_first_seen_under_a_hand_is_measured_again_once_it_has_gone(
         measured.append(pose)
         return paper_shape(image, camera, pose, surface)
 
-    monkeypatch.setattr(surface_reader, "paper_shape", shape_of)
+    monkeypatch.setattr(reader_module, "paper_shape", shape_of)
     seen = setting("blokus-dice", bend, tilt_deg=45.0)
     filled = dict(zip(seen.layout.places[::7], cycle(PENS)))
     reader = table_reader(seen.camera, seen.layout, None)

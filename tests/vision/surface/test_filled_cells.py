@@ -13,8 +13,7 @@ from vision.frame import BoolImage
 from vision.geometry import Rectangle
 from vision.layout.surfaces import GridSurface
 from vision.sampling import PlaneWindow
-from vision.surface.filled_cells import FilledCells
-from vision.surface.sheet_lines import SheetLines
+from vision.surface.sheet_occlusion import FilledCells, SheetLines
 
 SHEET = GridSurface("sheet", 6, 5, 10.0)
 WINDOW = PlaneWindow.over(Rectangle(-50.0, 50.0, -45.0, 45.0), 0.0, 4.0)

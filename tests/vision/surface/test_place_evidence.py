@@ -13,7 +13,7 @@ from vision.frame import BoolImage, FloatImage
 from vision.geometry import CameraModel, Pose
 from vision.surface.colours import COARSER, SurfaceColours
 from vision.surface.grid_lines import LineEvidence
-from vision.surface.place_evidence import PlaceExaminer
+from vision.surface.occlusion import PlaceExaminer
 from vision.surface.plan import BESIDE_MM
 from vision.surface.view import SurfaceSampler
 

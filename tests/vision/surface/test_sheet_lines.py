@@ -13,7 +13,7 @@ import pytest
 from vision.frame import BoolImage, FloatImage
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import default_layout
-from vision.surface.sheet_lines import SheetLines
+from vision.surface.sheet_occlusion import SheetLines
 from vision.surface.view import view_window
 
 SHEETS = (default_layout("number-drop").board, default_layout("blokus-dice").board)

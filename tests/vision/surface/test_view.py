@@ -13,9 +13,8 @@ from vision.geometry import CameraModel, CubeSolid, Pose
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import default_layout
 from vision.reading import HindranceKind
-from vision.surface import hidden as hidden_places
-from vision.surface.hidden import HiddenPlaces, HiddenSettings
-from vision.surface.occlusion import Occlusion
+from vision.surface import occlusion
+from vision.surface.occlusion import HiddenPlaces, HiddenSettings, Occlusion
 from vision.surface.view import PIECE_MARGIN_MM, SurfaceSampler, view_window
 
 BOARD = default_layout("deblockle").board
@@ -122,7 +121,7 @@ def test_a_bare_square_is_hidden_by_the_covered_share_of_its_area(
 ) -> None:
     flat = GridSurface("sheet", columns=7, rows=7, cell_mm=40.0, height_mm=BOARD.height_mm)
     settings = HiddenSettings(hidden_share=0.9, hidden_square_share=0.3)
-    monkeypatch.setattr(hidden_places, "_SETTINGS", settings)
+    monkeypatch.setattr(occlusion, "_HIDDEN_SETTINGS", settings)
     places = HiddenPlaces(flat, sampler)
     assert places.hidden([covering(sampler, place, 0.25)], {}) == {}
     assert places.hidden([covering(sampler, place, 0.36)], {}) == {place: HindranceKind.OBJECT}

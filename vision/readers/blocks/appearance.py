@@ -20,7 +20,7 @@ from vision.frame import FloatArray
 from vision.images import decode_photo
 from vision.opencv import as_grey
 from vision.readers.blocks.symbols import Mask, drawn_mask
-from vision.readers.looks_file import finite_vector, read_looks, write_looks
+from vision.readers.enrolment import finite_vector, read_looks, write_looks
 
 APPEARANCE_FORMAT = "tabletop-referee looks 1"
 RATIO_FLOOR = 0.04

@@ -21,8 +21,7 @@ from vision.readers.blocks.appearance import MASK_SIDE_PX, BlockAppearance, draw
 from vision.readers.blocks.faces import FaceFinder, FaceFit, fit_face, rough_centre
 from vision.readers.blocks.reader import MARGIN_MM, BlockReader, BlockSighting
 from vision.readers.blocks.symbols import Mask, transformed_mask
-from vision.readers.distinct_colours import check_distinct
-from vision.readers.positions import PositionText
+from vision.readers.enrolment import PositionText, check_distinct
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 from vision.sampling import PlaneWindow, linear_light, plane_map, sample
 

@@ -2,6 +2,8 @@
 
 Tops are searched for in the plane they lie in. A distant block's side face can cover a nearer square in that plane and
 look like a top there. So squares are judged from near to far, with their own side faces and what nearer blocks hide.
+
+Drawing detected blocks on the picture, for a person to check.
 """
 
 from __future__ import annotations
@@ -15,12 +17,13 @@ from typing import ClassVar
 import cv2
 import numpy as np
 
+from vision.drawing import write_text
 from vision.frame import Image
-from vision.geometry import CameraModel, CubeSolid, Pose, corners_px, hull_px
+from vision.geometry import CameraModel, CubeSolid, Pose, Side, corners_px, hull_px, project
 from vision.layout.pieces import BlockPieces
 from vision.layout.surfaces import Surface, top_mm
+from vision.opencv import as_colour
 from vision.readers.blocks.appearance import BlockAppearance, look_name
-from vision.readers.blocks.drawing import draw_blocks
 from vision.readers.blocks.face_search import CloseFitter, RoughFinder
 from vision.readers.blocks.faces import ColourMetric, FaceFit
 from vision.readers.blocks.sides import SideReader, SideView, neighbours_in_net, side_probabilities, side_views, support
@@ -313,3 +316,36 @@ def _flat_thing_cost(edges: float, colour_distance: float) -> float:
 def _ramp(value: float, zero_at: float, one_at: float) -> float:
     """Return where a value lies between two others, from 0 to 1; ``zero_at`` may be above ``one_at``."""
     return min(max((value - zero_at) / (one_at - zero_at), 0.0), 1.0)
+
+
+_SURE, _UNSURE, _SIDE = (80, 220, 80), (60, 60, 255), (255, 200, 60)
+"""Colours of outlines and names: blue, green, red."""
+
+
+def draw_blocks(image: Image, blocks: Mapping[str, BlockSighting], camera: CameraModel, pose: Pose) -> Image:
+    """Return a copy of the picture with every block's outline, top symbol and readable sides written on it.
+
+    Blocks are drawn green, or red with their log-odds if these are 0 or less.
+    """
+    picture = as_colour(image).copy()
+    for place, block in blocks.items():
+        colour = _SURE if block.log_odds > 0 else _UNSURE
+        corners = np.round(project(camera, pose, block.solid.corners_mm())).astype(np.int32)
+        below, above = corners[:4], corners[4:]
+        cv2.polylines(picture, [above.reshape(-1, 1, 2), below.reshape(-1, 1, 2)], True, colour, 1, cv2.LINE_AA)
+        for low, high in zip(below, above, strict=True):
+            cv2.line(picture, tuple(map(int, low)), tuple(map(int, high)), colour, 1, cv2.LINE_AA)
+        doubt = "" if block.log_odds > 0 else f" {block.log_odds:.0f}"
+        write_text(
+            picture,
+            f"{place} {block.colour or '?'} {block.face.symbol}{doubt}",
+            above.min(axis=0).astype(np.float64),
+            colour,
+        )
+        for side in Side:
+            probabilities = block.sides.get(side)
+            if probabilities:
+                symbol = max(probabilities, key=lambda name: probabilities[name])
+                middle = project(camera, pose, block.solid.side_corners_mm(side).mean(axis=0))[0]
+                write_text(picture, f"{side[0]}:{symbol}", middle, _SIDE)
+    return picture

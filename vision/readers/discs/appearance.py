@@ -15,7 +15,7 @@ import numpy as np
 
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray, FloatImage
-from vision.readers.looks_file import finite_vector, read_looks, write_looks
+from vision.readers.enrolment import finite_vector, read_looks, write_looks
 
 APPEARANCE_FORMAT = "tabletop-referee discs 1"
 DARK_FLOOR = 0.012

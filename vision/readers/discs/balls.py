@@ -17,8 +17,7 @@ import numpy as np
 
 from vision.frame import BoolImage, FloatArray
 from vision.geometry import unit_circle
-from vision.readers.discs.finder import DiscFit, TopPlane
-from vision.readers.discs.shape import Circles, DiscShape, beyond_mm
+from vision.readers.discs.finder import Circles, DiscFit, DiscShape, TopPlane, beyond_mm
 from vision.sampling import median, median_where
 
 INSIDE_TOP_MM = 2.6

@@ -14,10 +14,8 @@ from vision.frame import FloatArray
 from vision.layout.surfaces import GridSurface, Surface
 from vision.readers.discs.appearance import DiscAppearance, DiscColours
 from vision.readers.discs.balls import ball_evidence
-from vision.readers.discs.finder import DiscFinder, DiscFit
-from vision.readers.discs.usual_size import scaled_view
-from vision.readers.distinct_colours import check_distinct
-from vision.readers.positions import PositionText
+from vision.readers.discs.finder import DiscFinder, DiscFit, scaled_view
+from vision.readers.enrolment import PositionText, check_distinct
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 
 PlacedDisc = tuple[str, bool]

@@ -5,29 +5,112 @@ surroundings nearly everywhere. So the score is the contrast exceeded along most
 
 Contrast is a distance of colours, in standard deviations of the colour inside the circle. The numbers were set by hand
 on the ray-traced pictures; ``benchmarks/stress.py --of diaballik`` shows the effect of a change.
+
+Views of boards with discs of any size, scaled so that a disc is as wide as those the reader's lengths were set for.
+
+A table half as large, half as far away, gives the same picture. So lengths in mm fit discs of any size.
+
+The area that a disc and its ball cover in the plane of the discs' tops, seen from one camera position.
+
+Seen from a point, a circle in one horizontal plane covers a circle in another. So a disc covers the hull of the circles
+of its top and foot, and a ball the union of the circles of its slices. Points and centres are arrays (..., 2) that
+broadcast against each other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatArray, FloatImage, Image, IndexArray
-from vision.geometry import unit_circle
+from vision.geometry import FrustumSolid, Pose, unit_circle
+from vision.layout.markers import MarkerLayout
 from vision.layout.pieces import DiscPieces
 from vision.layout.surfaces import GridSurface, Surface
 from vision.opencv import as_colour
 from vision.place_picture import PlacePicture
 from vision.readers.discs.appearance import DARK_FLOOR, colours_of, shares_of
 from vision.readers.discs.lighting import PaperLight
-from vision.readers.discs.shape import Circles, DiscShape, beyond_mm
 from vision.readers.protocols import SurfaceView
 from vision.sampling import PixelMap, PlaneWindow, linear_light, median, plane_map, remapped, sample
+
+_SLICES = np.array([-0.75, -0.4, 0.0, 0.4, 0.75])
+"""Heights of a ball's slices above its centre, as shares of its radius. More: a more exact outline, but slower."""
+Circles = tuple[FloatArray, FloatArray]
+"""Centres (..., k, 2) and radii (k,), in mm of the plane."""
+
+
+@dataclass(frozen=True, eq=False)
+class DiscShape:
+    """A disc seen from ``camera_mm``; heights are above the surface's frame, ``top_mm`` is the disc's top."""
+
+    pieces: DiscPieces
+    camera_mm: FloatArray
+    top_mm: float
+
+    @classmethod
+    def of(cls, pieces: DiscPieces, pose: Pose, base_mm: float) -> DiscShape:
+        """Return the shape on a surface at a height, as seen by the camera."""
+        return cls(pieces, pose.camera_position_mm, base_mm + pieces.disc_mm)
+
+    @property
+    def radius_mm(self) -> float:
+        """The disc's radius."""
+        return self.pieces.diameter_mm / 2
+
+    def seen(self, centre_mm: FloatArray, heights_mm: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Project points (..., 2) at heights (k,) to the plane, and give the scale at each height.
+
+        Shapes (..., k, 2) and (k,).
+        """
+        scales = (self.camera_mm[2] - self.top_mm) / (self.camera_mm[2] - heights_mm)
+        camera = self.camera_mm[:2]
+        return camera + (centre_mm[..., None, :] - camera) * scales[:, None], scales
+
+    def reach(self, centre_mm: FloatArray, directions: FloatArray) -> FloatArray:
+        """Return extent of a disc from its top's centre (..., 2) in the given directions (..., 2): its support
+        function.
+        """
+        feet, scales = self.seen(centre_mm, np.array([self.top_mm - self.pieces.disc_mm]))
+        supported = ((feet[..., 0, :] - centre_mm) * directions).sum(axis=-1) + self.radius_mm * scales[0]
+        return np.asarray(np.maximum(self.radius_mm, supported))
+
+    def disc_circles(self, centre_mm: FloatArray) -> Circles:
+        """Return centres (..., 3, 2) and radii (3,) covered in the plane by the top, middle and foot of a disc."""
+        middles, scales = self.seen(centre_mm, self.top_mm - self.pieces.disc_mm * np.array([0.0, 0.5, 1.0]))
+        return middles, self.radius_mm * scales
+
+    def ball_circles(self, centre_mm: FloatArray) -> Circles:
+        """Return centres (..., k, 2) and radii (k,) covered in the plane by the slices of a ball on a disc."""
+        half = self.pieces.ball_mm / 2
+        up = half * _SLICES
+        middles, scales = self.seen(centre_mm, self.top_mm + half + up)
+        return middles, scales * np.sqrt(half**2 - up**2)
+
+    def ball_outline(self, centre_mm: FloatArray, directions: FloatArray) -> FloatArray:
+        """Return points of a ball's outline in the plane, (..., n, 2): the farthest in each direction (n, 2)."""
+        middles, radii = self.ball_circles(centre_mm)
+        chosen = (directions @ middles.swapaxes(-1, -2) + radii).argmax(axis=-1)
+        farthest = np.take_along_axis(middles, chosen[..., None], axis=-2)
+        return np.asarray(farthest + radii[chosen][..., None] * directions)
+
+
+def beyond_mm(points_mm: FloatArray, circles: Circles) -> FloatArray:
+    """Return the distance of points (..., 2) outside the nearest of some circles; negative inside one."""
+    middles, radii = circles
+    x, y = points_mm[..., 0], points_mm[..., 1]
+    # circle by circle, since NumPy is slow along a short axis
+    each = (
+        np.sqrt((x - middles[..., index, 0]) ** 2 + (y - middles[..., index, 1]) ** 2) - radius
+        for index, radius in enumerate(radii.tolist())
+    )
+    return np.asarray(reduce(np.minimum, each))
+
 
 MARGIN_MM = 24.0
 """Margin of the plane around the surface, for discs that reach beyond it. Smaller: their samples repeat its border."""
@@ -352,3 +435,49 @@ class DiscFinder:
             (_flat_indices(self._window, inside), inside_kept.astype(np.float32)),
             (_flat_indices(self._window, outside), outside_kept.astype(np.float32)),
         )
+
+
+USUAL_DIAMETER_MM = 25.0
+"""Diameter of the discs for which lengths were set."""
+LEAST_CELL_SHARE = 0.25
+"""Diameter of a disc, as a share of a cell, below which a board is not scaled up further, since that costs time."""
+
+
+def usual_scale(surface: Surface) -> float:
+    """Return the factor by which a surface's lengths are multiplied."""
+    least_mm = LEAST_CELL_SHARE * surface.cell_mm if isinstance(surface, GridSurface) else 0.0
+    return USUAL_DIAMETER_MM / max(DiscPieces.on(surface).diameter_mm, least_mm)
+
+
+def scaled_surface(surface: Surface) -> Surface:
+    """Return the surface with discs of the usual size; raises LayoutError for one without discs."""
+    pieces, by = DiscPieces.on(surface), usual_scale(surface)
+    scaled = DiscPieces(pieces.diameter_mm * by, pieces.disc_mm * by, pieces.ball_mm * by)
+    surface = replace(surface, height_mm=surface.height_mm * by, pieces=scaled)
+    return replace(surface, cell_mm=surface.cell_mm * by) if isinstance(surface, GridSurface) else surface
+
+
+def scaled_view(view: SurfaceView) -> SurfaceView:
+    """Return the view of the surface with discs of the usual size, with markers and pose to match."""
+    by = usual_scale(view.surface)
+    pose = Pose(view.pose.rotation, view.pose.translation * by)
+    markers = None if view.markers is None else _scaled_markers(view.markers, by)
+    return replace(view, surface=scaled_surface(view.surface), pose=pose, markers=markers)
+
+
+def _scaled_markers(markers: MarkerLayout, by: float) -> MarkerLayout:
+    centres = {marker_id: (x * by, y * by) for marker_id, (x, y) in markers.centres_mm.items()}
+    return replace(markers, side_mm=markers.side_mm * by, z_mm=markers.z_mm * by, centres_mm=centres)
+
+
+def unscaled_solid(solid: FrustumSolid, surface: Surface) -> FrustumSolid:
+    """Return a body found in a scaled view as it stands on the surface itself."""
+    by = usual_scale(surface)
+    return FrustumSolid(
+        solid.x_mm / by,
+        solid.y_mm / by,
+        solid.base_mm / by,
+        solid.height_mm / by,
+        solid.foot_radius_mm / by,
+        solid.top_radius_mm / by,
+    )

@@ -1,4 +1,9 @@
-"""The disc reader: high-contrast circles in a player's colour, with or without a ball."""
+"""The disc reader: high-contrast circles in a player's colour, with or without a ball.
+
+Drawing detected discs and balls on the picture, for a person to check.
+
+The thresholds and weights of the disc reader.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +12,161 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import cv2
 import numpy as np
 
+from vision.drawing import whole_pixels, write_text
 from vision.frame import BoolImage, FloatArray, Image
-from vision.geometry import CameraModel, FrustumSolid, Pose
+from vision.geometry import CameraModel, FrustumSolid, Pose, hull_px, outline_px, project, unit_circle
 from vision.layout.pieces import DiscPieces
 from vision.layout.surfaces import Surface
+from vision.opencv import as_colour
 from vision.place_picture import PlacePicture
 from vision.readers.discs.appearance import DiscAppearance, look_name
 from vision.readers.discs.balls import BallEvidence, ball_evidence
-from vision.readers.discs.drawing import draw_discs
-from vision.readers.discs.finder import DiscFinder, DiscFit, TopPlane
+from vision.readers.discs.finder import DiscFinder, DiscFit, TopPlane, scaled_surface, scaled_view, unscaled_solid
 from vision.readers.discs.lighting import ColourClassifier
 from vision.readers.discs.saturation import PictureLight, light_of
-from vision.readers.discs.settings import DiscSettings
-from vision.readers.discs.usual_size import scaled_surface, scaled_view, unscaled_solid
 from vision.readers.probabilities import softmax
 from vision.readers.protocols import NOTHING, SurfaceView
 from vision.sampling import median
+
+
+@dataclass(frozen=True)
+class DiscSettings:
+    """Thresholds and weights for accepting a circle as a disc, for its player, and for its ball.
+
+    Odds are log-odds. All were set by hand on the ray-traced pictures. ``benchmarks/stress.py`` shows the effect of a
+    change.
+    """
+
+    candidate_contrast: float = 1.9
+    """Minimum contrast of an outline, relative to the spread inside. Higher: faster, misses discs like the board."""
+    sure_contrast: float = 3.5
+    """Contrast above which a disc is used to estimate the light. Higher: fewer, but safer discs are used."""
+    contrast_slope: float = 3.0
+    """Odds gained for each unit of contrast above ``contrast_middle``, and lost below it. Higher: the outline counts
+    more.
+    """
+    contrast_middle: float = 2.2
+    """Contrast at which the odds are even. Higher: fewer outlines count as discs."""
+    most_contrast: float = 6.0
+    """Contrast above which there is no further gain. Higher: a strong outline outweighs more of the other evidence."""
+    colour_easy: float = 1.5
+    """Distance from the nearest player's colour, in standard deviations, without cost. Larger: accepts other colours.
+    """
+    colour_cost: float = 0.9
+    """Odds lost for each squared standard deviation beyond that. Higher: refuses other colours sooner."""
+    colour_cost_limit: float = 26.0
+    """Maximum cost of an unusual colour, in odds. Lower: a clear outline outweighs any colour."""
+    offset_easy_mm: float = 7.5
+    """Offset of a disc from its place's centre, in mm, without cost. Larger: tolerates careless placement."""
+    offset_cost_per_mm: float = 1.0
+    """Odds lost for each mm beyond that. Higher: discs between two places are refused sooner."""
+    least_log_odds: float = -6.0
+    """Odds below which a sighting is dropped. Lower: slower, more doubtful sightings are kept."""
+    clear_log_odds: float = 6.0
+    """Odds above which a disc counts as clearly seen, whatever covers its surroundings. Higher: more discs beside a
+    hand count as hidden.
+    """
+    even_slope: float = 1.0
+    """Odds gained each time the unevenness of the top decreases by a factor of e, since a disc is more uniform than a
+    board. Higher: evenness counts more.
+    """
+    even_middle: float = 0.15
+    """Unevenness at which the odds are even. Higher: accepts mottled discs, and more of the bare board."""
+    even_most: float = 1.5
+    """Maximum odds gained by evenness. Higher: an even patch passes for a disc more easily."""
+    even_least: float = 0.003
+    """Unevenness below which a top counts as uneven, since compression or overexposure made it so even, and bare board
+    too. Higher: discs without any noise are doubted.
+    """
+    uneven_most: float = 2.0
+    """Maximum odds lost by unevenness. Higher: worn discs are refused sooner."""
+    ball_share: float = 0.6
+    """Share of a ball's odds that is added to its disc's. Higher: a ball proves its disc more."""
+    ball_prior: float = -1.2
+    """Prior odds of a ball: few discs have one. Higher: more discs are read with a ball."""
+    ball_usual: float = 1.8
+    """Median unevenness of a disc with a ball. Higher: faint balls are missed."""
+    ball_spread: float = 0.85
+    """Standard deviation of that, in log units. Larger: other balls are accepted too."""
+    plain_usual: float = 0.13
+    """Typical unevenness of a disc without a ball, if its owner's other discs don't show it. Higher: printed or worn
+    discs pass for balls less often.
+    """
+    plain_weight: int = 3
+    """Number of discs that ``plain_usual`` counts as. Higher: the owner's other discs count less."""
+    plain_least: float = 0.06
+    """Minimum typical unevenness of a disc without a ball. Higher: noise on even discs passes for a ball less often."""
+    plain_spread: float = 0.65
+    """Standard deviation, in log units, of the unevenness of one player's discs, unless they show less variation.
+    Larger: balls must be clearer.
+    """
+    plain_spread_least: float = 0.35
+    """The least that this deviation may become. Larger: faint balls on even discs are missed."""
+    ball_most: float = 12.0
+    """Maximum odds for or against a ball. Higher: a single picture can be surer."""
+    bleached: float = 0.93
+    """Linear light (0 to 1) of a disc's middle channel above which it is too overexposed to show shading. Higher: fewer
+    discs count as overexposed.
+    """
+    bleached_share: float = 0.25
+    """Share of the evidence against a ball that then remains. Higher: balls on bleached discs are missed."""
+    faint: float = 0.026
+    """Linear light below which a disc is so dark that a ball on it hardly differs: 45 of 255 levels. Higher: slower,
+    since such discs are read again in each picture.
+    """
+    pictured: float = 0.0125
+    """Linear light below which a ball changes so little that no picture is kept for comparison: 30 of 255 levels.
+    Lower: a ball put on in the dark may go unnoticed.
+    """
+    dark_share: float = 0.4
+    """Share of the evidence against a ball that remains if the disc is darker than ``pictured``, where a camera hardly
+    records shading. Higher: balls in the dark are missed with more certainty.
+    """
+    unshaded_share: float = 0.75
+    """Share of a ball's odds that remains if it and its disc are darker than ``faint`` or brighter than ``bleached``,
+    since noise then passes for shading. Higher: a single picture can be surer of such balls.
+    """
+    foreign: float = 3.0
+    """Distance, in units of ``ball_colour_spread``, from the owner's colours above which part of a disc's top is
+    neither disc nor ball. Larger: more passes for disc or ball.
+    """
+    foreign_easy: float = 0.15
+    """Share of such parts without cost. Larger: tolerates prints and reflections, and coins."""
+    foreign_cost: float = 80.0
+    """Cost, in odds, if the whole top has neither colour: it may be a coin. Higher: fewer coins pass for discs."""
+    foreign_most: float = 8.0
+    """Cost, in odds, from which a ball is no longer judged. Higher: balls are still judged on tops that are partly
+    covered.
+    """
+    flat: float = 0.025
+    """Standard deviation of brightness, in log units, that smooth shading explains in a disc's middle, below which less
+    than all evidence of a ball counts, and below half of it none: it may be a coin. Higher: more coins are noticed, and
+    balls in even light are missed.
+    """
+    ball_colour_spread: float = 0.4
+    """Standard deviation, in log units, of a ball's colour, which varies by shading. Larger: a ball's own colour counts
+    less.
+    """
+    ball_saturation_spread: float = 0.15
+    """Further standard deviation of a hue of a disc's top, as a share of it, since shading makes colours stronger.
+    Larger: more passes for disc or ball.
+    """
+    nearby_mm: float = 75.0
+    """Distance, in mm, between the centres of two discs within which one may hide the other. Larger: slower."""
+    apart_mm: float = 20.0
+    """Distance, in mm, above which they are two discs. Larger: neighbours that overlap in the picture are not
+    considered.
+    """
+    hidden_share: float = 0.06
+    """Share of a disc hidden by nearer pieces above which it is fitted again without that part. Higher: faster, less
+    exact.
+    """
+    odd_one_out: float = 0.001
+    """Share of pieces that are misread whatever the colour. Higher: less certain."""
+
 
 _SETTINGS = DiscSettings()
 
@@ -291,3 +433,49 @@ def _foreign_colour_cost(
     share = float((sum(one * one for one in off).min(axis=1) > _SETTINGS.foreign**2).mean())
     lost = _SETTINGS.foreign_cost * max(0.0, share - _SETTINGS.foreign_easy)
     return min(_SETTINGS.colour_cost_limit, lost)
+
+
+_SURE, _UNSURE, _BALL = (80, 220, 80), (60, 60, 255), (255, 200, 60)
+"""Colours of the outlines: blue, green, red."""
+_CIRCLE = unit_circle(24)
+
+
+def draw_discs(image: Image, discs: Mapping[str, DiscSighting], view: SurfaceView, pieces: DiscPieces) -> Image:
+    """Return a copy of the picture with every disc's outline and owner, and every ball's outline.
+
+    Discs are drawn green, or red with their log-odds if these are 0 or less; a ball is blue, with its log-odds.
+    """
+    picture = as_colour(image).copy()
+    camera, pose = view.camera, view.pose
+    base_mm = view.surface.height_mm
+    for place, disc in discs.items():
+        colour = _SURE if disc.log_odds > 0 else _UNSURE
+        bare = pieces.solid_with(disc.fit.x_mm, disc.fit.y_mm, base_mm, ball=False)
+        outline = outline_px(bare, camera, pose)
+        cv2.polylines(picture, [whole_pixels(outline)], True, colour, 1, cv2.LINE_AA)
+        corners = bare.corners_mm()
+        top = corners[len(corners) // 2 :]
+        cv2.polylines(picture, [whole_pixels(project(camera, pose, top))], True, colour, 1, cv2.LINE_AA)
+        doubt = "" if disc.log_odds > 0 else f" {disc.log_odds:.0f}"
+        carries = f" ball {disc.ball_log_odds:+.0f}" if disc.ball_log_odds > 0 else ""
+        write_text(picture, f"{place} {disc.player or '?'}{carries}{doubt}", outline.min(axis=0).astype(float), colour)
+        if disc.ball_log_odds > 0 and disc.log_odds > 0:
+            half = pieces.ball_mm / 2
+            points = _sphere(disc.fit.x_mm, disc.fit.y_mm, base_mm + pieces.disc_mm + half, half)
+            hull = hull_px(project(camera, pose, points))
+            cv2.polylines(picture, [whole_pixels(hull)], True, _BALL, 1, cv2.LINE_AA)
+    return picture
+
+
+def _sphere(x_mm: float, y_mm: float, z_mm: float, radius_mm: float) -> FloatArray:
+    """Return points on a sphere, (n, 3)."""
+    up = np.linspace(-1, 1, 9)
+    across = np.sqrt(1 - up**2)
+    return np.stack(
+        [
+            x_mm + radius_mm * np.outer(across, _CIRCLE[:, 0]),
+            y_mm + radius_mm * np.outer(across, _CIRCLE[:, 1]),
+            np.broadcast_to(z_mm + radius_mm * up[:, None], (len(up), len(_CIRCLE))),
+        ],
+        axis=-1,
+    ).reshape(-1, 3)

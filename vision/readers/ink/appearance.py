@@ -12,11 +12,9 @@ from vision.errors import EnrolmentError
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface, Surface
 from vision.opencv import as_colour
-from vision.readers.ink.handwriting import Handwriting, taught_cells
-from vision.readers.ink.network import shipped
-from vision.readers.ink.paper import flat_map, flat_picture, ink_on
-from vision.readers.ink.signs import CROSS, DIGITS, SIGNS, cell_of
-from vision.readers.looks_file import read_looks, write_looks
+from vision.readers.enrolment import read_looks, write_looks
+from vision.readers.ink.network import Handwriting, shipped, taught_cells
+from vision.readers.ink.paper import CROSS, DIGITS, SIGNS, cell_of, flat_map, flat_picture, ink_on
 from vision.readers.protocols import EnrolmentPicture
 from vision.surface.bent_paper import paper_shape
 

@@ -1,6 +1,8 @@
 """A sheet's grid rectified to a fixed number of pixels per cell, and the share of light that ink absorbs.
 
 Ink is measured relative to the light of the bare paper beside it, so that lamp, shadow and exposure don't matter.
+
+The signs a cell may hold, and where it is in a picture of the grid.
 """
 
 from __future__ import annotations
@@ -18,6 +20,18 @@ from vision.layout.surfaces import GridSurface
 from vision.place_picture import SHRINK, PlacePicture
 from vision.sampling import PixelMap, PixelsT, PlaneWindow, linear_light, plane_map, sample
 from vision.surface.bent_paper import PaperShape
+
+EMPTY_SIGN, CROSS, BLOT = "empty", "X", "blot"
+DIGITS = ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
+SIGNS = (EMPTY_SIGN, *DIGITS, CROSS, BLOT)
+"""The signs a cell may hold; a blot is any other mark."""
+
+
+def cell_of(place: str, surface: GridSurface) -> tuple[int, int]:
+    """Return a place's row from the top, and its column."""
+    column, row = surface.column_and_row(place)
+    return surface.rows - 1 - row, column
+
 
 CELL_PX = 24
 """Pixels per cell of the flat picture."""

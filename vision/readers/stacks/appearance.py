@@ -11,7 +11,7 @@ import numpy as np
 
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray
-from vision.readers.looks_file import finite_vector, read_looks, write_looks
+from vision.readers.enrolment import finite_vector, read_looks, write_looks
 from vision.sampling import TONE_CURVE
 
 Stack = tuple[tuple[str, str], ...]

@@ -14,8 +14,7 @@ from vision.errors import EnrolmentError
 from vision.frame import FloatArray
 from vision.layout.pieces import PyramidPieces
 from vision.layout.surfaces import Surface
-from vision.readers.distinct_colours import check_distinct
-from vision.readers.positions import PositionText
+from vision.readers.enrolment import PositionText, check_distinct
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 from vision.readers.stacks.appearance import NEUTRALS, SIZE_WORDS, PyramidAppearance, Stack, hues_of
 from vision.readers.stacks.crops import StackCrops

@@ -1,4 +1,11 @@
-"""The reader of stacks of pyramids: the top of each."""
+"""The reader of stacks of pyramids: the top of each.
+
+Drawing stacks onto the picture, for a person to check.
+
+The hues of a set of pyramids in one picture: each lamp tints them, and each camera shows them stronger or weaker.
+
+Choosing the tip of each stack among the spots that the finder proposes, by the sides below each.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +15,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
+import cv2
 import numpy as np
 import numpy.typing as npt
 
+from vision.drawing import write_text
 from vision.frame import FloatArray, Image
-from vision.geometry import PyramidSolid
+from vision.geometry import PyramidSolid, project, unit_circle
 from vision.layout.pieces import PYRAMID_SIZES, TIP_SHARE, PyramidPieces
 from vision.layout.surfaces import Surface
+from vision.opencv import as_colour
 from vision.place_picture import PlacePicture
 from vision.readers.protocols import NOTHING, SurfaceView
 from vision.readers.stacks.appearance import (
@@ -28,12 +38,195 @@ from vision.readers.stacks.appearance import (
     possible_tops,
 )
 from vision.readers.stacks.crops import StackCrops
-from vision.readers.stacks.drawing import draw_stacks
-from vision.readers.stacks.faces import levels_beside_tips
-from vision.readers.stacks.finder import shipped_finder, tip_heights_mm
-from vision.readers.stacks.network import KINDS, kind_of, shipped
-from vision.readers.stacks.tint import hue_costs, tint_of
-from vision.readers.stacks.tips import SIDES_WEIGHT, TipChooser
+from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES, flatten_sides, levels_beside_tips
+from vision.readers.stacks.finder import Found, shipped_finder, tip_heights_mm
+from vision.readers.stacks.network import KINDS, NO_TIP, StackNetwork, kind_of, shipped, tip_log_odds
+
+SPOT_WEIGHT = 1.0
+"""Weight of the finder's log-probability of a spot in the choice of the tip. Higher: the sides count less. Set by hand
+on rendered pictures not used for training, like the next.
+"""
+SIDES_WEIGHT = 1.3
+"""Weight of the stack's flattened sides, in the choice of the tip and of the look. Higher: more certain, but wrong more
+often.
+"""
+FIRST_SPOTS, SURE_TIP = 1, 3.0
+"""Number of a place's spots that are evaluated first; the others are skipped if one of these is a tip with such
+log-odds.
+"""
+SURE_SIZE = 0.9
+"""Probability of a size by the likeliest spot, below which, or without a sure tip, the points around it are evaluated
+too: averaged over them, sizes are more often right. Higher: slower.
+"""
+AROUND, AROUND_PX, AROUND_COST = 8, 4.0, 0.5
+"""Number of these points, their distance from the spot in a crop, 1.7 mm, and what it costs as log-likelihood that the
+finder did not propose them.
+"""
+_NEVER = -30.0
+"""Log-probability of a kind of top, and log-odds of a tip, at a spot that is skipped."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tips:
+    """The likeliest tips of n stacks: their pixels (n, 2), their flattened sides (n, SIDES, rows, columns, 3), the
+    log-odds of the surest spot being a tip (n,), and the log-probabilities of the kinds of tops by the sides below all
+    spots, (n, KINDS + 1).
+    """
+
+    tips_px: FloatArray
+    sides: Image
+    log_odds: FloatArray
+    kinds: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class _Spots:
+    """Spots (n, m): pixels, log-probabilities by the finder, sides, and what these say: the log-probabilities of kinds,
+    and the log-odds of being a tip.
+    """
+
+    tips_px: FloatArray
+    logs: FloatArray
+    sides: Image
+    kinds: FloatArray
+    log_odds: FloatArray
+
+    def with_more(self, other: _Spots) -> _Spots:
+        """Return these and other spots of the same stacks."""
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return _Spots(*(np.concatenate(pair, axis=1) for pair in pairs))
+
+    def shares(self) -> FloatArray:
+        """Return the log-probability of each spot being the tip if one of them is, (n, m)."""
+        shares = SPOT_WEIGHT * self.logs + SIDES_WEIGHT * self.log_odds
+        return np.asarray(shares - np.logaddexp.reduce(shares, axis=1, keepdims=True), dtype=np.float64)
+
+
+class TipChooser:
+    """Chooses the tips of stacks in pictures from one pose; ``usual_tip_mm`` is assumed where a height hardly shows."""
+
+    def __init__(self, crops: StackCrops, network: StackNetwork, usual_tip_mm: float) -> None:
+        self._crops = crops
+        self._network = network
+        self._usual_tip_mm = usual_tip_mm
+
+    def choose(self, pictures: Image, places: Sequence[str], found: Found) -> Tips:
+        """Choose the tips of places, given their crops (n, rows, columns, 3) and what the finder found in these."""
+        each = np.arange(len(places))
+        first, others = found.tips_px[:, :FIRST_SPOTS], found.tips_px[:, FIRST_SPOTS:]
+        spots = self._evaluate(pictures, places, found, each, first, found.logs[:, :FIRST_SPOTS])
+        unsure = np.flatnonzero(spots.log_odds.max(axis=1) < SURE_TIP)
+        if len(unsure):
+            spots = spots.with_more(
+                self._evaluate(pictures, places, found, unsure, others, found.logs[:, FIRST_SPOTS:])
+            )
+        best = spots.shares().argmax(axis=1)
+        unsure = np.flatnonzero(
+            (spots.log_odds.max(axis=1) < SURE_TIP) | (_surest_size(spots.kinds[each, best]) < SURE_SIZE)
+        )
+        if len(unsure):
+            logs = np.repeat(spots.logs[each, best][:, None] - AROUND_COST, AROUND, axis=1)
+            around = spots.tips_px[each, best][:, None] + AROUND_PX * unit_circle(AROUND)
+            spots = spots.with_more(self._evaluate(pictures, places, found, unsure, around, logs))
+        shares = spots.shares()
+        best = shares.argmax(axis=1)
+        sides, views = spots.sides[each, best], self._crops.views(places)
+        averaged = self._network.with_mirror_images(spots.kinds[each, best], sides, views, found.angles_rad)
+        spots.kinds[each, best], spots.log_odds[each, best] = averaged, tip_log_odds(averaged)
+        kinds = np.logaddexp.reduce(shares[:, :, None] + spots.kinds, axis=1)
+        return Tips(spots.tips_px[each, best], sides, spots.log_odds.max(axis=1), kinds)
+
+    def _evaluate(
+        self,
+        pictures: Image,
+        places: Sequence[str],
+        found: Found,
+        chosen: npt.NDArray[np.int64],
+        tips_px: FloatArray,
+        logs: FloatArray,
+    ) -> _Spots:
+        """Evaluate spots (n, m, 2) of the chosen places; those of the others are no tips."""
+        count, spots = tips_px.shape[:2]
+        sides: Image = np.zeros((count, spots, SIDES, len(DOWN_MM), len(ACROSS), 3), dtype=np.uint8)
+        kinds = np.full((count, spots, KINDS + 1), _NEVER)
+        kinds[..., NO_TIP] = 0.0
+        log_odds = np.full((count, spots), _NEVER)
+        place, spot = np.repeat(chosen, spots), np.tile(np.arange(spots), len(chosen))
+        names, angles_rad = [places[number] for number in place.tolist()], found.angles_rad[place]
+        tips_mm = self._crops.near_axes(places, tips_px, found.feet_mm, self._usual_tip_mm)[place, spot]
+        own = flatten_sides(self._crops, pictures[place], names, tips_mm, angles_rad)
+        seen = self._network.log_probabilities(own, self._crops.views(names), angles_rad)
+        kinds[place, spot], log_odds[place, spot], sides[place, spot] = seen, tip_log_odds(seen), own
+        return _Spots(tips_px, logs, sides, kinds, log_odds)
+
+
+def _surest_size(kinds: FloatArray) -> FloatArray:
+    """Return the probability of each tip's likeliest size, (n,), from the log-probabilities of kinds (n, KINDS + 1)."""
+    sizes = np.logaddexp.reduce(kinds[:, :KINDS].reshape(len(kinds), len(PYRAMID_SIZES), -1), axis=2)
+    return np.asarray(np.exp(sizes.max(axis=1) - np.logaddexp.reduce(sizes, axis=1)))
+
+
+_ROUNDS = 4
+"""Number of times that hues are assigned to the nearest colours and the tint is computed from these."""
+
+
+@dataclass(frozen=True)
+class HueSettings:
+    """How far hues may be from those learned. Set by hand on ray-traced pictures and the same under other lights."""
+
+    spread: float = 0.35
+    """Standard deviation of a hue, in log units. Larger: distinguishes colours less reliably."""
+    usual_cost: float = 10.0
+    """Cost of a hue, as negative log-likelihood, from which it grows ever more slowly. Higher: outvotes more shapes."""
+    tint_spread: float = 0.3
+    """Standard deviation of a picture's tint, in log units. Larger: other colours pass for tinted ones more easily."""
+    strengths: tuple[float, ...] = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.12, 1.25, 1.4, 1.6, 1.8)
+    """Strengths of colours that are tried. More: slower, more exact."""
+    strength_spread: float = 0.3
+    """Standard deviation of the strength, in log units. Larger: other colours pass for strong ones more easily."""
+
+
+_TINT_SETTINGS = HueSettings()
+
+
+def hue_costs(hues: FloatArray, known: FloatArray) -> FloatArray:
+    """Return the cost of each hue (..., n, 2) being each known one (k, 2), as negative log-likelihood, (..., n, k).
+
+    It is Gaussian near a known hue; farther off it has a heavy tail, so that odd hues count little.
+    """
+    squares = ((hues[..., None, :] - known) ** 2).sum(axis=-1) / (2 * _TINT_SETTINGS.spread**2)
+    return np.asarray(_TINT_SETTINGS.usual_cost * np.log1p(squares / _TINT_SETTINGS.usual_cost), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Tint:
+    """How a picture changes hues: it multiplies them by ``strength`` and adds ``shift`` (2,)."""
+
+    strength: float
+    shift: FloatArray
+
+    def without(self, hues: FloatArray) -> FloatArray:
+        """Return hues (n, 2) as they were learned."""
+        return np.asarray((hues - self.shift) / self.strength, dtype=np.float64)
+
+
+def tint_of(hues: FloatArray, known: FloatArray) -> Tint:
+    """Return the tint with which all hues of a picture (n, 2) are most like known ones (k, 2)."""
+    strengths = np.array(_TINT_SETTINGS.strengths)[:, None, None]
+    shifts = np.zeros((len(strengths), 1, 2))
+    for _ in range(_ROUNDS):
+        costs = hue_costs((hues - shifts) / strengths, known)
+        nearest = known[costs.argmin(axis=-1)]
+        weights = np.exp(-costs.min(axis=-1, keepdims=True) / _TINT_SETTINGS.usual_cost)
+        prior = (strengths * _TINT_SETTINGS.spread / _TINT_SETTINGS.tint_spread) ** 2
+        shifts = (weights * (hues - strengths * nearest)).sum(axis=1, keepdims=True)
+        shifts /= weights.sum(axis=1, keepdims=True) + prior
+    total = hue_costs((hues - shifts) / strengths, known).min(axis=-1).sum(axis=1)
+    total += (np.log(strengths[:, 0, 0]) / _TINT_SETTINGS.strength_spread) ** 2 / 2
+    total += (shifts[:, 0] ** 2).sum(axis=1) / (2 * _TINT_SETTINGS.tint_spread**2)
+    best = int(total.argmin())
+    return Tint(_TINT_SETTINGS.strengths[best], shifts[best, 0])
+
 
 CAPPED_FROM = 3
 """Minimum number of pieces on the large one, a black top included: it caps a tower of large, medium and small."""
@@ -304,3 +497,32 @@ def _darkness(levels: FloatArray) -> FloatArray:
     brightest = np.maximum(levels.max(axis=1), 1.0)
     odds = _SETTINGS.dark_slope * np.log(_SETTINGS.dark_level / brightest)
     return np.asarray(np.clip(odds, -_SETTINGS.dark_most, _SETTINGS.dark_most))
+
+
+_SURE, _UNSURE = (80, 220, 80), (60, 60, 255)
+"""Colours of certain and of other tops, blue-green-red."""
+_SURE_FROM = 0.9
+"""Probability above which a top is drawn as certain."""
+
+
+def draw_stacks(image: Image, view: SurfaceView, stacks: Mapping[str, StackSighting]) -> Image:
+    """Return a copy of the picture with every stack's base and edges, labelled with its top.
+
+    ``yellow M5`` is a yellow medium pyramid on five others. Certain tops are green, others red with the probability.
+    """
+    picture = as_colour(image).copy()
+    for stack in stacks.values():
+        look, share = max(stack.looks.items(), key=lambda one: one[1])
+        sure = stack.log_odds > 0 and share > _SURE_FROM
+        colour = _SURE if sure else _UNSURE
+        corners = np.round(project(view.camera, view.pose, stack.solid.corners_mm())).astype(np.int32)
+        below = corners[:4]
+        cv2.polylines(picture, [below.reshape(-1, 1, 2)], True, colour, 1, cv2.LINE_AA)
+        tip = project(view.camera, view.pose, [[stack.top.x_mm, stack.top.y_mm, stack.top.tip_mm]])[0]
+        for corner in below:
+            end = (int(tip[0]), int(tip[1]))
+            cv2.line(picture, (int(corner[0]), int(corner[1])), end, colour, 1, cv2.LINE_AA)
+        named, size = look.split()
+        doubt = "" if sure else f" {share:.2f}"
+        write_text(picture, f"{named} {size[0].upper()}{stack.top.pieces}{doubt}", tip - (20, 4), colour)
+    return picture

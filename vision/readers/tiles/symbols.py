@@ -3,6 +3,10 @@
 Print and colour are compared separately. The print is compared by normalised correlation over small shifts, expressed
 as the squared distance of normalised cells, so that blank cells match too. The mean colour is compared after removing
 the difference in lighting between the photos, which is fitted to all cells at once as a plane in log light.
+
+Drawing what was read in a grid onto the photo, for a person to check.
+
+Handwritten digits and crosses in any printed grid, in a photo with its corners given.
 """
 
 from __future__ import annotations
@@ -15,15 +19,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 import numpy.typing as npt
 
 from common.durable import write_durably
 from common.json_files import read_json_object
 from common.phrases import counted
+from vision.drawing import whole_pixels, write_text
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray, FloatImage, Image, IndexArray
-from vision.readers.tiles.cells import CELL_PX, DARKEST, TileGrid, flat_cells
+from vision.opencv import as_colour
+from vision.readers.ink.network import Handwriting, InkNetwork
+from vision.readers.ink.paper import BLOT, EMPTY_SIGN, MARGIN_CELLS, SIGNS, ink_on
+from vision.readers.ink.paper import CELL_PX as INK_CELL_PX
+from vision.readers.tiles.cells import CELL_PX, DARKEST, TileGrid, flat_cells, flat_grid
 
 UNKNOWN = "?"
 """Name of a cell that matches no symbol; no symbol may have this name."""
@@ -291,3 +301,62 @@ def _fitted_light(print_off: FloatArray, colours: _Colours, grid: TileGrid) -> F
 def _spread(count: int, most: int) -> IndexArray:
     """Return at most ``most`` of the first ``count`` integers, evenly spaced."""
     return np.unique(np.linspace(0, count - 1, min(most, count)).astype(np.intp))
+
+
+_SURE, _UNSURE, _GRID = (60, 140, 20), (60, 60, 255), (200, 90, 0)
+"""Colours of certain and of other cells, and of the grid, blue-green-red."""
+
+
+def draw_cells(image: Image, grid: TileGrid, cells: Sequence[Sequence[ReadCell]], sure: float) -> Image:
+    """Return a copy of the photo with the grid's lines, and each cell's symbol in its lower left corner.
+
+    Known symbols of a probability of ``sure`` or more are green, others red.
+    """
+    picture = as_colour(image).copy()
+    to_pixels = grid.to_pixels()
+    level = [((0, row), (grid.columns, row)) for row in range(grid.rows + 1)]
+    upright = [((column, 0), (column, grid.rows)) for column in range(grid.columns + 1)]
+    for line in _seen_at([*level, *upright], to_pixels):
+        cv2.polylines(picture, [whole_pixels(line)], False, _GRID, 1, cv2.LINE_AA)
+    lower_left = _seen_at(
+        [[(column, row + 1) for column in range(grid.columns)] for row in range(grid.rows)], to_pixels
+    )
+    for corners, read in zip(lower_left, cells, strict=True):
+        for corner, cell in zip(corners, read, strict=True):
+            is_sure = cell.symbol != UNKNOWN and cell.probability >= sure
+            write_text(picture, cell.symbol, corner, _SURE if is_sure else _UNSURE)
+    return picture
+
+
+def _seen_at(nodes: Sequence[Sequence[tuple[int, int]]], to_pixels: FloatArray) -> FloatArray:
+    """Return the pixels of a grid's nodes, given by column and row; both (n, m, 2)."""
+    seen = cv2.perspectiveTransform(np.array(nodes, dtype=np.float64), to_pixels)
+    return np.asarray(seen, dtype=np.float64)
+
+
+BARE = "."
+"""The symbol of an empty cell."""
+_SYMBOLS = tuple({EMPTY_SIGN: BARE, BLOT: UNKNOWN}.get(sign, sign) for sign in SIGNS)
+
+
+def read_handwriting(
+    image: Image, grid: TileGrid, source: str, taught: Handwriting | None = None
+) -> tuple[tuple[ReadCell, ...], ...]:
+    """Read the cells of a grid, row by row: a digit, X, BARE for an empty cell, UNKNOWN for another mark.
+
+    All digits are taken to be as frequent. Raises LayoutError where a corner is outside the picture, FrameError where
+    the cells are too small.
+    """
+    flat, finer = flat_grid(image, grid, source, INK_CELL_PX, MARGIN_CELLS)
+    if finer > 1:
+        size = (flat.shape[1] // finer, flat.shape[0] // finer)
+        flat = np.asarray(cv2.resize(flat, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    cells = np.argwhere(np.ones((grid.rows, grid.columns), dtype=np.bool_))
+    scores = InkNetwork(taught=taught).read(ink_on(flat), cells)[:, : len(SIGNS)]
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    found = []
+    for own in shares.tolist():
+        symbol, probability = max(zip(_SYMBOLS, own, strict=True), key=lambda pair: pair[1])
+        found.append(ReadCell(symbol, probability, dict(zip(_SYMBOLS, own, strict=True))))
+    return tuple(tuple(found[row * grid.columns : (row + 1) * grid.columns]) for row in range(grid.rows))

@@ -25,8 +25,8 @@ from tests.vision.readers.blocks.drawn import (
 )
 from vision.frame import Image
 from vision.geometry import Pose, project
-from vision.readers.blocks import drawing
 from vision.readers.blocks import reader as block_reader
+from vision.readers.blocks import reader as reader_module
 from vision.readers.blocks.appearance import BlockAppearance
 from vision.readers.blocks.face_search import CloseFitter, RoughFace, RoughFinder
 from vision.readers.blocks.faces import ColourMetric, FaceFit
@@ -288,7 +288,7 @@ def test_a_drawn_block_is_labelled_with_its_doubt_and_its_sides(
     seen: dict[str, BlockSighting], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written: list[str] = []
-    monkeypatch.setattr(drawing, "write_text", lambda _picture, text, *_: written.append(text))
+    monkeypatch.setattr(reader_module, "write_text", lambda _picture, text, *_: written.append(text))
     block = replace(seen["d2"], sides={"south": {"x": 0.9, "cross": 0.1}, "east": {}})
     doubted = replace(block, log_odds=-2.6, colour_distance={}, sides={})
     view = view_of(np.zeros((CAMERA.size[1], CAMERA.size[0], 3), dtype=np.uint8), POSE)

@@ -11,8 +11,7 @@ from benchmarks.scene.dice_variety import tray_layout
 from simulator.scene.viewpoint import lens, looking_at
 from vision.geometry import CubeSolid, project
 from vision.layout.pieces import DicePieces
-from vision.readers.dice.drawing import draw_dice, draw_roll
-from vision.readers.dice.photographs import DieInPicture
+from vision.readers.dice.photographs import DieInPicture, draw_dice, draw_roll
 from vision.reading import DieReading, RollReading
 
 GREY = np.full((200, 200, 3), 90, dtype=np.uint8)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.effort import some
-from vision.readers.dice.leaning import LeaningOdds, leaning_gain
+from vision.readers.dice.finding import LeaningOdds, leaning_gain
 
 PLACE = (40.0, 38.0, 26.0)
 SLANT = (0.25, 0.3)

@@ -13,8 +13,7 @@ from tests.vision.readers.discs.drawn import BOARD, CAMERA, PIECES, Drawn, pictu
 from tests.vision.readers.discs.test_odds import LOOKS, RED
 from vision.frame import FloatArray, Image
 from vision.geometry import Pose, outline_px, project
-from vision.readers.discs.drawing import draw_discs
-from vision.readers.discs.reader import DiscReader, DiscSighting
+from vision.readers.discs.reader import DiscReader, DiscSighting, draw_discs
 
 POSE = seen_from()
 STANDING = [Drawn("b2", RED), Drawn("f6", RED, ball=(0.03, 0.03, 0.035))]

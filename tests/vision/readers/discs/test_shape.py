@@ -9,7 +9,7 @@ import pytest
 from tests.vision.readers.discs import pictures
 from vision.geometry import outline_px, project
 from vision.layout.pieces import DiscPieces
-from vision.readers.discs.shape import DiscShape, beyond_mm
+from vision.readers.discs.finder import DiscShape, beyond_mm
 
 BOARD = pictures.LAYOUT.board
 PIECES = DiscPieces.on(BOARD)

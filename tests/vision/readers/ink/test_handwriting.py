@@ -17,18 +17,18 @@ from tests.vision.readers.ink.sheets import EXPECTED, camera, layout, picture, p
 from vision.errors import EnrolmentError
 from vision.readers.ink.appearance import COPIED, InkAppearance, learn_handwriting, load_appearance, save_appearance
 from vision.readers.ink.appearance import read_copied as read
-from vision.readers.ink.handwriting import (
+from vision.readers.ink.network import (
     SEEN_PX,
     SHIFTS_PX,
     TAUGHT_PX,
     Handwriting,
     HandwritingSettings,
+    InkNetwork,
+    shipped,
     taught_cells,
 )
-from vision.readers.ink.network import InkNetwork, shipped
-from vision.readers.ink.paper import CELL_PX, ink_on
+from vision.readers.ink.paper import CELL_PX, SIGNS, cell_of, ink_on
 from vision.readers.ink.reader import InkReader
-from vision.readers.ink.signs import SIGNS, cell_of
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 
 BOARD = layout("number-drop").board

@@ -13,10 +13,8 @@ import pytest
 from benchmarks.scene.written_sheets import written_sheet
 from vision.errors import WeightsError
 from vision.frame import FloatArray, FloatImage
-from vision.readers.ink.handwriting import SEEN_PX
-from vision.readers.ink.network import OUTPUTS, WEIGHTS, InkNetwork, calibrated, shipped
-from vision.readers.ink.paper import CELL_PX, cells_near_ink, ink_on
-from vision.readers.ink.signs import SIGNS
+from vision.readers.ink.network import OUTPUTS, SEEN_PX, WEIGHTS, InkNetwork, calibrated, shipped
+from vision.readers.ink.paper import CELL_PX, SIGNS, cells_near_ink, ink_on
 
 SEED = 987
 SHEETS = 2

@@ -11,7 +11,7 @@ import pytest
 
 from vision.errors import LayoutError
 from vision.readers.ink.paper import CELL_PX
-from vision.readers.ink.pens import PenSettings, densities, read_pens
+from vision.readers.ink.reader import PenSettings, densities, read_pens
 from vision.surface.paper import hues, usual_hues
 
 PENS = ("red", "blue", "yellow", "green")

@@ -19,9 +19,8 @@ from vision.layout.pieces import Ink
 from vision.layout.surfaces import Tray
 from vision.layout.table import default_layout
 from vision.readers.ink.appearance import InkAppearance
-from vision.readers.ink.paper import flat_map
+from vision.readers.ink.paper import BLOT, CROSS, EMPTY_SIGN, SIGNS, flat_map
 from vision.readers.ink.reader import InkReader
-from vision.readers.ink.signs import BLOT, CROSS, EMPTY_SIGN, SIGNS
 from vision.readers.protocols import SurfaceView
 from vision.readers.registry import PIECE_READERS, table_reader
 from vision.reading import HindranceKind, Reading

@@ -13,8 +13,7 @@ from tests.vision.readers.stacks.drawn import BOARD, CAMERA, seen_from
 from vision.frame import Image
 from vision.geometry import PyramidSolid, project
 from vision.readers.protocols import SurfaceView
-from vision.readers.stacks.drawing import draw_stacks
-from vision.readers.stacks.reader import StackSighting, Top
+from vision.readers.stacks.reader import StackSighting, Top, draw_stacks
 
 POSE = seen_from()
 GREEN, RED = (80, 220, 80), (60, 60, 255)

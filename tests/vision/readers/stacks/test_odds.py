@@ -26,8 +26,7 @@ from vision.geometry import Pose
 from vision.readers.protocols import SurfaceView
 from vision.readers.stacks.appearance import MOST_PIECES, PyramidAppearance, Stack, hues_of, look_name, possible_tops
 from vision.readers.stacks.network import NO_TIP, StackNetwork, kind_of
-from vision.readers.stacks.reader import StackReader, StackSighting
-from vision.readers.stacks.tint import tint_of
+from vision.readers.stacks.reader import StackReader, StackSighting, tint_of
 
 HUES = {name: hues_of(np.array(LEVELS[name], dtype=np.float64)) for name in ("red", "blue", "yellow")}
 STACKS = (

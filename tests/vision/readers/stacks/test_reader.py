@@ -15,8 +15,7 @@ from vision.geometry import PyramidSolid
 from vision.readers.probabilities import occupied_place
 from vision.readers.stacks.finder import Found, StackFinder
 from vision.readers.stacks.network import NO_TIP, StackNetwork, kind_of
-from vision.readers.stacks.reader import StackReader, StackSighting
-from vision.readers.stacks.tips import AROUND, FIRST_SPOTS
+from vision.readers.stacks.reader import AROUND, FIRST_SPOTS, StackReader, StackSighting
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +50,7 @@ def test_spots_beside_a_certain_tip_are_skipped(reader: StackReader, monkeypatch
     few = sum(looked_at)
     assert looked_at[0] <= FIRST_SPOTS * len(pictures.LAYOUT.places)
     looked_at.clear()
-    monkeypatch.setattr("vision.readers.stacks.tips.SURE_TIP", np.inf)
+    monkeypatch.setattr("vision.readers.stacks.reader.SURE_TIP", np.inf)
     reader.read(pictures.view("010.jpg"), pictures.LAYOUT.places, {})
     assert few < 0.8 * sum(looked_at)
 
@@ -82,7 +81,7 @@ def test_skipping_spots_does_not_change_the_reading(reader: StackReader, monkeyp
 
     monkeypatch.setattr(StackNetwork, "log_probabilities", large_on_three)
     few = reader.read(pictures.view("010.jpg"), pictures.LAYOUT.places, {})
-    monkeypatch.setattr("vision.readers.stacks.tips.SURE_TIP", np.inf)
+    monkeypatch.setattr("vision.readers.stacks.reader.SURE_TIP", np.inf)
     every = reader.read(pictures.view("010.jpg"), pictures.LAYOUT.places, {})
     for place, stack in few.items():
         assert stack.looks == pytest.approx(every[place].looks, abs=1e-6), place

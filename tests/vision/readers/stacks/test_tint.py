@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from tests.vision.readers.stacks import pictures
 from vision.frame import FloatArray, Image
 from vision.readers.stacks.appearance import plain_appearance
-from vision.readers.stacks.reader import StackReader
-from vision.readers.stacks.tint import HueSettings, hue_costs, tint_of
+from vision.readers.stacks.reader import HueSettings, StackReader, hue_costs, tint_of
 
 KNOWN = np.array([*plain_appearance().colours.values(), np.zeros(2)])
 

@@ -1,17 +1,40 @@
-"""Known positions of pieces, as an owner writes them for enrolment."""
+"""Files of looks: JSON objects whose ``format`` names the kind of pieces.
+
+Known positions of pieces, as an owner writes them for enrolment.
+
+Refusing learned colours that a camera could not tell apart.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from common.json_files import read_json
+import numpy as np
+
+from common.durable import write_durably
+from common.json_files import read_json, read_json_object
 from common.phrases import listed
 from vision.errors import EnrolmentError, LayoutError
+from vision.frame import FloatArray
 from vision.layout.surfaces import Surface
+
+
+def check_distinct(colours: Mapping[str, FloatArray], size: Callable[[FloatArray], float], least: float) -> None:
+    """Raise EnrolmentError naming two colours, (3,) each, whose difference has a ``size`` below ``least``."""
+    for first, second in combinations(colours, 2):
+        apart = size(colours[first] - colours[second])
+        if apart < least:
+            raise EnrolmentError(
+                f"{first} and {second} look nearly the same to the camera (they differ by {apart:.2f}; {least} is "
+                "needed): check what stands where, improve the light, or use pieces whose colours differ more"
+            )
+
 
 PieceT = TypeVar("PieceT")
 
@@ -92,3 +115,26 @@ def _is_file(text: str) -> bool:
         return Path(text).is_file()
     except OSError:  # longer than a name can be
         return False
+
+
+def write_looks(path: Path, file_format: str, looks: Mapping[str, Any]) -> None:
+    """Write looks, as JSON values, to a file, completely or not at all; raises OSError."""
+    write_durably(path, json.dumps({"format": file_format, **looks}, indent=1) + "\n")
+
+
+def read_looks(path: Path, *formats: str) -> dict[str, Any]:
+    """Read a file that has one of these formats; raises EnrolmentError with what is wrong."""
+    data = read_json_object(path, "the looks", EnrolmentError, plural=True)
+    given = data.get("format")
+    if given not in formats:
+        expected = listed([repr(one) for one in formats], "or")
+        raise EnrolmentError(f"the looks {path} have format {given!r}; expected {expected}: learn them again")
+    return data
+
+
+def finite_vector(values: object, length: int) -> FloatArray:
+    """Convert values from a file to (length,); raises TypeError, ValueError or OverflowError for anything else."""
+    vector = np.asarray(values, dtype=np.float64).reshape(length)
+    if not np.isfinite(vector).all():
+        raise ValueError(f"got {values} where {length} finite numbers are expected")
+    return vector
