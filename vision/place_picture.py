@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 
 from vision.frame import FloatArray, FloatImage, Image
@@ -52,6 +51,9 @@ class PlacePicture:
     @classmethod
     def of(cls, crop: Image, tip_px: FloatArray) -> PlacePicture:
         """Keep a crop (rows, columns, 3) and the column and row (2,) of the piece's tip in it."""
+        # Here, because commands that only follow a journal know this class too and start faster without OpenCV.
+        import cv2
+
         grey = cv2.cvtColor(crop, cv2.COLOR_BGR2GRAY).astype(np.float32)
         small = cv2.resize(grey, None, fx=1 / SHRINK, fy=1 / SHRINK, interpolation=cv2.INTER_AREA)
         logs = np.log(cv2.GaussianBlur(small, (0, 0), SMOOTHING_PX) + np.float32(DARKEST))

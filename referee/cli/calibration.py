@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+from rich.console import Console
+from rich.progress import Progress, track
+from rich.table import Table
+from rich.text import Text
 
 from common.phrases import counted
+from engine import registry
 from referee.cli.context import CommandContext, output, print_table, progress_output, say, utc_now
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand, ExampleGroup
 from referee.cli.options import (
@@ -22,12 +27,21 @@ from referee.cli.options import (
     refuse_overwriting,
     rule_option,
 )
+from referee.cli.picture_files import pictures_in
+from referee.errors import PrintError
+from referee.rendering.printed_board import plan_board
+from referee.rendering.printed_sheets import plan_charuco, plan_markers, write_pdf
+from referee.rendering.score_sheets import plan_sheets
+from referee.settings.conversions import table_options
+from referee.settings.table_layout import layout_for, with_rules
+from vision.calibration import Calibration, calibrate, parse_board, save_calibration, undistorted_preview
+from vision.cameras import open_camera, source_path
+from vision.cameras.files import VIDEO_SUFFIXES
+from vision.errors import CalibrationError, CameraError, EndOfFramesError, FrameError, VisionError
+from vision.frame import Image
+from vision.images import load_image, write_image
+from vision.layout.pieces import Ink
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from vision.calibration import Calibration
-    from vision.frame import Image
 _READ_TIMEOUT_S = 10.0
 _MOST_FAULTS = 2
 """After that many faults in a row, a camera is given up."""
@@ -75,10 +89,6 @@ def calibrate_command(
       ./run hardware calibrate calibration/*.jpg --out camera.json --preview straight.png
       ./run hardware calibrate 0 --pictures 20 --out camera.json
     """
-    from vision.calibration import calibrate, parse_board, save_calibration, undistorted_preview
-    from vision.cameras import source_path
-    from vision.images import write_image
-
     spec = parse_board(board)
     check_picture_file(preview, "--preview")
     progress_console = progress_output()
@@ -104,9 +114,6 @@ def calibrate_command(
 
 def _pictures_or_camera(sources: tuple[str, ...]) -> tuple[list[Path], str | None]:
     """Return the picture files that are named, or else one camera or video; raises BadParameter for a mixture."""
-    from referee.cli.pictures import pictures_in
-    from vision.cameras.files import VIDEO_SUFFIXES
-
     given = [Path(source.removeprefix("images:")) for source in sources]
     missing = [source for source, path in zip(sources, given, strict=True) if not path.exists()]
     if missing or any(path.is_char_device() or path.suffix.lower() in VIDEO_SUFFIXES for path in given):
@@ -120,11 +127,6 @@ def _pictures_or_camera(sources: tuple[str, ...]) -> tuple[list[Path], str | Non
 
 def _read_all(paths: list[Path], console: Console) -> tuple[list[Image], list[str]]:
     """Read pictures. Unreadable ones are reported and left out; raises VisionError if that leaves none."""
-    from rich.progress import track
-
-    from vision.errors import VisionError
-    from vision.images import load_image
-
     images: list[Image] = []
     names: list[str] = []
     faults: list[VisionError] = []
@@ -149,11 +151,6 @@ def _take(
     A camera's fault is reported, and it is read again. If it fails twice in a row, the pictures so far are returned;
     without any, raises the CameraError.
     """
-    from rich.progress import Progress
-
-    from vision.cameras import open_camera
-    from vision.errors import CameraError, EndOfFramesError, FrameError
-
     asked = context.configuration().settings.camera
     apart_s = 0.0 if spec.strip().startswith("folder:") else interval_s
     images: list[Image] = []
@@ -185,10 +182,6 @@ def _take(
 
 def _check_one_size(images: list[Image], names: list[str]) -> None:
     """Raise CalibrationError that names the first picture of another size than most of them."""
-    from collections import Counter
-
-    from vision.errors import CalibrationError
-
     sizes = Counter(image.shape[1::-1] for image in images)
     for image, name in zip(images, names, strict=True):
         (width, height), (usual_width, usual_height) = image.shape[1::-1], sizes.most_common(1)[0][0]
@@ -200,9 +193,6 @@ def _check_one_size(images: list[Image], names: list[str]) -> None:
 
 
 def _report(console: Console, calibration: Calibration, names: list[str]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
     table = Table(box=None, pad_edge=False)
     for heading in ("picture", "corners", "error px", "tilt", ""):
         table.add_column(heading, justify="left" if heading in {"picture", ""} else "right")
@@ -245,12 +235,6 @@ def markers(context: CommandContext, layout: Path | None, paper: str, out: Path)
       ./run tools print markers --out markers.pdf
       ./run tools print markers --layout my-table.json --paper letter --out markers.pdf
     """
-    from engine import registry
-    from referee.errors import PrintError
-    from referee.rendering.printed_sheets import plan_markers, write_pdf
-    from referee.settings.table_layout import layout_for
-    from vision.layout.pieces import Ink
-
     settings = context.configuration({"table.layout": layout}).settings
     game = registry.load(settings.game.name)
     parts = layout_for(game.name, settings.table.layout).parts()
@@ -278,11 +262,6 @@ def board(game_name: str, layout: Path | None, paper: str, out: Path) -> None:
     Examples:
       ./run tools print board diaballik --out board.pdf
     """
-    from engine import registry
-    from referee.rendering.printed_board import plan_board
-    from referee.rendering.printed_sheets import write_pdf
-    from referee.settings.table_layout import layout_for
-
     game = registry.load(game_name)
     if game.has_sheets:
         raise click.UsageError(f"{game.title} is written on sheets: `./run tools print sheet {game.name}`.")
@@ -301,9 +280,6 @@ def charuco(board: str, paper: str, out: Path) -> None:
     Examples:
       ./run tools print charuco --out calibration-board.pdf
     """
-    from referee.rendering.printed_sheets import plan_charuco, write_pdf
-    from vision.calibration import parse_board
-
     write_pdf([plan_charuco(parse_board(board), paper)], out, title="Calibration board")
     calibrate_it = f"./run hardware calibrate --board {board} --out camera.json PICTURES"
     say(f"The board {board} is in {out}. Print at 100 %, then: {calibrate_it}")
@@ -334,12 +310,6 @@ def game_sheets(
       ./run tools print sheet number-drop --players 3 --out sheets.pdf
       ./run tools print sheet blokus-dice --option sheet=ours.toml --out sheets.pdf
     """
-    from engine import registry
-    from referee.rendering.printed_sheets import write_pdf
-    from referee.rendering.score_sheets import plan_sheets
-    from referee.settings.conversions import table_options
-    from referee.settings.table_layout import layout_for, with_rules
-
     game = registry.load(game_name)
     if game.printed_sheet is None:
         with_one = [each for each in registry.games() if registry.load(each).has_sheets]

@@ -6,16 +6,17 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from engine.api import Game
+from referee.cli.context import CommandContext, say, utc_now
+from referee.commands.command_socket import SentCommand, ask, socket_path
+from referee.commands.values import AskHint, Reply
 from referee.errors import CorrectionError, JournalBusyError, JournalFullError, UnreachableError
-
-if TYPE_CHECKING:
-    from engine.api import Game
-    from referee.cli.context import CommandContext
-    from referee.commands.command_socket import SentCommand
-    from referee.commands.values import Reply
-    from referee.hints.advice import HintSettings
+from referee.hints.advice import HintSettings
+from referee.journal.journal import Journal
+from referee.sensing.health import put_back
+from referee.session.execution import IdleSession, events_of_game, execute
 
 STARTING_S = 5.0
 """How long, in seconds, a referee may take from opening its journal to listening for commands."""
@@ -42,8 +43,6 @@ def submit(
     CorrectionError if the command is refused, UnreachableError if the running referee doesn't answer, and
     JournalMissingError if there is no game.
     """
-    from referee.session.execution import events_of_game
-
     with context.open_journal(journal) as opened:
         path = opened.path
         game, _ = events_of_game(opened, None)
@@ -62,8 +61,6 @@ def tell_referee(
     running: str = RUNNING,
 ) -> str:
     """Send a command to the referee that uses the journal, or else apply it directly; errors as in ``submit``."""
-    from referee.commands.command_socket import ask, socket_path
-
     deadline_s = time.monotonic() + STARTING_S
     while True:
         try:
@@ -85,12 +82,6 @@ def tell_referee(
 
 def _carry_out_idle(context: CommandContext, journal: Path, command: SentCommand, hints: HintSettings | None) -> Reply:
     """Carry out a command directly on a journal; raises JournalBusyError if a referee uses it."""
-    from referee.cli.context import say, utc_now
-    from referee.commands.values import AskHint
-    from referee.journal.journal import Journal
-    from referee.sensing.health import put_back
-    from referee.session.execution import IdleSession, execute
-
     replies: list[Reply | None] = []
     try:
         with context.open_journal(journal, read_only=False) as opened:

@@ -1,4 +1,4 @@
-"""Reading dice for ``./run pieces read --dice`` (in photos) and ``./run table roll --camera`` (until they rest)."""
+"""``./run table roll``, typed or read by a camera once the dice rest; and dice in photos for ``./run pieces read``."""
 
 from __future__ import annotations
 
@@ -7,21 +7,50 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
+from rich.table import Table
+from rich.text import Text
 
 from common.phrases import counted, listed
-from referee.cli.context import output, print_table, say
-from referee.cli.group import CHECK_FAILED, OK, exit_code_of
-
-if TYPE_CHECKING:
-    from vision.cameras import Camera
-    from vision.frame import Frame
-    from vision.readers.dice.photographs import DieInPicture
-    from vision.readers.table_reader import TableReader
-    from vision.reading import Reading
+from common.user import user_name
+from engine.api import Game, NamesDice
+from referee.cli.client import submit
+from referee.cli.context import CommandContext, output, print_table, say
+from referee.cli.group import CHECK_FAILED, OK, ExampleCommand, exit_code_of
+from referee.cli.options import by_option, journal_option
+from referee.cli.picture_files import load_checked_image
+from referee.commands.entries import dice_counts, start_states
+from referee.commands.values import EnterRoll
+from referee.journal.fold import fold
+from referee.judge.dice import pool_dice
+from referee.judge.settings import JudgeSettings
+from referee.session.execution import events_of_game
+from referee.settings.settings import Settings
+from referee.settings.table_layout import layout_for_camera
+from vision.calibration import load_calibration
+from vision.cameras import Camera, open_camera
+from vision.errors import EndOfFramesError, FrameError, VisionError
+from vision.frame import Frame
+from vision.images import load_image, write_image
+from vision.layout.surfaces import Tray
+from vision.layout.table import games_with_layouts
+from vision.readers.dice.faces import FaceSet, learn_faces
+from vision.readers.dice.networks import shipped
+from vision.readers.dice.photographs import (
+    LARGEST_SIDE_PX,
+    SURE_FROM,
+    DieInPicture,
+    draw_dice,
+    least_edge_px,
+    read_photograph,
+)
+from vision.readers.registry import table_reader
+from vision.readers.table_reader import TableReader
+from vision.reading import Reading
 
 _NOT_RESTED = "the pictures ended before the dice lay flat and still in two of them; show more pictures"
 FRAME_TIMEOUT_S = 10.0
@@ -36,13 +65,6 @@ def read_dice(pictures: Sequence[Path], as_json: bool, debug_image: Path | None,
 
     ``taught`` is a file of learned faces. Raises EnrolmentError if it has none.
     """
-    from referee.cli.pictures import load_checked_image
-    from vision.errors import VisionError
-    from vision.images import write_image
-    from vision.readers.dice.faces import FaceSet
-    from vision.readers.dice.networks import shipped
-    from vision.readers.dice.photographs import LARGEST_SIDE_PX, draw_dice, least_edge_px, read_photograph
-
     networks = shipped()
     faces = None if taught is None else FaceSet.load(taught)
     ended = OK
@@ -77,11 +99,6 @@ def _as_json(dice: Sequence[DieInPicture]) -> list[dict[str, object]]:
 
 
 def _print(path: Path, dice: Sequence[DieInPicture]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from vision.readers.dice.photographs import SURE_FROM
-
     doubtful = sum(die.value is None or die.probability < SURE_FROM for die in dice)
     values = [die.value for die in dice if isinstance(die.value, int)]
     together = f", together {sum(values)}" if values else ""
@@ -102,10 +119,6 @@ def _print(path: Path, dice: Sequence[DieInPicture]) -> None:
 
 def teach_faces(pictures: Sequence[Path], names: Sequence[str], out: Path) -> None:
     """Learn one face from each picture and save them; raises EnrolmentError and FrameError."""
-    from vision.images import load_image
-    from vision.readers.dice.faces import learn_faces
-    from vision.readers.dice.networks import shipped
-
     learn_faces({name: load_image(path) for name, path in zip(names, pictures, strict=True)}, shipped()).save(out)
     click.echo(f"{', '.join(names)} in {out}")
 
@@ -116,9 +129,6 @@ def read_roll(camera: Camera, counts: Collection[int]) -> str:
     ``counts`` are the numbers of dice that a roll may have; empty if that isn't known. Raises FrameError if the
     pictures end before that, and the camera's errors.
     """
-    from vision.readers.dice.networks import shipped
-    from vision.readers.dice.photographs import read_photograph
-
     networks = shipped()
     before: tuple[DieInPicture, ...] | None = None
 
@@ -141,9 +151,6 @@ def read_tray_roll(camera: Camera, reader: TableReader, counts: Collection[int])
 
     ``counts`` is as in ``read_roll``. Raises FrameError if the pictures end before that, and the camera's errors.
     """
-    from referee.judge.dice import pool_dice
-    from referee.judge.settings import JudgeSettings
-
     floor = JudgeSettings().probability_floor
     seen: deque[Reading] = deque(maxlen=2)
 
@@ -160,8 +167,6 @@ def read_tray_roll(camera: Camera, reader: TableReader, counts: Collection[int])
 
 def _first_roll(camera: Camera, look: Callable[[Frame], tuple[str, str | None]]) -> str:
     """Read pictures until ``look`` returns faces and no hindrance; each new hindrance is printed."""
-    from vision.errors import EndOfFramesError, FrameError
-
     said = ""
     while True:
         try:
@@ -202,3 +207,75 @@ def _same(die: DieInPicture, other: DieInPicture) -> bool:
 
 def _middle(die: DieInPicture) -> tuple[float, float]:
     return (die.box[0] + die.box[2]) / 2, (die.box[1] + die.box[3]) / 2
+
+
+@click.command(cls=ExampleCommand)
+@click.argument("faces", metavar="[FACES]", nargs=-1)
+@click.option(
+    "--camera", "source", metavar="CAMERA", help="Wait until the dice that this camera sees rest, and read them."
+)
+@by_option
+@journal_option
+@click.pass_obj
+def roll_command(
+    context: CommandContext, faces: tuple[str, ...], source: str | None, by: str | None, journal: Path | None
+) -> None:
+    """Enter what the dice show.
+
+    The referee never rolls by itself: it is told what the dice on the table show, or looks. FACES is written as the
+    game's page in docs/games/ says. A camera needs no calibration for this; it should then see the dice of the roll
+    and no others. Where a calibration is set and the layout has a tray, only the dice in the tray count.
+
+    Examples:
+      ./run table roll 4,1
+      ./run table roll 4,1 --by Ann
+      ./run table roll --camera 0
+    """
+    if faces and source is not None:
+        raise click.UsageError(f"got both {' '.join(faces)} and --camera; give one of them.")
+    if not faces and source is None:
+        raise click.UsageError("say what was rolled, such as 4,1, or give --camera.")
+
+    def rolled(game: Game[Any, Any]) -> EnterRoll:
+        text = " ".join(faces) or _dice_in_front_of(context, game, _dice_counts(context, journal), source or "")
+        return EnterRoll(text, by or user_name())
+
+    say(submit(context, journal, rolled))
+
+
+def _dice_counts(context: CommandContext, journal: Path | None) -> frozenset[int]:
+    """Return how many dice the next roll of the journal's last game may have; empty if no dice are rolled next."""
+    with context.open_journal(journal) as opened:
+        game, events = events_of_game(opened, None)
+    folded = fold(game, events)
+    return dice_counts(game, folded.states or start_states(game, folded.options))
+
+
+def _tray_reader(settings: Settings, game: str) -> TableReader | None:
+    """Return the reader for the trays of a game's table; ``None`` without a calibration, layout, markers or tray."""
+    has_layout = settings.table.layout is not None or game in games_with_layouts()
+    if settings.camera.calibration is None or not has_layout or settings.table.markers == "none":
+        return None
+    for part in layout_for_camera(game, settings.table.layout).parts():
+        trays = tuple(surface for surface in part.surfaces if isinstance(surface, Tray))
+        if trays and part.markers.centres_mm:
+            return table_reader(load_calibration(settings.camera.calibration), replace(part, surfaces=trays), None)
+    return None
+
+
+def _dice_in_front_of(context: CommandContext, game: Game[Any, Any], counts: frozenset[int], source: str) -> str:
+    """Return what the dice in front of a camera show, for a game whose dice are all alike.
+
+    ``counts`` are the numbers of dice that a roll may have; empty if that isn't known.
+    """
+    settings = context.configuration().settings
+    if isinstance(game.dice, NamesDice):
+        raise click.UsageError(
+            f"{game.title} tells its dice apart, which this does not; type the roll, or let `./run watch` read it."
+        )
+    asked = settings.camera
+    reader = _tray_reader(settings, game.name)
+    with open_camera(source, size=asked.size_px, frames_per_second=asked.frames_per_second) as camera:
+        faces = read_roll(camera, counts) if reader is None else read_tray_roll(camera, reader, counts)
+    say(f"seen: {faces}")
+    return faces

@@ -5,13 +5,16 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
+from common.phrases import capitalized
 from common.user import user_name
+from engine import registry
+from engine.support.players import RESIGN
 from referee.cli.client import submit
 from referee.cli.context import CommandContext, confirm, say
+from referee.cli.games import open_game
 from referee.cli.group import ExampleCommand
 from referee.cli.options import (
     GAME,
@@ -24,14 +27,14 @@ from referee.cli.options import (
     read_sides,
     rule_option,
 )
-
-if TYPE_CHECKING:
-    from engine.api import Game
-    from referee.commands.values import Announce
-    from referee.hints.advice import HintSettings
-    from referee.journal.journal import Journal
-    from referee.settings.settings import Settings
-    from vision.readers.table_reader import TableReader
+from referee.commands.entries import read_looks
+from referee.commands.named_players import PLAYERS, with_named_players
+from referee.commands.values import Announce, AskHint, Correct, EnterTurn, NewGame, PauseClock, TakeBack
+from referee.errors import CorrectionError
+from referee.hints.advice import RULED_OUT, HintSettings, Question, Stage, answer_question, hint_text
+from referee.journal.journal import Journal
+from referee.session.execution import IdleSession
+from referee.settings.conversions import hint_settings, table_options, time_control
 
 
 @click.command(cls=ExampleCommand)
@@ -60,12 +63,7 @@ def new_command(
       ./run games new
       ./run games new deblockle --option blocks_gold=3 --player gold=Ann --player teal=Ben
     """
-    from common.phrases import capitalized
-    from engine import registry
-    from referee.commands.named_players import PLAYERS, with_named_players
-    from referee.commands.values import NewGame
-    from referee.session.execution import IdleSession
-    from referee.settings.conversions import table_options, time_control
+    # Here, because the other commands start faster without the readers of pieces.
     from referee.settings.table_layout import kept_by_text, layout_for_camera
     from vision.errors import LayoutError
     from vision.layout.table import games_with_layouts
@@ -101,8 +99,6 @@ def new_command(
 
 def _ask_to_leave(context: CommandContext, journal: Journal, *, is_sure: bool) -> None:
     """Ask whether to leave an unfinished game; if nobody can be asked, say how to go back to it."""
-    from referee.cli.games import open_game
-
     left = open_game(journal)
     if left is None or is_sure:
         return
@@ -136,99 +132,7 @@ def turn_command(
       ./run table turn a1-a2 b1-b2
       ./run table turn d1=2 --player p2
     """
-    from referee.commands.values import EnterTurn
-
     say(submit(context, journal, EnterTurn(" ".join(words), by or user_name(), _side(player))))
-
-
-@click.command(cls=ExampleCommand)
-@click.argument("faces", metavar="[FACES]", nargs=-1)
-@click.option(
-    "--camera", "source", metavar="CAMERA", help="Wait until the dice that this camera sees rest, and read them."
-)
-@by_option
-@journal_option
-@click.pass_obj
-def roll_command(
-    context: CommandContext, faces: tuple[str, ...], source: str | None, by: str | None, journal: Path | None
-) -> None:
-    """Enter what the dice show.
-
-    The referee never rolls by itself: it is told what the dice on the table show, or looks. FACES is written as the
-    game's page in docs/games/ says. A camera needs no calibration for this; it should then see the dice of the roll
-    and no others. Where a calibration is set and the layout has a tray, only the dice in the tray count.
-
-    Examples:
-      ./run table roll 4,1
-      ./run table roll 4,1 --by Ann
-      ./run table roll --camera 0
-    """
-    from referee.commands.values import EnterRoll
-
-    if faces and source is not None:
-        raise click.UsageError(f"got both {' '.join(faces)} and --camera; give one of them.")
-    if not faces and source is None:
-        raise click.UsageError("say what was rolled, such as 4,1, or give --camera.")
-
-    def rolled(game: Game[Any, Any]) -> EnterRoll:
-        text = " ".join(faces) or _dice_in_front_of(context, game, _dice_counts(context, journal), source or "")
-        return EnterRoll(text, by or user_name())
-
-    say(submit(context, journal, rolled))
-
-
-def _dice_counts(context: CommandContext, journal: Path | None) -> frozenset[int]:
-    """Return how many dice the next roll of the journal's last game may have; empty if no dice are rolled next."""
-    from referee.commands.entries import dice_counts, start_states
-    from referee.journal.fold import fold
-    from referee.session.execution import events_of_game
-
-    with context.open_journal(journal) as opened:
-        game, events = events_of_game(opened, None)
-    folded = fold(game, events)
-    return dice_counts(game, folded.states or start_states(game, folded.options))
-
-
-def _tray_reader(settings: Settings, game: str) -> TableReader | None:
-    """Return the reader for the trays of a game's table; ``None`` without a calibration, layout, markers or tray."""
-    from dataclasses import replace
-
-    from referee.settings.table_layout import layout_for_camera
-    from vision.calibration import load_calibration
-    from vision.layout.surfaces import Tray
-    from vision.layout.table import games_with_layouts
-    from vision.readers.registry import table_reader
-
-    has_layout = settings.table.layout is not None or game in games_with_layouts()
-    if settings.camera.calibration is None or not has_layout or settings.table.markers == "none":
-        return None
-    for part in layout_for_camera(game, settings.table.layout).parts():
-        trays = tuple(surface for surface in part.surfaces if isinstance(surface, Tray))
-        if trays and part.markers.centres_mm:
-            return table_reader(load_calibration(settings.camera.calibration), replace(part, surfaces=trays), None)
-    return None
-
-
-def _dice_in_front_of(context: CommandContext, game: Game[Any, Any], counts: frozenset[int], source: str) -> str:
-    """Return what the dice in front of a camera show, for a game whose dice are all alike.
-
-    ``counts`` are the numbers of dice that a roll may have; empty if that isn't known.
-    """
-    from engine.api import NamesDice
-    from referee.cli.dice import read_roll, read_tray_roll
-    from vision.cameras import open_camera
-
-    settings = context.configuration().settings
-    if isinstance(game.dice, NamesDice):
-        raise click.UsageError(
-            f"{game.title} tells its dice apart, which this does not; type the roll, or let `./run watch` read it."
-        )
-    asked = settings.camera
-    reader = _tray_reader(settings, game.name)
-    with open_camera(source, size=asked.size_px, frames_per_second=asked.frames_per_second) as camera:
-        faces = read_roll(camera, counts) if reader is None else read_tray_roll(camera, reader, counts)
-    say(f"seen: {faces}")
-    return faces
 
 
 @click.command(cls=ExampleCommand)
@@ -251,9 +155,6 @@ def announce_command(
       ./run table announce draw --player gold
       ./run table announce draw --player teal
     """
-    from engine.support.players import RESIGN
-    from referee.commands.values import Announce
-
     command = Announce(kind, by or user_name(), _side(player))
     if kind.rpartition(":")[2].strip().lower() == RESIGN and not is_sure:
         _ask_to_resign(context, journal, command)
@@ -262,8 +163,6 @@ def announce_command(
 
 def _ask_to_resign(context: CommandContext, journal: Path | None, command: Announce) -> None:
     """Ask whether to resign; raises the announcement's errors, and click's UsageError if nobody can be asked."""
-    from referee.session.execution import IdleSession
-
     with context.open_journal(journal) as opened:
         told = IdleSession(opened, time.monotonic).preview(command)
     if not sys.stdin.isatty():
@@ -298,9 +197,6 @@ def correct_command(
       ./run table correct c3=empty c4="gold star" --to-move teal --by Ann --why "the camera missed it"
       ./run table correct --position "gold c1:G.star? e7:T.x? removed=3,3"
     """
-    from referee.commands.entries import read_looks
-    from referee.commands.values import Correct
-
     say(
         submit(
             context,
@@ -323,8 +219,6 @@ def take_back_command(context: CommandContext, by: str | None, journal: Path | N
       ./run table take-back
       ./run table take-back --by Ann
     """
-    from referee.commands.values import TakeBack
-
     say(submit(context, journal, TakeBack(by or user_name())))
 
 
@@ -340,8 +234,6 @@ def clock_command(context: CommandContext, what: str, by: str | None, journal: P
       ./run table clock stop
       ./run table clock go
     """
-    from referee.commands.values import PauseClock
-
     say(submit(context, journal, PauseClock(by or user_name(), resume=what == "go")))
 
 
@@ -381,11 +273,6 @@ def hint_command(
       ./run hint --strength strong --seconds 5
       ./run hint --game deblockle --position "gold c1:G.star? e7:T.x? removed=3,3"
     """
-    from referee.commands.values import AskHint
-    from referee.errors import CorrectionError
-    from referee.hints.advice import RULED_OUT
-    from referee.settings.conversions import hint_settings
-
     configured = context.configuration({"hints.seconds": seconds, "game.name": game_name}).settings
     # Check this before the flag, because a flag must not override that hints are ruled out.
     if configured.hints.strength == "none":
@@ -402,10 +289,6 @@ def hint_command(
 
 
 def _for_position(name: str, position: str, roll: str | None, settings: HintSettings, *, whole: bool) -> str:
-    from engine import registry
-    from referee.errors import CorrectionError
-    from referee.hints.advice import Question, Stage, answer_question, hint_text
-
     game = registry.load(name)
     state = game.notation.parse_state(position)
     if roll is not None:

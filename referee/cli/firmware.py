@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+from rich.text import Text
 
 from common.phrases import counted
-from firmware_bridge.pin_maps.boards import BOARDS
+from firmware_bridge.install.access import InstallEnvironment
+from firmware_bridge.install.check import check as check_board
+from firmware_bridge.install.check import equipment
+from firmware_bridge.install.installation import install as install_on_board
+from firmware_bridge.install.manifest import Firmware, our_firmware, version_text
+from firmware_bridge.pin_maps.boards import BOARDS, example_pin_map
+from firmware_bridge.pin_maps.file import read_pin_map
+from firmware_bridge.pin_maps.pin_map import PinMap
+from firmware_bridge.ports.selection import WantedBoard
+from hardware.pin_map import BUTTON_ROLES, USUAL_BUTTONS
 from referee.cli.context import CommandContext, output, print_findings, progress_output, say
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand, ExampleGroup
 from referee.cli.options import READABLE_FILE
-
-if TYPE_CHECKING:
-    from firmware_bridge.install.access import InstallEnvironment
-    from firmware_bridge.install.manifest import Firmware
-    from firmware_bridge.pin_maps.pin_map import PinMap
-    from firmware_bridge.ports.selection import WantedBoard
+from referee.settings.conversions import wanted_board
 
 _PORT = click.option("--port", help="The board's serial port.  [default: as in the settings; the only board there is]")
 _PINS = click.option("--pins", type=READABLE_FILE, help="The pin map.  [default: as in the settings, board.pin_map]")
@@ -52,13 +58,9 @@ def install(context: CommandContext, port: str | None, pins: Path | None) -> Non
       ./run hardware firmware install --pins pins.toml
       ./run hardware firmware install --port /dev/ttyACM0
     """
-    from firmware_bridge.install.check import equipment
-    from firmware_bridge.install.installation import install
-    from firmware_bridge.install.manifest import version_text
-
     wanted, pin_map = _select_board(context, port, pins)
     with _progress() as progress:
-        done = install(wanted, _firmware(), pin_map, _install_environment(), progress)
+        done = install_on_board(wanted, _firmware(), pin_map, _install_environment(), progress)
     version = version_text(done.version)
     if not done.written:
         click.echo(f"Firmware {version} was already on the board on {done.port.device}; every file is as it should be.")
@@ -94,13 +96,9 @@ def check(context: CommandContext, port: str | None, pins: Path | None, quick: b
       ./run hardware firmware check --pins pins.toml
       ./run hardware firmware check --quick
     """
-    from rich.text import Text
-
-    from firmware_bridge.install.check import check
-
     wanted, pin_map = _select_board(context, port, pins)
     with _progress() as progress:
-        checked = check(wanted, _firmware(), pin_map, _install_environment(), progress, quick=quick)
+        checked = check_board(wanted, _firmware(), pin_map, _install_environment(), progress, quick=quick)
     console = output()
     console.print(Text(str(checked.port)))
     print_findings(console, checked.findings, "wrong")
@@ -121,10 +119,6 @@ def pins(file: Path | None, example: bool, board: str) -> None:
       ./run hardware firmware pins --example --board esp32-s3 > pins.toml
       ./run hardware firmware pins pins.toml
     """
-    from firmware_bridge.pin_maps.boards import example_pin_map
-    from firmware_bridge.pin_maps.file import read_pin_map
-    from hardware.pin_map import BUTTON_ROLES, USUAL_BUTTONS
-
     if example == (file is not None):
         raise click.UsageError("give a FILE to check, or --example")
     if file is None:
@@ -141,11 +135,6 @@ def pins(file: Path | None, example: bool, board: str) -> None:
 
 def _select_board(context: CommandContext, port: str | None, pins: Path | None) -> tuple[WantedBoard, PinMap | None]:
     """Return the board and the pin map given by the options and the settings."""
-    from firmware_bridge.pin_maps.file import read_pin_map
-    from firmware_bridge.ports.selection import WantedBoard
-    from hardware.pin_map import BUTTON_ROLES
-    from referee.settings.conversions import wanted_board
-
     board = context.configuration().settings.board
     file = pins or board.pin_map
     pin_map = None if file is None else read_pin_map(file, button_roles=BUTTON_ROLES)
@@ -155,16 +144,10 @@ def _select_board(context: CommandContext, port: str | None, pins: Path | None) 
 
 
 def _firmware() -> Firmware:
-    from importlib.resources import files
-
-    from firmware_bridge.install.manifest import our_firmware
-
     return our_firmware(files("firmware_bridge") / "firmware")
 
 
 def _install_environment() -> InstallEnvironment:
-    from firmware_bridge.install.access import InstallEnvironment
-
     return InstallEnvironment(say=lambda sentence: click.echo(sentence, err=True))
 
 
@@ -176,8 +159,6 @@ def _warn(pin_map: PinMap) -> None:
 @contextmanager
 def _progress() -> Iterator[Callable[[str, int, int], None]]:
     """Show the current operation and its progress on standard error."""
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
-
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn())
     console = progress_output()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:

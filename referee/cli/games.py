@@ -6,14 +6,19 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from rich.table import Table
+from rich.text import Text
 
 from common.moments import local_time
 from common.phrases import capitalized, counted, listed
 from common.user import user_name
+from engine.api import Game
+from engine.errors import EngineError
 from engine.support.players import opponent
+from engine.values import Outcome
 from referee.cli.context import CommandContext, confirm, output, print_state, print_table, say, utc_now
 from referee.cli.group import ExampleCommand, LazyGroup
 from referee.cli.options import (
@@ -26,13 +31,18 @@ from referee.cli.options import (
     journal_option,
 )
 from referee.cli.root import GAMES
-
-if TYPE_CHECKING:
-    from engine.api import Game
-    from referee.journal.events import Event
-    from referee.journal.fold import Folded
-    from referee.journal.journal import Journal
-    from referee.journal.results import Tally
+from referee.clocks.fold import ClockFold, set_event
+from referee.commands.draw_offers import open_offer_in
+from referee.errors import CorrectionError, FoldError
+from referee.journal.backups import FOLDER, back_up
+from referee.journal.backups import restore as put_back
+from referee.journal.events import STATE_CHANGING, STOPPED, Event, EventKind
+from referee.journal.fold import Folded, fold
+from referee.journal.journal import Journal
+from referee.journal.results import Tally, outcome_sentence, results_in
+from referee.naming import Names
+from referee.session.event_records import end_event, note_event
+from referee.session.execution import events_of_game
 
 
 def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, Event]], resuming: str) -> None:
@@ -40,10 +50,6 @@ def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, 
 
     ``resuming`` is the command that goes on with the game if it was stopped.
     """
-    from referee.commands.draw_offers import open_offer_in
-    from referee.journal.fold import fold
-    from referee.naming import Names
-
     folded = fold(game, events)
     names = events[0][1].names
     playing = ", ".join(f"{side} {names[side]}" for side in game.players if side in names)
@@ -66,8 +72,6 @@ def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, 
 
 def _status_sentence(game: Game[Any, Any], folded: Folded[Any]) -> str:
     """Say what a game waits for, or how it ended."""
-    from referee.journal.results import outcome_sentence
-
     if folded.outcome is not None:
         return outcome_sentence(folded.outcome)
     if not folded.states:
@@ -83,9 +87,6 @@ def _status_sentence(game: Game[Any, Any], folded: Folded[Any]) -> str:
 
 def open_game(journal: Journal) -> str | None:
     """Describe the unfinished game that a new one would replace; ``None`` if there is none."""
-    from referee.journal.fold import fold
-    from referee.session.execution import events_of_game
-
     number = journal.latest_game()
     if number is None:
         return None
@@ -129,15 +130,6 @@ def list_games(context: CommandContext, journal: Path | None = None) -> None:
       ./run games
       ./run games list --journal evening.sqlite
     """
-    from rich.table import Table
-    from rich.text import Text
-
-    from engine.errors import EngineError
-    from referee.errors import FoldError
-    from referee.journal.fold import fold
-    from referee.naming import Names
-    from referee.session.execution import events_of_game
-
     table = Table("", "game", "began", "turns", "how it stands", box=None, pad_edge=False)
     with context.open_journal(journal) as opened:
         for summary in opened.games():
@@ -170,11 +162,6 @@ def results(context: CommandContext, first: int, journal: Path | None) -> None:
       ./run games results
       ./run games results --from 12 --journal evening.sqlite
     """
-    from rich.table import Table
-    from rich.text import Text
-
-    from referee.journal.results import Tally, results_in
-
     with context.open_journal(journal) as opened:
         found = results_in(opened, first)
     if not found.standings:
@@ -236,8 +223,6 @@ def status_command(context: CommandContext, game_number: int | None, journal: Pa
 
 
 def _show(context: CommandContext, number: int | None, journal: Path | None) -> None:
-    from referee.session.execution import events_of_game
-
     with context.open_journal(journal) as opened:
         game, events = events_of_game(opened, number)
         shown = number or opened.latest_game() or 0
@@ -255,13 +240,6 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
     Examples:
       ./run games resume 2
     """
-    from referee.clocks.fold import ClockFold, set_event
-    from referee.errors import CorrectionError
-    from referee.journal.events import STATE_CHANGING, EventKind
-    from referee.journal.fold import fold
-    from referee.naming import Names
-    from referee.session.execution import events_of_game
-
     with context.open_journal(journal, read_only=False) as opened:
         game, events = events_of_game(opened, number)
         before = fold(game, events)
@@ -298,11 +276,6 @@ def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None
     Examples:
       ./run games end
     """
-    from engine.values import Outcome
-    from referee.errors import CorrectionError
-    from referee.journal.events import STOPPED
-    from referee.session.event_records import end_event, note_event
-
     with context.open_journal(journal, read_only=False) as opened:
         left = open_game(opened)
         resuming = context.advised_command(f"games resume {opened.latest_game()}", opened.path)
@@ -335,8 +308,6 @@ def backup(context: CommandContext, out: Path | None, journal: Path | None) -> N
       ./run games backup
       ./run games backup --out /media/stick/games.sqlite
     """
-    from referee.journal.backups import FOLDER, back_up
-
     with context.open_journal(journal) as opened:
         path, games = opened.path, len(opened.games())
     target = out
@@ -358,8 +329,6 @@ def restore(context: CommandContext, file: Path, journal: Path | None) -> None:
     Examples:
       ./run games restore /media/stick/games.sqlite
     """
-    from referee.journal.backups import restore as put_back
-
     path = context.configuration({"journal.path": journal}).settings.journal.path
     path.parent.mkdir(parents=True, exist_ok=True)
     kept = put_back(file, path, utc_now())

@@ -12,17 +12,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from rich.table import Table
+from rich.text import Text
 
 from common.durable import write_durably
+from common.findings import Finding
+from common.phrases import counted
 from common.user import user_name
 from referee.cli.context import CommandContext, output, print_table, say, utc_now
 from referee.cli.group import ExampleCommand
 from referee.cli.options import OUTPUT_FILE, journal_option
+from referee.commands.messages import Role
+from referee.session.table_port import Maintenance, MaintenanceBuilder, ReportFile
+from referee.settings.configuration import Configuration
 
 if TYPE_CHECKING:
-    from common.findings import Finding
-    from referee.session.table_port import Maintenance, MaintenanceBuilder, ReportFile
-    from referee.settings.configuration import Configuration
     from referee.web.devices import Device, PairedDevices
 
 
@@ -31,7 +35,6 @@ def maintenance(configuration: Configuration) -> MaintenanceBuilder:
 
     def keep(said: Callable[[], Sequence[str]], journal: Path | None) -> Maintenance:
         from referee.bug_report.bundle import zipped
-        from referee.session.table_port import Maintenance
 
         settings = configuration.settings
         chosen = replace(configuration, settings=settings.changed({"journal.path": journal or settings.journal.path}))
@@ -76,7 +79,6 @@ def bug_report_command(
       ./run tools bug-report --show game.jsonl
       ./run tools bug-report --leave-out doctor.txt --out report.zip
     """
-    from common.phrases import counted
     from referee.bug_report.bundle import zipped
 
     files = _gather(context.configuration({"journal.path": journal}), (), is_at_work=False)
@@ -116,7 +118,6 @@ def devices_command(
       ./run tools devices 2 --may look
       ./run tools devices "Ben's phone" --unpair
     """
-    from referee.commands.messages import Role
     from referee.web.devices import PairedDevices, devices_path
     from referee.web.server import key_path
 
@@ -134,9 +135,6 @@ def devices_command(
 
 
 def _list(devices: PairedDevices, pairing: str) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
     listed = devices.all()
     if not listed:
         say(

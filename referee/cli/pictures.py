@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from common.phrases import capitalized, listed
-from referee.cli.context import CommandContext, output, print_drawn, print_legend, say
+from engine import registry
+from engine.api import Game
+from engine.errors import EngineError
+from engine.values import OptionValue
+from referee.cli.context import CommandContext, say
+from referee.cli.dice import read_dice, teach_faces
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 from referee.cli.options import (
     GAME,
@@ -25,19 +30,25 @@ from referee.cli.options import (
     markers_option,
     setting_option,
 )
+from referee.cli.picture_files import camera_of, draw_reading, load_checked_image, named_in_errors, show_reading
+from referee.cli.sheets import handwriting_of, read_sheets, teach_digits
+from referee.cli.tiles import read_digits, read_tiles
+from referee.judge.starts import set_up_states, usual_appearance
+from referee.settings.conversions import table_options
+from referee.settings.settings import Settings
+from referee.settings.table_layout import game_of_layout, layout_for_camera, with_rules
+from vision.errors import EnrolmentError, NotLocatedError
+from vision.frame import Frame
+from vision.images import load_image, write_image
+from vision.layout.surfaces import GridSurface
+from vision.layout.table import TableLayout
+from vision.locating.location import locate
+from vision.readers.blocks.appearance import BlockAppearance
+from vision.readers.orientation import likeliest_orientation
+from vision.readers.protocols import EnrolmentPicture
+from vision.readers.registry import missing_traits, reader_kind, table_reader
+from vision.reading import Reading, reading_to_json
 
-if TYPE_CHECKING:
-    from engine.api import Game
-    from engine.values import OptionValue
-    from referee.settings.settings import Settings
-    from vision.frame import Frame, Image
-    from vision.geometry import CameraModel, Pose
-    from vision.layout.table import TableLayout
-    from vision.readers.table_reader import TableReader
-    from vision.reading import Reading
-
-SURE = 0.95
-"""The probability from which a place isn't reported as doubtful."""
 _SEEN_BY = {
     "--dice": (),
     "--tiles": (),
@@ -132,24 +143,16 @@ def read_command(
                 option = "game" if key == "game.name" else key.partition(".")[2]
                 raise click.UsageError(f"--{option} has no use with {kind}; leave it out.")
     if sheet:
-        from referee.cli.sheets import read_sheets
-
         settings = context.configuration({"game.name": game}).settings
         return read_sheets(images, settings, layout, looks, debug_image, as_json=as_json)
     if dice:
-        from referee.cli.dice import read_dice
-
         return read_dice(images, as_json, debug_image, faces)
     if len(images) > 1:
         raise click.UsageError("one picture of the table is read at a time; several need --dice or --sheet.")
     if tiles is not None or digits:
-        from referee.cli.tiles import read_digits, read_tiles
-
         if grid is None or corners is None:
             raise click.UsageError(f"{'--digits' if digits else '--tiles'} needs --grid and --corners.")
         if tiles is None:
-            from referee.cli.sheets import handwriting_of
-
             known = looks or handwriting_of(context.configuration().settings)
             return read_digits(images[0], known, grid, corners, debug_image, as_json=as_json)
         return read_tiles(images[0], tiles, grid, corners, debug_image, any_way_up=any_way_up, as_json=as_json)
@@ -165,15 +168,6 @@ def _read_table(
     as_json: bool,
 ) -> int:
     """Print a reading of one picture of the table and return the exit code."""
-    from referee.judge.starts import usual_appearance
-    from vision.errors import EnrolmentError, NotLocatedError
-    from vision.frame import Frame
-    from vision.images import write_image
-    from vision.layout.surfaces import GridSurface
-    from vision.readers.orientation import likeliest_orientation
-    from vision.readers.registry import reader_kind, table_reader
-    from vision.reading import reading_to_json
-
     settings = context.configuration(seen_by).settings
     camera = camera_of(settings.camera.calibration)
     game, options, table = _game_and_table(settings)
@@ -212,39 +206,12 @@ def _read_table(
     return OK if reading.places or reading.rolls else CHECK_FAILED
 
 
-def draw_reading(frame: Frame, reader: TableReader, previous: Pose | None, reading: Reading) -> Image:
-    """Draw what was located, read and found over the board; where that was not located, the markers seen."""
-    from vision.drawing import draw, draw_markers, draw_occlusions
-    from vision.errors import NotLocatedError
-    from vision.locating.location import locate
-    from vision.locating.markers import MarkerDetector
-    from vision.readers.dice.photographs import draw_roll
-
-    table, camera = reader.layout, reader.camera
-    try:
-        located = locate(frame.image, camera, table, previous=previous)
-    except NotLocatedError:
-        return draw_markers(frame.image, MarkerDetector(table.markers.dictionary).plain(frame.image))
-    stages = reader.stages(frame.image, located.pose)
-    drawn = reader.draw(draw(frame.image, located, table, camera), stages)
-    for seen in stages.values():
-        drawn = draw_occlusions(drawn, seen.rectified, seen.occlusions)
-    trays = {surface.name: surface for surface in table.parts()[0].surfaces}
-    for roll in (roll for roll in reading.rolls if roll.surface in trays):
-        drawn = draw_roll(drawn, roll, trays[roll.surface], camera, located.pose)
-    return drawn
-
-
 def _game_and_table(settings: Settings) -> tuple[Game[Any, Any], Mapping[str, OptionValue], TableLayout]:
     """Return the game that the layout names, or else the one in the settings, its options, and its table; raises
     LayoutError.
 
     Another game than that in the settings has its usual options.
     """
-    from engine import registry
-    from referee.settings.conversions import table_options
-    from referee.settings.table_layout import game_of_layout, layout_for_camera, with_rules
-
     name = game_of_layout(settings.table.layout) or settings.game.name
     game, table = registry.load(name), layout_for_camera(name, settings.table.layout, settings.table.markers)
     if name != settings.game.name:
@@ -257,9 +224,6 @@ def _check_set_up(
     game: Game[Any, Any], options: Mapping[str, OptionValue], reading: Reading, *, anywhere: bool
 ) -> None:
     """Say that the colours, learned by the players' sides, may be swapped if the picture shows no set-up."""
-    from engine.errors import EngineError
-    from referee.judge.starts import set_up_states
-
     shown = {place: seen.best[0] for place, seen in reading.places.items()}
     try:
         set_up_states(game, shown, options, anywhere=anywhere)
@@ -269,28 +233,6 @@ def _check_set_up(
             f"show a set-up. {capitalized(str(error))}",
             as_error=True,
         )
-
-
-def show_reading(game: Game[Any, Any], reading: Reading) -> None:
-    """Print the board as read, then doubtful places, rolls, and what hinders the view."""
-    from common.places import EMPTY
-    from referee.rendering.board_text import DrawnBoard, board_text, draws_ascii
-
-    console = output()
-    if reading.places:
-        likeliest = {place: EMPTY if seen.hidden_by else seen.best[0] for place, seen in reading.places.items()}
-        drawn = board_text(DrawnBoard.seen(game, likeliest), width=console.width, ascii_only=draws_ascii(console))
-        print_drawn(console, drawn)
-        print_legend(game)
-    for place, seen in reading.places.items():
-        look, probability = seen.best
-        if seen.hidden_by is None and probability < SURE:
-            console.print(f"{place}: {look}, but only {probability:.0%} sure", markup=False)
-    for roll in reading.rolls:
-        faces = ", ".join(die.why_unsettled or max(die.faces, key=lambda face: die.faces[face]) for die in roll.dice)
-        console.print(f"{roll.surface}: {faces or 'no dice'}", markup=False)
-    for hindrance in reading.hindrances:
-        console.print(f"{hindrance.message}.", markup=False)
 
 
 @click.command(cls=ExampleCommand)
@@ -338,8 +280,6 @@ def enrol_command(
     if dice and sheet:
         raise click.UsageError("--sheet and --dice don't go together.")
     if dice:
-        from referee.cli.dice import teach_faces
-
         if not len(set(positions)) == len(positions) == len(images):
             raise click.UsageError("give each picture one --positions, and each face one picture.")
         teach_faces(images, positions, out)
@@ -349,17 +289,9 @@ def enrol_command(
             f"{len(positions)} --positions for {len(images)} pictures; give one, or one per picture."
         )
     if sheet:
-        from referee.cli.sheets import teach_digits
-
         copied = positions if len(positions) > 1 else positions * len(images)
         teach_digits(images, copied, context.configuration().settings, layout, out)
         return
-    from vision.images import load_image
-    from vision.locating.location import locate
-    from vision.readers.blocks.appearance import BlockAppearance
-    from vision.readers.protocols import EnrolmentPicture
-    from vision.readers.registry import missing_traits, reader_kind
-
     settings = context.configuration(
         {"camera.calibration": calibration, "table.layout": layout, "table.markers": markers}
     ).settings
@@ -386,49 +318,3 @@ def enrol_command(
         click.echo(f"No picture shows {listed(unseen)}; taken as usually drawn.")
     if lacking := missing_traits(looks, game.looks):
         say(f"Missing: {listed(lacking)}. `./run watch` needs them too; add a picture of them.")
-
-
-def camera_of(calibration: Path | None) -> CameraModel:
-    """Load the camera's calibration; raises CalibrationError, also when none was given."""
-    from vision.calibration import load_calibration
-    from vision.errors import CalibrationError
-
-    if calibration is None:
-        raise CalibrationError(
-            "no calibration is set; make one with `./run hardware calibrate`, then give --calibration FILE or set "
-            "calibration under [camera]"
-        )
-    return load_calibration(calibration)
-
-
-def load_checked_image(path: Path, size: tuple[int, int] | None = None) -> Image:
-    """Load a picture; raises VisionError if it can't be read, is black or cut off, or hasn't this (width, height)."""
-    from vision.images import check_frame, load_image
-
-    image = load_image(path)
-    check_frame(image, size, source=str(path))
-    return image
-
-
-@contextmanager
-def named_in_errors(path: Path) -> Iterator[None]:
-    """Put a picture's path before the message of a VisionError about it, unless it begins with the path."""
-    from vision.errors import VisionError
-
-    try:
-        yield
-    except VisionError as error:
-        if str(error).startswith(str(path)):
-            raise
-        raise type(error)(f"{path}: {error}") from error
-
-
-def pictures_in(sources: Sequence[Path]) -> Iterator[Path]:
-    """Yield the image files, those in a folder in name order; raises CameraError for a folder without images."""
-    from vision.cameras import image_paths
-
-    for source in sources:
-        if source.is_dir():
-            yield from image_paths(source)
-        else:
-            yield source

@@ -5,15 +5,22 @@ from __future__ import annotations
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from rich.console import Console
 
 from common.durable import write_durably
 from common.moments import local_time
 from common.phrases import counted, with_minus
 from common.whole_files import MOST_TEXT_BYTES
+from engine import registry
+from engine.api import Game
+from engine.errors import UnreadableError
+from engine.records.record import read, replay, result_of, write
 from engine.support.chance import format_roll
+from engine.support.players import format_announcement
+from engine.values import Announcement, Roll
 from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand
 from referee.cli.options import (
@@ -23,11 +30,13 @@ from referee.cli.options import (
     game_number_option,
     journal_option,
 )
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from engine.api import Game
+from referee.errors import JournalUnreadableError
+from referee.journal.exports import event_lines, make_record, write_evidence
+from referee.journal.fold import fold
+from referee.journal.recovery import sentence_for_readers
+from referee.journal.results import outcome_sentence
+from referee.naming import Names
+from referee.session.execution import events_of_game
 
 
 @click.command(cls=ExampleCommand)
@@ -66,8 +75,6 @@ def replay_command(
 
 def _record_text(file: Path | None) -> str | None:
     """Return a record's text, ``None`` if the file is a journal."""
-    from engine.errors import UnreadableError
-
     if file is None:
         return None
     if str(file) != "-" and not file.exists():
@@ -90,9 +97,6 @@ def _record_text(file: Path | None) -> str | None:
 
 
 def _replay_record(console: Console, text: str) -> None:
-    from engine import registry
-    from engine.records.record import read, replay, result_of
-
     record = read(text)
     played = replay(record)
     game = registry.load(record.game)
@@ -109,9 +113,6 @@ def _replay_record(console: Console, text: str) -> None:
 
 def _describe(game: Game[Any, Any], step: Any) -> str:
     """Describe one step of a record."""
-    from engine.support.players import format_announcement
-    from engine.values import Announcement, Roll
-
     match step:
         case None:
             return "the position is set"
@@ -126,14 +127,6 @@ def _describe(game: Game[Any, Any], step: Any) -> str:
 def _replay_journal(
     context: CommandContext, console: Console, file: Path | None, game_number: int | None, evidence: Path | None
 ) -> None:
-    from referee.errors import JournalUnreadableError
-    from referee.journal.exports import event_lines, write_evidence
-    from referee.journal.fold import fold
-    from referee.journal.recovery import sentence_for_readers
-    from referee.journal.results import outcome_sentence
-    from referee.naming import Names
-    from referee.session.execution import events_of_game
-
     lost = sentence_for_readers(context.journal_path(file))
     with context.open_journal(file) as journal:
         journal.check()
@@ -169,10 +162,6 @@ def export_command(context: CommandContext, journal: Path | None, game_number: i
       ./run games export --game 3 --out game3.txt
       ./run games export --journal demo.sqlite | ./run games replay -
     """
-    from engine.records.record import write
-    from referee.journal.exports import make_record
-    from referee.session.execution import events_of_game
-
     with context.open_journal(journal) as opened:
         game, events = events_of_game(opened, game_number)
     text = write(make_record(game, events))

@@ -7,20 +7,22 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from rich.progress import Progress
 
 from common.durable import write_durably
+from engine import registry
+from engine.api import Game, SheetFile
 from engine.errors import EngineError
+from engine.options import read_options
+from engine.perft import counts_of_first_turns, perft, start_of_count
+from engine.values import OptionValue, Roll
 from referee.cli.context import output, progress_output, say
 from referee.cli.group import ExampleCommand, ExampleGroup
 from referee.cli.options import GAME, OUTPUT_FILE, READABLE_FILE, WholeNumber, parse_options, rule_option
-
-if TYPE_CHECKING:
-    from engine.api import Game, SheetFile
-    from engine.values import OptionValue, Roll
-
+from referee.settings.conversions import read_text
 
 _MOST_COLUMNS = 100
 
@@ -39,8 +41,6 @@ def rules_command(game_name: str, options: tuple[str, ...], by_id: bool) -> None
       ./run tools rules deblockle --option side_by_side=false
       ./run tools rules deblockle --by-id
     """
-    from engine import registry
-
     game = registry.load(game_name)
     given = parse_options(game, options)
     named = (f"{rule.id}: {rule.sentence}" for rule in game.rules.catalogue.values())
@@ -52,8 +52,6 @@ def rules_command(game_name: str, options: tuple[str, ...], by_id: bool) -> None
 
 def rule_lines(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> Iterator[str]:
     """Yield the lines of a game's short rules; raises OptionError for an invalid option."""
-    from engine.options import read_options
-
     width = _width()
     yield f"{game.title}\n"
     for paragraph in game.notation.summary(given).split("\n\n"):
@@ -124,8 +122,6 @@ def check(file: Path, game_name: str) -> None:
     Examples:
       ./run tools sheet check ours.toml
     """
-    from referee.settings.conversions import read_text
-
     sheet, text = _sheet_file(game_name), read_text(file)
     with _naming_another_game(file, text):
         values = sheet.read(text)
@@ -145,8 +141,6 @@ def show(file: Path | None, game_name: str) -> None:
       ./run tools sheet show
       ./run tools sheet show ours.toml
     """
-    from referee.settings.conversions import read_text
-
     sheet = _sheet_file(game_name)
     text = sheet.text() if file is None else read_text(file)
     with _naming_another_game(file, text):
@@ -156,8 +150,6 @@ def show(file: Path | None, game_name: str) -> None:
 @contextmanager
 def _naming_another_game(file: Path | None, text: str) -> Iterator[None]:
     """If reading a file fails inside the context, name the other game to which it belongs, if any."""
-    from engine import registry
-
     try:
         yield
     except EngineError:
@@ -170,8 +162,6 @@ def _naming_another_game(file: Path | None, text: str) -> Iterator[None]:
 
 
 def _sheet_file(name: str) -> SheetFile:
-    from engine import registry
-
     game = registry.load(name)
     if game.sheet_file is None:
         with_one = [each for each in registry.games() if registry.load(each).sheet_file is not None]
@@ -210,9 +200,6 @@ def perft_command(
       ./run tools perft diaballik --depth 2 --split
       ./run tools perft blokus-dice --depth 1 --roll 1,2,3,4 --colour red
     """
-    from engine import registry
-    from engine.perft import perft, start_of_count
-
     game = registry.load(game_name)
     given = parse_options(game, options)
     if position is not None and given:
@@ -227,10 +214,6 @@ def perft_command(
 
 
 def _count_with_progress(game: Game[Any, Any], start: Any, depth: int, roll: Roll | None, *, is_split: bool) -> int:
-    from rich.progress import Progress
-
-    from engine.perft import counts_of_first_turns
-
     turns, counts = counts_of_first_turns(game, start, depth, roll)
     total = 0
     console = progress_output()

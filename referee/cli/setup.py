@@ -14,19 +14,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from rich import progress as rich_progress
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
 
-from referee.cli.context import CommandContext, ask_line, confirm, output, print_findings, say, utc_now
+from common.phrases import as_sentence
+from engine import registry
+from engine.errors import UnknownGameError
+from referee.cli.context import CommandContext, ask_line, confirm, output, print_findings, progress_output, say, utc_now
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 from referee.cli.options import chosen_page, page_options, paper_option
+from referee.errors import ConfigError
+from referee.mapping.lights import map_lights
+from referee.mapping.sensors import map_sensors
+from referee.settings.configuration import Configuration, load
+from referee.settings.settings import Settings
+from referee.settings.sources import FILE_NAME, absolute_source
+from referee.setup.dialogue import PageDialogue
+from referee.setup.progress import Progress, SetUpRun
+from referee.setup.shared_camera import SharedCamera
+from referee.setup.steps import steps_of
+from referee.setup.table_setup import MakeMap, Outcome, Step, TableSetup
+from vision.cameras import is_live
+from vision.cameras.usb_devices import usb_cameras
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from referee.settings.settings import Settings
-    from referee.setup.dialogue import PageDialogue
-    from referee.setup.progress import Progress, SetUpRun
-    from referee.setup.shared_camera import SharedCamera
-    from referee.setup.table_setup import MakeMap, Outcome, Step, TableSetup
     from referee.web.options import PageOptions
 
 _LISTEN_S = 0.1
@@ -72,14 +85,6 @@ def setup_command(
       ./run setup diaballik --folder our-table
       ./run setup --page-address 0.0.0.0
     """
-    from engine import registry
-    from referee.settings.sources import FILE_NAME, absolute_source
-    from referee.setup.progress import Progress, SetUpRun
-    from referee.setup.shared_camera import SharedCamera
-    from referee.setup.steps import steps_of
-    from referee.setup.table_setup import TableSetup
-    from vision.cameras.usb_devices import usb_cameras
-
     if context.config_path is not None:
         raise click.UsageError("setup writes the settings of a folder; give --folder FOLDER instead of --config.")
     if game_name is not None:
@@ -144,11 +149,6 @@ def page_key(environment: Mapping[str, str], folder: Path) -> Path:
 
 def present_settings(environment: Mapping[str, str], folder: Path) -> Settings:
     """Return the settings of this folder, or else those found without one; the default ones if they have faults."""
-    from referee.errors import ConfigError
-    from referee.settings.configuration import load
-    from referee.settings.settings import Settings
-    from referee.settings.sources import FILE_NAME
-
     file = folder / FILE_NAME
     try:
         return load(file if file.is_file() else None, environment=environment, folder=folder).settings
@@ -168,10 +168,7 @@ def _on_page(
     is_new: bool,
 ) -> int:
     """Serve the set-up until Ctrl-C; return the exit code."""
-    from rich.text import Text
-
     from referee.setup.page import SetUpEnvironment, SetUpPage
-    from referee.setup.shared_camera import SharedCamera
     from referee.setup.web import create_set_up
     from referee.web.access import Role
     from referee.web.server import open_site
@@ -209,10 +206,6 @@ def _on_page(
 
 
 def _pick_game() -> str:
-    from common.phrases import as_sentence
-    from engine import registry
-    from engine.errors import UnknownGameError
-
     games = {str(number): name for number, name in enumerate(registry.games(), start=1)}
     for number, name in games.items():
         click.echo(f"  {number}  {registry.load(name).title}")
@@ -228,12 +221,8 @@ def _pick_game() -> str:
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], object]]:
     """Show the progress of a series of pictures."""
-    from rich.progress import Progress
-
-    from referee.cli.context import progress_output
-
     console = progress_output()
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+    with rich_progress.Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("hold the board differently for each picture")
         yield lambda taken, wanted: progress.update(task, completed=taken, total=wanted)
 
@@ -242,9 +231,6 @@ def _map_lights(
     shared_camera: SharedCamera, settings: Settings, path: Path, console: Console, ask: Callable[[str], str]
 ) -> bool:
     """Find each light with the camera, and ask if it isn't sure; raises the errors of a board that doesn't answer."""
-    from referee.mapping.lights import map_lights
-    from referee.settings.configuration import Configuration
-
     by_camera = settings.camera.calibration is not None
     if by_camera:
         # This opens the camera for ``opened``.
@@ -267,9 +253,6 @@ def _map_switches(
 
     Raises ConfigError, and the errors of a board that doesn't answer.
     """
-    from referee.mapping.sensors import map_sensors
-    from referee.settings.configuration import Configuration
-
     over, configuration = threading.Event(), Configuration(settings, None, {})
     try:
         return map_sensors(configuration, path, console, typed(over)) == OK
@@ -309,8 +292,6 @@ def _walk(run: SetUpRun, camera: str | None) -> bool:
 
 def _complete(step: Step, run: SetUpRun, given: str | None) -> str:
     """Ask and check until the step is done; returns "b" or "q" if that was typed."""
-    from vision.cameras import is_live
-
     instructions = [*step.prepare(run.table)]
     if step.files(run.table):
         instructions.append(f"They are in {run.table.folder}.")
@@ -365,8 +346,6 @@ def _ask(step: Step, table: TableSetup) -> str:
 
 def _repeat_until_passed(step: Step, run: SetUpRun, answer: str, outcome: Outcome) -> Outcome:
     """Repeat a check and show what is still missing, until it passes or Ctrl-C is pressed."""
-    from rich.live import Live
-    from rich.text import Text
 
     def lines() -> Text:
         told = "\n".join(f"  {each.severity:<6}{each.subject}: {each.message}" for each in outcome.findings)

@@ -6,23 +6,32 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from common.phrases import counted
 from common.places import EMPTY
+from engine import registry
+from engine.api import CountsSheets, Game
+from engine.errors import UnreadableError
+from engine.registry import load
 from referee.cli.context import say
 from referee.cli.group import CHECK_FAILED, OK, exit_code_of
-from referee.cli.pictures import SURE, draw_reading, load_checked_image, named_in_errors, show_reading
-
-if TYPE_CHECKING:
-    from engine.api import Game
-    from referee.settings.settings import Settings
-    from vision.layout.table import TableLayout
-    from vision.readers.protocols import Appearance
-    from vision.reading import Reading
-
+from referee.cli.picture_files import SURE, draw_reading, load_checked_image, named_in_errors, show_reading
+from referee.settings.conversions import table_options
+from referee.settings.settings import Settings
+from referee.settings.table_layout import layout_for, with_rules
+from vision.errors import LayoutError, VisionError
+from vision.frame import Frame
+from vision.images import load_image, write_image
+from vision.layout.pieces import Ink
+from vision.layout.table import TableLayout, default_layout, games_with_layouts, load_layout
+from vision.locating.photographed import photographed_sheet
+from vision.readers.ink.appearance import learn_handwriting, load_appearance, read_copied, save_appearance
+from vision.readers.protocols import Appearance, EnrolmentPicture
+from vision.readers.registry import table_reader
+from vision.reading import Reading, reading_to_json
 
 _MOST_UNCLEAR = 0.5
 """The largest share of unclear cells among the written ones with which a sheet still gets a score."""
@@ -42,14 +51,6 @@ def read_sheets(
     Without a layout, the sheet of any game is recognized, that of the game in the settings as the settings have it.
     Raises LayoutError and EnrolmentError for faults in the files of the layout and the looks.
     """
-    from engine.registry import load
-    from vision.errors import VisionError
-    from vision.frame import Frame
-    from vision.images import write_image
-    from vision.locating.photographed import photographed_sheet
-    from vision.readers.ink.appearance import load_appearance
-    from vision.readers.registry import table_reader
-
     layouts = _layouts(settings, layout)
     looks = looks or handwriting_of(settings)
     taught = None if looks is None else load_appearance(looks)
@@ -77,11 +78,6 @@ def teach_digits(
     pictures: Sequence[Path], positions: Sequence[str], settings: Settings, layout: Path | None, out: Path
 ) -> None:
     """Learn handwritten digits from photos of filled sheets and save them; raises VisionError."""
-    from vision.images import load_image
-    from vision.locating.photographed import photographed_sheet
-    from vision.readers.ink.appearance import learn_handwriting, read_copied, save_appearance
-    from vision.readers.protocols import EnrolmentPicture
-
     images, layouts = [load_image(path) for path in pictures], _layouts(settings, layout)
     sheets = []
     for path, image in zip(pictures, images, strict=True):
@@ -102,10 +98,6 @@ def _layouts(settings: Settings, layout: Path | None) -> list[TableLayout]:
 
     Raises LayoutError for a given layout that names no game, unless sheets of the game in the settings are read.
     """
-    from engine import registry
-    from vision.errors import LayoutError
-    from vision.layout.table import default_layout, games_with_layouts, load_layout
-
     own = _own_sheet(settings)
     if layout is None:
         others = [default_layout(game) for game in games_with_layouts() if own is None or game != own.game]
@@ -120,10 +112,6 @@ def _layouts(settings: Settings, layout: Path | None) -> list[TableLayout]:
 
 def _own_sheet(settings: Settings) -> TableLayout | None:
     """Return the layout of the game in the settings if it is written on sheets, as its options divide these."""
-    from engine import registry
-    from referee.settings.conversions import table_options
-    from referee.settings.table_layout import layout_for, with_rules
-
     game = registry.load(settings.game.name)
     if not game.has_sheets:
         return None
@@ -133,22 +121,16 @@ def _own_sheet(settings: Settings) -> TableLayout | None:
 
 def handwriting_of(settings: Settings) -> Path | None:
     """Return the looks in the settings if they are a handwriting: if digits are written in the settings' game."""
-    from vision.layout.pieces import Ink
-
     sheet = None if settings.table.looks is None else _own_sheet(settings)
     return None if sheet is None or Ink.on(sheet.board).colours else settings.table.looks
 
 
 def _fitting(taught: Appearance | None, layout: TableLayout) -> Appearance | None:
     """Return the learned handwriting if the layout's sheets have digits; others need none."""
-    from vision.layout.pieces import Ink
-
     return None if Ink.on(layout.board).colours else taught
 
 
 def _print(game: Game[Any, Any], sheet: str, reading: Reading, path: Path, *, as_json: bool) -> None:
-    from vision.reading import reading_to_json
-
     points, why = _points(game, reading)
     if as_json:
         score = {"points": points, "score": None if points is None else sum(points.values())}
@@ -166,9 +148,6 @@ def _print(game: Game[Any, Any], sheet: str, reading: Reading, path: Path, *, as
 
 def _points(game: Game[Any, Any], reading: Reading) -> tuple[Mapping[str, int] | None, str]:
     """Return the points of the likeliest reading, or the reason there are none."""
-    from engine.api import CountsSheets
-    from engine.errors import UnreadableError
-
     hidden = [place for place, one in reading.places.items() if one.hidden_by is not None]
     if hidden or not reading.places:
         return None, f"{counted(len(hidden), 'cell') if hidden else 'the cells'} can't be seen"

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from common.user import user_name
+from referee.cli.client import tell_referee
 from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand, ExampleGroup
 from referee.cli.options import (
@@ -20,6 +21,10 @@ from referee.cli.options import (
     layout_option,
     which_game_option,
 )
+from referee.commands.values import RestoreSensor
+from referee.mapping.lights import map_lights, show_every_light
+from referee.mapping.sensors import map_sensors, show_sensors
+from referee.sensing.health import put_back
 
 
 @click.group(name="lights", cls=ExampleGroup)
@@ -42,7 +47,7 @@ def lights_command() -> None:
 @calibration_option
 @layout_option
 @click.pass_obj
-def map_lights(
+def learn_lights(
     context: CommandContext,
     out: Path | None,
     count: int | None,
@@ -60,8 +65,6 @@ def map_lights(
       ./run hardware lights map --out lights.toml
       ./run hardware lights map --camera 0 --calibration camera.json
     """
-    from referee.mapping.lights import map_lights
-
     configuration = context.configuration(
         {
             "game.name": game_name,
@@ -85,8 +88,6 @@ def test_lights(context: CommandContext, seconds: float) -> int:
       ./run hardware lights test
       ./run hardware lights test --seconds 5
     """
-    from referee.mapping.lights import show_every_light
-
     return show_every_light(context.configuration(), seconds, output())
 
 
@@ -116,8 +117,6 @@ def show(context: CommandContext, once: bool) -> int:
       ./run hardware sensors show
       ./run hardware sensors show --once
     """
-    from referee.mapping.sensors import show_sensors
-
     console = output()
     return show_sensors(context.configuration(), console, once=once or not console.is_terminal)
 
@@ -137,8 +136,6 @@ def map_switches(context: CommandContext, out: Path | None, by_switch: bool, gam
       ./run hardware sensors map --out sensors.toml
       ./run hardware sensors map --by-switch
     """
-    from referee.mapping.sensors import map_sensors
-
     configuration = context.configuration({"game.name": game_name})
     file = out or configuration.settings.sensors.map or Path("sensors.toml")
     return map_sensors(configuration, file, output(), sys.stdin, by_switch=by_switch)
@@ -158,10 +155,6 @@ def put_sensors_back(context: CommandContext, squares: tuple[str, ...], by: str 
       ./run hardware sensors put-back c3
       ./run hardware sensors put-back c3 d3 --by Ann
     """
-    from referee.cli.client import tell_referee
-    from referee.commands.values import RestoreSensor
-    from referee.sensing.health import put_back
-
     path = context.configuration({"journal.path": journal}).settings.journal.path
     for square in (text.strip().lower() for text in squares):
         # The sensors' record may outlive its journal.

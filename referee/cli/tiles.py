@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+from rich.table import Table
+from rich.text import Text
 
 from referee.cli.context import output, print_table
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 from referee.cli.options import OUTPUT_FILE, READABLE_FILE, Corners, grid_options
-from referee.cli.pictures import SURE, load_checked_image
-
-if TYPE_CHECKING:
-    from vision.readers.tiles.symbols import ReadCell
+from referee.cli.picture_files import SURE, load_checked_image
+from vision.images import write_image
+from vision.readers.ink.appearance import load_appearance
+from vision.readers.tiles.cells import TileGrid
+from vision.readers.tiles.symbols import BARE, UNKNOWN, ReadCell, TileSet, draw_cells, learn_tiles, read_handwriting
 
 _DIGITS = 4
 
@@ -39,9 +41,6 @@ def teach_command(image: Path, grid: tuple[int, int], corners: Corners, symbols:
       ./run pieces teach row.jpg --grid 1x3 --corners "20,30 620,30 620,230 20,230" --symbols "sun sun ." --out row.json
       ./run pieces read now.jpg --tiles set.json --grid 4x6 --corners "90,80 550,85 560,400 80,395"
     """
-    from vision.readers.tiles.cells import TileGrid
-    from vision.readers.tiles.symbols import learn_tiles
-
     place = TileGrid(*grid, corners)
     picture = load_checked_image(image)
     taught = learn_tiles(picture, place, symbols.split(), str(image))
@@ -60,10 +59,6 @@ def read_tiles(
     as_json: bool,
 ) -> int:
     """Print the tiles in a photo and return the exit code; raises VisionError."""
-    from vision.images import write_image
-    from vision.readers.tiles.cells import TileGrid
-    from vision.readers.tiles.symbols import UNKNOWN, TileSet, draw_cells
-
     place, taught = TileGrid(*grid, corners), TileSet.load(tiles)
     picture = load_checked_image(image)
     cells = taught.read(picture, place, str(image), any_way_up=any_way_up)
@@ -83,11 +78,6 @@ def read_digits(
     as_json: bool,
 ) -> int:
     """Print the handwritten digits in a photo of a printed grid and return the exit code; raises VisionError."""
-    from vision.images import write_image
-    from vision.readers.ink.appearance import load_appearance
-    from vision.readers.tiles.cells import TileGrid
-    from vision.readers.tiles.symbols import BARE, UNKNOWN, draw_cells, read_handwriting
-
     place = TileGrid(*grid, corners)
     taught = None if looks is None else load_appearance(looks).handwriting
     picture = load_checked_image(image)
@@ -108,19 +98,12 @@ def _show(cells: tuple[tuple[ReadCell, ...], ...], unknown_words: str, *, as_jso
 
 
 def _as_json(cell: ReadCell) -> dict[str, object]:
-    from vision.readers.tiles.symbols import UNKNOWN
-
     symbol = None if cell.symbol == UNKNOWN else cell.symbol
     probabilities = {name: round(chance, _DIGITS) for name, chance in cell.probabilities.items()}
     return {"symbol": symbol, "probability": round(cell.probability, _DIGITS), "probabilities": probabilities}
 
 
 def _print(cells: tuple[tuple[ReadCell, ...], ...], unknown_words: str) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from vision.readers.tiles.symbols import UNKNOWN
-
     console = output()
     table = Table(box=None, show_header=False, pad_edge=False)
     for row in cells:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from engine import registry
 from referee.cli.context import context_of, output
 from referee.cli.group import ExampleCommand
 from referee.cli.options import (
@@ -32,6 +33,9 @@ from referee.cli.options import (
     setting_option,
 )
 from referee.cli.page import maintenance
+from referee.mqtt.options import mqtt_options
+from referee.settings.conversions import hint_settings, opponent_settings, table_options, time_control
+from referee.wiring.plan import Inputs, playable_plan
 
 if TYPE_CHECKING:
     from referee.demo.table import LinkFaults
@@ -121,11 +125,7 @@ def watch_command(
       ./run watch --eyes sensors
       ./run watch --camera 0 --calibration camera.json --page
     """
-    from engine import registry
-    from referee.mqtt.options import mqtt_options
     from referee.runtime.watch import WatchOptions, watch
-    from referee.settings.conversions import table_options
-    from referee.wiring.plan import Inputs, playable_plan
 
     given = given_settings(running)
     if sum(source is not None for source in (given["camera.source"], frames, video)) > 1:
@@ -244,12 +244,8 @@ def demo_command(
       ./run demo --fast --still demo.png
       ./run demo --lights pico --eyes both --link-faults "all=0.05, unplugs_at_s=4"
     """
-    from engine import registry
     from referee.demo.run import run_demo
     from referee.demo.table import GAMES, DemoOptions
-    from referee.mqtt.options import mqtt_options
-    from referee.settings.conversions import hint_settings, opponent_settings, time_control
-    from referee.wiring.plan import Inputs
 
     given = given_settings(running)
     configuration = context_of(running).configuration(given)

@@ -11,16 +11,18 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from common.durable import write_durably
+from engine import registry
 from referee.cli.context import CommandContext
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
-
-if TYPE_CHECKING:
-    from referee.systemd.files import Installation
+from referee.cli.options import given_settings, read_pairs
+from referee.cli.watch import watch_command
+from referee.settings.conversions import sheet_path
+from referee.systemd.files import DEVICE_GROUPS, MARK, NAME, UNIT, Installation
+from vision.cameras import source_path
 
 _RUN = Path(__file__).resolve().parents[3] / "run"
 _AS_ROOT = f"sudo {shlex.quote(str(_RUN))} tools"
@@ -105,8 +107,6 @@ def uninstall_command(as_user: bool, root: Path | None) -> int:
       sudo ./run tools uninstall
       ./run tools uninstall --user
     """
-    from referee.systemd.files import UNIT
-
     ours = _installed_files(as_user, root)
     if not ours:
         click.echo("Nothing is installed.")
@@ -125,13 +125,6 @@ def uninstall_command(as_user: bool, root: Path | None) -> int:
 
 def _installation(context: CommandContext, owner: pwd.struct_passwd | None, arguments: tuple[str, ...]) -> Installation:
     """Determine what to install; raises UsageError and ConfigError for options and settings that can't be read."""
-    from engine import registry
-    from referee.cli.options import given_settings, read_pairs
-    from referee.cli.watch import watch_command
-    from referee.settings.conversions import sheet_path
-    from referee.systemd.files import DEVICE_GROUPS, Installation
-    from vision.cameras import source_path
-
     if not _RUN.is_file():
         raise click.UsageError("The referee was installed without its `run`; there is nothing that systemd can start.")
     environment = {name: value for name, value in context.environment.items() if not name.startswith("REFEREE_")}
@@ -207,16 +200,12 @@ def _base(as_user: bool, root: Path | None) -> Path:
 
 def _installed_files(as_user: bool, root: Path | None) -> list[Path]:
     """List the installed files that this program wrote."""
-    from referee.systemd.files import MARK, Installation
-
     anybody = Installation(_RUN, _RUN.parent, None, (), (), (), None if as_user else "anybody")
     there = [path for each in anybody.files() if (path := _base(as_user, root) / each).is_file()]
     return [path for path in there if path.read_text(encoding="utf-8").startswith(MARK)]
 
 
 def _start(as_user: bool, root: Path | None) -> int:
-    from referee.systemd.files import NAME, UNIT
-
     if root is not None:
         _systemctl(as_user, root, "enable", UNIT)
         click.echo("It starts when that system does.")

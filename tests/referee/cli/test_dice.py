@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks.scene.dice_variety import tray_of_six, tray_picture
-from referee.cli.dice import _obstacle_sentence, _print, at_rest
-from referee.cli.entries import _tray_reader
+from referee.cli.dice import _obstacle_sentence, _print, _tray_reader, at_rest
 from referee.settings.settings import Settings
 from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_rotation
 from simulator.rendering.dice import draw_dice as render_dice

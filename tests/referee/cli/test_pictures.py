@@ -14,7 +14,7 @@ from click.testing import Result
 
 from common.places import EMPTY
 from engine.registry import load
-from referee.cli.pictures import show_reading
+from referee.cli.picture_files import show_reading
 from simulator.play.actions import Slack
 from simulator.play.players import HANDLERS
 from simulator.rendering.renderer import Renderer
