@@ -271,7 +271,7 @@ def test_advice_about_another_journal_names_it(run: Run, tmp_path: Path, monkeyp
     stopped = run("games", "end", "--yes", *journal).stdout
     assert stopped == f"Stopped. `referee games resume 1 {flag}` goes on with it.\n"
     assert run("games", "resume", "1", *journal).exit_code == 0
-    monkeypatch.setattr("referee.cli.entries.games_with_layouts", lambda: ())
+    monkeypatch.setattr("vision.layout.table.games_with_layouts", lambda: ())
     begun = run("new", "deblockle", *journal).stdout
     assert f"`referee games resume 2 {flag}` goes back to it." in begun
     assert begun.endswith(f"`referee table announce`, each with `{flag}`.\n")

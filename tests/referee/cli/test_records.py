@@ -108,7 +108,7 @@ def test_a_game_with_pieces_without_a_reader_is_kept_by_text(run: Run, tmp_path:
 
 
 def test_a_game_without_a_layout_is_kept_by_text(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("referee.cli.entries", "referee.settings.table_layout"):
+    for module in ("vision.layout.table", "referee.settings.table_layout"):
         monkeypatch.setattr(f"{module}.games_with_layouts", lambda: ("blockade", "deblockle", "diaballik"))
     begun = run("new", "number-drop", "--journal", "a.sqlite")
     assert begun.exit_code == 0, begun.stderr
