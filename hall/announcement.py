@@ -5,17 +5,33 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+import click
 import zeroconf
 from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 
 from common.backoff import doubled_wait_s
+from common.shown_text import is_one_line
+from hall.broker import Address
 from referee.errors import BrokerError
-from referee.mqtt.hall_search import SERVICE_TYPE, HallBroker, multicast_dns, own_address
+from referee.mqtt.hall_search import MOST_NAME_BYTES, SERVICE_TYPE, HallBroker, multicast_dns, own_address
+from referee.settings.network_sections import ANY_HALL
 
 _NAME_CHECK_S = 3.0
 _ADDRESS_CHECK_S = 15.0
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 1.0, 60.0
 _CONNECT_S = 3.0
+
+
+def broker_to_announce(name: str, address: Address, prefix: str) -> HallBroker:
+    """Return what tables are told of the broker; raises BadParameter for a name that can't be announced."""
+    size = len(name.encode("utf-8", "surrogatepass"))
+    if not 0 < size <= MOST_NAME_BYTES or "." in name or not is_one_line(name) or name.casefold() == ANY_HALL:
+        raise click.BadParameter(
+            f"{name!r} can't be a hall's name; expected 1 to {MOST_NAME_BYTES} bytes without a full stop, "
+            f'and not "{ANY_HALL}"'
+        )
+    is_here = address.host == "localhost" or address.host.startswith("127.") or address.host == "::1"
+    return HallBroker(name, "" if is_here else address.host, address.port, prefix, address.tls is not None)
 
 
 async def announce(

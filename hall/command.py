@@ -8,26 +8,29 @@ import re
 import secrets
 import sys
 import time
+from collections.abc import Sequence
 from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+from starlette.applications import Starlette
 
-from common.shown_text import is_one_line
+from hall.broker import Address, BrokerConnection
+from hall.database import POSTGRESQL, Database, names_password
+from hall.hall import TABLE_ID, Hall, Sweeper
+from hall.rulings import Rulings
+from hall.tournament.director import Director
+from hall.web.app import create_hall
+from hall.web.support import HallServices
 from referee.cli.context import output, say, utc_now
 from referee.cli.group import OK, ExampleCommand
 from referee.cli.options import READABLE_FILE, WholeNumber, chosen_page
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from starlette.applications import Starlette
-
-    from hall.broker import Address
-    from referee.mqtt.hall_search import HallBroker
-    from referee.web.access import Access
+from referee.mqtt.options import PLAIN_PORT, TLS_PORT, TlsOptions, read_password
+from referee.runtime.sources import Interrupts
+from referee.settings.network_sections import TOPIC_PREFIX
+from referee.web.access import Access, Role
+from referee.web.server import codes_path, key_path, open_site
 
 
 @click.command(cls=ExampleCommand)
@@ -79,18 +82,12 @@ def hall_command(
       ./run tools hall --broker broker.local --user hall --password-file hall.password --ca ca.pem
       ./run tools hall --broker localhost --store postgresql://hall@localhost/hall
     """
-    from hall.broker import BrokerConnection
-    from hall.database import POSTGRESQL, Database, names_password
-    from hall.hall import Hall
-    from hall.rulings import Rulings
-    from hall.sweeper import Sweeper
-    from hall.tournament.director import Director
-    from hall.web.app import HallServices, create_hall
-    from referee.runtime.sources import Interrupts
-    from referee.web.access import Role
-    from referee.web.server import codes_path, key_path, open_site
-
-    _check_installed()
+    if find_spec("rustworkx") is None:
+        raise click.ClickException(
+            f"a hall needs rustworkx, which is not installed; type: {sys.executable} -m pip install rustworkx"
+        )
+    options = chosen_page(True, page_port, page_address)
+    assert options is not None
     if names_password(store):
         raise click.BadParameter(
             "everybody on this machine can read a password in --store; leave it out, and put it into ~/.pgpass "
@@ -98,7 +95,12 @@ def hall_command(
         )
     address = _address(broker, user, password_file, ca, tls=tls)
     _check_topics(prefix, listed)
-    announced = None if announce is None else _announcement(announce, address, prefix)
+    if announce is not None:
+        # Multicast DNS is only loaded if it is spoken.
+        from hall.announcement import announce as announce_broker
+        from hall.announcement import broker_to_announce
+
+        announced = broker_to_announce(announce, address, prefix)
     database = Database(store)
     name = database.hall_id(lambda: secrets.token_hex(4))
     rulings = Rulings(database, lambda: f"hall-{secrets.token_hex(12)}", utc_now)
@@ -110,20 +112,14 @@ def hall_command(
         director = Director(database, utc_now)
         return create_hall(HallServices(hall, director, access, line.send_now, lambda: line.is_connected, utc_now))
 
-    kept = Path("hall" if store.startswith(POSTGRESQL) else store)
-    options = chosen_page(True, page_port, page_address)
-    assert options is not None
-
     async def work() -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(line.run())
             tasks.create_task(sweeper.run())
-            if announced is not None:
-                # multicast DNS is only loaded if it is spoken
-                from hall.announcement import announce as announce_broker
-
+            if announce is not None:
                 tasks.create_task(announce_broker(announced, announce_at, say))
 
+    kept = Path("hall" if store.startswith(POSTGRESQL) else store)
     try:
         with (
             Interrupts() as interrupts,
@@ -141,34 +137,8 @@ def hall_command(
     return OK
 
 
-def _check_installed() -> None:
-    """Raise ClickException unless the extra ``hall`` of pyproject.toml is installed."""
-    if find_spec("rustworkx") is None:
-        raise click.ClickException(
-            f"a hall needs rustworkx, which is not installed; type: {sys.executable} -m pip install rustworkx"
-        )
-
-
-def _announcement(name: str, address: Address, prefix: str) -> HallBroker:
-    """Return what tables are told of the broker; raises BadParameter for a name that can't be announced."""
-    from referee.mqtt.hall_search import MOST_NAME_BYTES, HallBroker
-    from referee.settings.network_sections import ANY_HALL
-
-    size = len(name.encode("utf-8", "surrogatepass"))
-    if not 0 < size <= MOST_NAME_BYTES or "." in name or not is_one_line(name) or name.casefold() == ANY_HALL:
-        raise click.BadParameter(
-            f"{name!r} can't be a hall's name; expected 1 to {MOST_NAME_BYTES} bytes without a full stop, "
-            f'and not "{ANY_HALL}"'
-        )
-    is_here = address.host == "localhost" or address.host.startswith("127.") or address.host == "::1"
-    return HallBroker(name, "" if is_here else address.host, address.port, prefix, address.tls is not None)
-
-
 def _check_topics(prefix: str, listed: Sequence[str]) -> None:
     """Raise BadParameter if a table's settings could not have this prefix, or no table could have one of the ids."""
-    from hall.hall import TABLE_ID
-    from referee.settings.network_sections import TOPIC_PREFIX
-
     if not re.fullmatch(TOPIC_PREFIX, prefix):
         raise click.BadParameter(
             f"{prefix!r} can't begin a topic; expected letters, digits, - and _, in parts separated by /"
@@ -180,9 +150,6 @@ def _check_topics(prefix: str, listed: Sequence[str]) -> None:
 
 def _address(broker: str, user: str | None, password_file: Path | None, ca: Path | None, *, tls: bool) -> Address:
     """Build the broker's address from the options; raises UsageError if it is invalid."""
-    from hall.broker import Address
-    from referee.mqtt.options import PLAIN_PORT, TLS_PORT, TlsOptions, read_password
-
     is_safe = tls or ca is not None
     parts = re.fullmatch(r"(\[[0-9a-fA-F:]+\]|[^:\s/]+)(?::(\d{1,5}))?", broker)
     port = int(parts[2] or (TLS_PORT if is_safe else PLAIN_PORT)) if parts else 0

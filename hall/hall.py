@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import threading
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic import ValidationError
@@ -15,9 +17,68 @@ from pydantic import ValidationError
 from hall.copies import MOST_TABLE_BYTES, Arrival, Copies, Copy
 from hall.database import Database
 from hall.floor import MOST_SEATS, Floor, Seat, clock_time
-from hall.pictures import Pictures
 from hall.rulings import Ruling, Rulings
+from referee.errors import HallStoreError
+from referee.journal.journal import utc_text
 from referee.mqtt.topics import LARGEST_NUMBER, OFFLINE, ONLINE, Answer, ReplayRequest, TableEvent, TableState, Topics
+
+_DAY = timedelta(days=1)
+_LOOK_EVERY_S = 60.0
+"""How often, in seconds, to look at the clock, and to try again after a fault of the database."""
+_MIB = 1024 * 1024
+_RECORD_BYTES = 1024
+"""The bytes that a picture takes beside its content and its name, rounded up."""
+
+
+class Pictures:
+    """The newest pictures, at most ``most_bytes`` of all tables and ``most_table_bytes`` of each.
+
+    A table's oldest pictures make room for its new one, and then the oldest of all.
+    """
+
+    def __init__(self, most_bytes: int = 64 * _MIB, most_table_bytes: int = 8 * _MIB) -> None:
+        self._most_bytes = most_bytes
+        self._most_table_bytes = most_table_bytes
+        self._kept: OrderedDict[tuple[str, int, str], bytes] = OrderedDict()
+        self._table_bytes: dict[str, int] = {}
+
+    @property
+    def bytes_kept(self) -> int:
+        """The bytes that all pictures take."""
+        return sum(self._table_bytes.values())
+
+    def get(self, seat: str, number: int, name: str) -> bytes | None:
+        """Return a picture of a table's event, ``None`` if it isn't kept."""
+        return self._kept.get((seat, number, name))
+
+    def keep(self, seat: str, number: int, name: str, content: bytes) -> None:
+        """Store a picture, replacing an older one of the same name."""
+        key = (seat, number, name)
+        if key in self._kept:
+            self._drop(key)
+        self._kept[key] = content
+        self._table_bytes[seat] = self._table_bytes.get(seat, 0) + _size(key, content)
+        while self._table_bytes.get(seat, 0) > self._most_table_bytes:
+            self._drop(next(each for each in self._kept if each[0] == seat))
+        while self.bytes_kept > self._most_bytes:
+            self._drop(next(iter(self._kept)))
+
+    def drop(self, seat: str, first: int = 0) -> None:
+        """Forget a table's pictures of the events from ``first`` on."""
+        for key in [each for each in self._kept if each[0] == seat and each[1] >= first]:
+            self._drop(key)
+
+    def _drop(self, key: tuple[str, int, str]) -> None:
+        seat = key[0]
+        self._table_bytes[seat] -= _size(key, self._kept.pop(key))
+        if not self._table_bytes[seat]:
+            del self._table_bytes[seat]
+
+
+def _size(key: tuple[str, int, str], content: bytes) -> int:
+    _, _, name = key
+    return _RECORD_BYTES + len(name.encode("utf-8", "replace")) + len(content)
+
 
 ASK_AGAIN_S = 5.0
 """How long, in seconds, an answer may take before the request is sent again."""
@@ -419,3 +480,52 @@ def _check(seat: str, table: str, number: int, *texts: str) -> None:
         raise ValueError(f"{number} is no event's number")
     if any(_UNSTORABLE.search(text) for text in texts):
         raise ValueError("it has characters that can't be stored")
+
+
+class Sweeper:
+    """Sweeps at start and once a day: games whose last event is older than ``keep`` go.
+
+    Results, rulings and pairings stay, and so does the last game of a table's present journal. ``now`` returns the time
+    in UTC.
+    """
+
+    def __init__(self, hall: Hall, keep: timedelta, now: Callable[[], datetime], say: Callable[[str], object]) -> None:
+        self._hall = hall
+        self._keep = keep
+        self._now = now
+        self._say = say
+        self._began: datetime | None = None
+        self._left: list[Copy] = []
+
+    async def run(self) -> None:
+        """Sweep until this task is cancelled."""
+        while True:
+            try:
+                while await asyncio.to_thread(self.step):
+                    continue
+            except HallStoreError as error:
+                self._hall.database.tell_outage(error, self._say)
+            await asyncio.sleep(_LOOK_EVERY_S)
+
+    def step(self) -> bool:
+        """Look at one journal and remove a few events; returns whether there is more to do now.
+
+        Messages are stored between two steps. Raises HallStoreError; the next call tries the same step again.
+        """
+        now, hall = self._now(), self._hall
+        with hall.lock:
+            if not self._left:
+                # A clock that is set back must not put off the next sweep.
+                if self._began is not None and abs(now - self._began) < _DAY:
+                    return False
+                self._began, self._left = now, hall.copies.journals()
+                return bool(self._left)
+            seat, journal = copy = self._left[-1]
+            there = hall.floor.seat(seat)
+            in_use = there is not None and there.state is not None and there.state.journal == journal
+            if not hall.copies.sweep(copy, utc_text(now - self._keep), in_use=in_use):
+                self._left.pop()
+            is_full = seat in hall.copies.full
+            if there is not None and there.is_full != is_full:
+                hall.floor.change({seat: {"is_full": is_full}})
+        return True

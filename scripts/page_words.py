@@ -90,8 +90,10 @@ _ROOMS = ("common", "hardware", "firmware_bridge", "vision", "referee", "hall")
 _WITHOUT_A_PAGE = (
     *("firmware_bridge/firmware/", "firmware_bridge/install/", "firmware_bridge/pin_maps/"),
     *("firmware_bridge/protocol/", "referee/cli/", "referee/commands/command_socket.py", "referee/demo/"),
-    *(f"hall/{name}.py" for name in ("announcement", "broker", "command", "copies", "database", "floor", "hall")),
-    *(f"hall/{name}.py" for name in ("pictures", "rulings", "sweeper", "message_queue")),
+    *(
+        f"hall/{name}.py"
+        for name in ("announcement", "broker", "command", "copies", "database", "floor", "hall", "rulings")
+    ),
     *("referee/journal/backups.py", "referee/journal/events.py", "referee/journal/fold.py"),
     *("referee/mqtt/", "referee/rendering/film.py", "referee/runtime/inputs.py", "referee/runtime/watch.py"),
     *("referee/settings/", "vision/__main__.py", "vision/locating/photographed.py", "vision/readers/dice/faces.py"),
@@ -107,8 +109,7 @@ _SILENT = frozenset(
         "engine/games/blokus_dice/sheet.py",
         "engine/games/blokus_dice/sheet_file.py",
         "engine/games/number_drop/components.py",
-        "hall/tournament/exports.py",
-        "hall/tournament/games.py",
+        "hall/tournament/standings.py",
         "referee/judge/acceptance.py",
         "referee/judge/explanations.py",
         "referee/judge/settings.py",

@@ -56,7 +56,8 @@ from hall.database import Database
 from hall.hall import Hall, Incoming
 from hall.rulings import Rulings
 from hall.tournament.director import Director
-from hall.web.app import HallServices, create_hall
+from hall.web.app import create_hall
+from hall.web.support import HallServices
 from hardware.lights.signals import Mood, Signal
 from referee.cli.context import output, print_table, progress_output, say
 from referee.commands.command_socket import parse_command, read_message

@@ -8,9 +8,9 @@ from datetime import datetime
 from types import ModuleType
 
 from common.phrases import counted
+from hall.copies import note_known_event, restore_result
 from hall.database import Database, Transaction
 from hall.tournament import round_robin, swiss
-from hall.tournament.games import note_known_event, restore_result
 from hall.tournament.values import Pairing, Player, Score, System, Tournament, number_players
 from referee.errors import TournamentError
 from referee.journal.journal import utc_text

@@ -18,7 +18,7 @@ from engine import registry
 from engine.support.players import RESIGN
 from hall.floor import Seat, Urgency
 from hall.rulings import Status
-from hall.web.app import HallServices, arbiter_name, clock_of, hall_templates, render_page
+from hall.web.support import HallServices, arbiter_name, clock_of, hall_templates, render_page
 from referee.commands.draw_offers import is_draw_possible
 from referee.commands.messages import COMMAND_MESSAGES, describe_errors
 from referee.web.access import Role, Session

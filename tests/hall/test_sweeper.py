@@ -11,8 +11,7 @@ import pytest
 
 from hall.copies import _MOST_SWEPT
 from hall.database import SCHEMA
-from hall.hall import Hall, Incoming
-from hall.sweeper import Sweeper
+from hall.hall import Hall, Incoming, Sweeper
 from hall.tournament.director import Director
 from hall.tournament.values import Score, System
 from referee.errors import HallStoreError
@@ -171,7 +170,7 @@ def test_the_sweeper_runs_at_the_start_and_then_once_a_day(where: str) -> None:
 
 
 def test_a_failing_database_is_reported_and_tried_again(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hall.sweeper._LOOK_EVERY_S", 0.001)
+    monkeypatch.setattr("hall.hall._LOOK_EVERY_S", 0.001)
     clock = Clock()
     hall, feed = hall_on(where, clock), table(events=90)
     hall.take([online(feed), state(feed), *(event(each) for each in feed.events)])

@@ -6,7 +6,7 @@ import csv
 import io
 from datetime import date
 
-from hall.tournament.exports import pairings_csv, standings_csv, trf16
+from hall.tournament.standings import pairings_csv, standings_csv, trf16
 from hall.tournament.values import Pairing, Player, Score, System, Tournament
 
 PLAYERS = (

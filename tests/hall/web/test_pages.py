@@ -14,7 +14,7 @@ import pytest
 from hall.floor import Seat
 from hall.hall import Incoming
 from hall.tournament.values import System
-from hall.web.app import ClockLine, clock_of
+from hall.web.support import ClockLine, clock_of
 from hall.web.tables import render_card
 from referee.errors import HallStoreError
 from referee.journal.events import EventKind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hall.web.app import told
+from hall.web.support import told
 from referee.mqtt.topics import Side
 from referee.web.languages import sentences
 

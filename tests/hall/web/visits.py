@@ -16,7 +16,8 @@ from starlette.testclient import TestClient
 
 from hall.hall import Hall
 from hall.tournament.director import Director
-from hall.web.app import HallServices, create_hall
+from hall.web.app import create_hall
+from hall.web.support import HallServices
 from referee.web.access import Access
 from tests.hall.halls import OPENED, Clock, hall_on, settle, table
 from tests.referee.web.page_table import HOST, access_of
