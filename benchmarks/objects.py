@@ -37,7 +37,7 @@ from simulator.scene.pieces import Colour, PiecePose
 from simulator.scene.scene import ForeignObject, Scene, Setting
 from simulator.scene.sheets import lying_sheets, place_mm
 from vision.frame import Frame
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface
 from vision.readers.registry import table_reader
 from vision.reading import Reading
 

@@ -39,7 +39,7 @@ from referee.wiring.devices import LinkedController
 from referee.wiring.diagnosis import AskWled, Connect, ask_wled, check_wires, connect
 from referee.wiring.plan import WiringPlan
 from vision.calibration import load_calibration
-from vision.cameras.usb_devices import ID_PATTERN, find_camera, ids_of, read_attribute, usb_cameras
+from vision.cameras.live import ID_PATTERN, find_camera, ids_of, read_attribute, usb_cameras
 from vision.errors import CameraError, VisionError
 from vision.readers.protocols import Appearance
 from vision.readers.registry import load_any, missing_traits, reader_kind

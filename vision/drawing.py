@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, project
-from vision.layout.surfaces import GridSurface, top_mm
+from vision.layout.pieces import GridSurface, top_mm
 from vision.layout.table import TableLayout
 from vision.locating.location import TableLocation
 from vision.locating.markers import Marker

@@ -1,7 +1,4 @@
-"""A Reading: the probability of each look on each place, the dice on the table, and what hinders the view.
-
-A Reading as JSON values, for programs.
-"""
+"""A Reading: the probability of each look on each place, the dice on the table, and what hinders the view."""
 
 from __future__ import annotations
 

@@ -26,13 +26,13 @@ from vision.errors import LayoutError
 from vision.frame import Image
 from vision.geometry import CameraModel, Side
 from vision.images import load_image
-from vision.layout.surfaces import Surface
+from vision.layout.pieces import Surface
 from vision.layout.table import TableLayout, load_layout
 from vision.locating.location import locate
 from vision.readers.blocks import enrolment as block_enrolment
 from vision.readers.discs import enrolment as disc_enrolment
 from vision.readers.discs.appearance import look_name
-from vision.readers.ink.loops import LOOP
+from vision.readers.ink.reader import LOOP
 from vision.readers.protocols import Appearance, EnrolmentPicture
 from vision.readers.stacks import enrolment as stack_enrolment
 from vision.readers.stacks.appearance import SIZE_WORDS

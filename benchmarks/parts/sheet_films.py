@@ -12,7 +12,7 @@ from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import Scene, Setting
 from simulator.scene.viewpoint import lens
 from simulator.table import standard_setting
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface
 from vision.layout.table import default_layout
 from vision.readers.registry import reader_kind
 

@@ -15,8 +15,7 @@ from simulator.scene.pieces import PLASTIC, Pyramid, PyramidLook, StackPose
 from simulator.scene.scene import Scene, Setting
 from vision.frame import FloatArray
 from vision.geometry import hull_px, project
-from vision.layout.pieces import PyramidPieces
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface, PyramidPieces
 from vision.layout.table import TableLayout
 
 _COLOURS = tuple(PLASTIC)

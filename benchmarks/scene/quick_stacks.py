@@ -18,7 +18,7 @@ from simulator.rendering.solids import UNIT_SQUARE, frustum, normals_of
 from simulator.scene.scene import SKINS
 from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, hull_px, project
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface
 
 GROUND_MARGIN_MM = 60.0
 """Width of the table around the board in the ground's texture."""

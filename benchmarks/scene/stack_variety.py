@@ -33,8 +33,7 @@ from simulator.scene.pieces import PLASTIC
 from simulator.scene.viewpoint import looking_at
 from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, hull_px, project
-from vision.layout.pieces import PyramidPieces
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface, PyramidPieces
 from vision.layout.table import TableLayout
 
 _MARGIN_MM = 26.0

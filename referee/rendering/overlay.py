@@ -13,7 +13,7 @@ from vision.drawing import draw, write_text
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel, Pose, project
-from vision.layout.surfaces import GridSurface, top_mm
+from vision.layout.pieces import GridSurface, top_mm
 from vision.layout.table import TableLayout
 from vision.locating.location import locate
 from vision.reading import Reading

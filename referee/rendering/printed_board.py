@@ -22,7 +22,7 @@ from referee.rendering.printed_sheets import (
     ruler,
     ruler_labels,
 )
-from vision.layout.surfaces import GridSurface, Tray
+from vision.layout.pieces import GridSurface, Tray
 from vision.layout.table import TableLayout
 
 _RIM_MM = 12.0

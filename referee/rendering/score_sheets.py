@@ -26,7 +26,7 @@ from referee.rendering.printed_sheets import (
     ruler,
     ruler_labels,
 )
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface
 from vision.layout.table import TableLayout
 
 _MODULES = 6

@@ -13,8 +13,7 @@ from engine.api import Game
 from engine.values import OptionValue
 from vision.errors import LayoutError
 from vision.layout.markers import NO_MARKERS
-from vision.layout.pieces import NET_SIDES, BlockPieces, DicePieces, Pieces
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import NET_SIDES, BlockPieces, DicePieces, GridSurface, Pieces
 from vision.layout.table import TableLayout, default_layout, games_with_layouts, load_layout
 from vision.readers.dice.faces import FaceSet
 from vision.readers.registry import check_looks, check_readable

@@ -20,7 +20,7 @@ from referee.settings.sources import absolute_source, expanded
 from referee.settings.table_layout import layout_for_camera, with_rules
 from referee.setup.step_view import AnswerForm, Inspection
 from vision.calibration import load_calibration
-from vision.cameras.usb_devices import UsbCamera
+from vision.cameras.live import UsbCamera
 from vision.frame import Frame
 from vision.geometry import CameraModel
 from vision.layout.table import TableLayout

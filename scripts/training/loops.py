@@ -26,9 +26,9 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.scene.written_sheets import written_sheet
 from scripts.training.samples import SampleArrays
 from vision.frame import FloatArray
-from vision.readers.ink.loops import LoopSettings, decode_loops, lines_between
 from vision.readers.ink.network import shipped
 from vision.readers.ink.paper import CELL_PX, SIGNS, ink_on
+from vision.readers.ink.reader import LoopSettings, decode_loops, lines_between
 
 SEED = 77
 WEIGHTS = ("cell", "enclosed", "line")

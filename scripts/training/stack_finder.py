@@ -37,7 +37,7 @@ from scripts.training.support import (
     update_sums,
     write_network,
 )
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface
 from vision.layout.table import default_layout
 from vision.readers.stacks.crops import FOOT_PX, StackCrops
 from vision.readers.stacks.finder import (

@@ -46,8 +46,7 @@ from scripts.training.support import (
     update_sums,
     write_network,
 )
-from vision.layout.pieces import PyramidPieces
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface, PyramidPieces
 from vision.layout.table import default_layout
 from vision.readers.stacks.appearance import MOST_PIECES
 from vision.readers.stacks.crops import StackCrops

@@ -11,8 +11,7 @@ import numpy as np
 from simulator.play.actions import Action, Arrangement, Carry
 from simulator.scene.pieces import Colour, PiecePose, changed
 from simulator.scene.scene import Hand
-from vision.layout.pieces import BlockPieces
-from vision.layout.surfaces import top_mm
+from vision.layout.pieces import BlockPieces, top_mm
 from vision.layout.table import TableLayout
 
 _SHUTTER_S = 0.012

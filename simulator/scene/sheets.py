@@ -12,8 +12,7 @@ import numpy as np
 
 from vision.frame import FloatArray
 from vision.layout.markers import MarkerLayout
-from vision.layout.pieces import DicePieces, Ink
-from vision.layout.surfaces import GridSurface, Tray
+from vision.layout.pieces import DicePieces, GridSurface, Ink, Tray
 from vision.layout.table import TableLayout
 
 _TURNS_DEG = (0.0, 7.0, -5.0, 4.0, -8.0, 6.0)

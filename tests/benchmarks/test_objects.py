@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.objects import Tally, add_sheet, filled
 from common.places import EMPTY
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface
 from vision.layout.table import default_layout
 from vision.reading import HindranceKind, PlaceReading, Reading, uniform_reading
 

@@ -12,7 +12,7 @@ from simulator.scene.viewpoint import lens, looking_at
 from vision.drawing import draw, draw_occlusions, write_text
 from vision.frame import FloatArray, Image
 from vision.geometry import Rectangle, project
-from vision.layout.surfaces import GridSurface, Tray, top_mm
+from vision.layout.pieces import GridSurface, Tray, top_mm
 from vision.layout.table import TableLayout, default_layout
 from vision.locating.location import TableLocation
 from vision.locating.markers import Marker

@@ -1,9 +1,21 @@
-"""Cameras: where frames come from. Live devices, image files, videos and growing folders look the same from here."""
+"""Cameras: where frames come from. Live devices, image files, videos and growing folders look the same from here.
 
-from vision.cameras.camera import Camera
-from vision.cameras.files import GrowingFolder, ImageFiles, VideoFile, image_paths
-from vision.cameras.live import LiveCamera
-from vision.cameras.sources import is_live, open_camera, source_path
+``open_camera`` opens one by its specification: ``usb:0``, a folder, a video file.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from functools import partial
+from pathlib import Path
+
+from vision.cameras.camera import Camera, Clock, Wait
+from vision.cameras.files import VIDEO_SUFFIXES, GrowingFolder, ImageFiles, VideoFile, image_paths
+from vision.cameras.live import ID_PATTERN, LiveCamera, find_camera, usb_camera
+from vision.cameras.pi import pi_camera
+from vision.errors import CameraError
+from vision.images import IMAGE_SUFFIXES
 
 __all__ = [
     "Camera",
@@ -16,3 +28,76 @@ __all__ = [
     "open_camera",
     "source_path",
 ]
+
+_SPECS = (
+    "0 or usb:0 or /dev/video0 (a USB camera)",
+    "usb:046d:0825, usb:046d:0825:SERIAL or usb:046d:0825@1-1.4 (this USB camera, whatever its number)",
+    "pi or pi:0 (the Pi's own camera)",
+    "images:FOLDER or FOLDER or IMAGE (image files in name order, then the end)",
+    "folder:FOLDER (a folder that grows)",
+    "video:FILE or FILE.mp4 (every frame)",
+    "realtime:FILE (a video at the speed it was filmed)",
+)
+"""The forms that ``open_camera`` understands."""
+
+_DEVICE = re.compile(r"\d+|/dev/video\d+|/dev/v4l/.+")
+_LIVE = re.compile(rf"{_DEVICE.pattern}|(usb|v4l2):.+|pi(:\d+)?")
+_PATH = re.compile(r"(?:(?:images|folder|video|realtime):)?(.+)")
+
+
+def is_live(spec: str) -> bool:
+    """Return whether ``spec`` names a camera that delivers live pictures, not a file or folder."""
+    return bool(_LIVE.fullmatch(spec.strip()) or ID_PATTERN.fullmatch(spec.strip()))
+
+
+def source_path(spec: str) -> Path | None:
+    """Return the file or folder that ``spec`` names; ``None`` for a live camera."""
+    named = None if is_live(spec) else _PATH.fullmatch(spec.strip())
+    return None if named is None else Path(named[1])
+
+
+def open_camera(
+    spec: str,
+    *,
+    clock: Clock = time.monotonic,
+    wait: Wait = time.sleep,
+    size: tuple[int, int] | None = None,
+    frames_per_second: float | None = None,
+) -> Camera:
+    """Open the camera that ``spec`` names; see ``_SPECS`` for the forms.
+
+    ``size`` (width, height) and ``frames_per_second`` are requested from a live camera and ignored for files. Raises
+    CameraError that says what was expected, or why the device or file cannot be opened.
+    """
+    named = spec.strip()
+    kind, colon, rest = named.partition(":")
+    if not colon and kind != "pi":
+        kind = ""
+    if kind in {"usb", "v4l2", "images", "folder", "video", "realtime"} and not rest:
+        raise CameraError(f"camera {spec!r} names nothing after the colon; expected {'; '.join(_SPECS)}")
+    open_usb = partial(usb_camera, clock=clock, size=size, frames_per_second=frames_per_second)
+    if ID_PATTERN.fullmatch(named):
+        return open_usb(named, find=partial(find_camera, named))
+    if kind in {"usb", "v4l2"} or _DEVICE.fullmatch(named):
+        device = rest if kind in {"usb", "v4l2"} else named
+        return open_usb(int(device) if device.isdecimal() else device)
+    if kind == "pi" and (not rest or rest.isdecimal()):
+        return pi_camera(int(rest or 0), clock=clock, size=size, frames_per_second=frames_per_second)
+    if kind == "folder":
+        return GrowingFolder(Path(rest), clock=clock, wait=wait)
+    if kind in {"video", "realtime"}:
+        return VideoFile(Path(rest), clock=clock, wait=wait, realtime=kind == "realtime")
+    path = Path(rest if kind == "images" else named or "(nothing)")
+    if path.is_dir():
+        return ImageFiles(image_paths(path), clock=clock, name=str(path))
+    if path.suffix.lower() in VIDEO_SUFFIXES and kind != "images":
+        return VideoFile(path, clock=clock, wait=wait)
+    if path.suffix.lower() in IMAGE_SUFFIXES:
+        if not path.is_file():
+            raise CameraError(f"no image file {path}")
+        return ImageFiles([path], clock=clock, name=str(path))
+    if path.exists():
+        raise CameraError(f"{path} is no folder, picture or video")
+    if kind == "images" or ("/" in named and "://" not in named):
+        raise CameraError(f"there is no file or folder {path}")
+    raise CameraError(f"no camera {spec!r}; expected {'; '.join(_SPECS)}")

@@ -3,14 +3,13 @@
 Coordinates are in the world frame of ``vision.geometry``. The keys of the file are:
 
 ``markers``: dictionary, side of the black square, z, and centres by id (ids clockwise from the far left, each marker's
-top edge towards +y); or ``none`` for a board that is located by its lines.
-``board``: cols, rows, cell, top_z; or ``sheet``: size, and a grid of cols, rows or lines, and cell.
-``pieces``: the kind of pieces. Their measurements: ``block`` (side, net); ``piece`` and ``ball`` (diameters and a
-height); ``pyramids`` (base and height by size, ``rise``); ``colours`` of the pens of a coloured sheet; ``dice`` (side,
-colours, faces) in a tray, or thrown to the right of a sheet.
-``sheets``: number of equal sheets. Places of the second begin with ``p2.``; its ids are ``SHEET_MARKERS`` higher.
-``surfaces``: further surfaces, each with a ``name``, a ``board`` or a ``tray`` (x and y from and to, top_z), a
-``prefix`` for its places, its ``pieces``, and its own ``markers`` if it can move by itself.
+top edge towards +y); or ``none`` for a board that is located by its lines. ``board``: cols, rows, cell, top_z; or
+``sheet``: size, and a grid of cols, rows or lines, and cell. ``pieces``: the kind of pieces. Their measurements:
+``block`` (side, net); ``piece`` and ``ball`` (diameters and a height); ``pyramids`` (base and height by size,
+``rise``); ``colours`` of the pens of a coloured sheet; ``dice`` (side, colours, faces) in a tray, or thrown to the
+right of a sheet. ``sheets``: number of equal sheets. Places of the second begin with ``p2.``; its ids are
+``SHEET_MARKERS`` higher. ``surfaces``: further surfaces, each with a ``name``, a ``board`` or a ``tray`` (x and y from
+and to, top_z), a ``prefix`` for its places, its ``pieces``, and its own ``markers`` if it can move by itself.
 ``dice_tray`` (x, y, die_side, colours, faces): a tray beside the board.
 
 Unknown keys are ignored.
@@ -31,8 +30,7 @@ from common.phrases import listed
 from vision.errors import LayoutError
 from vision.layout.markers import MarkerLayout, check_markers, markers_from_json
 from vision.layout.measures import naming, whole_number
-from vision.layout.pieces import DicePieces, Ink, Measured
-from vision.layout.surfaces import GridSurface, Surface, surface_from_json
+from vision.layout.pieces import DicePieces, GridSurface, Ink, Measured, Surface, surface_from_json
 
 
 @dataclass(frozen=True)

@@ -4,27 +4,40 @@ Directions shared by many edges give candidate rotations of the board (``vision.
 rotation the board's lines form two families, each equally spaced by the same pitch. Where a pattern with the layout's
 number of lines fits both families, the pose follows, because the camera is calibrated and the size of a square is
 known. The pose is then fitted to the edges on the lines. The candidate with the most visible lines, ending at the rim,
-wins. A grid looks the same from all four sides (or two), so a pose may be off by such a turn;
-``symmetric_poses`` returns the others. Under each rotation, a marker in sight says how far away the board is and where,
-so that few patterns are left to try.
-
-What a marker beside a board says about the board under a given rotation: how far away it is, and where.
+wins. A grid looks the same from all four sides (or two), so a pose may be off by such a turn; ``symmetric_poses``
+returns the others. Under each rotation, a marker in sight says how far away the board is and where, so that few
+patterns are left to try. All this is made in steps, so that a film's frames are read meanwhile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
 
 from vision.frame import BoolImage, FloatArray, Image, IndexArray
 from vision.geometry import CameraModel, Pose, project
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface
 from vision.locating.edges import Edges, candidate_rotations
 from vision.locating.pose import refine_pose
-from vision.locating.steps import Steps
 from vision.opencv import undistort_points
+
+ResultT = TypeVar("ResultT")
+
+Steps: TypeAlias = Generator[None, None, ResultT]
+"""Work that yields between its steps and returns a result."""
+
+
+def finish(steps: Steps[ResultT]) -> ResultT:
+    """Take all steps at once and return the result."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return cast(ResultT, end.value)
+
 
 _ERROR_PX = 3.0
 """Error of a marker's side, in pixels, by which it may be seen turned, too long or too short."""

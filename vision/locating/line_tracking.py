@@ -18,11 +18,9 @@ from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.table import TableLayout
 from vision.locating.edges import Edges
-from vision.locating.lattice import BoardSighting, board_near, candidate_boards, fit_to_lines
+from vision.locating.lattice import BoardSighting, board_near, candidate_boards, finish, fit_to_lines
 from vision.locating.location import TableLocation, board_by_lines, check_size, location_from_lines
-from vision.locating.searches import Pauses, ThoroughSearches
-from vision.locating.steps import finish
-from vision.locating.tracking import TrackedTable
+from vision.locating.tracking import Pauses, ThoroughSearches, TrackedTable
 from vision.opencv import as_grey
 
 

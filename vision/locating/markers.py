@@ -3,12 +3,11 @@
 The detector is OpenCV's ArUco. Its corners follow a thresholded outline; ``refine_quads`` refines them on the grey
 values. A marker seen before is only searched for where it was, which takes a tenth of the time.
 
-Refining a dark quad's corners on the grey values, with subpixel accuracy.
+To refine a dark quad's corners, each side is measured as the line where dark changes to light; the corners are the
+intersections of those lines. This is unbiased, works under blur, and a half-covered side still gives its line. All
+sides of all quads are measured together.
 
-Each side is measured as the line where dark changes to light; the corners are the intersections of those lines. This is
-unbiased, works under blur, and a half-covered side still gives its line. All sides of all quads are measured together.
-
-Markers too blurred to be decoded: dark quads, and how similar what they show is to the known codes.
+Markers too blurred to be decoded are dark quads that show something similar to the known codes.
 """
 
 from __future__ import annotations

@@ -17,11 +17,10 @@ from common.phrases import listed
 from vision.errors import FrameError, LayoutError, NotLocatedError
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose, project
-from vision.layout.pieces import Ink
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface, Ink
 from vision.layout.table import TableLayout
+from vision.locating.location import cell_px
 from vision.locating.markers import Marker, MarkerDetector, ids_text
-from vision.locating.notices import cell_px
 from vision.locating.pose import corner_pairs, poses_from
 from vision.opencv import as_grey
 from vision.surface.bent_paper import has_other_grid, lacks_grid

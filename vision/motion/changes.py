@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
-from vision.layout.surfaces import Surface, top_mm
+from vision.layout.pieces import Surface, top_mm
 from vision.layout.table import TableLayout
 from vision.sampling import SHRINK
 

@@ -1,18 +1,14 @@
 """Hand detection in a sequence of frames, on any board.
 
-A hand hides the structure of the board (``BackgroundModel``), is larger than a fingertip and is connected to
-the border of the watched region. A moved piece changes a square or two and is not connected to the border. A hand at
-rest stays detected, because frames are compared with the background and not with the frame before. The background is
-only learned where nothing covers it.
-
-A background model of the board, the difference of a frame from it, and how long each pixel has been at rest.
+A hand hides the structure of the board (``BackgroundModel``), is larger than a fingertip and is connected to the border
+of the watched region. A moved piece changes a square or two and is not connected to the border. A hand at rest stays
+detected, because frames are compared with the background and not with the frame before. The background is only learned
+where nothing covers it.
 
 For each pixel of a small picture the model keeps the logarithm of its brightness, two logarithmic colour ratios and the
 gradient of the log brightness. A change of light multiplies brightness: it shifts the logarithm by about the same
 amount over a whole patch and leaves the gradient unchanged. An object over the board removes the gradient. So the
 gradient decides what is covered; brightness and colour only show where something is *different*.
-
-Adds hands that are over a surface to its readings.
 """
 
 from __future__ import annotations
@@ -29,8 +25,7 @@ import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatArray, FloatImage, Frame, Image, IndexArray
 from vision.geometry import CameraModel, Pose, outline_px, project
-from vision.layout.pieces import Ink
-from vision.layout.surfaces import Surface, named_places
+from vision.layout.pieces import Ink, Surface, named_places
 from vision.opencv import as_colour
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, uniform_reading
 from vision.sampling import SHRINK, median, shrink

@@ -1,8 +1,6 @@
-"""Files of looks: JSON objects whose ``format`` names the kind of pieces.
+"""What learning pieces shares: known positions as an owner writes them, colours told apart, and files of looks.
 
-Known positions of pieces, as an owner writes them for enrolment.
-
-Refusing learned colours that a camera could not tell apart.
+A file is a JSON object whose ``format`` names the kind of pieces.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ from common.json_files import read_json, read_json_object
 from common.phrases import listed
 from vision.errors import EnrolmentError, LayoutError
 from vision.frame import FloatArray
-from vision.layout.surfaces import Surface
+from vision.layout.pieces import Surface
 
 
 def check_distinct(colours: Mapping[str, FloatArray], size: Callable[[FloatArray], float], least: float) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose, Solid
 from vision.layout.markers import MarkerLayout
-from vision.layout.surfaces import Surface
+from vision.layout.pieces import Surface
 from vision.place_picture import PlacePicture
 from vision.reading import RollReading
 from vision.surface.bent_paper import PaperShape

@@ -12,8 +12,17 @@ from common.phrases import listed, shortened
 from common.places import EMPTY
 from vision.errors import LayoutError
 from vision.geometry import CameraModel, Pose
-from vision.layout.pieces import NET_SIDES, BlockPieces, DicePieces, DiscPieces, Ink, PyramidPieces
-from vision.layout.surfaces import GridSurface, Surface, Tray
+from vision.layout.pieces import (
+    NET_SIDES,
+    BlockPieces,
+    DicePieces,
+    DiscPieces,
+    GridSurface,
+    Ink,
+    PyramidPieces,
+    Surface,
+    Tray,
+)
 from vision.layout.table import TableLayout
 from vision.readers.blocks import appearance as block_appearance
 from vision.readers.blocks.enrolment import BLOCK_POSITIONS, enrol, learn_colours

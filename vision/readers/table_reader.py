@@ -1,12 +1,8 @@
 """From a frame to a Reading of the whole table, for any surfaces and pieces.
 
-Reading the surfaces that share one pose, frame by frame: locate them, keep unchanged places, read changed ones.
-
-Reading one surface in one picture: sightings of pieces, occlusions, and empty places.
-
-Objects that look like a hand but lie still, such as a cup on a sheet's margin.
-
-No hand stays still for ``still_s``.
+The surfaces that share one pose are one part: in each frame it is located, its unchanged places are kept, and changed
+ones are read. On one surface in one picture there are sightings of pieces, occlusions, and empty places. What looks
+like a hand but lies still is an object, such as a cup on a sheet's margin: no hand stays still for ``still_s``.
 """
 
 from __future__ import annotations
@@ -26,14 +22,12 @@ from vision.errors import FrameError, NotLocatedError
 from vision.frame import BoolImage, Frame, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.images import check_frame
-from vision.layout.pieces import DiscPieces, Ink
-from vision.layout.surfaces import GridSurface, Surface, named_places, top_mm
+from vision.layout.pieces import DiscPieces, GridSurface, Ink, Surface, named_places, top_mm
 from vision.layout.table import TableLayout
 from vision.locating.line_tracking import LineTracker
 from vision.locating.lines_and_markers import refine_by_lines
-from vision.locating.location import TableLocation
+from vision.locating.location import TableLocation, seen_text
 from vision.locating.markers import MarkerDetector, PictureMarkers
-from vision.locating.notices import seen_text
 from vision.locating.tracking import TableTracker, TrackedTable
 from vision.motion.changes import ChangeDetector, marker_region, surface_region
 from vision.motion.hands import HandMonitor, HandSettings

@@ -18,8 +18,7 @@ import numpy as np
 
 from vision.frame import BoolArray, FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, project
-from vision.layout.pieces import Ink
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface, Ink
 from vision.opencv import as_grey
 from vision.sampling import PlaneWindow, linear_light, max_channel, mean_channel, median, min_channel, plane_map, sample
 

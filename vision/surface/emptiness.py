@@ -17,7 +17,7 @@ import cv2
 import numpy as np
 
 from vision.frame import BoolArray, FloatArray, IndexArray
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface
 from vision.sampling import linear_light_table, median, square_sums
 from vision.surface.occlusion import SurfaceEvidence
 from vision.surface.view import RectifiedView

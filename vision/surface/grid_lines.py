@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import BoolArray, BoolImage, FloatArray, FloatImage, IndexArray
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface
 from vision.sampling import MAD_TO_SIGMA, TONE_CURVE, PlaneWindow, median, quantile, sample
 
 FloatRow = npt.NDArray[np.float32]

@@ -5,9 +5,8 @@ whatever the surface and its pieces cannot look like. Where no piece stands, the
 changes brightness, hardly hue), its grid lines are visible, and its rim is where it should be. Where the lines are
 visible, it is bare.
 
-What lines and colours tell about each place of a surface: measures of doubt that it is empty.
-
-Which places are hidden by what covers a surface, or lie outside the picture.
+Lines and colours also tell how doubtful it is that each place is empty. ``HiddenPlaces`` says which places occlusions
+hide, or lie outside the picture.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatArray, IndexArray
 from vision.geometry import CameraModel, Pose
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface
 from vision.reading import HindranceKind
 from vision.sampling import square_sums
 from vision.surface.colours import COARSER, ColourSettings, Hue, SurfaceColours, coarse_px, sharp_share

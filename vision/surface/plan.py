@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatArray, IndexArray
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface
 from vision.sampling import PlaneWindow
 from vision.surface.colours import COARSER, coarse_px
 from vision.surface.grid_lines import GridLines

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import BoolArray, BoolImage, IndexArray
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface
 from vision.sampling import PlaneWindow, median
 from vision.surface.colours import COARSER, SurfaceColours, coarse_px
 

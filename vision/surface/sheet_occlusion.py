@@ -4,20 +4,17 @@ Ink is thin, or has the colour of a pen; paper is white up to its edge, except f
 occlusion, and so is whatever hides the printed grid, even if it is as pale as paper. Colours are log shares of the
 paper's own light; a shadow takes the same share from all channels.
 
-Which coloured regions of a sheet are not cells that somebody filled, but an object with the colour of ink.
+A coloured region may be cells that somebody filled, or an object with the colour of ink. Whoever fills a cell keeps to
+its lines, more or less: inside its border it is coloured nearly everywhere, and little is spilt into the next one. An
+object lies across lines, hides them, and covers some cells only in part; a coin is round. Otherwise its hue tells, if
+the pens' hues are known from other cells: a pen lays down the same hue everywhere.
 
-Whoever fills a cell keeps to its lines, more or less: inside its border it is coloured nearly everywhere, and little is
-spilt into the next one. An object lies across lines, hides them, and covers some cells only in part; a coin is round.
-Otherwise its hue tells, if the pens' hues are known from other cells: a pen lays down the same hue everywhere.
-
-Where a sheet's printed grid is hidden: pale and grey objects are found by the lines that they cover.
-
-Each corner of the grid has four arms, halves of the line segments that meet there. An arm is missing where the paper is
-evenly bright across it. Handwriting covers a line here and there, but leaves no even surface, so a corner whose four
-arms are all missing is covered by an object, and so is a cell with most of the arms around it. The expected contrast of
-a line is the median of the arms, or a higher quantile where paper hides most of them, without those beside a filled
-cell, separately for both directions (a shaken camera blurs one of them); the noise is taken from the centres of the
-cells.
+Pale and grey objects are found by the lines that they cover. Each corner of the grid has four arms, halves of the line
+segments that meet there. An arm is missing where the paper is evenly bright across it. Handwriting covers a line here
+and there, but leaves no even surface, so a corner whose four arms are all missing is covered by an object, and so is a
+cell with most of the arms around it. The expected contrast of a line is the median of the arms, or a higher quantile
+where paper hides most of them, without those beside a filled cell, separately for both directions (a shaken camera
+blurs one of them); the noise is taken from the centres of the cells.
 """
 
 from __future__ import annotations
@@ -31,8 +28,7 @@ import numpy.typing as npt
 
 from vision.frame import BoolArray, BoolImage, FloatArray, FloatImage
 from vision.geometry import CameraModel, Pose
-from vision.layout.pieces import Ink
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface, Ink
 from vision.reading import HindranceKind
 from vision.sampling import (
     MAD_TO_SIGMA,

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, Solid
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface
 from vision.opencv import undistort_points
 from vision.sampling import PixelMap, PlaneWindow, linear_light, plane_map, rounded, sample
 from vision.surface.bent_paper import PaperShape

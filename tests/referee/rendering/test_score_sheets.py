@@ -17,7 +17,7 @@ from referee.settings.table_layout import with_rules
 from tests.referee.rendering.test_printed_sheets import PX_PER_MM, rasterise
 from tests.vision.readers.ink import sheets
 from vision.geometry import project
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface
 from vision.layout.table import TableLayout, default_layout
 from vision.opencv import aruco_dictionary, detect_markers
 from vision.readers.ink.paper import MARGIN_CELLS, REACH_CELLS

@@ -25,7 +25,7 @@ from referee.setup.steps import check_step, fault_of, steps_of
 from referee.setup.table_setup import Outcome, Step, TableSetup
 from tests.commands import Run
 from tests.present import present
-from vision.cameras.usb_devices import UsbCamera
+from vision.cameras.live import UsbCamera
 from vision.frame import Frame
 
 

@@ -20,7 +20,7 @@ from referee.web.sentences import Sentences
 from referee.wiring.sensor_map import load_sensor_map
 from vision.calibration import calibrate, load_calibration, parse_board
 from vision.cameras import open_camera
-from vision.cameras.usb_devices import find_camera
+from vision.cameras.live import find_camera
 from vision.images import check_frame, load_image
 from vision.layout.table import default_layout, load_layout
 

@@ -13,8 +13,7 @@ import pytest
 
 from tests.guard import GUARD_S
 from vision.cameras import open_camera
-from vision.cameras.live import LiveCamera, usb_camera
-from vision.cameras.usb_devices import find_camera, ids_of, usb_cameras
+from vision.cameras.live import LiveCamera, find_camera, ids_of, usb_camera, usb_cameras
 from vision.errors import CameraError
 
 MAKER = "046d:0825"

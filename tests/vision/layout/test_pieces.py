@@ -11,8 +11,17 @@ import pytest
 
 from vision.errors import LayoutError
 from vision.geometry import CubeSolid, FrustumSolid, Rectangle
-from vision.layout.pieces import BlockPieces, DicePieces, DiscPieces, Ink, NamedPieces, PyramidPieces
-from vision.layout.surfaces import GridSurface, Tray, top_mm
+from vision.layout.pieces import (
+    BlockPieces,
+    DicePieces,
+    DiscPieces,
+    GridSurface,
+    Ink,
+    NamedPieces,
+    PyramidPieces,
+    Tray,
+    top_mm,
+)
 from vision.layout.table import TableLayout, default_layout, layout_from_json, load_layout
 
 MARKERS = {"dictionary": "DICT_4X4_50", "side": 36, "centres": {"0": [-175, 175], "1": [175, 175]}}

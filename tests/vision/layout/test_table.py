@@ -13,8 +13,16 @@ from hypothesis import strategies as st
 
 from vision.errors import LayoutError
 from vision.geometry import Rectangle
-from vision.layout.pieces import BlockPieces, DicePieces, DiscPieces, Ink, PyramidPieces
-from vision.layout.surfaces import GridSurface, Tray, named_places
+from vision.layout.pieces import (
+    BlockPieces,
+    DicePieces,
+    DiscPieces,
+    GridSurface,
+    Ink,
+    PyramidPieces,
+    Tray,
+    named_places,
+)
 from vision.layout.table import default_layout, games_with_layouts, layout_from_json, load_layout
 
 GOOD: dict[str, Any] = {

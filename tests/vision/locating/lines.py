@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.geometry import CameraModel, Pose, project
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface
 from vision.locating.edges import Edges
 from vision.opencv import undistort_points
 

@@ -11,7 +11,7 @@ from simulator.scene.viewpoint import lens, looking_at
 from tests.effort import some
 from tests.vision.locating.lines import Segment, edges_at, edges_of, grid_of
 from vision.geometry import Pose, back_project, project
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface
 from vision.locating.edges import Edges, candidate_rotations
 from vision.locating.lattice import (
     BoardSighting,
@@ -19,11 +19,11 @@ from vision.locating.lattice import (
     MarkerSighting,
     board_near,
     candidate_boards,
+    finish,
     fit_to_lines,
     is_ambiguous,
     symmetric_poses,
 )
-from vision.locating.steps import finish
 
 CAMERA = lens((960, 720))
 POSE = looking_at(520.0, 25.0, -70.0)

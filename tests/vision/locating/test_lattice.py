@@ -12,13 +12,12 @@ import pytest
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose, back_project, project
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface
 from vision.layout.table import TableLayout
 from vision.locating.edges import Edges
-from vision.locating.lattice import candidate_boards, symmetric_poses
+from vision.locating.lattice import candidate_boards, finish, symmetric_poses
 from vision.locating.line_tracking import LineTracker
 from vision.locating.location import locate
-from vision.locating.steps import finish
 from vision.locating.tracking import TrackedTable
 
 ALL = (0, 1, 2, 3)

@@ -11,14 +11,12 @@ import pytest
 from simulator.scene.viewpoint import lens, looking_at
 from vision.errors import CalibrationError, FrameError
 from vision.geometry import CameraModel, Pose, project
-from vision.layout.pieces import Ink
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface, Ink
 from vision.layout.table import TableLayout, default_layout
 from vision.locating.lattice import BoardSighting, symmetric_poses
 from vision.locating.lines_and_markers import has_few_sharp_markers, is_imprecise
-from vision.locating.location import check_size, is_sharp, location_from_fit, location_from_lines
+from vision.locating.location import cell_px, check_size, is_sharp, location_from_fit, location_from_lines, seen_text
 from vision.locating.markers import FoundBy, Marker, MarkerDetector, PictureMarkers
-from vision.locating.notices import cell_px, seen_text
 from vision.locating.pose import PoseFit
 
 LAYOUT = default_layout("deblockle")

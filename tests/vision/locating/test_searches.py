@@ -15,8 +15,7 @@ from vision.frame import Frame
 from vision.geometry import Pose
 from vision.locating import tracking
 from vision.locating.location import locate, search_table
-from vision.locating.searches import ThoroughSearches
-from vision.locating.tracking import TableTracker, TrackingSettings
+from vision.locating.tracking import TableTracker, ThoroughSearches, TrackingSettings
 
 MOST_STEPS = 7
 """The most steps that a thorough search takes."""

@@ -8,7 +8,7 @@ import pytest
 
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose, Rectangle, project
-from vision.layout.surfaces import Tray
+from vision.layout.pieces import Tray
 from vision.layout.table import TableLayout
 from vision.motion.changes import ChangeDetector, marker_region, surface_region
 from vision.sampling import SHRINK, shrink

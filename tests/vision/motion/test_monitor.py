@@ -12,7 +12,7 @@ import pytest
 from tests.vision.conftest import RenderTable
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose, project
-from vision.layout.surfaces import Tray, named_places
+from vision.layout.pieces import Tray, named_places
 from vision.layout.table import TableLayout, default_layout
 from vision.motion.hands import HandDetection, HandDetector, HandMonitor, HandSettings
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading

@@ -15,8 +15,7 @@ from tests.vision.readers.test_surfaces import SHEET, SHEET_MIDDLE_MM, Cross, Wr
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose, project
-from vision.layout.pieces import Ink
-from vision.layout.surfaces import top_mm
+from vision.layout.pieces import Ink, top_mm
 from vision.layout.table import TableLayout
 from vision.locating.line_tracking import LineTracker
 from vision.locating.location import TableLocation

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from vision.errors import EnrolmentError
-from vision.layout.surfaces import Surface
+from vision.layout.pieces import Surface
 from vision.layout.table import default_layout
 from vision.readers.enrolment import PositionText
 

@@ -13,8 +13,7 @@ import pytest
 from engine.registry import load
 from vision.errors import EnrolmentError, LayoutError
 from vision.geometry import CameraModel, Rectangle
-from vision.layout.pieces import BlockPieces, Ink, NamedPieces
-from vision.layout.surfaces import GridSurface, Tray
+from vision.layout.pieces import BlockPieces, GridSurface, Ink, NamedPieces, Tray
 from vision.layout.table import default_layout
 from vision.readers.blocks.appearance import drawn_appearance
 from vision.readers.blocks.appearance import save_appearance as save_blocks

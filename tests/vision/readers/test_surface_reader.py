@@ -14,7 +14,7 @@ from tests.vision.conftest import RenderTable
 from tests.vision.readers.ink import sheets
 from vision.frame import Image
 from vision.geometry import CameraModel, CubeSolid, Pose, outline_px, project
-from vision.layout.surfaces import named_places
+from vision.layout.pieces import named_places
 from vision.layout.table import TableLayout, default_layout
 from vision.readers.ink.appearance import plain_appearance
 from vision.readers.ink.reader import InkReader

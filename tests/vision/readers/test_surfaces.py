@@ -13,8 +13,7 @@ from vision.errors import LayoutError
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel, Pose, Rectangle, project
 from vision.layout.markers import MarkerLayout
-from vision.layout.pieces import NamedPieces
-from vision.layout.surfaces import GridSurface, Tray
+from vision.layout.pieces import GridSurface, NamedPieces, Tray
 from vision.layout.table import TableLayout, default_layout, layout_from_json
 from vision.opencv import aruco_dictionary
 from vision.readers.protocols import SurfaceView

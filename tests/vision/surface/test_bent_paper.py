@@ -21,7 +21,7 @@ from tests.present import present
 from tests.vision.readers.ink import sheets
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel, Pose, project
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface
 from vision.layout.table import default_layout
 from vision.locating.location import locate
 from vision.readers import table_reader as reader_module

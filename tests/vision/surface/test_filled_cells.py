@@ -11,7 +11,7 @@ import pytest
 
 from vision.frame import BoolImage
 from vision.geometry import Rectangle
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface
 from vision.sampling import PlaneWindow
 from vision.surface.sheet_occlusion import FilledCells, SheetLines
 

@@ -7,8 +7,8 @@ import pytest
 from tests.vision import photoreal
 from vision.frame import Image
 from vision.geometry import CubeSolid, project
+from vision.locating.lines_and_markers import refine_by_grid
 from vision.locating.location import locate
-from vision.locating.refinement import refine_by_grid
 from vision.surface.occlusion import OcclusionDetector
 from vision.surface.plan import SurfacePlan
 from vision.surface.view import SurfaceSampler

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from vision.frame import BoolImage, FloatImage
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface
 from vision.layout.table import default_layout
 from vision.surface.sheet_occlusion import SheetLines
 from vision.surface.view import view_window

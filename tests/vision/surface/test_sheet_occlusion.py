@@ -10,8 +10,7 @@ import pytest
 
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose, Rectangle, project
-from vision.layout.pieces import Ink
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface, Ink
 from vision.layout.table import default_layout
 from vision.surface.sheet_occlusion import SheetOcclusionDetector, SheetPlan
 

@@ -10,7 +10,7 @@ import pytest
 from simulator.scene.viewpoint import looking_at
 from vision.frame import BoolImage
 from vision.geometry import CameraModel, CubeSolid, Pose
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface
 from vision.layout.table import default_layout
 from vision.reading import HindranceKind
 from vision.surface import occlusion

@@ -15,8 +15,7 @@ from common.phrases import counted, listed
 from common.places import EMPTY
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray, FloatImage
-from vision.layout.pieces import BlockPieces
-from vision.layout.surfaces import Surface, top_mm
+from vision.layout.pieces import BlockPieces, Surface, top_mm
 from vision.readers.blocks.appearance import MASK_SIDE_PX, BlockAppearance, drawn_appearance
 from vision.readers.blocks.faces import FaceFinder, FaceFit, fit_face, rough_centre
 from vision.readers.blocks.reader import MARGIN_MM, BlockReader, BlockSighting

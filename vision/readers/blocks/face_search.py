@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import FloatArray, FloatImage, Image, IndexArray
-from vision.layout.surfaces import Surface
+from vision.layout.pieces import Surface
 from vision.readers.blocks.appearance import BlockAppearance
 from vision.readers.blocks.faces import (
     EDGE_WEIGHT,

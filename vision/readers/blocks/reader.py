@@ -2,8 +2,6 @@
 
 Tops are searched for in the plane they lie in. A distant block's side face can cover a nearer square in that plane and
 look like a top there. So squares are judged from near to far, with their own side faces and what nearer blocks hide.
-
-Drawing detected blocks on the picture, for a person to check.
 """
 
 from __future__ import annotations
@@ -20,8 +18,7 @@ import numpy as np
 from vision.drawing import write_text
 from vision.frame import Image
 from vision.geometry import CameraModel, CubeSolid, Pose, Side, corners_px, hull_px, project
-from vision.layout.pieces import BlockPieces
-from vision.layout.surfaces import Surface, top_mm
+from vision.layout.pieces import BlockPieces, Surface, top_mm
 from vision.opencv import as_colour
 from vision.readers.blocks.appearance import BlockAppearance, look_name
 from vision.readers.blocks.face_search import CloseFitter, RoughFinder

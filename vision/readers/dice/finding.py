@@ -1,8 +1,7 @@
 """Finding dice in a picture: one network locates their centres, another reads the upper side.
 
-Whether a die leans: what a network sees in squares around it, and cubes fitted to its outline.
-
-The silhouette of a convex body has a farthest point in each direction of the picture. For a rounded cube in any
+Whether a die leans is told by what a network sees in squares around it, and by cubes fitted to its outline. The
+silhouette of a convex body has a farthest point in each direction of the picture. For a rounded cube in any
 orientation, seen from a known position, this distance (its support function) has a closed form, so all orientations are
 compared with the outline at once. Side faces that a flat die would hide, and a foreshortened upper side, both show.
 """

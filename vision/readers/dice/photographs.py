@@ -1,7 +1,4 @@
-"""Reading dice in a photograph, with unknown camera and unknown size of the dice.
-
-Drawing dice and their values on a photograph or a picture of the table, for a person to check.
-"""
+"""Reading dice in a photograph, with unknown camera and unknown size of the dice."""
 
 from __future__ import annotations
 
@@ -16,8 +13,7 @@ import numpy as np
 from vision.errors import FrameError
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose, project
-from vision.layout.pieces import DicePieces
-from vision.layout.surfaces import Surface
+from vision.layout.pieces import DicePieces, Surface
 from vision.readers.dice.faces import FaceSet
 from vision.readers.dice.finding import VALUES, FindingSettings, FoundDie, find_dice
 from vision.readers.dice.networks import Networks

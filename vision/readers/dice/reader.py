@@ -13,8 +13,7 @@ import numpy as np
 from vision.errors import LayoutError
 from vision.frame import FloatArray, Image
 from vision.geometry import Rectangle, project
-from vision.layout.pieces import DicePieces
-from vision.layout.surfaces import Surface
+from vision.layout.pieces import DicePieces, Surface
 from vision.opencv import as_lab
 from vision.readers.dice.faces import FaceSet
 from vision.readers.dice.finding import Candidate, FindingSettings, FoundDie, find_dice

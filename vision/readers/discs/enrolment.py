@@ -11,7 +11,7 @@ import numpy as np
 from common.places import EMPTY
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray
-from vision.layout.surfaces import GridSurface, Surface
+from vision.layout.pieces import GridSurface, Surface
 from vision.readers.discs.appearance import DiscAppearance, DiscColours
 from vision.readers.discs.balls import ball_evidence
 from vision.readers.discs.finder import DiscFinder, DiscFit, scaled_view

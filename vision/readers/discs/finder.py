@@ -6,11 +6,8 @@ surroundings nearly everywhere. So the score is the contrast exceeded along most
 Contrast is a distance of colours, in standard deviations of the colour inside the circle. The numbers were set by hand
 on the ray-traced pictures; ``benchmarks/stress.py --of diaballik`` shows the effect of a change.
 
-Views of boards with discs of any size, scaled so that a disc is as wide as those the reader's lengths were set for.
-
-A table half as large, half as far away, gives the same picture. So lengths in mm fit discs of any size.
-
-The area that a disc and its ball cover in the plane of the discs' tops, seen from one camera position.
+A table half as large, half as far away, gives the same picture. So views are scaled until a disc is as wide as those
+the reader's lengths were set for, and lengths in mm fit discs of any size.
 
 Seen from a point, a circle in one horizontal plane covers a circle in another. So a disc covers the hull of the circles
 of its top and foot, and a ball the union of the circles of its slices. Points and centres are arrays (..., 2) that
@@ -30,8 +27,7 @@ import numpy.typing as npt
 from vision.frame import BoolImage, FloatArray, FloatImage, Image, IndexArray
 from vision.geometry import FrustumSolid, Pose, unit_circle
 from vision.layout.markers import MarkerLayout
-from vision.layout.pieces import DiscPieces
-from vision.layout.surfaces import GridSurface, Surface
+from vision.layout.pieces import DiscPieces, GridSurface, Surface
 from vision.opencv import as_colour
 from vision.place_picture import PlacePicture
 from vision.readers.discs.appearance import DARK_FLOOR, colours_of, shares_of

@@ -1,9 +1,4 @@
-"""The disc reader: high-contrast circles in a player's colour, with or without a ball.
-
-Drawing detected discs and balls on the picture, for a person to check.
-
-The thresholds and weights of the disc reader.
-"""
+"""The disc reader: high-contrast circles in a player's colour, with or without a ball."""
 
 from __future__ import annotations
 
@@ -18,8 +13,7 @@ import numpy as np
 from vision.drawing import whole_pixels, write_text
 from vision.frame import BoolImage, FloatArray, Image
 from vision.geometry import CameraModel, FrustumSolid, Pose, hull_px, outline_px, project, unit_circle
-from vision.layout.pieces import DiscPieces
-from vision.layout.surfaces import Surface
+from vision.layout.pieces import DiscPieces, Surface
 from vision.opencv import as_colour
 from vision.place_picture import PlacePicture
 from vision.readers.discs.appearance import DiscAppearance, look_name

@@ -3,10 +3,9 @@ to the light of the picture.
 
 One factor must fit all pieces. It acts on grey levels, so a strong colour becomes much stronger in linear light.
 
-A lamp's reflection on the discs of a picture: white light that is strongest somewhere and fades around it.
-
-Under it a black disc is as bright as a white one in the shade. Only together the discs show which it is, since the
-reflection changes smoothly across the board.
+A lamp's reflection on the discs is white light that is strongest somewhere and fades around it. Under it a black disc
+is as bright as a white one in the shade. Only together the discs show which it is, since the reflection changes
+smoothly across the board.
 """
 
 from __future__ import annotations

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from vision.errors import EnrolmentError
-from vision.layout.pieces import Ink
-from vision.layout.surfaces import GridSurface, Surface
+from vision.layout.pieces import GridSurface, Ink, Surface
 from vision.opencv import as_colour
 from vision.readers.enrolment import read_looks, write_looks
 from vision.readers.ink.network import Handwriting, shipped, taught_cells

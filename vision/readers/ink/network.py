@@ -3,10 +3,9 @@
 It has no padding, so what it makes of a cell depends only on the cell and half of each neighbour, however many cells
 are read at once, and neighbours share most of the work.
 
-Learning a household's handwriting: cells with known signs, and the network's last layer adapted to them.
-
-The cells themselves are stored, so that they can adapt another network too. The last layer's weights are fitted again
-on the network's features of these cells (``InkNetwork.features``): the maximum a posteriori estimate, with a Gaussian
+A household's handwriting is learned from cells with known signs, to which the network's last layer is adapted. The
+cells themselves are stored, so that they can adapt another network too. The last layer's weights are fitted again on
+the network's features of these cells (``InkNetwork.features``): the maximum a posteriori estimate, with a Gaussian
 prior around the trained weights.
 """
 

@@ -1,8 +1,6 @@
 """A sheet's grid rectified to a fixed number of pixels per cell, and the share of light that ink absorbs.
 
 Ink is measured relative to the light of the bare paper beside it, so that lamp, shadow and exposure don't matter.
-
-The signs a cell may hold, and where it is in a picture of the grid.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ import numpy.typing as npt
 
 from vision.frame import BoolArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface
 from vision.place_picture import SHRINK, PlacePicture
 from vision.sampling import PixelMap, PixelsT, PlaneWindow, linear_light, plane_map, sample
 from vision.surface.bent_paper import PaperShape

@@ -12,8 +12,7 @@ import numpy as np
 
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose
-from vision.layout.pieces import PyramidPieces
-from vision.layout.surfaces import Surface
+from vision.layout.pieces import PyramidPieces, Surface
 from vision.opencv import as_colour
 from vision.sampling import RoundedMap, sample
 

@@ -12,8 +12,7 @@ import numpy as np
 from common.phrases import counted
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray
-from vision.layout.pieces import PyramidPieces
-from vision.layout.surfaces import Surface
+from vision.layout.pieces import PyramidPieces, Surface
 from vision.readers.enrolment import PositionText, check_distinct
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 from vision.readers.stacks.appearance import NEUTRALS, SIZE_WORDS, PyramidAppearance, Stack, hues_of

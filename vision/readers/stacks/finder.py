@@ -14,8 +14,7 @@ import cv2
 import numpy as np
 
 from vision.frame import FloatArray, Image
-from vision.layout.pieces import PyramidPieces
-from vision.layout.surfaces import Surface
+from vision.layout.pieces import PyramidPieces, Surface
 from vision.readers.networks import Floats, Network, checksums
 from vision.readers.stacks.appearance import MOST_PIECES
 from vision.readers.stacks.crops import FOOT_PX, HEIGHT_PX, WIDTH_PX, StackCrops

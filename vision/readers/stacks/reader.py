@@ -1,10 +1,7 @@
 """The reader of stacks of pyramids: the top of each.
 
-Drawing stacks onto the picture, for a person to check.
-
-The hues of a set of pyramids in one picture: each lamp tints them, and each camera shows them stronger or weaker.
-
-Choosing the tip of each stack among the spots that the finder proposes, by the sides below each.
+The tip of each is chosen among the spots that the finder proposes, by the sides below each. The hues of a set of
+pyramids are estimated in each picture: each lamp tints them, and each camera shows them stronger or weaker.
 """
 
 from __future__ import annotations
@@ -22,8 +19,7 @@ import numpy.typing as npt
 from vision.drawing import write_text
 from vision.frame import FloatArray, Image
 from vision.geometry import PyramidSolid, project, unit_circle
-from vision.layout.pieces import PYRAMID_SIZES, TIP_SHARE, PyramidPieces
-from vision.layout.surfaces import Surface
+from vision.layout.pieces import PYRAMID_SIZES, TIP_SHARE, PyramidPieces, Surface
 from vision.opencv import as_colour
 from vision.place_picture import PlacePicture
 from vision.readers.protocols import NOTHING, SurfaceView

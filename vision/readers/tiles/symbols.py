@@ -4,9 +4,7 @@ Print and colour are compared separately. The print is compared by normalised co
 as the squared distance of normalised cells, so that blank cells match too. The mean colour is compared after removing
 the difference in lighting between the photos, which is fitted to all cells at once as a plane in log light.
 
-Drawing what was read in a grid onto the photo, for a person to check.
-
-Handwritten digits and crosses in any printed grid, in a photo with its corners given.
+Handwritten digits and crosses are read in any printed grid, too.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from benchmarks.parts.picture_sets import loops_seen
 from vision.geometry import Side
-from vision.readers.ink.loops import LOOP, NO_LOOP, LoopSettings, decode_loops, lines_between
+from vision.readers.ink.reader import LOOP, NO_LOOP, LoopSettings, decode_loops, lines_between
 
 Cells = dict[tuple[int, int], int]
 

@@ -15,8 +15,7 @@ from referee.judge.evidence.earlier_readings import WRITTEN_ANEW
 from tests.present import present
 from tests.vision.readers.ink.sheets import EXPECTED, camera, frame, grid_of, layout, picture, pose
 from vision.geometry import CameraModel, Pose, project
-from vision.layout.pieces import Ink
-from vision.layout.surfaces import Tray
+from vision.layout.pieces import Ink, Tray
 from vision.layout.table import default_layout
 from vision.readers.ink.appearance import InkAppearance
 from vision.readers.ink.paper import BLOT, CROSS, EMPTY_SIGN, SIGNS, flat_map
