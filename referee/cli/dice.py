@@ -36,7 +36,7 @@ from vision.cameras import Camera, open_camera
 from vision.errors import EndOfFramesError, FrameError, VisionError
 from vision.frame import Frame
 from vision.images import load_image, write_image
-from vision.layout.surfaces import Tray
+from vision.layout.pieces import Tray
 from vision.layout.table import games_with_layouts
 from vision.readers.dice.faces import FaceSet, learn_faces
 from vision.readers.dice.networks import shipped

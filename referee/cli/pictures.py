@@ -40,7 +40,7 @@ from referee.settings.table_layout import game_of_layout, layout_for_camera, wit
 from vision.errors import EnrolmentError, NotLocatedError
 from vision.frame import Frame
 from vision.images import load_image, write_image
-from vision.layout.surfaces import GridSurface
+from vision.layout.pieces import GridSurface
 from vision.layout.table import TableLayout
 from vision.locating.location import locate
 from vision.readers.blocks.appearance import BlockAppearance

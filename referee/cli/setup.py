@@ -37,7 +37,7 @@ from referee.setup.shared_camera import SharedCamera
 from referee.setup.steps import steps_of
 from referee.setup.table_setup import MakeMap, Outcome, Step, TableSetup
 from vision.cameras import is_live
-from vision.cameras.usb_devices import usb_cameras
+from vision.cameras.live import usb_cameras
 
 if TYPE_CHECKING:
     from referee.web.options import PageOptions

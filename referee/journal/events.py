@@ -183,7 +183,7 @@ def decode(number: int, kind: str, data: str, frame_time_s: float | None, wall_t
     missing = _missing(known, value)
     if missing:
         raise JournalUnreadableError(f"event {number} ({known}) has no {', '.join(missing)}; the journal is damaged")
-    return Event(known, cast(dict[str, JsonValue], value), frame_time_s, wall_time)
+    return Event(known, cast("dict[str, JsonValue]", value), frame_time_s, wall_time)
 
 
 def _missing(kind: EventKind, data: Mapping[str, JsonValue]) -> list[str]:

@@ -22,7 +22,7 @@ _PieceT = TypeVar("_PieceT", bound="PiecePose")
 
 def changed(piece: _PieceT, **fields: Any) -> _PieceT:
     """Return the piece with other values of some of its fields."""
-    return cast(_PieceT, replace(cast(Any, piece), **fields))
+    return cast("_PieceT", replace(cast("Any", piece), **fields))
 
 
 def stands(piece: PiecePose) -> bool:

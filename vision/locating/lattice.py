@@ -36,7 +36,7 @@ def finish(steps: Steps[ResultT]) -> ResultT:
         try:
             next(steps)
         except StopIteration as end:
-            return cast(ResultT, end.value)
+            return cast("ResultT", end.value)
 
 
 _ERROR_PX = 3.0

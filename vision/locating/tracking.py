@@ -100,7 +100,7 @@ class ThoroughSearches:
             next(self._search)
         except StopIteration as end:
             self._search = None
-            return cast(TableLocation, end.value)
+            return cast("TableLocation", end.value)
         except NotLocatedError as error:
             self._search, self.failure = None, str(error)
         return None

@@ -21,7 +21,7 @@ from vision.layout.pieces import PyramidPieces
 from vision.readers.registry import reader_kind
 
 TODAY = date(2026, 5, 1)
-NOTATION = cast(WritesSquares, GAME.notation)
+NOTATION = cast("WritesSquares", GAME.notation)
 (STEP,) = (step for step in steps_of(GAME) if step.name == "pieces")
 COLOURS = {"C": "clear", "K": "black"}
 
