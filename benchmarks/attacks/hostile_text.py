@@ -61,8 +61,8 @@ from hall.web.support import HallServices
 from hardware.lights.signals import Mood, Signal
 from referee.cli.context import output, print_table, progress_output, say
 from referee.commands.command_socket import parse_command, read_message
-from referee.commands.messages import COMMAND_MESSAGES, describe_errors
 from referee.commands.queue import CommandQueue
+from referee.commands.values import COMMANDS, describe_errors
 from referee.errors import ConfigError, CorrectionError
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines, make_record
@@ -312,7 +312,7 @@ def _access() -> Access:
 
 def _command(fields: dict[str, object]) -> Iterator[str]:
     try:
-        message = COMMAND_MESSAGES.validate_python(fields)
+        message = COMMANDS.validate_python(fields)
         yield _accepted(f"{message.by} {getattr(message, 'why', '')} {getattr(message, 'players', '')}")
     except ValidationError as error:
         yield describe_errors(error)

@@ -20,7 +20,7 @@ from hall.floor import Seat, Urgency
 from hall.rulings import Status
 from hall.web.support import HallServices, arbiter_name, clock_of, hall_templates, render_page
 from referee.commands.draw_offers import is_draw_possible
-from referee.commands.messages import COMMAND_MESSAGES, describe_errors
+from referee.commands.values import COMMANDS, describe_errors
 from referee.web.access import Role, Session
 from referee.web.api import LOOK_AGAIN_S
 from referee.web.guard import Guarded, form_fields, number_in
@@ -143,7 +143,7 @@ class TablePages:
         by = arbiter_name(session)
         command = parse_command_form(fields)
         try:
-            COMMAND_MESSAGES.validate_python({**command, "by": by})
+            COMMANDS.validate_python({**command, "by": by})
         except ValidationError as error:
             raise HTTPException(422, f"That is no ruling: {describe_errors(error)}.") from error
         if isinstance(command.get("seen"), str) and command["seen"].isdecimal():

@@ -8,15 +8,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from engine import registry
 from engine.api import Game
 from referee.cli.context import CommandContext, say, utc_now
-from referee.commands.command_socket import SentCommand, ask, socket_path
-from referee.commands.values import AskHint, Reply
+from referee.commands.command_socket import ask, socket_path
+from referee.commands.values import AskHint, Command, Reply, said_plainly
 from referee.errors import CorrectionError, JournalBusyError, JournalFullError, UnreachableError
 from referee.hints.advice import HintSettings
-from referee.journal.journal import Journal
+from referee.journal.journal import Journal, events_of_game
 from referee.sensing.health import put_back
-from referee.session.execution import IdleSession, events_of_game, execute
+from referee.session.ports import RestoreSensorAt, no_sensors
+from referee.session.service import Service, without_camera
 
 STARTING_S = 5.0
 """How long, in seconds, a referee may take from opening its journal to listening for commands."""
@@ -30,7 +32,7 @@ RUNNING = "The running game shows it."
 def submit(
     context: CommandContext,
     journal: Path | None,
-    command: SentCommand | Callable[[Game[Any, Any]], SentCommand],
+    command: Callable[[Game[Any, Any]], Command],
     *,
     hints: HintSettings | None = None,
     idle: str = IDLE,
@@ -38,7 +40,7 @@ def submit(
 ) -> str:
     """Have a command carried out for the journal's latest game, and return the reply.
 
-    ``command`` may be a function of the game's rules. ``hints`` are the settings for a hint while no referee is
+    ``command`` makes it, given the game's rules. ``hints`` are the settings for a hint while no referee is
     running. The reply ends with ``running`` or ``idle``, depending on whether a referee is running. Raises
     CorrectionError if the command is refused, UnreachableError if the running referee doesn't answer, and
     JournalMissingError if there is no game.
@@ -46,15 +48,15 @@ def submit(
     with context.open_journal(journal) as opened:
         path = opened.path
         game, _ = events_of_game(opened, None)
-    return tell_referee(
-        context, path, command(game) if callable(command) else command, hints=hints, idle=idle, running=running
-    )
+    with said_plainly():
+        made = command(game)
+    return tell_referee(context, path, made, hints=hints, idle=idle, running=running)
 
 
 def tell_referee(
     context: CommandContext,
     journal: Path,
-    command: SentCommand,
+    command: Command,
     *,
     hints: HintSettings | None = None,
     idle: str = IDLE,
@@ -80,22 +82,37 @@ def tell_referee(
         time.sleep(_POLL_S)
 
 
-def _carry_out_idle(context: CommandContext, journal: Path, command: SentCommand, hints: HintSettings | None) -> Reply:
+def _carry_out_idle(context: CommandContext, journal: Path, command: Command, hints: HintSettings | None) -> Reply:
     """Carry out a command directly on a journal; raises JournalBusyError if a referee uses it."""
     replies: list[Reply | None] = []
     try:
         with context.open_journal(journal, read_only=False) as opened:
-            session = IdleSession(opened, time.monotonic, hints, partial(put_back, opened.path))
-            execute(session, command, replies.append)
+            restore = partial(put_back, opened.path)
+            open_without_camera(context, opened, hints, restore).execute(command, replies.append)
     except JournalFullError as full:
         if not isinstance(command, AskHint):
             raise
         with context.open_journal(journal) as opened, Journal.in_memory(wall_clock=utc_now) as copy:
             copy.append_all(event for _, event in opened.events())
-            execute(IdleSession(copy, time.monotonic, hints), command, replies.append)
+            open_without_camera(context, copy, hints).execute(command, replies.append)
         say(f"This hint is not recorded: {full}", as_error=True)
     (reply,) = filter(None, replies)
     return reply
+
+
+def open_without_camera(
+    context: CommandContext,
+    journal: Journal,
+    hints: HintSettings | None = None,
+    restore: RestoreSensorAt = no_sensors,
+) -> Service[Any, Any]:
+    """Return the service without a camera, on the journal's latest game if it has one."""
+    has_game = journal.latest_game() is not None
+    game = events_of_game(journal, None)[0] if has_game else registry.load(context.configuration().settings.game.name)
+    service = without_camera(game, journal, time.monotonic, hints, restore)
+    if has_game:
+        service.start()
+    return service
 
 
 def _accepted_words(reply: Reply) -> str:

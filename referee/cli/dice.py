@@ -26,9 +26,9 @@ from referee.cli.picture_files import load_checked_image
 from referee.commands.entries import dice_counts, start_states
 from referee.commands.values import EnterRoll
 from referee.journal.fold import fold
+from referee.journal.journal import events_of_game
 from referee.judge.dice import pool_dice
 from referee.judge.settings import JudgeSettings
-from referee.session.execution import events_of_game
 from referee.settings.settings import Settings
 from referee.settings.table_layout import layout_for_camera
 from vision.calibration import load_calibration

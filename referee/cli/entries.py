@@ -12,7 +12,7 @@ from common.phrases import capitalized
 from common.user import user_name
 from engine import registry
 from engine.support.players import RESIGN
-from referee.cli.client import submit
+from referee.cli.client import open_without_camera, submit
 from referee.cli.context import CommandContext, confirm, say
 from referee.cli.games import open_game
 from referee.cli.group import ExampleCommand
@@ -29,11 +29,12 @@ from referee.cli.options import (
 )
 from referee.commands.entries import read_looks
 from referee.commands.named_players import PLAYERS, with_named_players
-from referee.commands.values import Announce, AskHint, Correct, EnterTurn, NewGame, PauseClock, TakeBack
+from referee.commands.values import Announce, AskHint, Correct, EnterTurn, NewGame, PauseClock, TakeBack, said_plainly
 from referee.errors import CorrectionError
 from referee.hints.advice import RULED_OUT, HintSettings, Question, Stage, answer_question, hint_text
 from referee.journal.journal import Journal
-from referee.session.execution import IdleSession
+from referee.session.event_records import set_up_request
+from referee.session.service import without_camera
 from referee.settings.conversions import hint_settings, table_options, time_control
 
 
@@ -78,14 +79,11 @@ def new_command(
     chosen = with_named_players(game, names, chosen, is_fixed=PLAYERS in given)
     with context.open_journal(journal, read_only=False, create=True) as opened:
         _ask_to_leave(context, opened, is_sure=is_sure)
-        begun = NewGame(
-            game.name,
-            chosen,
-            names,
-            without_hints=settings.hints.strength == "none",
-            clock=time_control(settings.clock),
-        )
-        say(IdleSession(opened, time.monotonic).begin(begun))
+        with said_plainly():
+            begun = NewGame(game.name, chosen, names, without_hints=settings.hints.strength == "none")
+        service = without_camera(game, opened, time.monotonic, control=time_control(settings.clock))
+        service.begin(begun)
+        say(f"Game {service.game_number} of {game.title} begins in {opened.path}. {set_up_request(game)}")
         named = context.other_journal(opened.path)
     by_text = f"{kept_by_text()}, each with `--journal {named}`" if named else kept_by_text()
     if settings.table.layout is None and game.name not in games_with_layouts():
@@ -132,7 +130,7 @@ def turn_command(
       ./run table turn a1-a2 b1-b2
       ./run table turn d1=2 --player p2
     """
-    say(submit(context, journal, EnterTurn(" ".join(words), by or user_name(), _side(player))))
+    say(submit(context, journal, lambda _: EnterTurn(" ".join(words), by or user_name(), _side(player))))
 
 
 @click.command(cls=ExampleCommand)
@@ -155,16 +153,17 @@ def announce_command(
       ./run table announce draw --player gold
       ./run table announce draw --player teal
     """
-    command = Announce(kind, by or user_name(), _side(player))
+    with said_plainly():
+        command = Announce(kind, by or user_name(), _side(player))
     if kind.rpartition(":")[2].strip().lower() == RESIGN and not is_sure:
         _ask_to_resign(context, journal, command)
-    say(submit(context, journal, command))
+    say(submit(context, journal, lambda _: command))
 
 
 def _ask_to_resign(context: CommandContext, journal: Path | None, command: Announce) -> None:
     """Ask whether to resign; raises the announcement's errors, and click's UsageError if nobody can be asked."""
     with context.open_journal(journal) as opened:
-        told = IdleSession(opened, time.monotonic).preview(command)
+        told = open_without_camera(context, opened).preview(command)
     if not sys.stdin.isatty():
         raise click.UsageError(f"not announced: {told} To resign without being asked, add --yes.")
     confirm(f"{told} Are you sure?")
@@ -219,7 +218,7 @@ def take_back_command(context: CommandContext, by: str | None, journal: Path | N
       ./run table take-back
       ./run table take-back --by Ann
     """
-    say(submit(context, journal, TakeBack(by or user_name())))
+    say(submit(context, journal, lambda _: TakeBack(by or user_name())))
 
 
 @click.command(cls=ExampleCommand)
@@ -234,7 +233,7 @@ def clock_command(context: CommandContext, what: str, by: str | None, journal: P
       ./run table clock stop
       ./run table clock go
     """
-    say(submit(context, journal, PauseClock(by or user_name(), resume=what == "go")))
+    say(submit(context, journal, lambda _: PauseClock(by or user_name(), resume=what == "go")))
 
 
 @click.command(cls=ExampleCommand)
@@ -284,8 +283,8 @@ def hint_command(
         return
     if roll is not None or game_name is not None or whole:
         raise click.UsageError("--game, --roll and --whole belong to --position; the journal knows its own.")
-    command = AskHint(by or user_name())
-    say(submit(context, journal, command, hints=settings, idle="", running="The lights show it."))
+    running = "The lights show it."
+    say(submit(context, journal, lambda _: AskHint(by or user_name()), hints=settings, idle="", running=running))
 
 
 def _for_position(name: str, position: str, roll: str | None, settings: HintSettings, *, whole: bool) -> str:

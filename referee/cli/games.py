@@ -38,11 +38,10 @@ from referee.journal.backups import FOLDER, back_up
 from referee.journal.backups import restore as put_back
 from referee.journal.events import STATE_CHANGING, STOPPED, Event, EventKind
 from referee.journal.fold import Folded, fold
-from referee.journal.journal import Journal
+from referee.journal.journal import Journal, events_of_game
 from referee.journal.results import Tally, outcome_sentence, results_in
 from referee.naming import Names
 from referee.session.event_records import end_event, note_event
-from referee.session.execution import events_of_game
 
 
 def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, Event]], resuming: str) -> None:

@@ -22,7 +22,7 @@ from common.user import user_name
 from referee.cli.context import CommandContext, output, print_table, say, utc_now
 from referee.cli.group import ExampleCommand
 from referee.cli.options import OUTPUT_FILE, journal_option
-from referee.commands.messages import Role
+from referee.commands.values import Role
 from referee.session.table_port import Maintenance, MaintenanceBuilder, ReportFile
 from referee.settings.configuration import Configuration
 

@@ -33,10 +33,10 @@ from referee.cli.options import (
 from referee.errors import JournalUnreadableError
 from referee.journal.exports import event_lines, make_record, write_evidence
 from referee.journal.fold import fold
+from referee.journal.journal import events_of_game
 from referee.journal.recovery import sentence_for_readers
 from referee.journal.results import outcome_sentence
 from referee.naming import Names
-from referee.session.execution import events_of_game
 
 
 @click.command(cls=ExampleCommand)

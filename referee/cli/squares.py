@@ -21,7 +21,7 @@ from referee.cli.options import (
     layout_option,
     which_game_option,
 )
-from referee.commands.values import RestoreSensor
+from referee.commands.values import RestoreSensor, said_plainly
 from referee.mapping.lights import map_lights, show_every_light
 from referee.mapping.sensors import map_sensors, show_sensors
 from referee.sensing.health import put_back
@@ -159,6 +159,8 @@ def put_sensors_back(context: CommandContext, squares: tuple[str, ...], by: str 
     for square in (text.strip().lower() for text in squares):
         # The sensors' record may outlive its journal.
         if path.exists():
-            click.echo(tell_referee(context, path, RestoreSensor(square, by or user_name())))
+            with said_plainly():
+                command = RestoreSensor(square, by or user_name())
+            click.echo(tell_referee(context, path, command))
         else:
             click.echo(f"{put_back(path, square)} No referee is running; the next one uses it.")

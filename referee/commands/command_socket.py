@@ -18,27 +18,12 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
-
-from pydantic import ValidationError
 
 from common.closeable import Closeable
 from common.json_files import parse_json
-from referee.commands.messages import COMMAND_MESSAGES, describe_errors
 from referee.commands.queue import CommandQueue
-from referee.commands.values import (
-    Announce,
-    AskHint,
-    Command,
-    Correct,
-    EnterRoll,
-    EnterTurn,
-    PauseClock,
-    Reply,
-    RestoreSensor,
-    TakeBack,
-)
+from referee.commands.values import COMMANDS, Command, Reply, said_plainly
 from referee.errors import CorrectionError, UnreachableError
 
 MOST_BYTES = 64 * 1024
@@ -146,7 +131,7 @@ def open_command_socket(journal: Path, commands: CommandQueue, say: Callable[[st
         yield
 
 
-def ask(journal: Path, command: SentCommand, timeout_s: float = ANSWER_TIMEOUT_S) -> Reply:
+def ask(journal: Path, command: Command, timeout_s: float = ANSWER_TIMEOUT_S) -> Reply:
     """Send a command to the referee that uses this journal, and return its reply.
 
     Raises UnreachableError if no referee listens, or if no reply comes within ``timeout_s``.
@@ -209,38 +194,15 @@ def _address(path: Path) -> Iterator[str]:
         os.close(folder)
 
 
-SentCommand = Correct | TakeBack | EnterTurn | EnterRoll | Announce | AskHint | RestoreSensor | PauseClock
-"""The commands that another process may send to a referee."""
-
-_NAMES: Mapping[type[Any], str] = MappingProxyType(
-    {
-        Correct: "correct",
-        TakeBack: "take back",
-        EnterTurn: "turn",
-        EnterRoll: "roll",
-        Announce: "announce",
-        AskHint: "hint",
-        RestoreSensor: "restore sensor",
-        PauseClock: "pause clock",
-    }
-)
-
-
-def command_message(command: SentCommand) -> dict[str, Any]:
-    """Convert a command to a JSON object of the form that ``CommandMessage`` describes."""
-    message = {"command": _NAMES[type(command)], **asdict(command)}
-    # Only the session knows whether both players agreed.
-    message.pop("is_agreed", None)
-    return message
+def command_message(command: Command) -> dict[str, Any]:
+    """Convert a command to a JSON object, without what only other channels need."""
+    return {name: value for name, value in asdict(command).items() if name not in {"request_id", "seen"}}
 
 
 def parse_command(message: Mapping[str, Any]) -> Command:
     """Convert a JSON object to a command; raises CorrectionError that says what was expected."""
-    try:
-        read = COMMAND_MESSAGES.validate_python(message)
-    except ValidationError as error:
-        raise CorrectionError(describe_errors(error)) from error
-    return read.value(read.by)
+    with said_plainly():
+        return COMMANDS.validate_python(message)
 
 
 def reply_message(reply: Reply) -> dict[str, str]:

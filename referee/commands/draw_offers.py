@@ -15,7 +15,7 @@ from engine.api import Game
 from engine.support.players import DRAW, EVERYONE, check_player, opponent
 from engine.values import Announcement, Player
 from referee.commands.entries import MISREAD
-from referee.commands.values import Announce, AnswerDraw, OfferDraw
+from referee.commands.values import AgreedDraw, Announce, AnswerDraw, OfferDraw
 from referee.errors import CorrectionError
 from referee.journal.events import STATE_CHANGING, Event, EventKind
 
@@ -32,10 +32,10 @@ def is_draw_possible(game: Game[Any, Any], belief: Sequence[Any]) -> bool:
 
 
 def offer_of(command: Announce) -> OfferDraw | None:
-    """Convert the announcement of a draw to an offer; ``None`` for other announcements and for agreed draws."""
+    """Convert the announcement of a draw to an offer; ``None`` for other announcements."""
     said = ":".join(part.strip() for part in command.text.lower().split(":"))
     is_draw = said in (DRAW, f"{EVERYONE}:{DRAW}")
-    return OfferDraw(command.by, command.player) if is_draw and not command.is_agreed else None
+    return OfferDraw(command.by, command.player) if is_draw else None
 
 
 def resolve_draw(
@@ -45,8 +45,8 @@ def resolve_draw(
     command: OfferDraw | AnswerDraw,
     time_s: float | None,
     programs: Collection[Player] = (),
-) -> Event | Announce:
-    """Return the event for an offer or a refusal, or the announcement of an accepted draw.
+) -> Event | AgreedDraw:
+    """Return the event for an offer or a refusal, or the command that agrees to an accepted draw.
 
     ``open_offer`` is the player with an open offer; ``programs`` are the sides that a program plays. Raises
     CorrectionError if a draw can't be offered or answered now, and UnreadableError for an unknown player.
@@ -59,7 +59,7 @@ def resolve_draw(
     elif not command.accepts:
         sentence = f"{capitalized(opponent(game.players, open_offer))} refuses the draw."
         return _event(open_offer, REFUSED, command.by, sentence, time_s)
-    return Announce(f"{EVERYONE}:{DRAW}", command.by, is_agreed=True)
+    return AgreedDraw(command.by)
 
 
 def withdrawal(events: Sequence[tuple[int, Event]], by: str, time_s: float | None) -> Event | None:

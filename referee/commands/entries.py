@@ -14,7 +14,7 @@ from engine.support.breaches import all_sentences
 from engine.support.chance import format_roll
 from engine.support.players import DRAW, RESIGN, describe_announcement, format_announcement, parse_announcement
 from engine.values import EMPTY, Announcement, OptionValue, Outcome, Place, Player, Roll
-from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, Entry
+from referee.commands.values import AgreedDraw, Announce, Announced, Correct, EnterRoll, EnterTurn, Entry
 from referee.errors import CorrectionError
 from referee.journal.events import Event, JsonValue
 from referee.journal.fold import after_step, read_step
@@ -92,7 +92,7 @@ def apply_entry(game: Game[Any, Any], belief: Sequence[Any], entry: Entry, time_
     )
 
 
-def ends_game_by_word(said: Announce) -> bool:
+def ends_game_by_word(said: Announced) -> bool:
     """Return whether an announcement ends the game whatever the table shows: a resignation, or an agreed draw."""
     return said.text.rpartition(":")[2].strip().lower() in {DRAW, RESIGN}
 
@@ -115,7 +115,7 @@ def _read(game: Game[Any, Any], state: Any, entry: Entry) -> Any:
     match entry:
         case EnterTurn(player=str() as player) if not _may_play(game, state, player):
             raise IllegalTurnError(f"{player} may not play now; {_who_may(game, state)}")
-        case Announce():
+        case Announce() | AgreedDraw():
             return _announcement(game, state, entry)
     return read_step(game, state, entry.kind, entry.text, entry.player)
 
@@ -133,7 +133,7 @@ def _who_may(game: Game[Any, Any], state: Any) -> str:
     return f"it is the turn of {listed(game.rules.players_to_move(state), 'and')}"
 
 
-def _announcement(game: Game[Any, Any], state: Any, entry: Announce) -> Announcement:
+def _announcement(game: Game[Any, Any], state: Any, entry: Announced) -> Announcement:
     """Parse an announcement such as ``resign`` (by the named player, else the player to move) or ``white:resign``."""
     if ":" in entry.text:
         return parse_announcement(entry.text, game.players)
@@ -191,6 +191,10 @@ def apply_correction(
 
     Raises CorrectionError if the correction is impossible; the message quotes the engine.
     """
+    if correction.looks and correction.position:
+        raise CorrectionError("squares and a whole position were given; give one of them")
+    if not (correction.looks or correction.position or correction.to_move):
+        raise CorrectionError("nothing was corrected; say what stands where, such as c3=empty")
     try:
         states = _states(game, belief, correction, options)
     except EngineError as error:

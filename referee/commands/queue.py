@@ -13,15 +13,11 @@ from referee.commands.values import Command, Press, Respond, ignore_reply
 
 @dataclass(frozen=True)
 class Submitted:
-    """A command, the function that receives its reply, and the request id for its events (empty: none).
-
-    ``seen`` is the newest event that its sender knew of; ``None`` if that doesn't matter.
-    """
+    """A command, the function that receives its reply, and the request id for its events (empty: none)."""
 
     command: Command
     respond: Respond
     request_id: str = ""
-    seen: int | None = None
 
 
 class CommandQueue(Closeable):
@@ -41,13 +37,11 @@ class CommandQueue(Closeable):
         self._woken = False
         self._is_closed = False
 
-    def submit(
-        self, command: Command, respond: Respond = ignore_reply, request_id: str = "", seen: int | None = None
-    ) -> None:
+    def submit(self, command: Command, respond: Respond = ignore_reply, request_id: str = "") -> None:
         """Queue a command; ``respond`` is called by the thread that carries it out."""
         with self._changed:
             if not self._is_closed:
-                submitted = Submitted(command, respond, request_id, seen)
+                submitted = Submitted(command, respond, request_id)
                 if isinstance(command, Press):
                     self._presses.append((self._clock(), submitted))
                 else:

@@ -30,6 +30,7 @@ from referee.commands.values import (
     Reply,
     TakeBack,
     ignore_reply,
+    said_plainly,
 )
 from referee.errors import CorrectionError
 
@@ -79,7 +80,7 @@ def parse_line(game: Game[Any, Any], line: str, by: str) -> Command:
         case ButtonRole.DRAW.value:
             return OfferDraw(by)
         case short if short in _ANSWERS:
-            return AnswerDraw(by, _ANSWERS[short])
+            return AnswerDraw(_ANSWERS[short], by)
         case short if short in _ANNOUNCED:
             return Announce(short, by)
         case short if short in _QUITTING:
@@ -132,7 +133,8 @@ class TypedLines:
             self._say(self._describe_help())
             return
         try:
-            command = parse_line(self._game, line, user_name())
+            with said_plainly():
+                command = parse_line(self._game, line, user_name())
             if isinstance(command, Announce) and command.text == RESIGN:
                 if asked is None or asked[0] != command:
                     self._ask_to_resign(command, line.strip())

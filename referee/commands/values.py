@@ -1,181 +1,280 @@
-"""Commands as frozen values, independent of the channel that delivered them."""
+"""Commands as frozen, validated values, independent of the channel that delivered them; also as JSON messages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar
+import enum
+import reprlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import field
+from types import MappingProxyType
+from typing import Annotated, ClassVar, Literal
 
-from engine.values import OptionValue, Place, Player
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+from common.shown_text import ONE_LINE, one_line
+from engine.support.players import DRAW, EVERYONE
+from engine.values import Player
 from hardware.pin_map import ButtonRole
-from referee.clocks.control import TimeControl
 from referee.errors import CorrectionError
 from referee.journal.events import EventKind, PlayedKind
 
+_Text = Annotated[str, Field(max_length=4000)]
+_Name = Annotated[str, Field(max_length=80, pattern=ONE_LINE), AfterValidator(one_line)]
+_Place = Annotated[str, Field(max_length=20, pattern=ONE_LINE)]
+_Player = Annotated[_Name | None, AfterValidator(lambda name: name or None)]
+_VALIDATED = ConfigDict(extra="forbid")
 
-@dataclass(frozen=True)
-class Press:
+
+class Role(enum.IntEnum):
+    """The permission of a device or person. Each role includes the previous ones."""
+
+    NOBODY = 0
+    LOOK = 1
+    PLAY = 2
+    OWN = 3
+
+
+@dataclass(frozen=True, kw_only=True, config=_VALIDATED)
+class _Sent:
+    """What any command may carry. Its class ``needs`` a role; ``by``, a field of each, is the person's name.
+
+    A command that repeats an earlier ``request_id`` isn't carried out again; it gets the same reply. ``seen`` is the
+    newest event number that the sender saw; the command is refused if the journal has newer events than that, other
+    than the clock's and remarks.
+    """
+
+    needs: ClassVar[Role] = Role.PLAY
+
+    request_id: Annotated[str, Field(max_length=64, pattern=ONE_LINE)] = field(default="", repr=False, compare=False)
+    seen: Annotated[int, Field(ge=0)] | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True, config=_VALIDATED)
+class Press(_Sent):
     """A button press. It is judged with the next frame, which shows the table at the time of the press."""
 
     role: ButtonRole
-    by: str = "button"
+    by: _Name = ""
+    command: Literal["press"] = field(default="press", kw_only=True, repr=False)
 
 
-@dataclass(frozen=True)
-class Correct:
-    """A person's correction: ``looks`` by place, or a whole ``position`` in the game's notation; who plays next; why.
+@dataclass(frozen=True, config=_VALIDATED)
+class Correct(_Sent):
+    """A correction: ``looks`` by place, or a whole ``position`` in the game's notation; who plays next; why.
 
     An empty ``to_move`` leaves the player to move unchanged.
     """
 
-    by: str
-    looks: Mapping[Place, str] = field(default_factory=dict)
-    position: str = ""
-    to_move: str = ""
-    why: str = ""
-
-    def __post_init__(self) -> None:
-        """Refuse a correction with neither looks nor a position, or with both."""
-        if self.looks and self.position:
-            raise CorrectionError("squares and a whole position were given; give one of them")
-        if not (self.looks or self.position or self.to_move):
-            raise CorrectionError("nothing was corrected; say what stands where, such as c3=empty")
+    by: _Name = ""
+    looks: Annotated[dict[_Place, _Name], Field(max_length=1000)] = field(default_factory=dict)
+    position: _Text = ""
+    to_move: _Name = ""
+    why: Annotated[str, Field(max_length=400, pattern=ONE_LINE)] = ""
+    command: Literal["correct"] = field(default="correct", kw_only=True, repr=False)
 
 
-@dataclass(frozen=True)
-class TakeBack:
+@dataclass(frozen=True, config=_VALIDATED)
+class TakeBack(_Sent):
     """Takes back the last turn, roll, announcement or draw offer."""
 
-    by: str
+    by: _Name = ""
+    command: Literal["take back"] = field(default="take back", kw_only=True, repr=False)
 
 
-@dataclass(frozen=True)
-class Entry:
-    """What a person types instead of doing it at the table, in the game's notation.
-
-    ``player`` does it; it is needed unless only one player may.
-    """
-
-    kind: ClassVar[PlayedKind]
-    text: str
-    by: str
-    player: Player | None = None
-
-
-@dataclass(frozen=True)
-class EnterTurn(Entry):
-    """A typed turn."""
+@dataclass(frozen=True, config=_VALIDATED)
+class EnterTurn(_Sent):
+    """A typed turn, in the game's notation; ``player`` plays it, which is needed unless only one player may."""
 
     kind: ClassVar[PlayedKind] = EventKind.TURN
 
+    text: _Text
+    by: _Name = ""
+    player: _Player = None
+    command: Literal["turn"] = field(default="turn", kw_only=True, repr=False)
 
-@dataclass(frozen=True)
-class EnterRoll(Entry):
-    """What the dice show."""
+
+@dataclass(frozen=True, config=_VALIDATED)
+class EnterRoll(_Sent):
+    """What the dice show, in the game's notation."""
 
     kind: ClassVar[PlayedKind] = EventKind.ROLLED
 
+    text: _Text
+    by: _Name = ""
+    player: _Player = None
+    command: Literal["roll"] = field(default="roll", kw_only=True, repr=False)
 
-@dataclass(frozen=True)
-class Announce(Entry):
-    """An announcement. A draw that isn't agreed (``is_agreed``) by both players is only offered."""
+
+@dataclass(frozen=True, config=_VALIDATED)
+class Announce(_Sent):
+    """An announcement, such as a resignation. A draw is only offered."""
 
     kind: ClassVar[PlayedKind] = EventKind.ANNOUNCED
-    is_agreed: bool = False
+
+    text: _Text
+    by: _Name = ""
+    player: _Player = None
+    command: Literal["announce"] = field(default="announce", kw_only=True, repr=False)
 
 
-@dataclass(frozen=True)
-class OfferDraw:
+@dataclass(frozen=True, config=_VALIDATED)
+class AgreedDraw(_Sent):
+    """Ends the game in a draw, without an offer: the players agreed on one, or an arbiter decides so."""
+
+    needs: ClassVar[Role] = Role.OWN
+    kind: ClassVar[PlayedKind] = EventKind.ANNOUNCED
+    text: ClassVar[str] = f"{EVERYONE}:{DRAW}"
+    player: ClassVar[Player | None] = None
+
+    by: _Name = ""
+    command: Literal["agreed draw"] = field(default="agreed draw", kw_only=True, repr=False)
+
+
+Announced = Announce | AgreedDraw
+"""What a person says."""
+Entry = EnterTurn | EnterRoll | Announced
+"""What a person types instead of doing it at the table."""
+
+
+@dataclass(frozen=True, config=_VALIDATED)
+class OfferDraw(_Sent):
     """A draw offer by ``player``, or by the player to move."""
 
-    by: str
-    player: Player | None = None
+    by: _Name = ""
+    player: _Player = None
+    command: Literal["offer draw"] = field(default="offer draw", kw_only=True, repr=False)
 
 
-@dataclass(frozen=True)
-class AnswerDraw:
+@dataclass(frozen=True, config=_VALIDATED)
+class AnswerDraw(_Sent):
     """Accepts or refuses the open draw offer."""
 
-    by: str
     accepts: bool
+    by: _Name = ""
+    command: Literal["answer draw"] = field(default="answer draw", kw_only=True, repr=False)
 
 
-@dataclass(frozen=True)
-class AskHint:
+@dataclass(frozen=True, config=_VALIDATED)
+class AskHint(_Sent):
     """A request for a hint."""
 
-    by: str
+    by: _Name = ""
+    command: Literal["hint"] = field(default="hint", kw_only=True, repr=False)
 
 
-@dataclass(frozen=True)
-class Overrule:
-    """States that places are as believed; they are ignored until they look that way again."""
+@dataclass(frozen=True, config=_VALIDATED)
+class Overrule(_Sent):
+    """States that places are as believed, whatever the camera sees there, until they look that way again."""
 
-    places: tuple[Place, ...]
-    by: str
+    places: Annotated[tuple[_Place, ...], Field(min_length=1, max_length=1000)]
+    by: _Name = ""
+    command: Literal["overrule"] = field(default="overrule", kw_only=True, repr=False)
 
 
-@dataclass(frozen=True)
-class RestoreSensor:
+@dataclass(frozen=True, config=_VALIDATED)
+class RestoreSensor(_Sent):
     """Switches the sensor under a place on again."""
 
-    place: Place
-    by: str
+    needs: ClassVar[Role] = Role.OWN
+
+    place: _Place
+    by: _Name = ""
+    command: Literal["restore sensor"] = field(default="restore sensor", kw_only=True, repr=False)
 
 
-@dataclass(frozen=True)
-class PauseClock:
+@dataclass(frozen=True, config=_VALIDATED)
+class PauseClock(_Sent):
     """Stops the clock, or starts it again after a stop (``resume``)."""
 
-    by: str
+    by: _Name = ""
     resume: bool = False
+    command: Literal["pause clock"] = field(default="pause clock", kw_only=True, repr=False)
 
 
-@dataclass(frozen=True)
-class NewGame:
-    """Begins a game with these rule ``options``.
+@dataclass(frozen=True, config=_VALIDATED)
+class NewGame(_Sent):
+    """Begins a game with these rule ``options``; ``players`` maps sides to players' names.
 
-    ``players`` maps sides to players' names. ``without_hints`` rules hints out for the whole game, whatever the
-    settings say later. ``seed`` is the virtual table's seed. ``clock`` is the time control; ``None`` means the one in
-    the settings, or no clock if the game is ``without_clock``.
+    ``without_hints`` rules hints out for the whole game, whatever the settings say later. ``clock`` is a time control
+    such as ``fischer 5+3``, or ``none``; empty means the one in the settings.
     """
 
-    game: str
-    options: Mapping[str, OptionValue] = field(default_factory=dict)
-    players: Mapping[Player, str] = field(default_factory=dict)
+    needs: ClassVar[Role] = Role.OWN
+
+    game: _Name
+    options: Annotated[dict[_Name, str | int | bool], Field(max_length=100)] = field(default_factory=dict)
+    players: Annotated[dict[_Name, _Name], Field(max_length=20)] = field(default_factory=dict)
     without_hints: bool = False
-    seed: int | None = None
-    clock: TimeControl | None = None
-    without_clock: bool = False
+    clock: _Name = ""
+    by: _Name = ""
+    command: Literal["new game"] = field(default="new game", kw_only=True, repr=False)
 
 
 Command = (
-    Press
-    | Correct
-    | TakeBack
-    | EnterTurn
+    EnterTurn
     | EnterRoll
     | Announce
     | OfferDraw
     | AnswerDraw
+    | AgreedDraw
+    | Correct
+    | TakeBack
     | AskHint
+    | Press
     | Overrule
     | RestoreSensor
     | PauseClock
     | NewGame
 )
 
+COMMANDS: TypeAdapter[Command] = TypeAdapter(Annotated[Command, Field(discriminator="command")])
+"""Validates a JSON object as a command; raises pydantic's ValidationError."""
+
+_MOST_FAULTS = 3
+_WHAT_IS_WRONG = MappingProxyType(
+    {
+        "string_pattern_mismatch": "expected one line of printable characters",
+        "unexpected_keyword_argument": "extra inputs are not permitted",
+    }
+)
+
+
+def describe_errors(error: ValidationError) -> str:
+    """Say what is wrong with a command, field by field: what was got and what was expected."""
+    faults = []
+    for fault in error.errors(include_url=False)[:_MOST_FAULTS]:
+        # In a JSON object, the first part is the command's name.
+        parts = fault["loc"][1:] if error.title.startswith("tagged-union") else fault["loc"]
+        where = ".".join(str(part) for part in parts)
+        got = "" if not where or fault["type"] == "missing" else f" is {reprlib.repr(fault['input'])}"
+        why = _WHAT_IS_WRONG.get(fault["type"], fault["msg"])
+        faults.append(f"{where or 'the command'}{got}: {why[:1].lower()}{why[1:]}")
+    return "; ".join(faults)
+
+
+@contextmanager
+def said_plainly() -> Iterator[None]:
+    """Raise CorrectionError in place of pydantic's ValidationError, for a command made inside the context."""
+    try:
+        yield
+    except ValidationError as error:
+        raise CorrectionError(describe_errors(error)) from error
+
 
 @dataclass(frozen=True)
 class Reply:
     """The reply to a command, sent after its event is in the journal; otherwise ``words`` say that it isn't.
 
-    With ``waits`` the command is carried out or dropped once the table is at rest; there is no event yet.
+    With ``waits`` the command is carried out or dropped once the table is at rest; there is no event yet. ``field`` is
+    the command's field that can't be read, if it is one alone.
     """
 
     words: str
     refused: bool = False
     waits: bool = False
+    field: str = ""
 
 
 Respond = Callable[[Reply | None], object]

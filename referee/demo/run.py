@@ -61,7 +61,6 @@ from referee.rendering.report import PrintedLines, Report
 from referee.runtime.builder import compose_reader, open_session
 from referee.runtime.publishing import publish
 from referee.runtime.sources import InterruptibleSource, Interrupts
-from referee.session.execution import execute
 from referee.session.feed import signal_subscriber
 from referee.session.loop import LoopPorts, carry_out_commands, run
 from referee.session.ports import Reader
@@ -178,7 +177,7 @@ def _keep_page_open(service: Service[Any, Any], commands: CommandQueue) -> None:
             while True:
                 carry_out_commands(service, commands)
                 for pressed in commands.take_presses():
-                    execute(service, pressed.command, pressed.respond)
+                    service.carry_out(pressed)
                 interrupts.waiting(commands.wait)
         except KeyboardInterrupt:
             return

@@ -15,6 +15,8 @@ from typing import Any, Self
 from common.closeable import Closeable
 from common.durable import sync_folder
 from common.phrases import counted
+from engine import registry
+from engine.api import Game
 from referee.errors import (
     EventError,
     JournalDisplacedError,
@@ -458,3 +460,18 @@ class Journal(Queries, Closeable):
 
 def _insert(connection: sqlite3.Connection, row: database.Row) -> None:
     connection.execute(f"INSERT INTO event ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, checksum_of(row)))
+
+
+def events_of_game(journal: Journal, number: int | None) -> tuple[Game[Any, Any], list[tuple[int, Event]]]:
+    """Return the rules and the (number, event) pairs of a game; ``None`` means the last one.
+
+    Raises JournalMissingError if there is no such game, and UnknownGameError if its rules aren't installed.
+    """
+    chosen = journal.latest_game() if number is None else number
+    events = [] if chosen is None else journal.events(chosen)
+    if not events:
+        numbers = [game.number for game in journal.games()]
+        if not numbers:
+            raise JournalMissingError(f"{journal.path} has no game yet; `./run games new` begins one")
+        raise JournalMissingError(f"there is no game {number} in {journal.path}; the last one is game {numbers[-1]}")
+    return registry.load(str(events[0][1].data["game"])), events

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from common.program import program_version
-from referee.commands.messages import Role
+from referee.commands.values import Role
 from referee.journal.events import EventKind
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.topics import OFFLINE, ONLINE

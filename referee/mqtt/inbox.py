@@ -9,7 +9,7 @@ from aiomqtt import Message
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from referee.commands.messages import Role, describe_errors
+from referee.commands.values import Role, describe_errors
 from referee.mqtt.topics import LARGEST_NUMBER, RequestId, Topics
 
 MOST_BYTES = 64 * 1024

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from common.whole_files import read_text
-from referee.commands.messages import Role
+from referee.commands.values import Role
 from referee.errors import BrokerError
 from referee.mqtt.topics import DISCOVERY_PREFIX, PREFIX, Topics
 from referee.settings.network_sections import MqttSection

@@ -15,7 +15,6 @@ from paho.mqtt.subscribeoptions import SubscribeOptions
 from pydantic import ValidationError
 
 from common.backoff import Backoff
-from referee.commands.messages import ReplyDocument
 from referee.errors import JournalError
 from referee.mqtt.client import broker_client, explain_failure, properties, resolve_broker
 from referee.mqtt.discovery import BIRTH, discovery_message, discovery_topic, status_topic
@@ -33,7 +32,7 @@ from referee.mqtt.journal_feed import JournalFeed
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.payloads import table_state
 from referee.mqtt.topics import OFFLINE, ONLINE, Answer, ReplayRequest
-from referee.session.command_desk import CommandDesk, CommandError, CommandFault
+from referee.session.command_desk import CommandDesk, CommandError, CommandFault, ReplyDocument
 from referee.session.pictures import CameraPictures
 from referee.session.table_port import TablePort, VersionedSnapshot
 

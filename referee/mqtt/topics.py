@@ -12,7 +12,7 @@ topic                  retained  what it carries
 ``evidence/N/NAME``    no        a picture on which event N's verdict is based, when a command asked for it
 ``replay``             no        takes a ``ReplayRequest``, which asks for the events after a number again
 ``replayed``           no        those events, where the command named no response topic
-``command/play``       no        takes commands that a player may give (``referee.commands.messages``)
+``command/play``       no        takes commands that a player may give (``referee.commands.values``)
 ``command/own``        no        takes those and the commands of an owner or an arbiter
 ``answers``            no        an ``Answer`` to each command that named no response topic
 =====================  ========  ====================================================================================

@@ -6,27 +6,18 @@ import asyncio
 import enum
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeGuard
+from typing import Protocol
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from engine.values import Player
 from referee.commands.draw_offers import offer_of
-from referee.commands.messages import (
-    COMMAND_MESSAGES,
-    AnnounceMessage,
-    AnswerDrawMessage,
-    AnyCommandMessage,
-    OfferDrawMessage,
-    ReplyDocument,
-    Role,
-    describe_errors,
-)
-from referee.commands.values import Announce
-from referee.errors import CorrectionError, FieldError, JournalError, PlayError
+from referee.commands.values import COMMANDS, Announce, AnswerDraw, Command, OfferDraw, Reply, Role, describe_errors
+from referee.errors import JournalError, PlayError
 from referee.journal.journal import Journal
 from referee.session.table_port import TablePort
 
@@ -52,6 +43,18 @@ class CommandError(PlayError):
     def __init__(self, fault: CommandFault, words: str) -> None:
         super().__init__(words)
         self.fault = fault
+
+
+class ReplyDocument(BaseModel):
+    """The reply to a command, and the number of the newest event at that time other than the clock's and remarks.
+
+    ``field`` is the command's field that can't be read, if it is one alone.
+    """
+
+    words: str
+    refused: bool
+    event_number: int
+    field: str = ""
 
 
 class Sender(Protocol):
@@ -104,18 +107,18 @@ class CommandDesk:
         announcement that waits until the table is at rest.
         """
         try:
-            message = COMMAND_MESSAGES.validate_python(fields)
+            command = COMMANDS.validate_python(fields)
         except ValidationError as error:
             raise CommandError(CommandFault.UNREADABLE, f"That is not a command: {describe_errors(error)}.") from error
-        if sender.role < message.needs:
-            raise CommandError(CommandFault.FORBIDDEN, self._forbidden.format(needs=message.needs.name.lower()))
-        key = (sender.id, message.request_id)
-        task = self._given.get(key) if message.request_id else None
+        if sender.role < command.needs:
+            raise CommandError(CommandFault.FORBIDDEN, self._forbidden.format(needs=command.needs.name.lower()))
+        key = (sender.id, command.request_id)
+        task = self._given.get(key) if command.request_id else None
         if task is None:
-            self._check_draw(sender, message)
+            self._check_draw(sender, command)
             admit()
-            task = self._begin(sender, message)
-            if message.request_id:
+            task = self._begin(sender, command)
+            if command.request_id:
                 self._given[key] = task
                 task.add_done_callback(partial(self._forget_if_failed, key))
                 if len(self._given) > _MOST_REMEMBERED:
@@ -133,54 +136,51 @@ class CommandDesk:
         if task.cancelled() or task.exception() is not None:
             self._given.pop(key, None)
 
-    def _begin(self, sender: Sender, message: AnyCommandMessage) -> asyncio.Task[ReplyDocument]:
+    def _begin(self, sender: Sender, command: Command) -> asyncio.Task[ReplyDocument]:
         if len(self._waiting) >= MOST_WAITING:
             words = "The referee is busy with other commands. Wait a moment, then try again."
             raise CommandError(CommandFault.BUSY, words)
-        task = asyncio.create_task(self._carry_out(sender, message))
+        task = asyncio.create_task(self._carry_out(sender, command))
         self._waiting.add(task)
         task.add_done_callback(self._waiting.discard)
         return task
 
-    async def _carry_out(self, sender: Sender, message: AnyCommandMessage) -> ReplyDocument:
-        kept = message.request_id
+    async def _carry_out(self, sender: Sender, command: Command) -> ReplyDocument:
+        kept = command.request_id
         if kept and not self._shares_requests:
             kept = f"{sender.id} {kept}"
         if kept and self._port.journal is not None:
             done = await asyncio.to_thread(_event_of_request, self._port.journal, kept)
             if done is not None:
-                return self._reply(f"That was done before; it is event {done}.", refused=False)
-        try:
-            command = message.value(message.by or sender.name or self._usual_name)
-            reply = await self._port.submit(command, kept, message.seen)
-        except FieldError as error:
-            return self._reply(str(error), refused=True).model_copy(update={"field": error.field})
-        except CorrectionError as error:
-            return self._reply(str(error), refused=True)
+                return self._reply(Reply(f"That was done before; it is event {done}."))
+        by = command.by or sender.name or self._usual_name
+        reply = await self._port.submit(replace(command, by=by), kept)
         if reply is None:
-            return self._reply("The referee has stopped; nothing was done.", refused=True)
-        if _offers_draw(message) and not reply.refused:
-            self._offering = sender.id, message.player
+            return self._reply(Reply("The referee has stopped; nothing was done.", refused=True))
+        if not reply.refused and (offered := _offered(command)) is not None:
+            self._offering = sender.id, offered.player
         if reply.waits and self._shares_requests:
             raise CommandError(CommandFault.UNANSWERED, reply.words)
-        return self._reply(reply.words, refused=reply.refused)
+        return self._reply(reply)
 
-    def _check_draw(self, sender: Sender, message: AnyCommandMessage) -> None:
+    def _check_draw(self, sender: Sender, command: Command) -> None:
         """Raise CommandError if a device that offered the open draw would accept it, too."""
         newest = self._port.snapshots.newest
         open_offer = None if newest is None else newest.snapshot.offer
         device, player = self._offering
         if self._shares_requests or sender.id != device or open_offer is None or player not in {None, open_offer}:
             return
-        if _offers_draw(message) or (isinstance(message, AnswerDrawMessage) and message.accepts):
+        if _offered(command) is not None or (isinstance(command, AnswerDraw) and command.accepts):
             words = (
                 "This device offered the draw. The other player accepts it on another one, or the owner enters it "
                 "under Resign or draw."
             )
             raise CommandError(CommandFault.FORBIDDEN, words)
 
-    def _reply(self, words: str, *, refused: bool) -> ReplyDocument:
-        return ReplyDocument(words=words, refused=refused, event_number=self._event_number)
+    def _reply(self, reply: Reply) -> ReplyDocument:
+        return ReplyDocument(
+            words=reply.words, refused=reply.refused, event_number=self._event_number, field=reply.field
+        )
 
     @property
     def _event_number(self) -> int:
@@ -188,11 +188,9 @@ class CommandDesk:
         return 0 if newest is None else newest.snapshot.event_number
 
 
-def _offers_draw(message: AnyCommandMessage) -> TypeGuard[AnnounceMessage | OfferDrawMessage]:
-    """Whether a command offers a draw, or accepts one by offering it, too."""
-    if isinstance(message, AnnounceMessage):
-        return offer_of(Announce(message.text, "", message.player)) is not None
-    return isinstance(message, OfferDrawMessage)
+def _offered(command: Command) -> OfferDraw | None:
+    """Return the draw offer in a command, which may also accept one; ``None`` if it offers none."""
+    return offer_of(command) if isinstance(command, Announce) else command if isinstance(command, OfferDraw) else None
 
 
 def _event_of_request(path: Path, request_id: str) -> int | None:

@@ -10,6 +10,7 @@ from common.phrases import capitalized, listed
 from engine.api import Game, StateT
 from engine.support.players import describe_announcement, parse_announcement
 from engine.values import Breach, Outcome, Place, Player
+from referee.clocks.control import TimeControl
 from referee.clocks.fold import COMPLETE_S
 from referee.commands.entries import MISREAD, AppliedCorrection
 from referee.commands.values import Correct, NewGame
@@ -30,15 +31,15 @@ def set_up_request(game: Game[Any, Any]) -> str:
     return "Lay out empty sheets." if game.has_sheets else "Set up the pieces."
 
 
-def new_game_event(command: NewGame) -> Event:
-    """Make the event that begins a game. Hints that it rules out stay ruled out for the whole game."""
+def new_game_event(command: NewGame, clock: TimeControl | None = None, seed: int | None = None) -> Event:
+    """Make the event that begins a game with this clock; ``seed`` is the virtual table's."""
     data: dict[str, JsonValue] = {"game": command.game, "options": dict(command.options)}
-    if command.seed is not None:
-        data["seed"] = command.seed
+    if seed is not None:
+        data["seed"] = seed
     if command.without_hints:
         data["hints"] = "none"
-    if command.clock is not None:
-        data["clock"] = asdict(command.clock)
+    if clock is not None:
+        data["clock"] = asdict(clock)
     if command.players:
         data["players"] = dict(command.players)
     return Event(EventKind.NEW_GAME, data)

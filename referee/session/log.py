@@ -37,7 +37,7 @@ RETRY_EVERY_S = 5.0
 class GameLog(Generic[StateT, TurnT]):
     """Records the events of the journal's latest game; raises JournalError if they can't be written."""
 
-    def __init__(self, game: Game[StateT, TurnT], journal: Recorder, reader: Reader) -> None:
+    def __init__(self, game: Game[StateT, TurnT], journal: Recorder, reader: Reader | None) -> None:
         self._game = game
         self._journal = journal
         self._reader = reader
@@ -125,6 +125,8 @@ class GameLog(Generic[StateT, TurnT]):
 
     def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
         """Record an event and return its number; it is durable on return."""
+        if self._reader is None:
+            event = replace(event, frame_time_s=None)
         if self.request_id:
             event = replace(event, data={**event.data, REQUEST: self.request_id})
         number = self._journal.append(event, evidence)
@@ -230,7 +232,7 @@ MOST_PLACES = 6
 class CropKeeper:
     """Remembers what every place looked like when the table was last agreed on."""
 
-    def __init__(self, places: Sequence[Place], reader: Reader) -> None:
+    def __init__(self, places: Sequence[Place], reader: Reader | None) -> None:
         self._places = tuple(places)
         self._reader = reader
         self._before: dict[Place, Image] = {}
@@ -252,7 +254,7 @@ class CropKeeper:
 
     def _crop(self, frame: Frame, place: Place) -> Image | None:
         try:
-            return self._reader.crop(frame, place)
+            return None if self._reader is None else self._reader.crop(frame, place)
         except VisionError:
             # A verdict is recorded even if its picture can't be cut out.
             return None
@@ -266,9 +268,16 @@ def _png(image: Image) -> bytes:
 
 
 def belief_from(
-    context: JudgeContext[StateT, TurnT], recorded: Sequence[tuple[int, Event]], folded: Folded[StateT]
+    context: JudgeContext[StateT, TurnT],
+    recorded: Sequence[tuple[int, Event]],
+    folded: Folded[StateT],
+    *,
+    set_up_seen: bool = True,
 ) -> Belief[StateT, TurnT]:
-    """Return the belief that a game's (number, event) pairs lead to, including a person's latest overrides."""
+    """Return the belief that a game's (number, event) pairs lead to, including a person's latest overrides.
+
+    If the set-up is ``set_up_seen`` by a camera, it judges a faulty one anew.
+    """
     events = [event for _, event in recorded]
     belief: Belief[StateT, TurnT] = Belief.of(folded.states)
     overrides = event_records.latest_overrides(events)
@@ -282,8 +291,7 @@ def belief_from(
             override.texts("places"),
             undone=event_records.undone_states(before) if override.kind == EventKind.TAKE_BACK else (),
         )
-    # A faulty set-up is judged anew.
-    fault = folded.fault if folded.started else None
+    fault = folded.fault if folded.started or not set_up_seen else None
     return replace(
         belief,
         states=folded.states,

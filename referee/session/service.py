@@ -9,19 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import singledispatchmethod
 from itertools import islice
-from typing import Generic
+from typing import Any, Generic
 
-from engine.api import Game, StateT, TurnT
+from engine.api import Clock, Game, StateT, TurnT
 from engine.errors import EngineError, IllegalTurnError
 from engine.values import OptionValue, Place, Player
 from hardware.lights.signals import Signal
+from hardware.pin_map import ButtonRole
+from referee.clocks.control import TimeControl
 from referee.commands import draw_offers, entries
 from referee.commands import values as commands
 from referee.commands.queue import Submitted
-from referee.errors import CorrectionError
+from referee.errors import CorrectionError, FieldError
+from referee.hints.advice import HintSettings
 from referee.hints.opponent import Opponent
-from referee.hints.requests import HintSource
+from referee.hints.requests import HintSource, ImmediateHints
+from referee.journal.events import STOPPED
 from referee.judge.belief import Belief, override_belief
 from referee.judge.explorer import JudgeContext
 from referee.judge.judge import begin, judge
@@ -31,16 +36,25 @@ from referee.judge.verdict import AcceptedStep, Ruling, Verdict
 from referee.session import event_records as events
 from referee.session.advisers import Advisers
 from referee.session.announcer import Announcer
-from referee.session.execution import execute
 from referee.session.feed import Subscriber
 from referee.session.log import GameLog, belief_from
 from referee.session.ports import Reader, Recorder, RestoreSensorAt, no_sensors, read_or_hindered, tell_reader
 from referee.session.settings import ServiceSettings
-from referee.session.signals import corrected_signal, entered_signal, finished_signal, resumed_signal, waiting_signal
+from referee.session.signals import (
+    corrected_signal,
+    entered_signal,
+    finished_signal,
+    resumed_signal,
+    waiting_signal,
+    with_outcome,
+)
 from referee.session.timekeeper import Timekeeper, loss_on_time
 from referee.session.view import TableView, is_before_set_up
 from vision.frame import Frame
 from vision.reading import Hindrance, HindranceKind, Reading
+
+_BUTTON = "button"
+"""Who gives the command of a button, for the journal."""
 
 
 class Service(Generic[StateT, TurnT]):
@@ -48,13 +62,14 @@ class Service(Generic[StateT, TurnT]):
 
     ``publish`` receives a snapshot after every change. ``say`` receives remarks that aren't verdicts, each once, such
     as that the camera moved. ``hints`` works out hints while frames keep coming; without it there are none. ``restore``
-    switches a sensor on again; ``opponent`` plays a side. The service carries out commands as an ``execution.Session``.
+    switches a sensor on again; ``opponent`` plays a side. Without a ``reader`` there is no camera: ``step`` is never
+    called, pieces that nobody set up are taken to stand at the start, and events have no frame's time.
     """
 
     def __init__(
         self,
         game: Game[StateT, TurnT],
-        reader: Reader,
+        reader: Reader | None,
         journal: Recorder,
         publish: Subscriber,
         settings: ServiceSettings,
@@ -65,6 +80,7 @@ class Service(Generic[StateT, TurnT]):
     ) -> None:
         self._game = game
         self._reader = reader
+        self._has_camera = reader is not None
         self._settings = settings
         self._restore = restore
         self._options: dict[str, OptionValue] = dict(settings.options)
@@ -72,7 +88,7 @@ class Service(Generic[StateT, TurnT]):
         self._belief: Belief[StateT, TurnT] = Belief()
         self._log: GameLog[StateT, TurnT] = GameLog(game, journal, reader)
         self._view = TableView(self._context, settings)
-        self._announced: dict[commands.Announce, str] = {}
+        self._announced: dict[commands.Announced, str] = {}
         self._announcer = Announcer(game, self._log, publish, say, lambda: self.belief, lambda: self._view.seen)
         self.tell = self._announcer.tell
         self._advisers = Advisers(game, self._log, self._announcer, settings.hints, hints, opponent)
@@ -82,6 +98,11 @@ class Service(Generic[StateT, TurnT]):
     def belief(self) -> tuple[StateT, ...]:
         """Every possible state; empty before the set-up."""
         return self._belief.states
+
+    @property
+    def _states(self) -> tuple[StateT, ...]:
+        """The states that an entry goes on from: without a camera, nobody need say that the pieces were set up."""
+        return self.belief or (() if self._has_camera else entries.start_states(self._game, self._options))
 
     @property
     def pending(self) -> tuple[str, ...]:
@@ -119,11 +140,74 @@ class Service(Generic[StateT, TurnT]):
                 reply = replace(reply, waits=True)
             submitted.respond(reply and self._log.with_write_warning(reply))
 
-        if submitted.seen is not None and not self._log.last_change <= submitted.seen <= self._log.last_event:
+        seen = submitted.command.seen
+        if seen is not None and not self._log.last_change <= seen <= self._log.last_event:
             respond(commands.Reply("The table has changed meanwhile. Check it, then try again.", refused=True))
             return []
         with self._log.recording_request(submitted.request_id):
-            return execute(self, submitted.command, respond)
+            return self.execute(submitted.command, respond)
+
+    def execute(self, command: commands.Command, answer: commands.Respond = commands.ignore_reply) -> list[Verdict]:
+        """Carry out a command and return the verdicts it caused.
+
+        ``answer`` gets the reply at once; a hint's reply comes when the hint is found, which may be some frames later.
+        """
+
+        def respond(reply: commands.Reply | None) -> None:
+            answer(reply and replace(reply, words=self.tell(reply.words)))
+
+        verdicts: list[Verdict] = []
+        try:
+            if isinstance(command, commands.Press):
+                command = _meant_by(command)
+            self._check_going_on(command)
+            match command:
+                case commands.AskHint():
+                    self.hint(command, respond)
+                    return []
+                case commands.Press(role=ButtonRole.END_TURN):
+                    verdicts = self.end_turn()
+                    said = [verdict.sentence for verdict in verdicts]
+                    sentence = " ".join(said) or "The table is judged once it is at rest."
+                case _:
+                    sentence = self.apply(command)
+        except CorrectionError as error:
+            where = error.field if isinstance(error, FieldError) else ""
+            respond(commands.Reply(str(error), refused=True, field=where))
+        except EngineError as error:
+            respond(commands.Reply(entries.refusal(error), refused=True))
+        else:
+            respond(commands.Reply(sentence))
+        return verdicts
+
+    @singledispatchmethod
+    def apply(self, command: commands.Command) -> str:
+        """Carry out a command of a kind with a handler, ``apply.register``; record it, and return the reply.
+
+        Raises CorrectionError or EngineError if it can't be carried out.
+        """
+        raise NotImplementedError(f"no handler for {command!r}")
+
+    def preview(self, command: commands.Entry) -> str:
+        """Say what a turn, roll or announcement would lead to, without recording it; raises what ``enter`` raises."""
+        self._check_going_on(command)
+        done = entries.apply_entry(self._game, self._states, command)
+        return self.tell(done.sentence if done.outcome is None else with_outcome(done.sentence, done.outcome))
+
+    def _check_going_on(self, command: commands.Command) -> None:
+        """Raise CorrectionError for a command that needs a camera that there isn't, or a game that was stopped."""
+        if self._has_camera:
+            return
+        match command:
+            case commands.PauseClock():
+                raise CorrectionError("no referee is running, so no clock is running either")
+            case commands.Press() | commands.Overrule():
+                raise CorrectionError("no referee is running that could look at the table")
+            case commands.NewGame() | commands.RestoreSensor() | commands.AskHint():
+                return
+        if self._log.ended is not None and self._log.ended.reason == STOPPED:
+            number = self._log.number
+            raise CorrectionError(f"game {number} was stopped; `./run games resume {number}` goes on with it")
 
     def refuse(self, submitted: Submitted, words: str) -> None:
         """Refuse a command aloud, since whoever pressed a button sees no reply."""
@@ -133,34 +217,37 @@ class Service(Generic[StateT, TurnT]):
     def start(self, *, resume: bool = True, seed: int | None = None) -> None:
         """With ``resume``, continue the journal's latest game if it isn't over; else begin a new one.
 
+        Without a camera, a game that is over goes on too, so that its end can be taken back.
         Raises FoldError if the journal's events contradict the rules, and JournalError if the journal can't be written.
         """
         folded = self._log.open_latest() if resume else None
-        if folded is None or folded.outcome is not None:
+        if folded is None or (self._has_camera and folded.outcome is not None):
             if folded is not None and (ended := self._log.record_missing_end(folded)) is not None:
                 self._announcer.say(finished_signal(ended).words)
-            self.begin(commands.NewGame(self._game.name, self._options, seed=seed))
+            self.begin(commands.NewGame(self._game.name, self._options), seed=seed)
             return
         self._options = dict(folded.options)
-        self._belief = belief_from(self._context, self._log.events(), folded)
+        self._belief = belief_from(self._context, self._log.events(), folded, set_up_seen=self._has_camera)
         self._time.restart()
         if folded.states:
             self._announcer.show(resumed_signal(self._game, folded.states[0], len(folded.turns)))
         else:
             self._announcer.begin()
 
-    def begin(self, command: commands.NewGame) -> str:
-        """Begin another game of the same rules.
+    @apply.register
+    def begin(self, command: commands.NewGame, *, seed: int | None = None) -> str:
+        """Begin another game of the same rules; ``seed`` is the virtual table's.
 
         Raises CorrectionError for another game, and what ``complete`` and ``check_new_game`` of ServiceSettings raise.
         """
         if command.game != self._game.name:
             raise CorrectionError(f"this referee referees {self._game.title}; stop it to play {command.game}")
-        complete = self._settings.complete(self._game, command)
-        self._settings.check_new_game(self._game, complete)
-        complete = replace(complete, players={**command.players, **self._advisers.names})
-        self._log.append(events.new_game_event(complete))
-        self._options = dict(complete.options)
+        complete, clock = self._settings.complete(self._game, command)
+        if self._has_camera:
+            self._settings.check_new_game(self._game, complete)
+        complete = replace(complete, players={**complete.players, **self._advisers.names})
+        self._log.append(events.new_game_event(complete, clock, seed))
+        self._options = complete.options
         self._belief = Belief()
         self._announced = {}
         self._view = TableView(self._context, self._settings)
@@ -178,6 +265,7 @@ class Service(Generic[StateT, TurnT]):
         self._time.begin_frame(frame.time_s)
         if self._log.retry_writes(frame.time_s):
             self._announcer.show_again()
+        assert self._reader is not None
         verdicts = self._take(read_or_hindered(self._reader, frame), ends_turn=ends_turn)
         for player in self._time.update(self._belief, self._view):
             self._lose_on_time(player)
@@ -201,6 +289,7 @@ class Service(Generic[StateT, TurnT]):
         stable = self._view.stable
         return [] if stable is None else self._decide(stable, Trigger.DECLARED)
 
+    @apply.register
     def take_back(self, command: commands.TakeBack) -> str:
         """Undo the last turn, roll, announcement or draw offer at a person's request; raises CorrectionError."""
         if withdrawn := draw_offers.withdrawal(self._log.events(), command.by, self._announcer.time_s):
@@ -215,7 +304,8 @@ class Service(Generic[StateT, TurnT]):
         self._override(states, waiting_signal(self._game, states[0]), undone=events.undone_states(folded))
         return sentence
 
-    def correct(self, command: commands.Correct) -> entries.AppliedCorrection:
+    @apply.register
+    def correct(self, command: commands.Correct) -> str:
         """Apply a person's correction, which outranks the camera; raises CorrectionError if it is impossible.
 
         To say that the other player is to move ends the turn on the table.
@@ -227,11 +317,12 @@ class Service(Generic[StateT, TurnT]):
         done = entries.apply_correction(self._game, self.belief, command, self._options)
         event = events.corrected_event(self._game, done, command, self._announcer.time_s)
         self._log.record_entry(event, self._game.rules.outcome(done.states[0]), self._announcer.time_s)
-        done = replace(done, sentence=self._announcer.say_entry(done.sentence))
-        signal = corrected_signal(self._game, done.states[0], done.places, done.sentence)
+        sentence = self._announcer.say_entry(done.sentence)
+        signal = corrected_signal(self._game, done.states[0], done.places, sentence)
         self._override(done.states, signal, done.places, unchanged=done.unchanged)
-        return done
+        return sentence
 
+    @apply.register
     def enter(self, command: commands.Entry) -> str:
         """Apply a turn, roll or announcement that a person entered, and return the reply.
 
@@ -239,14 +330,15 @@ class Service(Generic[StateT, TurnT]):
         the camera read. An announcement also ends the turn on the table; it waits until the table is at rest. Raises
         CorrectionError before the set-up, and EngineError for an entry that is unreadable or illegal.
         """
-        return self._announce(command) if isinstance(command, commands.Announce) else self._apply_entry(command)
+        return self._announce(command) if isinstance(command, commands.Announced) else self._apply_entry(command)
 
-    def _announce(self, command: commands.Announce) -> str:
+    def _announce(self, command: commands.Announced) -> str:
         try:
             if self.pending and entries.ends_game_by_word(command):
                 # Name the speaker now: if the waiting turn is put back, another player is to move.
                 said = entries.apply_entry(self._game, self._belief.once_touched(self._context).states, command)
-                command = replace(command, text=str(said.event.data["announcement"]))
+                if isinstance(command, commands.Announce):
+                    command = replace(command, text=str(said.event.data["announcement"]))
                 if self._view.stable is None:
                     return self._judge_later(command)
                 if self._view.is_turn_ended_by_word(self._belief):
@@ -259,17 +351,32 @@ class Service(Generic[StateT, TurnT]):
             self._announcer.alarm(entries.refusal(error) if isinstance(error, EngineError) else str(error))
             raise
 
-    def question_before(self, press: commands.Press) -> str:
-        """Ask whether a button that ends the game was meant; returns the question, or nothing on the second press."""
-        return self._announcer.question_before(self._belief.once_touched(self._context).states, press)
+    @apply.register
+    def announce(self, command: commands.Announce) -> str:
+        """Apply an announcement; that of a draw only offers it."""
+        offer = draw_offers.offer_of(command)
+        return self.enter(command) if offer is None else self.settle_draw(offer)
 
+    @apply.register
+    def announce_by_button(self, press: commands.Press) -> str:
+        """Announce what a button says; before the end of a game, ask whether that was meant.
+
+        Of a draw, the first press asks the question, so the second one means that the players agree.
+        """
+        if question := self._announcer.question_before(self._belief.once_touched(self._context).states, press):
+            return question
+        by = press.by or _BUTTON
+        is_draw = press.role is ButtonRole.DRAW
+        return self.enter(commands.AgreedDraw(by) if is_draw else commands.Announce(press.role.value, by))
+
+    @apply.register
     def settle_draw(self, command: commands.OfferDraw | commands.AnswerDraw) -> str:
         """Offer a draw, or answer the open offer; raises CorrectionError if that isn't possible."""
         time_s, names = self._announcer.time_s, self._advisers.names
-        said = draw_offers.resolve_draw(self._game, self.belief, self._log.offer, command, time_s, names)
-        return self._announce(said) if isinstance(said, commands.Announce) else self._announcer.record_offer(said)
+        said = draw_offers.resolve_draw(self._game, self._states, self._log.offer, command, time_s, names)
+        return self._announce(said) if isinstance(said, commands.AgreedDraw) else self._announcer.record_offer(said)
 
-    def _judge_later(self, command: commands.Announce) -> str:
+    def _judge_later(self, command: commands.Announced) -> str:
         self._announced[command] = self._log.request_id
         return "Noted. It is decided once the table is at rest."
 
@@ -281,22 +388,26 @@ class Service(Generic[StateT, TurnT]):
     def _apply_entry(self, command: commands.Entry) -> str:
         if self._view.is_turn_ended_by_entry(self._belief, command):
             self._end_turn_before()
-        passes = entries.implied_passes(self._game, self.belief, command)
+        passes = entries.implied_passes(self._game, self._states, command)
         self._advisers.check_passes(passes)
         with self._log.recording_preparation():
             for turn in passes:
                 self._apply_entry(turn)
         is_roll = isinstance(command, commands.EnterRoll)
         before = events.states_before_seen_roll(self._game, self._log.events()) if is_roll else ()
-        done = entries.apply_entry(self._game, before or self.belief, command, self._announcer.time_s)
+        states = self._states
+        done = entries.apply_entry(self._game, before or states, command, self._announcer.time_s)
         if before:
             with self._log.recording_preparation():
                 self._log.append(events.take_back_event(command.by, self._announcer.time_s))
+        if states and not self.belief:
+            self._log.append(events.set_up_event(self._game, states, None, command.by))
         self._log.record_entry(done.event, done.outcome, self._announcer.time_s)
         sentence = self._announcer.say_entry(done.sentence)
         self._override(done.states, entered_signal(self._game, done.states[0], done.places, done.sentence), done.places)
-        return sentence
+        return sentence if self._has_camera or done.outcome is None else with_outcome(sentence, done.outcome)
 
+    @apply.register
     def overrule(self, command: commands.Overrule) -> str:
         """Accept a person's word that places are as believed, and ignore them until they look that way again."""
         if not self.belief:
@@ -308,6 +419,7 @@ class Service(Generic[StateT, TurnT]):
         self._show_override(self._announcer.waiting(self.belief[0]))
         return str(event.data["sentence"])
 
+    @apply.register
     def pause_clock(self, command: commands.PauseClock) -> str:
         """Stop the clock, or let it run again; raises CorrectionError if that isn't possible."""
         return self._time.pause(command)
@@ -320,6 +432,7 @@ class Service(Generic[StateT, TurnT]):
             self._log.record_entry(done.event, outcome, self._announcer.time_s)
             self._override(done.states, self._announcer.waiting(done.states[0]), done.places)
 
+    @apply.register
     def restore_sensor(self, command: commands.RestoreSensor) -> str:
         """Switch a sensor on again; raises CorrectionError if it wasn't off."""
         sentence = self._restore(command.place)
@@ -328,7 +441,10 @@ class Service(Generic[StateT, TurnT]):
 
     def hint(self, command: commands.AskHint, respond: commands.Respond = commands.ignore_reply) -> None:
         """Start working out a hint and show it when it is found. ``respond`` gets the hint, or why there is none."""
-        self._advisers.ask(command, self._belief, respond, asking=self._view.question.is_open(self._view.stable))
+        belief = replace(self._belief, states=self._states)
+        self._advisers.ask(command, belief, respond, asking=self._view.question.is_open(self._view.stable))
+        if not self._has_camera:
+            self._advisers.poll(belief, asking=False)
 
     def poll_hints(self) -> None:
         """Show a finished hint."""
@@ -454,3 +570,35 @@ class Service(Generic[StateT, TurnT]):
         self._view.judge_again()
         self._view.question.close()
         self._announcer.show(signal)
+
+
+def _meant_by(press: commands.Press) -> commands.Command:
+    """Return the command that a button stands for; the press itself if it judges the table or asks back."""
+    by = press.by or _BUTTON
+    match press.role:
+        case ButtonRole.TAKE_BACK:
+            return commands.TakeBack(by)
+        case ButtonRole.HINT:
+            return commands.AskHint(by)
+        case ButtonRole.ANTI_PLAY | ButtonRole.REPETITION:
+            return commands.Announce(press.role.value, by)
+        case ButtonRole.END_TURN | ButtonRole.DRAW | ButtonRole.RESIGN:
+            return press
+
+
+def without_camera(
+    game: Game[Any, Any],
+    journal: Recorder,
+    clock: Clock,
+    hints: HintSettings | None = None,
+    restore: RestoreSensorAt = no_sensors,
+    control: TimeControl | None = None,
+) -> Service[Any, Any]:
+    """Return a service for commands alone; ``start`` goes on with the journal's latest game.
+
+    ``hints`` and ``clock`` are used to work out hints; ``restore`` switches a sensor on again; ``control`` is a new
+    game's time control.
+    """
+    settings = ServiceSettings(hints=hints or HintSettings(), clock=control)
+    source = ImmediateHints(clock)
+    return Service(game, None, journal, lambda _: None, settings, lambda _: None, source, restore)

@@ -9,10 +9,10 @@ from typing import Any
 
 from engine.api import Game
 from engine.values import OptionValue
-from referee.clocks.control import FlagRule, TimeControl
+from referee.clocks.control import FlagRule, TimeControl, read_control
 from referee.commands.named_players import PLAYERS, with_named_players
 from referee.commands.values import NewGame
-from referee.errors import CorrectionError
+from referee.errors import ClockError, CorrectionError, FieldError
 from referee.hints.advice import HintSettings
 from referee.judge.settings import JudgeSettings, Trigger
 from referee.judge.stability import STILLS, StabilitySettings
@@ -67,22 +67,28 @@ class ServiceSettings:
         """The settings of the stability filter; stills are at rest at once."""
         return STILLS if self.stills else StabilitySettings()
 
-    def complete(self, game: Game[Any, Any], command: NewGame) -> NewGame:
-        """Return the command with the options, the clock and the ban on hints of these settings, unless it has its own.
+    def complete(self, game: Game[Any, Any], command: NewGame) -> tuple[NewGame, TimeControl | None]:
+        """Return the command with the options and the ban on hints of these settings, and the game's clock.
 
-        The house rules for clocks hold for its own clock too. As many play as are named; raises what
-        ``with_named_players`` raises.
+        A clock of the command's own outranks that of the settings; the house rules hold for both. As many play as are
+        named. Raises FieldError for a clock that can't be read, CorrectionError for a side that is named twice, and
+        what ``with_named_players`` raises.
         """
-        clock = None if command.without_clock else self.clock
-        if command.clock is not None:
-            clock = replace(command.clock, flag=self.flag, waits=self.clock_waits)
+        try:
+            clock = read_control(command.clock, flag=self.flag, waits=self.clock_waits) if command.clock else self.clock
+        except ClockError as error:
+            raise FieldError("clock", str(error)) from error
+        players = {side.lower(): name for side, name in command.players.items() if name}
+        if len(players) < sum(bool(name) for name in command.players.values()):
+            raise CorrectionError(f"a side is named twice: {', '.join(command.players)}")
         options = {**self.options, **command.options}
-        return replace(
+        complete = replace(
             command,
-            options=with_named_players(game, command.players, options, is_fixed=PLAYERS in command.options),
-            clock=clock,
+            options=with_named_players(game, players, options, is_fixed=PLAYERS in command.options),
+            players=players,
             without_hints=command.without_hints or self.hints.strength == "none",
         )
+        return complete, clock
 
     def check_new_game(self, game: Game[Any, Any], command: NewGame) -> None:
         """Refuse a game that could never be set up on this table.

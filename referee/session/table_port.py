@@ -156,10 +156,10 @@ class TablePort:
     hints_allowed: bool = True
     maintenance: Maintenance | None = None
 
-    async def submit(self, command: Command, request_id: str = "", seen: int | None = None) -> Reply | None:
+    async def submit(self, command: Command, request_id: str = "") -> Reply | None:
         """Queue a command and wait for its reply; ``None`` if the queue was closed first.
 
-        The resulting events record ``request_id``. The command is refused if the game has changed since event ``seen``.
+        The resulting events record ``request_id``.
         """
         loop = asyncio.get_running_loop()
         answered: asyncio.Future[Reply | None] = loop.create_future()
@@ -173,5 +173,5 @@ class TablePort:
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(settle, reply)
 
-        self.commands.submit(command, respond, request_id, seen)
+        self.commands.submit(command, respond, request_id)
         return await answered

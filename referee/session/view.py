@@ -10,7 +10,7 @@ from engine.api import Game, StateT, TurnT, WritesTogether
 from engine.errors import EngineError
 from engine.values import EMPTY, Appearance, LookName, OptionValue, Place, Player
 from referee.commands.entries import apply_entry, implied_passes
-from referee.commands.values import Announce, EnterRoll, EnterTurn, Entry
+from referee.commands.values import Announced, EnterRoll, EnterTurn, Entry
 from referee.errors import CorrectionError
 from referee.judge.belief import Belief
 from referee.judge.explorer import JudgeContext
@@ -158,7 +158,7 @@ class TableView(Generic[StateT, TurnT]):
         after = self._states_if_declared(belief)
         return _is_possible(game, after, command) or bool(implied_passes(game, after, command))
 
-    def turn_with_announcement(self, belief: Belief[StateT, TurnT], command: Announce) -> EnterTurn | None:
+    def turn_with_announcement(self, belief: Belief[StateT, TurnT], command: Announced) -> EnterTurn | None:
         """Return the turn on the table combined with the announcement, if a turn may end with it."""
         ruling = self._ruling_if_declared(belief)
         if ruling is None or len(ruling.steps) != 1:

@@ -22,7 +22,7 @@ from starlette.requests import cookie_parser
 
 from common.durable import write_durably
 from common.phrases import capitalized
-from referee.commands.messages import Role as Role  # noqa: PLC0414 - re-exported
+from referee.commands.values import Role as Role  # noqa: PLC0414 - re-exported
 from referee.errors import DevicesFullError, PageError
 from referee.web.devices import Device, PairedDevices
 from referee.web.shares import Turns, address_group

@@ -16,8 +16,8 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from common.json_files import parse_json
 from engine.errors import IllegalTurnError
-from referee.commands.messages import COMMAND_MESSAGES, ReplyDocument
-from referee.session.command_desk import CommandDesk, CommandError, CommandFault
+from referee.commands.values import COMMANDS
+from referee.session.command_desk import CommandDesk, CommandError, CommandFault, ReplyDocument
 from referee.session.feed import Snapshot
 from referee.session.pictures import CameraPictures
 from referee.session.table_port import TablePort, VersionedSnapshot
@@ -171,7 +171,7 @@ class Api:
                 Role.LOOK,
                 "Tell the referee something",
                 ReplyDocument,
-                takes=COMMAND_MESSAGES,
+                takes=COMMANDS,
                 whom="For devices paired to play; agreed draw, new game and restore sensor need own.",
             ),
             Endpoint(

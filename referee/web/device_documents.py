@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
-from referee.commands.messages import Role
+from referee.commands.values import Role
 from referee.errors import PageError
 from referee.web.devices import PairedDevices
 from referee.web.documents import Document

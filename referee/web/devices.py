@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 from common.durable import write_durably
 from common.json_files import parse_json
 from common.whole_files import read_text
-from referee.commands.messages import Role
+from referee.commands.values import Role
 from referee.errors import DevicesFullError, PageError
 
 MOST_DEVICES = 256

@@ -25,11 +25,10 @@ from referee.errors import FoldError, JournalError, JournalMissingError
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines, make_record
 from referee.journal.fold import Folded, fold
-from referee.journal.journal import Journal
+from referee.journal.journal import Journal, events_of_game
 from referee.journal.results import KnownResults, Results, results_in
 from referee.naming import Names
 from referee.session.event_records import states_before_seen_roll, take_back_sentence
-from referee.session.execution import events_of_game
 from referee.session.feed import Snapshot
 from referee.session.signals import looking_signal, waiting_signal
 from referee.session.table_port import TablePort, VersionedSnapshot

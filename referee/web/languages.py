@@ -14,7 +14,7 @@ from starlette.requests import Request
 
 from common.moments import local_time
 from common.shown_text import shown
-from referee.commands.messages import Role
+from referee.commands.values import Role
 from referee.web.options import PageOptions
 from referee.web.sentences import Sentences
 

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from referee.commands.messages import Role
+from referee.commands.values import Role
 
 if TYPE_CHECKING:
     from referee.web.access import Session

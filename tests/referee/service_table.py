@@ -96,7 +96,7 @@ class Table:
     def tell(self, command: Command, seen: int | None = None) -> Reply:
         """Carry out a command that is answered at once, from somebody who saw the event ``seen``."""
         replies: list[Reply | None] = []
-        self.service.carry_out(Submitted(command, replies.append, seen=seen))
+        self.service.carry_out(Submitted(replace(command, seen=seen), replies.append))
         (reply,) = replies
         assert reply is not None
         return reply

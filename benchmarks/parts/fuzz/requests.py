@@ -20,8 +20,7 @@ from benchmarks.parts.fuzz.files import read_as_file
 from benchmarks.parts.fuzz.run import Parser
 from common.json_files import parse_json
 from referee.commands.command_socket import command_message, parse_command, read_message
-from referee.commands.messages import COMMAND_MESSAGES, Role
-from referee.commands.values import AskHint, Correct, EnterTurn, PauseClock, RestoreSensor, TakeBack
+from referee.commands.values import COMMANDS, AskHint, Correct, EnterTurn, PauseClock, RestoreSensor, Role, TakeBack
 from referee.errors import CorrectionError, PageError
 from referee.mqtt.inbox import parse_fields, parse_picture_request, request_id_of
 from referee.mqtt.topics import ReplayRequest
@@ -55,17 +54,15 @@ def _command(data: bytes) -> None:
 
 
 def _page_command(data: bytes) -> None:
-    message = COMMAND_MESSAGES.validate_python(parse_json(data))
     # An accepted command is written to the journal.
-    message.value("Ann")
-    message.model_dump_json()
+    COMMANDS.dump_json(COMMANDS.validate_python(parse_json(data)))
 
 
 def _broker_command(data: bytes) -> None:
     fields = parse_fields(data)
     request_id_of(fields)
     if parse_picture_request(fields) is None:
-        COMMAND_MESSAGES.validate_python(fields).value("Ann")
+        COMMANDS.validate_python(fields)
 
 
 def _replay_request(data: bytes) -> None:

@@ -32,7 +32,6 @@ from referee.commands.queue import CommandQueue
 from referee.commands.values import Command, EnterTurn, NewGame, TakeBack
 from referee.journal.journal import Journal
 from referee.runtime.builder import open_session
-from referee.session.execution import execute
 from referee.session.loop import carry_out_commands
 from referee.session.settings import ServiceSettings
 from referee.session.table_port import SnapshotHub, TablePort
@@ -100,7 +99,7 @@ def play(link: Connection, folder: str, port: int, seed: int) -> None:
                 order = EnterTurn(game.notation.format_turn(rng.choice(turns)), "Ann")
             else:
                 order = TakeBack("Ann")
-            execute(service, order, lambda _: None)
+            service.execute(order, lambda _: None)
 
 
 class Referee:

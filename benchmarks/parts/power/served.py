@@ -22,8 +22,8 @@ import uvicorn.protocols.http.auto  # noqa: F401 - loaded before the fork
 from engine.api import Game
 from engine.registry import load
 from referee.commands.command_socket import open_command_socket
-from referee.commands.messages import Role
 from referee.commands.queue import CommandQueue
+from referee.commands.values import Role
 from referee.errors import RefereeError
 from referee.journal.buffered import BufferedJournal
 from referee.journal.journal import Journal

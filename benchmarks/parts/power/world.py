@@ -14,7 +14,6 @@ from engine.registry import load
 from engine.values import EMPTY
 from hardware.pin_map import ButtonRole
 from referee.commands.values import Press
-from referee.session.execution import execute
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings, TurnEnd
 from simulator.play.actions import Arrangement
@@ -123,7 +122,7 @@ def show(service: Service[Any, Any], reader: GlimpseReader, glimpse: Glimpse) ->
     reader.reading = glimpse.reading
     service.step(frame_of(glimpse.reading))
     for role in glimpse.presses:
-        execute(service, Press(ButtonRole(role)))
+        service.execute(Press(ButtonRole(role)))
 
 
 def frame_of(reading: Reading) -> Frame:

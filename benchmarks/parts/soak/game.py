@@ -280,7 +280,7 @@ def play(
         def on_verdicts(frame: Frame | None, verdicts: list[Verdict]) -> None:
             computed_s = time.process_time() - camera.began_s
             for word in table.take_overrides():
-                said = Correct("player", word.looks, word.state, word.to_move, word.why)
+                said = Correct("player", dict(word.looks), word.state, word.to_move, word.why)
                 commands.submit(said, partial(answered, word))
             for roll in table.take_rolls():
                 commands.submit(EnterRoll(",".join(roll.faces), "player"))

@@ -17,10 +17,10 @@ from referee.bug_report.privacy import LEFT_OUT, Anonymizer, secrets_of, setting
 from referee.commands.values import Correct, EnterTurn, NewGame, OfferDraw, TakeBack
 from referee.journal.events import Event, EventKind
 from referee.journal.journal import Journal
-from referee.session.execution import IdleSession, execute
 from referee.settings.configuration import Configuration
 from referee.settings.settings import Settings
 from referee.web.access import Access, AccessPolicy, Role, new_codes
+from tests.referee.by_text import by_text
 from tests.referee.service_table import wall_clock
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -92,7 +92,7 @@ def test_harmless_settings_are_in_the_report() -> None:
 def test_no_persons_name_and_no_free_text_of_the_game_is_in_the_report(people: list[str], why: str, free: str) -> None:
     ann, ben, cem, eve = people
     with Journal.in_memory(wall_clock=wall_clock) as journal:
-        session = IdleSession(journal, lambda: 0.0)
+        session = by_text(journal, "diaballik")
         session.begin(NewGame("diaballik", {}, {"black": ann, "white": ben}))
         for command in (
             EnterTurn("a1-a2", ann),
@@ -101,7 +101,7 @@ def test_no_persons_name_and_no_free_text_of_the_game_is_in_the_report(people: l
             Correct(eve, {"c1": "empty", "c4": "black piece"}, why=f"{why} by {ann}"),
         ):
             replies: list[Any] = []
-            execute(session, command, replies.append)
+            session.execute(command, replies.append)
             assert not replies[0].refused
         journal.append(Event(EventKind.NOTE, {"sentence": f"The sensor under a1 counts again. {eve} says so."}))
         journal.append(Event(EventKind.NOTE, {"sentence": f"{free} stops the game."}))
@@ -118,13 +118,13 @@ def test_no_persons_name_and_no_free_text_of_the_game_is_in_the_report(people: l
 
 def test_the_terminals_lines_have_no_names_of_earlier_games_and_no_reasons(tmp_path: Path) -> None:
     with Journal.open(tmp_path / "journal.sqlite", wall_clock=wall_clock) as journal:
-        session = IdleSession(journal, lambda: 0.0)
+        session = by_text(journal, "diaballik")
         session.begin(NewGame("diaballik", {}, {"black": "Ann", "white": "Ben"}))
         session.enter(EnterTurn("a1-a2", "Ann"))
         replies: list[Any] = []
-        execute(session, Correct("Eve", {"c1": "empty", "c4": "black piece"}, why="Cem bumped it"), replies.append)
+        session.execute(Correct("Eve", {"c1": "empty", "c4": "black piece"}, why="Cem bumped it"), replies.append)
         said = [replies[0].words, "Ann plays a1-a2.", "Black to play."]
-        session.begin(NewGame("deblockle"))
+        by_text(journal, "deblockle").begin(NewGame("deblockle"))
     told = {file.name: file.text for file in gather(configured({"journal.path": journal.path}), (), said, NOW)}
     first, *rest = str(told["said.txt"]).splitlines()
     assert (first.startswith("person 3 says: c1 is empty"), LEFT_OUT in first, "Cem" in first) == (True, True, False)
@@ -163,7 +163,7 @@ def test_harmless_text_is_left_unchanged(text: str) -> None:
 def test_the_report_is_complete_and_limited_in_size(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     with Journal.open(path, wall_clock=wall_clock) as journal:
-        session = IdleSession(journal, lambda: 0.0)
+        session = by_text(journal, "deblockle")
         session.begin(NewGame("deblockle"))
         session.enter(EnterTurn("c1-b1=x-a2", "Ann"))
     said = [f"line {number}" for number in range(100_000)]

@@ -18,7 +18,6 @@ from referee.commands import command_socket
 from referee.commands.command_socket import (
     MOST_BYTES,
     CommandSocket,
-    SentCommand,
     ask,
     command_message,
     parse_command,
@@ -30,6 +29,7 @@ from referee.commands.queue import CommandQueue
 from referee.commands.values import (
     Announce,
     AskHint,
+    Command,
     Correct,
     EnterRoll,
     EnterTurn,
@@ -46,7 +46,7 @@ def queue() -> CommandQueue:
     return CommandQueue(lambda: 0.0)
 
 
-def answered(journal: Path, command: SentCommand, reply: Reply) -> Reply:
+def answered(journal: Path, command: Command, reply: Reply) -> Reply:
     """Send a command to a socket, reply to it, and return the reply that arrived."""
     commands = queue()
     with CommandSocket(journal, commands):
@@ -221,7 +221,7 @@ def test_an_answer_that_comes_too_late_is_an_error(tmp_path: Path) -> None:
         ask(journal, TakeBack("Ann"), timeout_s=0.05)
 
 
-MESSAGES: list[tuple[SentCommand, dict[str, Any]]] = [
+MESSAGES: list[tuple[Command, dict[str, Any]]] = [
     (PauseClock("Ann"), {"command": "pause clock", "by": "Ann", "resume": False}),
     (PauseClock("Ann", resume=True), {"command": "pause clock", "by": "Ann", "resume": True}),
     (
@@ -248,7 +248,7 @@ MESSAGES: list[tuple[SentCommand, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("command", "message"), MESSAGES)
-def test_a_command_round_trips_as_a_message(command: SentCommand, message: dict[str, Any]) -> None:
+def test_a_command_round_trips_as_a_message(command: Command, message: dict[str, Any]) -> None:
     assert command_message(command) == message
     assert parse_command(json.loads(json.dumps(message))) == command
 
@@ -263,7 +263,6 @@ def test_a_command_round_trips_as_a_message(command: SentCommand, message: dict[
         ({"command": "correct", "looks": ["c3"]}, "looks is ['c3']: input should be a valid dictionary"),
         ({"command": "correct", "looks": {"c3": 1}}, "looks.c3 is 1: input should be a valid string"),
         ({"command": "correct", "colour": "teal"}, "colour is 'teal': extra inputs are not permitted"),
-        ({"command": "correct", "by": "Ann"}, "nothing was corrected"),
         ({"command": "turn", "text": 1}, "text is 1: input should be a valid string"),
         (
             {"command": "turn", "text": "x" * 5000},

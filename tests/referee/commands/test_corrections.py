@@ -55,11 +55,12 @@ def test_a_refused_look_brings_one_example_of_each_sort() -> None:
         read_looks(load("number-drop"), ["p1.a1=X"])
 
 
-def test_a_correction_has_exactly_one_content() -> None:
+def test_a_correction_has_exactly_one_content(deblockle: Any) -> None:
+    states = (deblockle.rules.new({}),)
     with pytest.raises(CorrectionError, match="give one of them"):
-        Correct("Ann", {"c3": "empty"}, "gold c1:G.star?")
+        apply_correction(deblockle, states, Correct("Ann", {"c3": "empty"}, "gold c1:G.star?"), {})
     with pytest.raises(CorrectionError, match="nothing was corrected"):
-        Correct("Ann")
+        apply_correction(deblockle, states, Correct("Ann"), {})
 
 
 def test_a_correction_applies_to_every_possible_state(deblockle: Any) -> None:

@@ -32,11 +32,11 @@ from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines, make_record
 from referee.journal.fold import fold, read_step
 from referee.journal.journal import Journal
-from referee.session.execution import IdleSession
 from tests.engine import toy_harvest
 from tests.engine.toy_harvest import GAME as HARVEST
 from tests.engine.whole_games import scores_of
 from tests.present import present
+from tests.referee.by_text import by_text
 
 DEBLOCKLE = load("deblockle")
 ENTRIES: Any = {"turn": EnterTurn, "rolled": EnterRoll, "announced": Announce}
@@ -61,7 +61,7 @@ class KeptGame:
         self.journal = Journal.in_memory(wall_clock=wall_clock)
         # Python 3.13 warns of a connection that is not closed.
         weakref.finalize(self, self.journal.close)
-        self.session = IdleSession(self.journal, CountingClock(0.001))
+        self.session = by_text(self.journal, game.name, CountingClock(0.001))
         self.session.begin(NewGame(game.name, options))
 
     @property
@@ -247,7 +247,7 @@ def test_no_turn_can_be_entered_before_the_set_up() -> None:
 
 def hinted(kept: KeptGame, settings: HintSettings | None = None) -> str:
     replies: list[Reply | None] = []
-    IdleSession(kept.journal, CountingClock(0.001), settings).hint(AskHint("Ben"), replies.append)
+    by_text(kept.journal, clock=CountingClock(0.001), hints=settings).hint(AskHint("Ben"), replies.append)
     (reply,) = replies
     assert reply is not None
     if reply.refused:
@@ -345,7 +345,7 @@ def test_a_journal_of_version_1_opens_and_is_continued(tmp_path: Path) -> None:
         assert fold(DEBLOCKLE, journal.events()).states == (start,)
     assert path.read_bytes() == before
     with Journal.open(path, wall_clock=wall_clock) as journal:
-        IdleSession(journal, CountingClock(0.001)).enter(Announce("draw", "Ann"))
+        by_text(journal).enter(Announce("draw", "Ann"))
         assert [event.kind for _, event in journal.events()] == ["new game", "set up", "announced", "end"]
     raw = sqlite3.connect(path)
     assert raw.execute("PRAGMA user_version").fetchone() == (len(database.MIGRATIONS),)

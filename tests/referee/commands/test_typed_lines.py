@@ -31,8 +31,8 @@ from referee.commands.values import (
 )
 from referee.errors import CorrectionError
 from referee.journal.fold import fold
-from referee.journal.journal import Journal
-from referee.session.execution import IdleSession, events_of_game, execute
+from referee.journal.journal import Journal, events_of_game
+from tests.referee.by_text import by_text
 
 DEBLOCKLE: Any = load("deblockle")
 
@@ -46,8 +46,8 @@ DEBLOCKLE: Any = load("deblockle")
         ("h", AskHint("Ann")),
         ("Hint\n", AskHint("Ann")),
         ("Draw", OfferDraw("Ann")),
-        ("accept", AnswerDraw("Ann", accepts=True)),
-        ("Refuse", AnswerDraw("Ann", accepts=False)),
+        ("accept", AnswerDraw(by="Ann", accepts=True)),
+        ("Refuse", AnswerDraw(by="Ann", accepts=False)),
         ("resign", Announce("resign", "Ann")),
     ],
 )
@@ -137,13 +137,13 @@ def test_typed_commands_are_carried_out_and_only_refusals_are_printed() -> None:
     said: list[str] = []
     commands = CommandQueue(time.monotonic)
     with Journal.in_memory(wall_clock=lambda: datetime(2026, 1, 1, tzinfo=UTC)) as journal:
-        session = IdleSession(journal, time.monotonic)
+        session = by_text(journal, "blockade", time.monotonic)
         session.begin(NewGame("blockade", {"starts": "warm"}))
         typed = TypedLines(game, commands, said.append, lambda: "Here is help.", lambda: ())
         for line in ("turn a2-a3", "?", "roll 4,1", "turn a2-a3 c4-c3", "what"):
             typed.submit(line)
             for submitted in commands.take():
-                execute(session, submitted.command, submitted.respond)
+                session.execute(submitted.command, submitted.respond)
         folded = fold(*events_of_game(journal, None))
     assert [step.text for step in folded.steps] == ["4,1", "a2-a3 c4-c3"]
     assert [words.split(".")[0] for words in said] == [

@@ -29,7 +29,6 @@ from referee.hints.requests import ImmediateHints, hint_event, last_hint_given, 
 from referee.journal.events import decode, encode
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
-from referee.session.execution import execute
 from referee.session.loop import LoopPorts, run
 from referee.session.settings import ServiceSettings, TurnEnd
 from tests.referee.service_table import START, Lamp, Table, wall_clock
@@ -249,7 +248,7 @@ def test_two_simultaneous_requests_are_both_answered(at_table: Make) -> None:
     table = at_table()
     answers: list[Reply | None] = []
     for name in ("Ann", "Ben"):
-        execute(table.service, AskHint(name), answers.append)
+        table.service.execute(AskHint(name), answers.append)
     assert len(table.hints.questions) == 1
     deliver_hint(table)
     assert answers == [Reply(table.said[-1])] * 2
@@ -260,8 +259,8 @@ def test_no_setting_gives_hints_in_a_game_without_them(at_table: Make, deblockle
     table = at_table("none")
     answers: list[Reply | None] = []
     lights = table.lamp.signals[-1].lights
-    execute(table.service, Press(ButtonRole.HINT))
-    execute(table.service, AskHint("Ann"), answers.append)
+    table.service.execute(Press(ButtonRole.HINT))
+    table.service.execute(AskHint("Ann"), answers.append)
     assert answers == [Reply("The players ruled hints out.", refused=True)]
     assert table.said[-2:] == ["The players ruled hints out."] * 2
     assert table.lamp.signals[-1].lights == lights
@@ -326,7 +325,7 @@ def test_a_failed_calculation_is_reported(at_table: Make) -> None:
 def test_pending_requests_are_answered_when_the_referee_stops(at_table: Make) -> None:
     table = at_table()
     answers: list[Reply | None] = []
-    execute(table.service, AskHint("Ann"), answers.append)
+    table.service.execute(AskHint("Ann"), answers.append)
     table.service.close()
     assert answers == [Reply("No hint: the referee stopped before it was found.", refused=True)]
     assert table.hints.closed

@@ -19,9 +19,9 @@ from referee.errors import FoldError
 from referee.journal.events import STOPPED, Event, EventKind, Evidence, EvidenceLimits, JsonValue
 from referee.journal.exports import event_lines, make_record, write_evidence
 from referee.journal.journal import Journal
-from referee.session.event_records import end_event, set_up_event, time_is_up
-from referee.session.execution import IdleSession, execute
+from referee.session.event_records import end_event, time_is_up
 from tests.effort import cases
+from tests.referee.by_text import by_text
 
 GAME = load("deblockle")
 OPTIONS = {"blocks_gold": 2, "blocks_teal": 2}
@@ -88,9 +88,8 @@ def test_the_record_begins_with_the_player_who_made_the_first_turn_after_a_corre
 def test_a_roll_before_it_is_known_who_starts_is_recorded_for_whoever_plays(new_journal: Callable[[], Journal]) -> None:
     game, journal = load("blockade"), new_journal()
     starts = start_states(game, {"starts": "either"})
-    session = IdleSession(journal, lambda: 0.0)
+    session = by_text(journal, "blockade")
     session.begin(NewGame("blockade", {"starts": "either"}))
-    journal.append(set_up_event(game, starts, None, "Ann"))
     session.enter(EnterRoll("4,1", "Ann"))
     rolled = game.dice_for("4,1").rolled(starts[1], Roll(("4", "1")))
     turn = game.rules.legal_turns(rolled)[0]
@@ -102,11 +101,11 @@ def test_a_roll_before_it_is_known_who_starts_is_recorded_for_whoever_plays(new_
 
 def test_the_journal_keeps_sides_and_a_reply_has_names(new_journal: Callable[[], Journal]) -> None:
     game, journal = load("diaballik"), new_journal()
-    session = IdleSession(journal, lambda: 0.0)
+    session = by_text(journal, "diaballik")
     session.begin(NewGame("diaballik", players={"black": "Ann", "white": "Ben"}))
     replies: list[Reply | None] = []
-    execute(session, EnterTurn("a1-a2", "Ann"), replies.append)
-    execute(session, EnterTurn("a2-a3", "Ann"), replies.append)
+    session.execute(EnterTurn("a1-a2", "Ann"), replies.append)
+    session.execute(EnterTurn("a2-a3", "Ann"), replies.append)
     assert replies[0] == Reply("Ann moves a1 to a2.")
     assert replies[1] is not None
     assert replies[1].refused
@@ -122,7 +121,7 @@ def test_the_journal_keeps_sides_and_a_reply_has_names(new_journal: Callable[[],
 
 def test_a_solo_game_lost_on_time_has_no_result(new_journal: Callable[[], Journal]) -> None:
     journal = new_journal()
-    session = IdleSession(journal, lambda: 0.0)
+    session = by_text(journal, "number-drop")
     session.begin(NewGame("number-drop", {"players": 1}))
     session.enter(Announce("resign", "the clock"))
     journal.append(end_event(Outcome(None, time_is_up("p1")), None))

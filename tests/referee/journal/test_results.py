@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,8 @@ from referee.journal.events import STOPPED
 from referee.journal.journal import Journal
 from referee.journal.results import PlayedGame, Results, Tally, played_game, results_in, results_of
 from referee.session.event_records import end_event, time_is_up
-from referee.session.execution import IdleSession
+from referee.session.service import Service
+from tests.referee.by_text import by_text
 
 SIDES = ("p1", "p2", "p3")
 
@@ -118,12 +120,12 @@ def evening(new_journal: Callable[[], Journal]) -> Journal:
     """Ann beats Ben, Ben loses another game on points, and one game each is stopped and unfinished."""
     journal = new_journal()
 
-    def begin(command: NewGame) -> IdleSession:
-        session = IdleSession(journal, lambda: 0.0)
+    def begin(command: NewGame, clock: str = "none") -> Service[Any, Any]:
+        session = by_text(journal, command.game, control=read_control(clock))
         session.begin(command)
         return session
 
-    session = begin(NewGame("deblockle", {}, {"gold": "Ann", "teal": "Ben"}, clock=read_control("game 5")))
+    session = begin(NewGame("deblockle", {}, {"gold": "Ann", "teal": "Ben"}), "game 5")
     session.enter(Announce("resign", "Ben", "teal"))
     session = begin(NewGame("number-drop", {"players": 2}, {"p1": "Ann"}))
     session.enter(Announce("resign", "Ann", "p1"))
@@ -148,7 +150,7 @@ def test_the_games_of_a_journal_are_added_up(evening: Journal) -> None:
 
 def test_a_solo_game_that_was_given_up_or_lost_on_time_is_no_result(new_journal: Callable[[], Journal]) -> None:
     journal = new_journal()
-    session = IdleSession(journal, lambda: 0.0)
+    session = by_text(journal, "number-drop")
     for reason in ("", time_is_up("p1")):
         session.begin(NewGame("number-drop", {"players": 1}, {"p1": "Ann"}))
         session.enter(Announce("resign", "Ann"))
@@ -160,7 +162,7 @@ def test_a_solo_game_that_was_given_up_or_lost_on_time_is_no_result(new_journal:
 
 def test_a_journal_says_who_resigned(new_journal: Callable[[], Journal]) -> None:
     journal = new_journal()
-    session = IdleSession(journal, lambda: 0.0)
+    session = by_text(journal, "number-drop")
     session.begin(NewGame("number-drop", {"players": 3}, {"p1": "Ann", "p2": "Ben", "p3": "Cem"}))
     for said in ("p2:resign", "p3:resign"):
         session.enter(Announce(said, "Ann"))

@@ -9,7 +9,7 @@ import pytest
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.reasoncodes import ReasonCode
 
-from referee.commands.messages import Role
+from referee.commands.values import Role
 from referee.errors import BrokerError, ConfigError
 from referee.mqtt.client import explain_failure
 from referee.mqtt.inbox import is_response_topic, role_of

@@ -16,7 +16,7 @@ from engine.registry import games, load
 from engine.values import Outcome
 from referee.clocks.clock import Clock
 from referee.clocks.control import read_control
-from referee.commands.messages import COMMAND_MESSAGES, Role
+from referee.commands.values import COMMANDS, Role
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.mqtt.discovery import discovery_message, discovery_topic
 from referee.mqtt.inbox import parse_picture_request
@@ -162,7 +162,7 @@ def test_each_button_sends_a_command_with_a_unique_id() -> None:
     commands = [json.loads(rendered(part["command_template"], now=lambda: FakeTime(next(moments)))) for part in buttons]
     assert len({command["request_id"] for command in commands}) == len(commands) == 4
     for command in commands:
-        assert (parse_picture_request(command) or COMMAND_MESSAGES.validate_python(command)).needs == Role.PLAY
+        assert (parse_picture_request(command) or COMMANDS.validate_python(command)).needs == Role.PLAY
 
 
 class FakeTime:

@@ -15,7 +15,6 @@ from referee.journal.journal import Journal
 from referee.runtime.builder import compose_reader, open_session
 from referee.runtime.readers import AttentiveReader
 from referee.sensing.readers import FusedReader, SensorReader
-from referee.session.execution import execute
 from referee.session.feed import Snapshot
 from referee.session.settings import ServiceSettings
 from tests.referee.sensed_table import ScriptedSensors
@@ -69,7 +68,7 @@ def test_a_sensor_put_back_into_use_is_recorded_in_the_journal(
         restore=lambda place: f"{place} is used again.",
     ) as service:
         replies: list[Any] = []
-        execute(service, RestoreSensor("c3", "Ann"), replies.append)
+        service.execute(RestoreSensor("c3", "Ann"), replies.append)
     assert [reply.words for reply in replies] == ["c3 is used again."]
     assert said == ["c3 is used again. Ann asked for it."]
     assert journal.events()[-1][1].data["sentence"] == said[0]

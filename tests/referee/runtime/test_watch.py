@@ -27,6 +27,6 @@ def test_a_game_that_goes_on_with_another_clock_than_was_chosen_is_mentioned(
 ) -> None:
     journal = new_journal()
     assert kept_clock_remark(read_control(chosen), journal) == ""
-    journal.append(new_game_event(NewGame("deblockle", clock=read_control(begun))))
+    journal.append(new_game_event(NewGame("deblockle"), read_control(begun)))
     expected = f"This game goes on with the clock it began with ({kept}); `./run watch --new` begins another."
     assert kept_clock_remark(read_control(chosen), journal) == (expected if kept else "")

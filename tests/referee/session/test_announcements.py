@@ -97,7 +97,7 @@ def test_a_draw_accepted_after_a_finished_turn_ends_that_turn_too(make_reading: 
     on.show(game.table.appearance(start), 4)
     on.tell(OfferDraw("Ann", "black"))
     on.show(game.table.appearance(game.rules.apply(start, game.notation.parse_turn(start, "c1-c2"))), 2)
-    assert on.tell(AnswerDraw("Ben", accepts=True)) == Reply("Draw agreed.")
+    assert on.tell(AnswerDraw(by="Ben", accepts=True)) == Reply("Draw agreed.")
     assert on.kinds() == ["new game", "set up", "draw offer", "turn", "announced", "end"]
 
 

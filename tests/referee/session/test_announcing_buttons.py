@@ -13,7 +13,7 @@ from hardware.buttons import Buttons
 from hardware.lights.signals import Mood, Sound
 from hardware.pin_map import ANNOUNCING_BUTTONS, ButtonRole
 from referee.commands.queue import CommandQueue, Submitted
-from referee.commands.values import Announce, Press, Reply, TakeBack
+from referee.commands.values import AgreedDraw, Announce, Press, Reply, TakeBack
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
 from referee.judge.verdict import VerdictKind
@@ -257,4 +257,5 @@ def test_a_button_announces_the_same_as_a_typed_command(at: At, role: ButtonRole
     on, wall = at(WALL), DIABALLIK.table.appearance(DIABALLIK.notation.parse_state(WALL))
     asks = role in {ButtonRole.DRAW, ButtonRole.RESIGN}
     by_button = press_twice(on, wall, role) if asks else on.tell(Press(role))
-    assert by_button == at(WALL).tell(Announce(role.value, "Ann", is_agreed=True))
+    typed = AgreedDraw("Ann") if role is ButtonRole.DRAW else Announce(role.value, "Ann")
+    assert by_button == at(WALL).tell(typed)

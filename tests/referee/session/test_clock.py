@@ -14,7 +14,6 @@ from hardware.lights.signals import Mood, Sound
 from referee.clocks.clock import ClockFace
 from referee.clocks.control import FlagRule, TimeControl, read_control
 from referee.clocks.fold import ClockFold
-from referee.commands.messages import COMMAND_MESSAGES
 from referee.commands.values import Announce, Correct, EnterTurn, NewGame, Overrule, PauseClock, Reply, TakeBack
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
@@ -68,7 +67,7 @@ def test_a_game_without_a_clock_shows_none(on: Any) -> None:
 
 def test_a_single_game_can_go_without_the_clock_of_the_settings(table: Any, start: Any) -> None:
     on = begun(table, start, "fischer 5+3")
-    assert not on.tell(NewGame("deblockle", without_clock=True)).refused
+    assert not on.tell(NewGame("deblockle", clock="none")).refused
     assert on.snapshots[-1].clock is None
     assert "clock" not in on.journal.events(2)[0][1].data
     on.show(start, 5)
@@ -81,8 +80,7 @@ def test_a_single_game_can_go_without_the_clock_of_the_settings(table: Any, star
 def test_the_house_rules_hold_for_a_clock_that_a_new_game_names(table: Any, start: Any) -> None:
     on = table(flag=FlagRule.LOSES, clock_waits=False)
     on.service.start()
-    message = COMMAND_MESSAGES.validate_python({"command": "new game", "game": "deblockle", "clock": "game 0.1"})
-    assert not on.tell(message.value("Ann")).refused
+    assert not on.tell(NewGame("deblockle", clock="game 0.1")).refused
     on.show(start, 9)
     assert on.snapshots[-1].outcome.reason == "gold's time is up"
     assert on.journal.events(2)[0][1].data["clock"]["waits"] is False

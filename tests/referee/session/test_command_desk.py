@@ -12,12 +12,11 @@ import pytest
 
 from engine.registry import load
 from hardware.lights.signals import Mood, Signal
-from referee.commands.messages import ReplyDocument, Role
 from referee.commands.queue import CommandQueue
-from referee.commands.values import Announce, Reply
+from referee.commands.values import Announce, Reply, Role
 from referee.journal.events import REQUEST, Event, EventKind
 from referee.journal.journal import Journal
-from referee.session.command_desk import CommandDesk, CommandError, CommandFault
+from referee.session.command_desk import CommandDesk, CommandError, CommandFault, ReplyDocument
 from referee.session.feed import Snapshot
 from referee.session.table_port import SnapshotHub, TablePort
 from tests.guard import GUARD_S

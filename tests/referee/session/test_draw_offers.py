@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from engine.registry import load
 from referee.commands.draw_offers import offer_after, open_offer_in
-from referee.commands.messages import COMMAND_MESSAGES, Role
 from referee.commands.values import (
+    AgreedDraw,
     Announce,
     AnswerDraw,
     Command,
@@ -22,6 +22,7 @@ from referee.commands.values import (
     NewGame,
     OfferDraw,
     Reply,
+    Role,
     TakeBack,
 )
 from referee.hints.opponent import Opponent, OpponentSettings
@@ -29,12 +30,12 @@ from referee.hints.requests import ImmediateHints
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines
 from referee.journal.fold import fold
-from referee.journal.journal import Journal
+from referee.journal.journal import Journal, events_of_game
 from referee.session.event_records import correction_event, misread_event
-from referee.session.execution import IdleSession, events_of_game, execute
 from referee.session.feed import Snapshot
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
+from tests.referee.by_text import by_text
 from tests.referee.service_table import ScriptedReader, wall_clock
 
 GAME: Any = load("diaballik")
@@ -43,7 +44,7 @@ Tell = Callable[[Command], Reply]
 
 def carry_out(session: Any, command: Command) -> Reply:
     replies: list[Reply | None] = []
-    execute(session, command, replies.append)
+    session.execute(command, replies.append)
     assert replies[-1] is not None
     return replies[-1]
 
@@ -69,7 +70,7 @@ def session(request: Any, new_journal: Callable[[], Journal]) -> Iterator[tuple[
     if request.param == "running":
         yield service_on(journal)[0], journal
     else:
-        idle = IdleSession(journal, lambda: 0.0)
+        idle = by_text(journal, "diaballik")
         idle.begin(NewGame("diaballik"))
         yield idle, journal
 
@@ -77,7 +78,7 @@ def session(request: Any, new_journal: Callable[[], Journal]) -> Iterator[tuple[
 def test_an_accepted_offer_ends_the_game_and_can_be_taken_back(session: tuple[Any, Journal]) -> None:
     table, journal = session
     assert carry_out(table, OfferDraw("Ann", "white")).words == "White offers a draw."
-    assert "agreed" in carry_out(table, AnswerDraw("Ben", accepts=True)).words
+    assert "agreed" in carry_out(table, AnswerDraw(by="Ben", accepts=True)).words
     game, events = events_of_game(journal, None)
     assert fold(game, events).outcome is not None
     said = [event for _, event in events if event.kind in ("draw offer", "announced")]
@@ -85,7 +86,7 @@ def test_an_accepted_offer_ends_the_game_and_can_be_taken_back(session: tuple[An
     assert kept == [("draw offer", "Ann"), ("announced", "Ben")]
     assert not carry_out(table, TakeBack("Ann")).refused
     assert fold(*events_of_game(journal, None)).outcome is None
-    assert carry_out(table, AnswerDraw("Ben", accepts=True)).refused
+    assert carry_out(table, AnswerDraw(by="Ben", accepts=True)).refused
 
 
 @pytest.mark.parametrize("text", ["draw", "all:draw", " Draw ", "ALL : draw"])
@@ -103,19 +104,18 @@ def test_an_owner_ends_the_game_in_a_draw_without_an_offer(session: tuple[Any, J
     table, journal = session
     for offer in offers:
         assert not carry_out(table, offer).refused
-    message = COMMAND_MESSAGES.validate_python({"command": "agreed draw"})
-    assert message.needs is Role.OWN
-    assert "agreed" in carry_out(table, message.value("Arbiter")).words
+    assert AgreedDraw.needs is Role.OWN
+    assert "agreed" in carry_out(table, AgreedDraw("Arbiter")).words
     game, events = events_of_game(journal, None)
     assert fold(game, events).outcome is not None
     assert [event.data["by"] for _, event in events if event.kind == "announced"] == ["Arbiter"]
-    assert carry_out(table, message.value("Arbiter")).refused
+    assert carry_out(table, AgreedDraw("Arbiter")).refused
 
 
 def test_a_refused_offer_leaves_the_game_unchanged(session: tuple[Any, Journal]) -> None:
     table, journal = session
     carry_out(table, OfferDraw("Ann"))
-    assert carry_out(table, AnswerDraw("Ben", accepts=False)).words == "White refuses the draw."
+    assert carry_out(table, AnswerDraw(by="Ben", accepts=False)).words == "White refuses the draw."
     game, events = events_of_game(journal, None)
     assert fold(game, events).outcome is None
     assert open_offer_in(events) is None
@@ -123,7 +123,7 @@ def test_a_refused_offer_leaves_the_game_unchanged(session: tuple[Any, Journal])
         "Black offers a draw.",
         "White refuses the draw.",
     ]
-    assert carry_out(table, AnswerDraw("Ben", accepts=False)) == Reply("no draw is on offer", refused=True)
+    assert carry_out(table, AnswerDraw(by="Ben", accepts=False)) == Reply("no draw is on offer", refused=True)
 
 
 def test_an_offer_holds_until_the_other_player_plays_on(session: tuple[Any, Journal]) -> None:
@@ -133,7 +133,7 @@ def test_an_offer_holds_until_the_other_player_plays_on(session: tuple[Any, Jour
     assert open_offer_in(events_of_game(journal, None)[1]) == "black"
     assert not carry_out(table, EnterTurn("a7-a6", "Ben", "white")).refused
     assert open_offer_in(events_of_game(journal, None)[1]) is None
-    assert carry_out(table, AnswerDraw("Ben", accepts=True)).refused
+    assert carry_out(table, AnswerDraw(by="Ben", accepts=True)).refused
 
 
 @pytest.mark.parametrize("plays", ["gold", "teal"])
@@ -191,14 +191,14 @@ def test_an_impossible_offer_is_refused(session: tuple[Any, Journal]) -> None:
     assert carry_out(table, OfferDraw("Ann", "black")).words == (
         "Black has offered a draw already; White accepts or refuses"
     )
-    carry_out(table, AnswerDraw("Ben", accepts=True))
+    carry_out(table, AnswerDraw(by="Ben", accepts=True))
     assert carry_out(table, OfferDraw("Ann", "black")) == Reply(
         "a draw can be offered only during a game whose rules allow one", refused=True
     )
 
 
 def test_a_game_without_draws_refuses_an_offer(new_journal: Callable[[], Journal]) -> None:
-    idle = IdleSession(new_journal(), lambda: 0.0)
+    idle = by_text(new_journal(), "blokus-dice")
     idle.begin(NewGame("blokus-dice"))
     assert carry_out(idle, OfferDraw("Ann")) == Reply(
         "a draw can be offered only during a game whose rules allow one", refused=True
@@ -213,7 +213,7 @@ def test_every_screen_shows_an_open_offer_even_after_a_restart(tmp_path: Path) -
         assert snapshots[-1].signal.words == "Black offers a draw."
         again, after = service_on(journal)
         assert after[-1].offer == "black"
-        carry_out(again, AnswerDraw("Ben", accepts=False))
+        carry_out(again, AnswerDraw(by="Ben", accepts=False))
         assert after[-1].offer is None
 
 
@@ -225,7 +225,7 @@ def test_the_program_accepts_no_draw(new_journal: Callable[[], Journal]) -> None
 
 COMMANDS: st.SearchStrategy[Command] = st.one_of(
     st.builds(OfferDraw, st.just("Ann"), st.sampled_from([None, "black", "white"])),
-    st.builds(AnswerDraw, st.just("Ben"), st.booleans()),
+    st.builds(AnswerDraw, st.booleans(), st.just("Ben")),
     st.sampled_from([EnterTurn("a1-a2", "Ann"), EnterTurn("a2-a1", "Ann"), EnterTurn("a7-a6", "Ben"), TakeBack("Ann")]),
 )
 

@@ -19,8 +19,8 @@ from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.runtime.builder import open_session
 from referee.session.event_records import latest_overrides, standing_fault, verdict_event
-from referee.session.execution import IdleSession, execute
 from referee.session.settings import ServiceSettings, TurnEnd
+from tests.referee.by_text import by_text
 from tests.referee.service_table import START, Table, kinds_of, wall_clock
 from vision.frame import Frame, Image
 from vision.reading import PlaceReading, Reading
@@ -261,9 +261,9 @@ def test_the_journal_of_another_game_is_gone_on_with_unless_that_game_is_open(
     diaballik, deblockle = load("diaballik"), load("deblockle")
     with open_session(diaballik, NoPictures(), journal, ServiceSettings()):
         pass
-    idle = IdleSession(journal, lambda: 0.0)
+    idle = by_text(journal)
     for text in typed:
-        execute(idle, Announce(text, "Ann") if ":" in text else EnterTurn(text, "Ann"))
+        idle.execute(Announce(text, "Ann") if ":" in text else EnterTurn(text, "Ann"))
     if typed == ["c1-c2"]:
         left = "game 1 in the journal is Diaballik and not finished; .* or begin Deblockle by `./run watch --new`"
         with pytest.raises(FoldError, match=left), open_session(deblockle, NoPictures(), journal, ServiceSettings()):

@@ -18,9 +18,9 @@ from referee.hints.requests import ImmediateHints
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.session.execution import IdleSession
 from referee.session.settings import ServiceSettings, TurnEnd
 from tests.present import present
+from tests.referee.by_text import by_text
 from tests.referee.judge.blockade_turns import moved_alike, moving_turn
 from tests.referee.judge.drawn import drawn
 from tests.referee.service_table import Table, kinds_of, known_turn
@@ -87,7 +87,7 @@ def test_a_typed_roll_outranks_a_visible_one(on: Table, running: bool) -> None:
         assert see(on, "red:4 yellow:1", 3) == [], "the dice on the table are not read again"
         assert BLOCKADE.dice.roll_of(on.service.belief[0]).faces == ("5", "1")
     else:
-        assert IdleSession(on.journal, CountingClock(0.01)).enter(EnterRoll("5,1", "Ann")) == "5,1 was rolled."
+        assert by_text(on.journal, clock=CountingClock(0.01)).enter(EnterRoll("5,1", "Ann")) == "5,1 was rolled."
     events = on.journal.events()
     assert [event.kind for _, event in events][-3:] == ["rolled", "take back", "rolled"]
     assert [event.data.get("by") for _, event in events][-2:] == ["Ann", "Ann"]

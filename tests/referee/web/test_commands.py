@@ -13,11 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.exceptions import HTTPException
 
-from referee.commands.messages import ReplyDocument
 from referee.commands.queue import Submitted
 from referee.commands.values import EnterTurn, Reply, TakeBack
 from referee.session import command_desk
-from referee.session.command_desk import MOST_WAITING, CommandDesk, CommandError, CommandFault
+from referee.session.command_desk import MOST_WAITING, CommandDesk, CommandError, CommandFault, ReplyDocument
 from referee.session.table_port import TablePort
 from referee.web.access import Access, AccessPolicy, Role, Session
 from referee.web.api import PageServices
@@ -49,7 +48,7 @@ class FakeSession:
         port.snapshots(snapshot_of(port.game, self.number))
 
     def work(self, submitted: Submitted) -> None:
-        if submitted.seen not in {None, self.number}:
+        if submitted.command.seen not in {None, self.number}:
             submitted.respond(Reply("The table has changed.", refused=True))
             return
         self.done.append(submitted.command)

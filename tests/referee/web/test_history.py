@@ -17,7 +17,7 @@ from referee.commands.values import Announce, Correct, EnterTurn, NewGame, TakeB
 from referee.journal.events import STOPPED, Event, EventKind
 from referee.journal.journal import Journal
 from referee.session.event_records import end_event
-from referee.session.execution import IdleSession
+from tests.referee.by_text import by_text
 from tests.referee.service_table import wall_clock
 from tests.referee.web.page_table import client_of, port_of
 
@@ -119,7 +119,7 @@ def test_a_history_is_only_read_again_after_a_new_event(
 def test_an_older_games_positions_lead_back_to_its_own_events(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     with Journal.open(path, wall_clock=wall_clock) as journal:
-        session = IdleSession(journal, lambda: 0.0)
+        session = by_text(journal, "diaballik")
         session.begin(NewGame("diaballik"))
         session.enter(Announce("black:resign", "the clock"))
         session.begin(NewGame("diaballik"))
@@ -138,10 +138,10 @@ def test_an_older_games_positions_lead_back_to_its_own_events(tmp_path: Path) ->
 def test_an_older_game_of_another_kind_keeps_its_name(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     with Journal.open(path, wall_clock=wall_clock) as journal:
-        session = IdleSession(journal, lambda: 0.0)
+        session = by_text(journal, "number-drop")
         session.begin(NewGame("number-drop"))
         session.enter(Announce("p1:resign", "Ann"))
-        session.begin(NewGame("diaballik"))
+        by_text(journal, "diaballik").begin(NewGame("diaballik"))
     client = client_of(port_of(journal=path))
     saved = client.get("/api/record?game=1").headers["content-disposition"]
     assert saved == 'attachment; filename="number-drop-1.txt"'
@@ -154,7 +154,7 @@ def test_an_older_game_of_another_kind_keeps_its_name(tmp_path: Path) -> None:
 def test_an_evenings_results_are_added_up_by_name(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     with Journal.open(path, wall_clock=wall_clock) as journal:
-        session = IdleSession(journal, lambda: 0.0)
+        session = by_text(journal, "diaballik")
         for loser in ("black:resign", "white:resign", "black:resign"):
             session.begin(NewGame("diaballik", players={"black": "Ann", "white": "<Ben>"}))
             session.enter(Announce(loser, "Ann"))

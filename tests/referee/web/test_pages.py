@@ -133,7 +133,7 @@ def test_an_open_offer_is_shown_with_its_answers() -> None:
         for accepts in ("true", "false"):
             client.post("/do", data={"csrf": csrf, "command": "answer draw", "accepts": accepts})
         client.post("/do", data={"csrf": csrf, "command": "offer draw", "player": "black"})
-    assert told == [AnswerDraw("Ann", accepts=True), AnswerDraw("Ann", accepts=False), OfferDraw("Ann", "black")]
+    assert told == [AnswerDraw(by="Ann", accepts=True), AnswerDraw(by="Ann", accepts=False), OfferDraw("Ann", "black")]
     ending = client.get("/ending").text
     assert "A draw is on offer" in ending
     assert 'value="offer draw"' not in ending

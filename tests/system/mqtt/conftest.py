@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from referee.commands.messages import Role
+from referee.commands.values import Role
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.server import connect_to_broker
 from tests.system.mqtt.mosquitto import MISSING, MOSQUITTO, Broker, Client, broker_in, client_of

@@ -16,8 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from referee.commands.messages import Role
-from referee.commands.values import EnterTurn
+from referee.commands.values import EnterTurn, Role
 from referee.errors import BrokerError
 from referee.mqtt.options import MqttOptions, TlsOptions, read_password
 from referee.mqtt.server import ask_broker

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from engine.registry import games, load
-from referee.commands.messages import Role
 from referee.commands.queue import CommandQueue
-from referee.commands.values import EnterTurn, Reply
+from referee.commands.values import EnterTurn, Reply, Role
 from referee.journal.events import EventKind, PlayedKind
 from referee.journal.fold import after_step, read_step
 from referee.journal.journal import Journal

@@ -28,7 +28,6 @@ from referee.commands.values import Command, Press, Reply
 from referee.hints.requests import ImmediateHints
 from referee.journal.journal import Journal
 from referee.runtime.builder import open_session
-from referee.session.execution import execute
 from referee.session.feed import Snapshot
 from referee.session.loop import carry_out_commands
 from referee.session.service import Service
@@ -125,7 +124,7 @@ class Session:
             for pressed in self.commands.take_presses():
                 service.step(Frame(blank, float(sequence), sequence), ends_turn=True)
                 sequence += 1
-                execute(service, pressed.command, pressed.respond)
+                service.execute(pressed.command, pressed.respond)
 
     def stop(self) -> None:
         """End it."""

@@ -14,7 +14,6 @@ from engine.registry import load
 from referee.commands.queue import Submitted
 from referee.commands.values import Press
 from referee.journal.journal import Journal
-from referee.session.execution import execute
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
 from referee.web.access import Access, AccessPolicy
@@ -50,7 +49,7 @@ def described(tmp_path: Path) -> Iterator[tuple[Any, str]]:
                 # Nobody looks at this table, so no press is ever judged.
                 submitted.respond(None)
             else:
-                execute(service, submitted.command, submitted.respond)
+                service.execute(submitted.command, submitted.respond)
 
         # Streams end at once: what they send is tested elsewhere.
         port.snapshots.close()

@@ -26,7 +26,6 @@ from referee.errors import ConfigError, JournalError, PageError
 from referee.journal.events import Event, Evidence
 from referee.journal.journal import Journal
 from referee.runtime.watch import WatchOptions, watch
-from referee.session.execution import IdleSession
 from referee.session.loop import run
 from referee.settings.settings import Settings
 from referee.web.options import PageOptions
@@ -38,6 +37,7 @@ from simulator.play.players import Habits
 from simulator.scene.viewpoint import lens
 from simulator.table import VirtualTable, standard_setting
 from tests.commands import runner_in
+from tests.referee.by_text import by_text
 from tests.referee.virtual_board import Heard
 from vision.cameras import ImageFiles
 from vision.errors import CalibrationError, CameraError, EnrolmentError
@@ -227,31 +227,31 @@ def test_a_table_nudged_between_two_stills_is_read(options: WatchOptions, table_
     assert "is moving" not in output
 
 
-def by_correction(session: IdleSession) -> None:
+def by_correction(journal: Journal) -> None:
+    session = by_text(journal, "deblockle")
     session.begin(NewGame("deblockle"))
     game = load("deblockle")
     session.correct(Correct("Ann", position=game.notation.format_state(game.rules.new())))
 
 
-def by_take_back(session: IdleSession) -> None:
+def by_take_back(journal: Journal) -> None:
+    session = by_text(journal, "deblockle")
     session.begin(NewGame("deblockle"))
     session.enter(Announce("resign", "Ann"))
     session.take_back(TakeBack("Ann"))
 
 
 @pytest.mark.parametrize("play", [by_correction, by_take_back])
-def test_colours_are_not_learned_from_a_game_under_way(
-    options: WatchOptions, play: Callable[[IdleSession], None]
-) -> None:
+def test_colours_are_not_learned_from_a_game_under_way(options: WatchOptions, play: Callable[[Journal], None]) -> None:
     with Journal.open(options.settings.journal.path, wall_clock=lambda: datetime.now(UTC)) as journal:
-        play(IdleSession(journal, lambda: 0.0))
+        play(journal)
     with pytest.raises(ConfigError, match="the game is under way"):
         watched(options)
 
 
 def test_colours_are_learned_after_a_game_of_another_kind(options: WatchOptions) -> None:
     with Journal.open(options.settings.journal.path, wall_clock=lambda: datetime.now(UTC)) as journal:
-        session = IdleSession(journal, lambda: 0.0)
+        session = by_text(journal, "diaballik")
         session.begin(NewGame("diaballik"))
         session.enter(EnterTurn("b1-b2", "Ann"))
         session.take_back(TakeBack("Ann"))

@@ -1,0 +1,27 @@
+"""A game without a camera, in which everything is typed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.api import Clock
+from engine.registry import load
+from referee.clocks.control import TimeControl
+from referee.hints.advice import HintSettings
+from referee.journal.journal import Journal, events_of_game
+from referee.session.service import Service, without_camera
+
+
+def by_text(
+    journal: Journal,
+    begin: str = "",
+    clock: Clock = lambda: 0.0,
+    hints: HintSettings | None = None,
+    control: TimeControl | None = None,
+) -> Service[Any, Any]:
+    """Return a service that begins games of this name, or one that goes on with the journal's latest game."""
+    game = load(begin) if begin else events_of_game(journal, None)[0]
+    service = without_camera(game, journal, clock, hints, control=control)
+    if not begin:
+        service.start()
+    return service
