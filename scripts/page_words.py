@@ -54,7 +54,6 @@ _SPEAKING = (
     "referee/clocks/*.py",
     "referee/commands/draw_offers.py",
     "referee/commands/entries.py",
-    "referee/commands/values.py",
     "hall/tournament/*.py",
     "hall/web/t*.py",
     "referee/hints/*.py",

@@ -186,7 +186,7 @@ class Service(Generic[StateT, TurnT]):
 
         Raises CorrectionError or EngineError if it can't be carried out.
         """
-        raise NotImplementedError(f"no handler for {command!r}")
+        raise NotImplementedError(type(command))
 
     def preview(self, command: commands.Entry) -> str:
         """Say what a turn, roll or announcement would lead to, without recording it; raises what ``enter`` raises."""
