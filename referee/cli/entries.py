@@ -27,8 +27,7 @@ from referee.cli.options import (
     read_sides,
     rule_option,
 )
-from referee.commands.entries import read_looks
-from referee.commands.named_players import PLAYERS, with_named_players
+from referee.commands.entries import PLAYERS, read_looks, with_named_players
 from referee.commands.values import Announce, AskHint, Correct, EnterTurn, NewGame, PauseClock, TakeBack, said_plainly
 from referee.errors import CorrectionError
 from referee.hints.advice import RULED_OUT, HintSettings, Question, Stage, answer_question, hint_text

@@ -1,4 +1,4 @@
-"""Applies typed turns, rolls, announcements and corrections according to the game's rules. Pure functions."""
+"""Applies typed turns, rolls, announcements, corrections and players' names by the game's rules. Pure functions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,15 @@ from engine.errors import EngineError, IllegalTurnError
 from engine.showing import silent_turns
 from engine.support.breaches import all_sentences
 from engine.support.chance import format_roll
-from engine.support.players import DRAW, RESIGN, describe_announcement, format_announcement, parse_announcement
+from engine.support.players import (
+    DRAW,
+    RESIGN,
+    check_player,
+    describe_announcement,
+    format_announcement,
+    parse_announcement,
+    who_plays,
+)
 from engine.values import EMPTY, Announcement, OptionValue, Outcome, Place, Player, Roll
 from referee.commands.values import AgreedDraw, Announce, Announced, Correct, EnterRoll, EnterTurn, Entry
 from referee.errors import CorrectionError
@@ -312,3 +320,52 @@ def _words(look: str) -> set[str]:
 def example_look(game: Game[Any, Any]) -> str:
     """Return one look of the game, for use as an example in messages."""
     return next(f'"{look}"' for look in game.looks if look != EMPTY)
+
+
+PLAYERS = "players"
+"""The rule option that says how many play, in games for various numbers."""
+
+
+def with_named_players(
+    game: Game[Any, Any], names: Mapping[Player, str], options: Mapping[str, OptionValue], *, is_fixed: bool
+) -> dict[str, OptionValue]:
+    """Return the options for a game of the players named, by side.
+
+    Unless the number of players ``is_fixed``, it becomes the smallest in which all who are named play, if there are at
+    least two. Raises UnreadableError for a side that the game doesn't have, OptionError for bad options, and
+    CorrectionError for a name that two sides have, that is another side's word, or whose side doesn't play.
+    """
+    for side in names:
+        check_player(game.players, side)
+    _refuse_doubles(names)
+    for side, name in names.items():
+        if name.casefold() != side and name.casefold() in game.players:
+            raise CorrectionError(f"{name} is the name of another side; give {side} another name")
+    chosen = dict(options)
+    if not is_fixed and len(names) > 1:
+        tried = ({**chosen, PLAYERS: count} for count in player_counts(game))
+        chosen = next((each for each in tried if names.keys() <= set(players_with(game, each))), chosen)
+    playing = players_with(game, chosen)
+    for side, name in names.items():
+        if side not in playing:
+            raise CorrectionError(f"{name} is named, but only {len(playing)} play; let more play, or leave {name} out")
+    return chosen
+
+
+def player_counts(game: Game[Any, Any]) -> tuple[OptionValue, ...]:
+    """Return how many may play; nothing for a game whose number of players is fixed."""
+    return next((option.choices for option in game.options if option.name == PLAYERS), ())
+
+
+def players_with(game: Game[Any, Any], options: Mapping[str, OptionValue]) -> tuple[Player, ...]:
+    """Return who plays a game with these options; raises OptionError."""
+    return who_plays(game, game.rules.new(start_options(game, options)[0]))
+
+
+def _refuse_doubles(names: Mapping[Player, str]) -> None:
+    # Results are added up by name.
+    given: set[str] = set()
+    for name in names.values():
+        if name.casefold() in given:
+            raise CorrectionError(f"{name} is named twice; give each player another name")
+        given.add(name.casefold())

@@ -29,9 +29,8 @@ from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import Signal, Sound
 from hardware.pin_map import ButtonRole
 from referee.commands.command_socket import open_command_socket
-from referee.commands.keyboard import listen_to_lines, unechoed_lines
 from referee.commands.queue import CommandQueue
-from referee.commands.typed_lines import is_hint
+from referee.commands.typed_lines import is_hint, listen_to_lines, unechoed_lines
 from referee.commands.values import EnterRoll, Press
 from referee.demo.controller import DemoController, demo_controller
 from referee.demo.players import AnsweringPerson, deterministic_opponent

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from common.grid import PlaceGrid, column_and_row
 from engine.registry import load
-from referee.commands.keyboard import PolledLines
+from referee.commands.typed_lines import PolledLines
 from referee.errors import ConfigError
 from referee.mapping.assignments import AssignmentBySquare, AssignmentBySwitch
 from referee.mapping.dialogue import UNFINISHED, assign_switches, line_printer, saved_map_sentence

@@ -33,8 +33,7 @@ from referee.mqtt.options import MqttOptions
 from referee.mqtt.payloads import table_state
 from referee.mqtt.topics import OFFLINE, ONLINE, Answer, ReplayRequest
 from referee.session.command_desk import CommandDesk, CommandError, CommandFault, ReplyDocument
-from referee.session.pictures import CameraPictures
-from referee.session.table_port import TablePort, VersionedSnapshot
+from referee.session.table_port import CameraPictures, TablePort, VersionedSnapshot
 
 _GOODBYE_S = 2.0
 _MOST_AT_WORK = 64

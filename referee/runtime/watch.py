@@ -25,9 +25,8 @@ from hardware.pin_map import ButtonRole
 from referee.clocks.control import NO_CLOCK, FlagRule, TimeControl, recorded_control
 from referee.commands.command_socket import open_command_socket
 from referee.commands.entries import start_states
-from referee.commands.keyboard import listen_to_lines, unechoed_lines
 from referee.commands.queue import CommandQueue
-from referee.commands.typed_lines import KEYS, TypedLines, typed_help
+from referee.commands.typed_lines import KEYS, TypedLines, listen_to_lines, typed_help, unechoed_lines
 from referee.errors import ConfigError
 from referee.hints.opponent import Opponent
 from referee.hints.process import HintProcess

@@ -14,7 +14,7 @@ from engine.api import Game, StateT, TurnT
 from engine.values import Outcome, Place, Player
 from referee.clocks.fold import ClockFold
 from referee.commands.draw_offers import offer_after
-from referee.commands.named_players import players_with
+from referee.commands.entries import players_with
 from referee.commands.values import Reply
 from referee.errors import FoldError, JournalError
 from referee.hints.opponent import Intention, intention_after

@@ -10,7 +10,7 @@ from typing import Any
 from engine.api import Game
 from engine.values import OptionValue
 from referee.clocks.control import FlagRule, TimeControl, read_control
-from referee.commands.named_players import PLAYERS, with_named_players
+from referee.commands.entries import PLAYERS, with_named_players
 from referee.commands.values import NewGame
 from referee.errors import ClockError, CorrectionError, FieldError
 from referee.hints.advice import HintSettings

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from referee.session.pictures import as_jpeg
+from referee.session.table_port import as_jpeg
 from referee.setup.page import SetUpPage
 from referee.web import views
 from referee.web.access import Access, Role

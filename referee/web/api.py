@@ -19,8 +19,7 @@ from engine.errors import IllegalTurnError
 from referee.commands.values import COMMANDS
 from referee.session.command_desk import CommandDesk, CommandError, CommandFault, ReplyDocument
 from referee.session.feed import Snapshot
-from referee.session.pictures import CameraPictures
-from referee.session.table_port import TablePort, VersionedSnapshot
+from referee.session.table_port import CameraPictures, TablePort, VersionedSnapshot
 from referee.web.access import Access, Role, Session
 from referee.web.device_documents import DEVICE_CHANGE, DevicesDocument, change_device, devices_document
 from referee.web.devices import PAIRED_S

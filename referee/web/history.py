@@ -20,7 +20,7 @@ from engine.api import Game
 from engine.errors import EngineError
 from engine.records import record
 from referee.commands.draw_offers import withdrawal
-from referee.commands.named_players import players_with
+from referee.commands.entries import players_with
 from referee.errors import FoldError, JournalError, JournalMissingError
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines, make_record

@@ -19,7 +19,7 @@ from engine.values import Announcement
 from hardware.lights.signals import ROLE_STYLES
 from referee.clocks.clock import clock_text
 from referee.commands.draw_offers import is_draw_possible
-from referee.commands.named_players import player_counts, players_with
+from referee.commands.entries import player_counts, players_with
 from referee.judge.verdict import VerdictKind
 from referee.web.access import NOBODY, Role, Session
 from referee.web.api import PageServices

@@ -15,8 +15,7 @@ from engine.records.record_text import read, write
 from engine.registry import games, load
 from engine.support.chance import drawn
 from referee.commands.entries import apply_entry
-from referee.commands.keyboard import edited_lines
-from referee.commands.typed_lines import parse_line
+from referee.commands.typed_lines import edited_lines, parse_line
 from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn
 from referee.errors import RefereeError
 

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import io
+import random
 import shlex
 import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from rich.text import Text
 
 from common.shown_text import is_one_line
+from engine import registry
+from engine.api import Game, RollsSetUp
+from engine.records import record
+from engine.support.players import who_plays
+from engine.values import OptionValue, Strength
 from referee.cli.context import CommandContext, agrees, print_legend, print_state, progress_output, say, utc_now
 from referee.cli.group import ExampleCommand
 from referee.cli.options import (
@@ -24,16 +34,18 @@ from referee.cli.options import (
     read_sides,
     rule_option,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from contextlib import AbstractContextManager
-
-    from engine.api import Game
-    from engine.values import OptionValue
-    from referee.cli.play.game import GameSoFar
-    from referee.cli.play.keeping import GameFile, UnfinishedGame
-
+from referee.cli.play.game import (
+    GameFile,
+    GameSoFar,
+    UnfinishedGame,
+    game_of_record,
+    own_file,
+    read_text,
+    unfinished_game,
+)
+from referee.cli.play.players import PlaySettings, read_players
+from referee.cli.play.session import PlaySession
+from referee.commands.entries import read_squares
 
 _RECORD = click.Path(path_type=Path, dir_okay=False)
 """A record to write. Unlike other files to write, it may be one that is read: a loaded game goes on in its own file."""
@@ -100,17 +112,6 @@ def play_command(
       ./run play deblockle --player teal=hint:fair --time 0.5 --name gold=Ann
       ./run play deblockle --player gold=hint:gentle --player teal=random --seed 7
     """
-    import random
-    import time
-
-    from engine import registry
-    from engine.support.players import who_plays
-    from engine.values import Strength
-    from referee.cli.play.game import GameSoFar
-    from referee.cli.play.keeping import GameFile, own_file
-    from referee.cli.play.players import PlaySettings, read_players
-    from referee.cli.play.session import PlaySession
-
     if sum(given is not None for given in (position, load)) + bool(options or set_up) > 1:
         raise click.UsageError("a position and a record carry their own options and set-up; give one of the three.")
     if record_file is not None:
@@ -174,8 +175,6 @@ def play_command(
 
 def _show_waiting(words: str) -> AbstractContextManager[object]:
     """Show that an operation takes some time."""
-    from rich.text import Text
-
     # rich would take square brackets in a name for its markup.
     return progress_output().status(Text(words))
 
@@ -211,8 +210,6 @@ def _game_to_resume(game: str | None, *, is_asked: bool) -> UnfinishedGame | Non
 
     ``game`` is the game's name, ``None`` for any.
     """
-    from referee.cli.play.keeping import unfinished_game
-
     found = unfinished_game(game, Path())
     if found is None:
         return None
@@ -226,9 +223,6 @@ def _game_to_resume(game: str | None, *, is_asked: bool) -> UnfinishedGame | Non
 
 def _game_of_record(load: Path | None) -> str:
     """Return the game of a record; raises click's MissingParameter without one, and the errors of reading it."""
-    from engine.records import record
-    from referee.cli.play.keeping import read_text
-
     if load is None:
         raise click.MissingParameter(GAME.listed(), param_hint="GAME", param_type="argument")
     return record.read(read_text(load)).game
@@ -236,14 +230,9 @@ def _game_of_record(load: Path | None) -> str:
 
 def _start(game: Game[Any, Any], options: dict[str, OptionValue], how: str, seed: int) -> Any:
     """Return the start position: drawn at random, the usual one, or as given by squares and looks."""
-    from random import Random
-
-    from engine.api import RollsSetUp
-    from referee.commands.entries import read_squares
-
     match how.strip().lower():
         case "rolled" if isinstance(game.table, RollsSetUp):
-            return game.table.rolled_set_up(options, Random(f"{seed} set-up"))
+            return game.table.rolled_set_up(options, random.Random(f"{seed} set-up"))
         case "rolled" | "usual":
             return game.rules.new(options)
     # The starting place determines the piece's owner, so it may be left out.
@@ -257,8 +246,6 @@ def _start(game: Game[Any, Any], options: dict[str, OptionValue], how: str, seed
 def _initial_game(
     game: Game[Any, Any], position: str | None, load: Path | None, tags: tuple[tuple[str, str], ...]
 ) -> GameSoFar:
-    from referee.cli.play.game import GameSoFar, game_of_record
-    from referee.cli.play.keeping import read_text
 
     if load is not None:
         return game_of_record(game, read_text(load), tags)
@@ -267,8 +254,6 @@ def _initial_game(
 
 def _playing(so_far: GameSoFar, programs: Iterable[str]) -> tuple[str, ...]:
     """Return who plays in the game; raises click's BadParameter for a program's side that doesn't."""
-    from engine.support.players import who_plays
-
     playing = who_plays(so_far.game, so_far.start)
     idle = [player for player in programs if player not in playing]
     if idle:

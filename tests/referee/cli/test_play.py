@@ -15,7 +15,7 @@ from engine import registry
 from engine.records.record import PlayedTurn, Record, RolledDice, read, replay, write
 from engine.support.chance import format_roll
 from engine.values import Strength
-from referee.cli.play import turn_lists
+from referee.cli.play import session as play_session
 from referee.cli.play.game import HELP, GameSoFar, ending_sentence
 from referee.cli.play.players import PlaySettings
 from referee.cli.play.session import PlaySession
@@ -155,7 +155,7 @@ def test_legal_turns_are_listed_and_searched(play):
 
 
 def test_a_search_of_only_the_first_turns_says_so(play, monkeypatch):
-    monkeypatch.setattr(turn_lists, "_MOST_SEARCHED", 100)
+    monkeypatch.setattr(play_session, "_MOST_SEARCHED", 100)
     assert "None of the first 100 of 290 legal turns has 'z' in it." in play("diaballik", typed="turns z\n").output
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from common.durable import write_durably
 from engine.records.record import PlayedTurn, read
-from referee.cli.play import command, keeping
+from referee.cli.play import command, game
 from tests.referee.cli.played import ONE_EACH, kept
 
 
@@ -53,7 +53,7 @@ def test_a_record_that_cannot_be_written_is_printed(play, tmp_path, monkeypatch)
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device", "x.txt")
 
-    monkeypatch.setattr(keeping, "write_durably", full)
+    monkeypatch.setattr(game, "write_durably", full)
     result = play("deblockle", "--record", "x.txt", typed="resign\ny\n", code=8)
     assert result.stdout.count("The game can't be kept in x.txt: No space left on device.") == 1
     assert '[Result "teal"]' in result.stdout
@@ -71,7 +71,7 @@ def test_a_disk_error_is_forgotten_once_the_file_holds_the_game(play, tmp_path, 
             raise fault
         write_durably(path, text)
 
-    monkeypatch.setattr(keeping, "write_durably", full_once)
+    monkeypatch.setattr(game, "write_durably", full_once)
     said = play("diaballik", typed="c1-c2\nc7-c6\nundo\nquit\n").output
     assert "No space left on device. Play on" in said
     assert "Kept as " in said
@@ -214,7 +214,7 @@ def test_no_other_game_is_loaded_while_the_one_before_cannot_be_kept(play, monke
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device", "x.txt")
 
-    monkeypatch.setattr(keeping, "write_durably", full)
+    monkeypatch.setattr(game, "write_durably", full)
     said = play("diaballik", "--record", "x.txt", typed="c1-c2\nload b.txt\nquit\n", code=8).output
     assert "This game can't be kept (No space left on device), so no other is loaded." in said
     assert "1. black c1-c2" in said

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from referee.commands.keyboard import PolledLines, edited_lines, listen_to_lines, unechoed_lines
+from referee.commands.typed_lines import PolledLines, edited_lines, listen_to_lines, unechoed_lines
 from tests.guard import GUARD_S
 
 

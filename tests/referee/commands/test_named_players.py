@@ -9,7 +9,7 @@ import pytest
 from engine.errors import UnreadableError
 from engine.registry import load
 from engine.values import OptionValue
-from referee.commands.named_players import with_named_players
+from referee.commands.entries import with_named_players
 from referee.errors import CorrectionError
 
 NAMES = {"p1": "Anna", "p2": "Ben", "p3": "Clara", "p4": "Dan"}

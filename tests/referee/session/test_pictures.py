@@ -8,8 +8,7 @@ import pytest
 
 from engine.registry import load
 from referee.commands.queue import CommandQueue
-from referee.session.pictures import CameraPictures, as_jpeg
-from referee.session.table_port import NewestFrame, SnapshotHub, TablePort
+from referee.session.table_port import CameraPictures, NewestFrame, SnapshotHub, TablePort, as_jpeg
 from vision.frame import Frame, Image
 
 

@@ -84,7 +84,7 @@ def test_a_command_by_form_reaches_the_session_and_its_reply_is_shown_once() -> 
         EnterTurn("a1-a2", "Ann"),
         Announce("black:resign", "Ann"),
         Correct("Ann", {"a1": "empty", "a2": "black piece"}),
-        NewGame("diaballik", {"start": "variant"}, {"black": "Ann"}),
+        NewGame("diaballik", {"start": "variant"}, {"black": "Ann"}, by="Ann"),
     ]
 
 
