@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import field
 from types import MappingProxyType
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
@@ -24,7 +24,14 @@ _Text = Annotated[str, Field(max_length=4000)]
 _Name = Annotated[str, Field(max_length=80, pattern=ONE_LINE), AfterValidator(one_line)]
 _Place = Annotated[str, Field(max_length=20, pattern=ONE_LINE)]
 _Player = Annotated[_Name | None, AfterValidator(lambda name: name or None)]
-_VALIDATED = ConfigDict(extra="forbid")
+
+
+def _require_command(schema: dict[str, Any]) -> None:
+    """Say in the description of the JSON object that it must have a ``command``, which a value has by default."""
+    schema["required"] = [*schema.get("required", []), "command"]
+
+
+_VALIDATED = ConfigDict(extra="forbid", json_schema_extra=_require_command)
 
 
 class Role(enum.IntEnum):

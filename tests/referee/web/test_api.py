@@ -312,6 +312,8 @@ def test_the_description_names_the_commands_that_only_the_owner_may_give() -> No
     names = {each.command: each.needs for each in get_args(Command)}
     assert {name for name in names if name in described} == {name for name, needs in names.items() if needs is Role.OWN}
     assert described.startswith("For devices paired to play;")
+    objects = COMMANDS.json_schema()["$defs"]
+    assert all("command" in objects[each.__name__]["required"] for each in get_args(Command))
 
 
 def _references(value: Any) -> set[str]:
