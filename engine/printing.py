@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Box:
-    """A box to cross off or circle: its text, and its shape as written by ``engine.support.polyomino``."""
+    """A box to cross off or circle: its text, and its shape as written by ``engine.support.grid``."""
 
     words: str = ""
     shape: str = ""

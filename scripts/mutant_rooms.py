@@ -21,7 +21,7 @@ class Room:
     """Names of modules and folders of the source that are not mutated."""
 
 
-NOT_RULES = ("advice", "game", "state_text")
+NOT_RULES = ("evaluation", "game", "hints", "search", "state_text")
 """Modules of a game besides its rules, its table and its notation of turns."""
 
 

@@ -49,8 +49,6 @@ _SPEAKING = (
     "engine/options.py",
     "engine/support/*.py",
     "engine/games/*/*.py",
-    "engine/games/*/advice/hints.py",
-    "engine/games/*/advice/slides.py",
     "referee/clocks/*.py",
     "referee/commands/draw_offers.py",
     "referee/commands/entries.py",
@@ -103,10 +101,9 @@ _WITHOUT_A_PAGE = (
 _SILENT = frozenset(
     {
         "engine/support/lazy.py",
-        "engine/support/polyomino.py",
+        "engine/support/grid.py",
         "engine/support/repetition.py",
         "engine/games/blokus_dice/sheet.py",
-        "engine/games/blokus_dice/sheet_file.py",
         "engine/games/number_drop/components.py",
         "hall/tournament/standings.py",
         "referee/judge/acceptance.py",
@@ -126,7 +123,7 @@ _SILENT = frozenset(
 _NOT_SAID = frozenset(
     {
         *("__init__", "summary", "_stuck", "_describe_dice", "_describe_penalties", "combine", "_seconds"),
-        *("load_health", "dumps", "_commands", "_headings", "_statuses", "_systems"),
+        *("draw_sheet", "load_health", "dumps", "_commands", "_headings", "_statuses", "_systems"),
     }
 )
 """Functions with texts for a terminal, a log, an engineer or the API's description, or from the page's words."""

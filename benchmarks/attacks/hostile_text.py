@@ -48,7 +48,7 @@ from benchmarks.parts.command_line import PROGRESS, console_for, figures
 from common.shown_text import guard_output, is_one_line
 from common.toml_text import as_toml
 from engine.errors import EngineError
-from engine.records.record_text import read, write
+from engine.records import read, write
 from engine.registry import load
 from firmware_bridge.protocol import messages
 from firmware_bridge.protocol.codec import decode_message, encode_message

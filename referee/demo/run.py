@@ -21,8 +21,8 @@ from rich.text import Text
 
 from common.grid import PlaceGrid
 from common.phrases import counted
+from engine import records
 from engine.api import Game
-from engine.records import record
 from engine.registry import load
 from engine.values import EMPTY
 from hardware.lights.panel import DriverSource, Panel
@@ -154,7 +154,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
             report.close()
         events = journal.events(service.game_number)
         if service.belief:
-            console.print(Text(f"\n{record.write(make_record(game, events))}"), soft_wrap=True)
+            console.print(Text(f"\n{records.write(make_record(game, events))}"), soft_wrap=True)
         _print_files(options, path, console)
         if not is_whole:
             _print_sentence(console, "Stopped before the end; what was accepted until then is in the journal.")

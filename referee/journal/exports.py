@@ -12,9 +12,9 @@ from common.durable import write_durably
 from common.moments import local_time
 from common.phrases import capitalized
 from common.shown_text import one_line
+from engine import records
 from engine.api import Game
 from engine.errors import EngineError
-from engine.records import record
 from engine.support.players import describe_announcement, parse_announcement
 from engine.values import Outcome
 from referee.errors import FoldError
@@ -28,7 +28,7 @@ _NOT_IN_A_RECORD = str.maketrans({"{": "(", "}": ")", ";": ","})
 _MORE_WAS_SEEN = "side faces were seen"
 
 
-def make_record(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> record.Record:
+def make_record(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> records.Record:
     """Return the record of one game's (number, event) pairs: its valid steps, and a person's corrections.
 
     Raises FoldError when the game was never set up or its events are inconsistent.
@@ -43,10 +43,10 @@ def make_record(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> re
         played = _played(game, state, step)
         steps.append((played, after, _one_line(step.why) if played is None else _MORE_WAS_SEEN))
         state = after
-    made = record.make(game, start, steps, _tags(game, folded, events))
+    made = records.make(game, start, steps, _tags(game, folded, events))
     is_played_out = folded.outcome is not None and folded.outcome.reason != STOPPED
-    if folded.outcome is not None and is_played_out and made.result == record.UNFINISHED:
-        made = replace(made, result=record.result_of(folded.outcome))
+    if folded.outcome is not None and is_played_out and made.result == records.UNFINISHED:
+        made = replace(made, result=records.result_of(folded.outcome))
     return made
 
 

@@ -15,10 +15,9 @@ from typing import Any
 from pydantic import ConfigDict
 from starlette.exceptions import HTTPException
 
-from engine import registry
+from engine import records, registry
 from engine.api import Game
 from engine.errors import EngineError
-from engine.records import record
 from referee.commands.draw_offers import withdrawal
 from referee.commands.entries import players_with
 from referee.errors import FoldError, JournalError, JournalMissingError
@@ -212,7 +211,7 @@ class History:
         with self._open_journal() as journal:
             game, events = events_of_game(journal, number)
             try:
-                return game.name, record.write(make_record(game, events))
+                return game.name, records.write(make_record(game, events))
             except FoldError as error:
                 raise HTTPException(404, f"There is no record of it: {error}.") from error
 

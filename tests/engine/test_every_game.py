@@ -12,7 +12,7 @@ from engine.api import Hint, WritesSquares
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
 from engine.options import options_in_force
 from engine.perft import CountsResults, perft
-from engine.records.record import make, read, replay, write
+from engine.records import make, read, replay, write
 from engine.registry import games, load
 from engine.support.breaches import nothing_to_announce
 from engine.support.chance import format_roll

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import EngineError, UnreadableError
-from engine.records.record import make, read, replay, write
+from engine.records import make, read, replay, write
 from engine.registry import games, load
 from engine.support.chance import format_roll
 from engine.support.players import format_announcement, parse_announcement

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from engine.records.record import make, read, replay, write
+from engine.records import make, read, replay, write
 from engine.registry import games, load
 from tests.effort import cases
 from tests.engine.whole_games import done, play, possible_rolls, scores_of

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from engine.games.diaballik.fast_rules import BALL_SHIFT
 from engine.games.diaballik.state import GOAL
-from engine.games.diaballik.turns import begin_turn, claimed_results, packed_results
+from engine.games.diaballik.turns import BALL_SHIFT, begin_turn, claimed_results, packed_results
 from engine.registry import load
 from engine.search.budget import CountingClock
 from engine.values import Strength

@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
+from engine import records
 from engine.api import Game
-from engine.records import record
 from engine.registry import games, load
 from engine.search.budget import CountingClock
 from engine.support.chance import format_roll
@@ -144,11 +144,11 @@ def test_a_whole_typed_game_survives_a_kill_half_way(name: str, tmp_path: Path) 
         terminal.type("")
         assert terminal.process.wait(GUARD_S) == 0
     [kept] = tmp_path.glob(f"{name}-*.txt")
-    read = record.read(kept.read_text(encoding="utf-8"))
-    assert record.replay(read).states[-1] == end
+    read = records.read(kept.read_text(encoding="utf-8"))
+    assert records.replay(read).states[-1] == end
     outcome = game.rules.outcome(end)
     assert outcome is not None
-    assert read.result == record.result_of(outcome)
+    assert read.result == records.result_of(outcome)
 
 
 def test_a_narrow_terminal_wraps_at_words_and_ctrl_c_ends_the_prompts_line(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ from random import Random
 from typing import Any
 
 from benchmarks.parts.fuzz.run import Parser
+from engine import records
 from engine.api import Game
 from engine.errors import EngineError
-from engine.records import record
-from engine.records.record_text import read, write
+from engine.records import read, write
 from engine.registry import games, load
 from engine.support.chance import drawn
 from referee.commands.entries import apply_entry
@@ -44,7 +44,7 @@ def played(name: str) -> tuple[tuple[Any, Any], ...]:
 def _records() -> tuple[bytes, ...]:
     return tuple(
         write(
-            record.make(load(name), played(name)[0][1], [(*step, "") for step in played(name)[1:]], [("Date", "2026")])
+            records.make(load(name), played(name)[0][1], [(*step, "") for step in played(name)[1:]], [("Date", "2026")])
         ).encode()
         for name in games()
     )
@@ -55,7 +55,7 @@ def _text(data: bytes) -> str:
 
 
 def _replay(data: bytes) -> None:
-    record.replay(read(_text(data)))
+    records.replay(read(_text(data)))
 
 
 def _states(game: Game[Any, Any]) -> Sequence[bytes]:

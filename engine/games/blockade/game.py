@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from engine.api import Game
-from engine.games.blockade import notation, rolls, rules, table, tapping
-from engine.games.blockade.advice import hints
-from engine.games.blockade.board import OPTIONS, PLACES, PLAYERS
-from engine.games.blockade.state import LOOKS
+from engine.games.blockade import hints, notation, rules, table
+from engine.games.blockade.state import LOOKS, OPTIONS, PLACES, PLAYERS
 
 GAME = Game(
     name="blockade",
@@ -19,8 +17,8 @@ GAME = Game(
     table=table,
     notation=notation,
     advice=hints,
-    dice=rolls,
+    dice=rules,
     # Where colours meet, one high roll can have a million ends.
     is_slow_to_list=True,
-    tapping=tapping,
+    tapping=rules,
 )

@@ -1,21 +1,33 @@
-"""Plays a turn move by move, and collects the rules that it breaks."""
+"""Plays a turn move by move, and collects the rules that it breaks; the invariants of every position."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from engine.games.blockade import violations
-from engine.games.blockade.board import (
+from common.phrases import counted, listed
+from engine.games.blockade.state import (
+    BASES,
     BLACK,
     CLEAR,
+    COLOURS,
     LARGE,
+    MEDIUM,
+    ON_OTHER_BLOCKADE,
+    ON_OTHER_COLOUR,
+    ON_SMALL_BLACK,
     OWNED,
+    PIECES_OF_A_SIZE,
     PLACES,
     SHARED_AT_MOST,
+    SIZES,
+    SMALL,
     UNREACHABLE,
     BlockadeOptions,
+    BlockadeState,
+    Dice,
     Path,
     Stack,
     Stacks,
@@ -24,16 +36,188 @@ from engine.games.blockade.board import (
     first_fault,
     is_blockade,
     makes_tower,
+    name_of,
     owner_of,
     piece_of,
     size_of,
     supply,
+    uncapped,
     walls_against,
     winning_colours,
 )
-from engine.games.blockade.state import BlockadeState, Dice
 from engine.support.grid import members
-from engine.values import Breach, Player
+from engine.values import Breach, Place, Player
+
+
+def _places_of(path: tuple[int, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(PLACES[square] for square in path))
+
+
+def after_the_win(path: tuple[int, ...]) -> Breach:
+    """Return the breach of moving after the fifth tower."""
+    sentence = f"The fifth tower ended the game, but something moved from {PLACES[path[0]]} after it."
+    return Breach("game-over", sentence, f"Put it back on {PLACES[path[0]]}.", _places_of(path))
+
+
+def black_moved(path: tuple[int, ...]) -> Breach:
+    """Return the breach of moving a black piece."""
+    sentence = f"The black piece on {PLACES[path[0]]} was moved."
+    return Breach("black-moved", sentence, f"Put it back on its tower on {PLACES[path[0]]}.", _places_of(path))
+
+
+def large_moved(piece: int, path: tuple[int, ...]) -> Breach:
+    """Return the breach of moving a large."""
+    place = PLACES[path[0]]
+    remedy = f"Put it back on {place}."
+    return Breach("large-moved", f"The {name_of(piece)} on {place} was moved.", remedy, _places_of(path))
+
+
+def opponent_moved(player: Player, piece: int, path: tuple[int, ...]) -> Breach:
+    """Return the breach of moving the opponent's piece."""
+    mine = " and ".join(COLOURS[colour] for colour in OWNED[player])
+    sentence = f"{player.capitalize()} plays {mine}, but a {name_of(piece)} was moved from {PLACES[path[0]]}."
+    remedy = f"Put the {name_of(piece)} back on {PLACES[path[0]]}."
+    return Breach("moved-opponent-piece", sentence, remedy, _places_of(path))
+
+
+def over_blockade(piece: int, path: Path, blocked: int, walls: int, *, has_way_round: bool) -> Breach:
+    """Return the breach of moving a piece over or onto a blockade.
+
+    ``blocked`` is the first square of the path that the piece can't get to, and ``has_way_round`` says whether the dice
+    take it to the end of the path round the blockades, the set ``walls``.
+    """
+    start, end = PLACES[path[0]], PLACES[blocked]
+    how = (
+        f"can't get to {end} without passing over the other player's blockade"
+        if not walls >> blocked & 1
+        else f"can't go onto the other player's blockade on {end}"
+        if blocked == path[-1]
+        else f"can't pass over the other player's blockade on {end}"
+    )
+    sentence = f"The {name_of(piece)} from {start} {how}."
+    remedy = f"Put the {name_of(piece)} back on {start}" + (", or go round the blockade." if has_way_round else ".")
+    return Breach("passed-over-blockade", sentence, remedy, _places_of(path))
+
+
+def too_far_round(piece: int, path: Path, blockades: Sequence[Place], straight: int, steps: int) -> Breach:
+    """Return the breach of a move that fits the dice only over these blockades.
+
+    ``straight`` is the number of steps over them, and ``steps`` the number of those round them.
+    """
+    start, end = PLACES[path[0]], PLACES[path[-1]]
+    sentence = (
+        f"The {name_of(piece)} from {start} gets to {end} in {straight} steps only over the other player's "
+        f"blockade{'' if len(blockades) == 1 else 's'} on {listed(blockades)}; the way round takes {steps}."
+    )
+    return Breach("passed-over-blockade", sentence, f"Put the {name_of(piece)} back on {start}.", _places_of(path))
+
+
+def rested(rule: str, stack: Stack, height: int, square: int) -> Breach:
+    """Return the breach of the resting rule ``rule`` by the piece at this height of a stack."""
+    place, piece, below = PLACES[square], name_of(stack[height]), name_of(stack[height - 1])
+    why = {
+        ON_OTHER_COLOUR: f"rests on a {below}, and colours don't mix",
+        ON_OTHER_BLOCKADE: f"rests on a {COLOURS[colour_of(stack[0])]} blockade, which is not its colour",
+        ON_SMALL_BLACK: f"rests on a {below}, which isn't larger",
+    }.get(rule, f"rests on a {below}, which is smaller")
+    sentence = f"The {piece} on {place} {why}."
+    return Breach(rule, sentence, f"Move the {piece} from {place} to where it may rest.", (place,))
+
+
+def points(
+    player: Player,
+    dice: tuple[int, int],
+    allowed: Sequence[tuple[int, int]],
+    used: tuple[int, int],
+    paths: Sequence[Path],
+) -> Breach:
+    """Return the breach of taking more steps than the dice give.
+
+    ``allowed`` lists the ways to share out the points; ``paths`` are the moves of the turn.
+    """
+    colours = [COLOURS[colour] for colour in OWNED[player]]
+    taken = listed(
+        [f"{counted(steps, 'step')} with {colour}" for steps, colour in zip(used, colours, strict=True) if steps]
+    )
+    given = f"{dice[0]} for {colours[0]} and {dice[1]} for {colours[1]}"
+    places = tuple(dict.fromkeys(PLACES[square] for path in paths for square in (path[0], path[-1])))
+    if max(dice) <= SHARED_AT_MOST and sum(used) <= sum(dice):
+        over = 0 if used[0] > dice[0] else 1
+        return Breach(
+            "sum-for-one-colour",
+            f"The dice give {given}; you may add them up only for one colour, but this takes {taken}.",
+            f"Take {counted(used[over] - dice[over], 'step')} back with {colours[over]}, "
+            f"or don't move {colours[1 - over]}.",
+            places,
+        )
+    surplus = min(([max(0, used[at] - may[at]) for at in (0, 1)] for may in allowed), key=sum)
+    back = listed(
+        [f"{counted(steps, 'step')} with {colour}" for steps, colour in zip(surplus, colours, strict=True) if steps]
+    )
+    sum_of = f", or their sum of {sum(dice)} for one colour" if max(dice) <= SHARED_AT_MOST else ""
+    sentence = f"The dice give {given}{sum_of}, but this takes at least {taken}."
+    return Breach("too-many-points", sentence, f"Take back at least {back}.", places)
+
+
+def impossibility(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str] | None:
+    """Return the place and description of the first broken invariant; ``None`` if the stacks make a valid position."""
+    return (
+        _wrong_large(stacks) or _wrong_number(stacks) or _wrong_stack(stacks, options) or _wrong_whole(stacks, options)
+    )
+
+
+def _wrong_large(stacks: Stacks) -> tuple[Place, str] | None:
+    for place, stack, base in zip(PLACES, stacks, BASES, strict=True):
+        if stack[0] != piece_of(base, LARGE):
+            return place, f"the {COLOURS[base]} large must be the lowest piece on {place}"
+        for piece in stack[1:]:
+            if colour_of(piece) == CLEAR or (colour_of(piece) != BLACK and size_of(piece) == LARGE):
+                return place, f"a {name_of(piece)} lies on another piece on {place}, and those are never moved"
+    return None
+
+
+def _wrong_number(stacks: Stacks) -> tuple[Place, str] | None:
+    counts = Counter(piece for stack in stacks for piece in stack[1:])
+    for colour in range(CLEAR):
+        for size in (SMALL, MEDIUM):
+            found = counts[piece_of(colour, size)]
+            if found != PIECES_OF_A_SIZE:
+                pieces = counted(found, f"{COLOURS[colour]} {SIZES[size]} piece")
+                return PLACES[0], f"the position has {pieces}; it needs {PIECES_OF_A_SIZE}"
+    order = (LARGE, MEDIUM, SMALL)
+    for size, larger in zip(order, (None, *order), strict=False):
+        used = counts[piece_of(BLACK, size)]
+        if used > PIECES_OF_A_SIZE:
+            return PLACES[0], f"there are {used} black {SIZES[size]} pieces; the game has only {PIECES_OF_A_SIZE}"
+        if used and larger is not None and counts[piece_of(BLACK, larger)] < PIECES_OF_A_SIZE:
+            why = f"a black {SIZES[size]} is used while a black {SIZES[larger]} is left; the largest comes first"
+            return PLACES[0], why
+    return None
+
+
+def _wrong_stack(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str] | None:
+    left = supply(stacks)
+    for square, (place, stack) in enumerate(zip(PLACES, stacks, strict=True)):
+        blacks = sum(colour_of(piece) == BLACK for piece in stack)
+        below = uncapped(stack)
+        if blacks > 1:
+            return place, f"{blacks} black pieces lie on {place}, and a tower gets only one"
+        if blacks and not makes_tower(below, options.tower):
+            return place, f"black lies on {place} where no tower is below it"
+        if left and not blacks and makes_tower(stack, options.tower):
+            return place, f"the tower on {place} has no black piece, and black is left"
+        fault = first_fault(stack)
+        if fault is not None:
+            return place, rested(fault[1], stack, fault[0], square).sentence
+    return None
+
+
+def _wrong_whole(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str] | None:
+    winners = winning_colours(stacks, options.tower)
+    if len(winners) > 1:
+        names = " and ".join(COLOURS[colour] for colour in winners)
+        return PLACES[0], f"{names} have five towers each, and the first to have them ends the game"
+    return None
 
 
 def allocations(dice: Dice) -> tuple[Dice, ...]:
@@ -103,7 +287,7 @@ class _TurnPlayer:
     def play_moves(self, paths: Sequence[Path]) -> Played:
         for path in paths:
             if self.won:
-                self.breaches.append(violations.after_the_win(path))
+                self.breaches.append(after_the_win(path))
                 break
             self._move(path)
         self._check_resting(range(len(self.stacks)))
@@ -113,7 +297,7 @@ class _TurnPlayer:
             if _covers(dice, straight):
                 self.breaches += [self._breach_of_detour(piece, path) for piece, path in self.detours]
             else:
-                self.breaches.append(violations.points(self.player, dice, allocations(dice), used, self.made))
+                self.breaches.append(points(self.player, dice, allocations(dice), used, self.made))
         return Played(tuple(self.stacks), used, tuple(dict.fromkeys(self.breaches)))
 
     def _move(self, path: Path) -> None:
@@ -127,7 +311,7 @@ class _TurnPlayer:
         blocked = next((there for here, there in pairwise(path) if self.distance[here][there] == UNREACHABLE), None)
         if blocked is not None:
             has_way_round = start != end and self._affords(colour, self.distance[start][end])
-            breach = violations.over_blockade(piece, path, blocked, self.walls, has_way_round=has_way_round)
+            breach = over_blockade(piece, path, blocked, self.walls, has_way_round=has_way_round)
             self.breaches.append(breach)
             return
         steps, straight = _steps(self.distance, path), _steps(_STRAIGHT, path)
@@ -157,16 +341,16 @@ class _TurnPlayer:
             if any(_steps(_STRAIGHT, (here, wall, there)) == _STRAIGHT[here][there] for here, there in pairwise(path))
         ]
         straight, steps = _steps(_STRAIGHT, path), _steps(self.distance, path)
-        return violations.too_far_round(piece, path, blockades, straight, steps)
+        return too_far_round(piece, path, blockades, straight, steps)
 
     def _breach_of_piece(self, piece: int, path: Path) -> Breach | None:
         colour = colour_of(piece)
         if colour == BLACK:
-            return violations.black_moved(path)
+            return black_moved(path)
         if colour == CLEAR or size_of(piece) == LARGE:
-            return violations.large_moved(piece, path)
+            return large_moved(piece, path)
         if owner_of(colour) != self.player:
-            return violations.opponent_moved(self.player, piece, path)
+            return opponent_moved(self.player, piece, path)
         return None
 
     def _cap_new_tower(self, square: int) -> None:
@@ -183,4 +367,4 @@ class _TurnPlayer:
             fault = first_fault(self.stacks[square])
             if fault is not None:
                 height, rule = fault
-                self.breaches.append(violations.rested(rule, self.stacks[square], height, square))
+                self.breaches.append(rested(rule, self.stacks[square], height, square))

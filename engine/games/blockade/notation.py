@@ -12,7 +12,8 @@ from collections.abc import Mapping
 
 from engine.errors import UnreadableError
 from engine.games.blockade import state_text
-from engine.games.blockade.board import (
+from engine.games.blockade.moves import merge_moves, play
+from engine.games.blockade.state import (
     BY_ROLL,
     COLOURS,
     EXACT,
@@ -21,12 +22,14 @@ from engine.games.blockade.board import (
     PLACES,
     PLAYERS,
     SHARED_AT_MOST,
+    BlockadeState,
+    BlockadeTurn,
     Path,
+    breach_of_timing,
     name_of,
     options_from,
+    outcome_of,
 )
-from engine.games.blockade.moves import merge_moves, play
-from engine.games.blockade.state import BlockadeState, BlockadeTurn, breach_of_timing, outcome_of
 from engine.games.blockade.state_text import format_dice, format_stack
 from engine.games.blockade.turns import turn_of
 from engine.support.breaches import illegal_turn

@@ -1,25 +1,99 @@
-"""Which turns and announcements are legal, and what follows from them; docs/games/blockade.md has the rulings.
+"""Which rolls, turns and announcements are legal, what follows from them, and turns tapped on the board.
+
+docs/games/blockade.md has the rulings. A turn is tapped as a piece and its destination, as often as the dice allow.
 
 A turn stands for one end position, however it was reached. The state holds whole stacks; a look is the top of one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from common.phrases import capitalized
 from engine.errors import IllegalTurnError
-from engine.games.blockade import showing
 from engine.games.blockade import state as states
-from engine.games.blockade.board import PLAYERS, Stacks, options_from
-from engine.games.blockade.moves import play
-from engine.games.blockade.notation import format_turn, paths_of
-from engine.games.blockade.rolls import rolled
-from engine.games.blockade.state import BlockadeState, BlockadeTurn, breach_of_timing
-from engine.games.blockade.turns import turns_of
+from engine.games.blockade import turns
+from engine.games.blockade.moves import allocations, play
+from engine.games.blockade.notation import STAY, format_turn, paths_of
+from engine.games.blockade.state import (
+    COLOURS,
+    GRID,
+    LARGE,
+    OWNED,
+    PLACES,
+    PLAYERS,
+    BlockadeState,
+    BlockadeTurn,
+    Path,
+    Stacks,
+    breach_of_timing,
+    colour_of,
+    distances,
+    options_from,
+    rolled_state,
+    size_of,
+    walls_against,
+)
+from engine.games.blockade.state_text import read_dice
+from engine.games.blockade.turns import turn_of, turns_of
 from engine.support.breaches import check_announcement, illegal_turn, only_turn, rules_by_id
+from engine.support.chance import ORDINARY_DIE, every_roll, format_roll
 from engine.support.players import common_announcements, one_to_move
-from engine.values import Announcement, Breach, Certainty, OptionValue, Roll, Rule
+from engine.tapping import Steps, Tapped
+from engine.values import Announcement, Breach, Certainty, OptionValue, PossibleRoll, Roll, Rule
+
+_ROLLS = every_roll((ORDINARY_DIE, ORDINARY_DIE))
+
+
+def awaits_roll(state: BlockadeState) -> bool:
+    """Return whether the player to move must roll: for who starts, or for the turn."""
+    return state.to_move is not None and state.roll is None
+
+
+def possible_rolls(state: BlockadeState) -> Sequence[PossibleRoll]:
+    """List the 36 rolls of two dice, all equally likely, when one is awaited."""
+    return _ROLLS if awaits_roll(state) else ()
+
+
+def dice_names(state: BlockadeState) -> tuple[str, ...]:
+    """Return the colours of the two dice of the player to move, the one of red or green first."""
+    return () if state.to_move is None else tuple(COLOURS[colour] for colour in OWNED[state.to_move])
+
+
+def rolled(state: BlockadeState, roll: Roll) -> BlockadeState:
+    """Return the state after a roll; raises IllegalTurnError."""
+    if len(roll.faces) != 2 or any(face not in ORDINARY_DIE for face in roll.faces):
+        faces = ",".join(roll.faces)
+        raise IllegalTurnError(f"a roll of {faces} is impossible; expected two dice from 1 to 6, such as 4,1")
+    if not awaits_roll(state):
+        why = "the game is over" if state.to_move is None else "a roll lies on the table already"
+        raise IllegalTurnError(f"got a roll of {format_roll(roll)}, but {why}")
+    return rolled_state(state, (int(roll.faces[0]), int(roll.faces[1])))
+
+
+def told(before: BlockadeState, roll: Roll) -> str:
+    """Say who won the roll for who starts; empty for any other roll."""
+    if not before.opening:
+        return ""
+    starts = rolled_state(before, (int(roll.faces[0]), int(roll.faces[1]))).to_move
+    warm, cool = sum(before.opening), sum(map(int, roll.faces))
+    if warm == cool:
+        return f"Both rolled {warm}, so both roll again."
+    return f"{capitalized(str(starts))} starts, with {max(warm, cool)} against {min(warm, cool)}."
+
+
+def roll_of(state: BlockadeState) -> Roll | None:
+    """Return the roll that is still to be used."""
+    return None if state.roll is None else Roll(tuple(str(die) for die in state.roll))
+
+
+def parse_roll(state: BlockadeState, text: str) -> Roll:
+    """Read a roll leniently; raises UnreadableError, or IllegalTurnError when none is awaited."""
+    roll = Roll(tuple(str(die) for die in read_dice(text, text, 1)))
+    rolled(state, roll)
+    return roll
+
 
 catalogue = rules_by_id(
     Rule(
@@ -46,7 +120,7 @@ catalogue = rules_by_id(
 )
 
 
-turns_showing = showing.turns_showing
+turns_showing = turns.turns_showing
 players_to_move = one_to_move
 outcome = states.outcome_of
 
@@ -118,3 +192,61 @@ def _play_turn(state: BlockadeState, turn: BlockadeTurn) -> tuple[Stacks, tuple[
 def combine(turns: Sequence[BlockadeTurn]) -> BlockadeTurn:
     """Return the only turn; raises AmbiguousError for several, as their stacks differ even if they look alike."""
     return only_turn(turns, format_turn)
+
+
+_RESTED = "rested-on-"
+"""The prefix of the rules whose breach a later move of the same turn may still correct, if the options allow that."""
+
+
+def tapped(state: BlockadeState, taps: Steps) -> Tapped[BlockadeTurn]:
+    """Return what may follow these taps, which alternate between starts and ends of moves.
+
+    An end where the piece may not stay is offered only if the piece can move on from there.
+    """
+    if state.to_move is None or state.roll is None:
+        return Tapped()
+    if taps == (STAY,):
+        return Tapped(turn=BlockadeTurn(state.to_move, ()))
+    if not set(taps) <= GRID.index.keys():
+        return Tapped()
+    numbers = [GRID.index[square] for square in taps]
+    made = tuple(zip(numbers[::2], numbers[1::2], strict=False))
+    if not _may_be(state, made):
+        return Tapped()
+    if len(numbers) % 2:
+        return Tapped(tuple(PLACES[end] for end in _ends(state, made, numbers[-1])))
+    starts = tuple(place for start, place in enumerate(PLACES) if any(True for _ in _ends(state, made, start)))
+    turn = turn_of(state, made) if made else None
+    is_legal = turn is not None and certainty(state, turn) is Certainty.CERTAIN
+    return Tapped(starts, {} if made else {STAY: "moves nothing"}, turn if is_legal else None)
+
+
+def _ends(state: BlockadeState, made: tuple[Path, ...], start: int) -> Iterator[int]:
+    """Yield where the piece on a square can go after these moves."""
+    player, dice = state.to_move, state.roll
+    assert player is not None
+    assert dice is not None
+    played = play(state, player, None, made)
+    piece = played.stacks[start][-1]
+    if colour_of(piece) not in OWNED[player] or size_of(piece) == LARGE:
+        return
+    which = OWNED[player].index(colour_of(piece))
+    left = max((may[which] for may in allocations(dice) if may[1 - which] >= played.used[1 - which]), default=0)
+    steps = distances(walls_against(state.stacks, player))[start]
+    for end in range(len(PLACES)):
+        if end != start and steps[end] <= left - played.used[which] and _may_be(state, (*made, (start, end))):
+            yield end
+
+
+def _may_be(state: BlockadeState, made: tuple[Path, ...]) -> bool:
+    """Return whether a turn may begin with these moves: legal now, or once the piece that may not rest moves on."""
+    breaches = _breaches(state, made)
+    if not breaches or state.options.strict or len(breaches) > 1 or not breaches[0].rule.startswith(_RESTED):
+        return not breaches
+    wrong = GRID.index[breaches[0].places[0]]
+    return any(not _breaches(state, (*made, (wrong, end))) for end in range(len(PLACES)))
+
+
+def _breaches(state: BlockadeState, made: tuple[Path, ...]) -> tuple[Breach, ...]:
+    assert state.to_move is not None
+    return play(state, state.to_move, state.roll, made).breaches

@@ -15,7 +15,8 @@ import re
 from dataclasses import replace
 
 from engine.errors import UnreadableError
-from engine.games.blockade.board import (
+from engine.games.blockade.moves import impossibility
+from engine.games.blockade.state import (
     BY_ROLL,
     LETTERS,
     OPTIONS,
@@ -23,15 +24,17 @@ from engine.games.blockade.board import (
     PLAYERS,
     SIZE_LETTERS,
     WARM,
+    BlockadeState,
+    Dice,
     Stack,
     colour_of,
     options_from,
     other,
+    outcome_of,
     piece_of,
+    settle,
     size_of,
 )
-from engine.games.blockade.state import BlockadeState, Dice, outcome_of, settle
-from engine.games.blockade.violations import impossibility
 from engine.options import differing_options
 from engine.support.chance import ORDINARY_DIE
 from engine.support.notation import OVER, StateText, unreadable, words

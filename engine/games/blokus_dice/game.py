@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from engine.api import Game
-from engine.games.blokus_dice import notation, rolls, rules, sheet_file, table, tapping
-from engine.games.blokus_dice.advice import hints
-from engine.games.blokus_dice.sheet_file import marked_sheets, printed_sheet
+from engine.games.blokus_dice import hints, notation, rules, table
 from engine.games.blokus_dice.state import LOOKS, OPTIONS, PLAYERS
+from engine.games.blokus_dice.table import marked_sheets, printed_sheet
 from engine.games.blokus_dice.turns import scores_of
 
 GAME = Game(
@@ -20,10 +19,10 @@ GAME = Game(
     table=table,
     notation=notation,
     advice=hints,
-    dice=rolls,
+    dice=rules,
     scores=scores_of,
-    sheet_file=sheet_file,
+    sheet_file=table,
     printed_sheet=printed_sheet,
     marked_sheets=marked_sheets,
-    tapping=tapping,
+    tapping=rules,
 )

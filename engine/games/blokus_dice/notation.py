@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from common.phrases import capitalized, counted, listed
 from engine.errors import AmbiguousError, UnreadableError
 from engine.games.blokus_dice import state_text
-from engine.games.blokus_dice.invariants import name_on
-from engine.games.blokus_dice.sheet import NAMES
+from engine.games.blokus_dice.sheet import CLOSED, NAMES
 from engine.games.blokus_dice.state import (
     COLOURS,
     FIXED_RING,
@@ -19,9 +18,10 @@ from engine.games.blokus_dice.state import (
     BlokusTurn,
     PlayerStatus,
     colour_in_hand,
+    name_on,
     options_from,
 )
-from engine.games.blokus_dice.violations import breaches_of_turn
+from engine.games.blokus_dice.table import breaches_of_turn
 from engine.support.breaches import illegal_turn
 from engine.support.grid import members
 from engine.support.notation import tokens, unreadable
@@ -131,10 +131,6 @@ def _read(state: BlokusState, text: str, who: str) -> _Written:
     if not written.squares:
         raise UnreadableError(f"{text!r} names no square; expected {_EXPECTED}", 1)
     return written
-
-
-CLOSED = "#"
-"""The mark of a closed square."""
 
 
 def squares(state: BlokusState) -> dict[str, str]:

@@ -1,13 +1,20 @@
-"""Which turns and announcements are legal, and what follows from them; docs/games/blokus-dice.md has the rulings."""
+"""Which rolls, turns and announcements are legal, what follows from them, and turns tapped on the sheet.
+
+docs/games/blokus-dice.md has the rulings. One ordinary die is rolled for each player still in the game, in rising
+order. A turn is tapped as the squares of a shape in any order, and which die, where a strike allows others.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 
-from engine.errors import IllegalTurnError
-from engine.games.blokus_dice import rolls, violations
+from common.phrases import counted
+from engine.errors import IllegalTurnError, UnreadableError
+from engine.games.blokus_dice import table
 from engine.games.blokus_dice import turns as playing
-from engine.games.blokus_dice.notation import format_turn
+from engine.games.blokus_dice.notation import STRIKE, format_turn
 from engine.games.blokus_dice.state import (
     COLOURS,
     PLAYERS,
@@ -20,12 +27,91 @@ from engine.games.blokus_dice.state import (
     place_of,
 )
 from engine.games.blokus_dice.table import new_state
-from engine.games.blokus_dice.turns import choices, turn_of
+from engine.games.blokus_dice.turns import choices, settle, turn_of
 from engine.showing import CouldBe, Seen
 from engine.support.breaches import check_announcement, illegal_turn, only_turn, rules_by_id
-from engine.support.grid import members, set_of
+from engine.support.chance import ORDINARY_DIE, every_roll, format_roll
+from engine.support.grid import members, set_of, union
+from engine.support.notation import unreadable, words
 from engine.support.players import RESIGN, one_to_move
-from engine.values import Announcement, Breach, Certainty, OptionValue, Rule
+from engine.tapping import Steps, Tapped
+from engine.values import Announcement, Breach, Certainty, OptionValue, PossibleRoll, Roll, Rule
+
+
+@cache
+def rolls_of(dice: int) -> tuple[PossibleRoll, ...]:
+    """Return every roll of this number of identical dice."""
+    return every_roll([ORDINARY_DIE] * dice, lambda faces: tuple(sorted(faces)))
+
+
+def possible_rolls(state: BlokusState) -> Sequence[PossibleRoll]:
+    """Return every possible roll; none if no roll is awaited."""
+    return rolls_of(len(state.active())) if awaits_roll(state) else ()
+
+
+def awaits_roll(state: BlokusState) -> bool:
+    """Return whether dice are to be rolled."""
+    return state.seat is not None and not state.dice
+
+
+def roll_of(state: BlokusState) -> Roll | None:
+    """Return the dice still on the table."""
+    return Roll(tuple(map(str, state.dice))) if state.dice else None
+
+
+def rolled(state: BlokusState, roll: Roll) -> BlokusState:
+    """Return the state after a roll; raises IllegalTurnError if none is awaited or it is impossible."""
+    shown = format_roll(roll)
+    if state.seat is None:
+        raise IllegalTurnError(f"got a roll of {shown}, but the game is over")
+    if state.dice:
+        lying = ",".join(map(str, state.dice))
+        raise IllegalTurnError(f"got a roll of {shown}, but the dice on the table ({lying}) are still to be taken")
+    return _on_the_table(state, roll, len(state.active()))
+
+
+def _on_the_table(state: BlokusState, roll: Roll, expected: int) -> BlokusState:
+    if len(roll.faces) != expected or any(face not in ORDINARY_DIE for face in roll.faces):
+        dice = counted(expected, "die", "dice")
+        raise IllegalTurnError(f"got a roll of {format_roll(roll)}; expected {dice} from 1 to 6")
+    return settle(replace(state, dice=tuple(sorted(int(face) for face in roll.faces))))
+
+
+def parse_roll(state: BlokusState, text: str) -> Roll:
+    """Read a roll leniently, in any order; raises UnreadableError, or IllegalTurnError for an impossible roll."""
+    faces: list[str] = []
+    for word in words(text.replace(",", " ")):
+        if any(mark not in ORDINARY_DIE for mark in word.text):
+            raise unreadable(text, word.text, word.column, "dice from 1 to 6, such as 1,2,3,4")
+        faces += word.text
+    if not faces:
+        raise UnreadableError(f"cannot read {text!r} as a roll; expected dice from 1 to 6, such as 1,2,3,4", 1)
+    roll = Roll(tuple(sorted(faces)))
+    rolled(state, roll)
+    return roll
+
+
+def count_from(state: BlokusState, roll: Roll | None, colour: str | None) -> BlokusState:
+    """Return the state whose turns are counted for a roll and the colour that the player to move holds.
+
+    Dice that lie on the table are thrown anew. With another colour all markers go round until it is in that hand.
+    Raises IllegalTurnError for a roll that can't be or is missing, and for a colour that isn't one.
+    """
+    if state.seat is None:
+        raise IllegalTurnError("the game is over, so there is no turn to count")
+    if colour is not None:
+        name = colour.strip().lower()
+        if name not in COLOURS:
+            raise IllegalTurnError(f"got the colour {colour!r}; expected one of {', '.join(COLOURS)}")
+        steps = state.markers.index(COLOURS.index(name)) - state.seat
+        state = replace(state, markers=(*state.markers[steps:], *state.markers[:steps]))
+    if roll is not None:
+        return _on_the_table(state, roll, len(state.dice) or len(state.active()))
+    if not state.dice:
+        dice = counted(len(state.active()), "die", "dice")
+        raise IllegalTurnError(f"{state.to_move} is to roll; give {dice} to count with")
+    return settle(state)
+
 
 catalogue = rules_by_id(
     Rule("sheet-not-clean", "Everyone starts with an empty sheet."),
@@ -51,7 +137,6 @@ catalogue = rules_by_id(
 )
 players_to_move = one_to_move
 outcome = playing.outcome_of
-count_from = rolls.count_from
 
 
 def new(options: Mapping[str, OptionValue] | None = None) -> BlokusState:
@@ -97,7 +182,7 @@ def announce(state: BlokusState, announcement: Announcement) -> BlokusState:
 
 def certainty(state: BlokusState, turn: BlokusTurn) -> Certainty:
     """Return whether the turn is legal; nothing is hidden here."""
-    legal = _is_of(state, turn) and not violations.breaches_of_turn(state, turn)
+    legal = _is_of(state, turn) and not table.breaches_of_turn(state, turn)
     return Certainty.CERTAIN if legal else Certainty.IMPOSSIBLE
 
 
@@ -117,7 +202,7 @@ def apply(state: BlokusState, turn: BlokusTurn) -> BlokusState:
             f"{format_turn(turn)} by {turn.player} is not a turn of this game; expected one of "
             f"{', '.join(state.options.names)} and squares from {names[0]} to {names[-1]}"
         )
-    breaches = violations.breaches_of_turn(state, turn)
+    breaches = table.breaches_of_turn(state, turn)
     if breaches:
         raise illegal_turn(format_turn(turn), breaches)
     return playing.play_turn(state, turn)
@@ -147,3 +232,28 @@ def turns_showing(state: BlokusState, could_be: CouldBe) -> Iterator[BlokusTurn]
     ]
     for _, choice, placement in sorted(found, key=lambda way: way[0]):
         yield turn_of(state, choice, placement)
+
+
+def tapped(state: BlokusState, taps: Steps) -> Tapped[BlokusTurn]:
+    """Return what may follow these taps. Without a strike, the turn takes the die that gives the shape."""
+    if state.seat is None:
+        return Tapped()
+    seat, grid = state.seat, state.options.sheet.grid
+    *squares, last = taps or ("",)
+    if not last.startswith(STRIKE):
+        squares = list(taps)
+    if any(player != PLAYERS[seat] or square not in grid.index for player, _, square in map(_split, squares)):
+        return Tapped()
+    chosen = grid.squares_named(square for _, _, square in map(_split, squares))
+    fitting = choices(state, changed=chosen)
+    following = union(placement for choice in fitting for placement in choice.placements) & ~chosen
+    whole = [choice for choice in fitting if chosen in choice.placements]
+    turns = {f"{STRIKE}:{choice.die}" if choice.strike else "": turn_of(state, choice, chosen) for choice in whole}
+    if last.startswith(STRIKE):
+        return Tapped(turn=turns.get(last))
+    strikes = {tap: f"Take the {turn.die} and cross out a strike" for tap, turn in turns.items() if tap}
+    return Tapped(tuple(place_of(seat, grid.names[square]) for square in members(following)), strikes, turns.get(""))
+
+
+def _split(place: str) -> tuple[str, str, str]:
+    return place.partition(".")

@@ -21,8 +21,7 @@ from common.phrases import first_faults
 from common.shown_text import is_one_line
 from common.toml_text import parse_toml
 from engine.errors import UnreadableError
-from engine.support.grid import Grid, members, set_of
-from engine.support.polyomino import Shape, free, orientations, read_picture
+from engine.support.grid import Grid, Shape, free, members, orientations, read_picture, set_of
 
 _PICTURES: Mapping[str, str] = MappingProxyType(
     {
@@ -52,6 +51,10 @@ _PICTURES: Mapping[str, str] = MappingProxyType(
 
 NAMES: tuple[str, ...] = tuple(_PICTURES)
 """The shapes' names, small ones first: a letter that the shape resembles and its number of squares."""
+
+
+CLOSED = "#"
+"""The mark of a closed square."""
 
 
 @cache

@@ -18,7 +18,6 @@ from dataclasses import replace
 from itertools import groupby
 
 from engine.errors import UnreadableError
-from engine.games.blokus_dice.invariants import check_position, read_shapes_drawn
 from engine.games.blokus_dice.sheet import HOUSE, Sheet
 from engine.games.blokus_dice.state import (
     COLOURS,
@@ -28,7 +27,9 @@ from engine.games.blokus_dice.state import (
     BlokusState,
     FilledSheet,
     PlayerStatus,
+    check_position,
     options_from,
+    read_shapes_drawn,
 )
 from engine.games.blokus_dice.turns import is_over, settle
 from engine.support.notation import OVER, StateText, Word, words

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from engine.api import Game
-from engine.games.deblockle import notation, rules, table, tapping
-from engine.games.deblockle.advice import hints
-from engine.games.deblockle.board import PLACES, PLAYERS
-from engine.games.deblockle.state import LOOKS, OPTIONS
+from engine.games.deblockle import hints, notation, rules, table
+from engine.games.deblockle.state import LOOKS, OPTIONS, PLACES, PLAYERS
 
 GAME = Game(
     name="deblockle",
@@ -21,5 +19,5 @@ GAME = Game(
     advice=hints,
     side_faces=table,
     goals={"d2": "teal's goal", "d6": "gold's goal"},
-    tapping=tapping,
+    tapping=rules,
 )

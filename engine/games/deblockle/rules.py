@@ -1,4 +1,7 @@
-"""Which turns and announcements are legal, and what follows from them; docs/games/deblockle.md has the rulings.
+"""Which turns and announcements are legal, what follows from them, and turns tapped on the board.
+
+docs/games/deblockle.md has the rulings. A turn is tapped as the block, where it rolls, the symbol if it isn't known,
+and where it hops.
 
 ``new()`` places every block in orientation 0, with every face known: star up, slider north for the printed net. In a
 start set up from an observed table only the tops are known.
@@ -10,15 +13,21 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from engine.errors import AmbiguousError, IllegalTurnError
 from engine.games.deblockle import turns as playing
-from engine.games.deblockle.board import SQUARE_OF
-from engine.games.deblockle.fast_rules import fast_rules_of, known_position
-from engine.games.deblockle.notation import format_turn
-from engine.games.deblockle.state import DeblockleState, DeblockleTurn, appearance_of, change_by, options_from
+from engine.games.deblockle.notation import WrittenTurn, breaches_of_written, format_turn
+from engine.games.deblockle.state import (
+    SQUARE_OF,
+    DeblockleState,
+    DeblockleTurn,
+    appearance_of,
+    change_by,
+    options_from,
+)
 from engine.games.deblockle.table import new_state
-from engine.games.deblockle.written_turn import WrittenTurn, breaches_of_written
+from engine.games.deblockle.turns import fast_rules_of, known_position
 from engine.showing import CouldBe, Seen
 from engine.support.breaches import illegal_turn, rules_by_id
 from engine.support.players import one_to_move
+from engine.tapping import Steps, Tapped
 from engine.values import Certainty, OptionValue, Rule
 
 catalogue = rules_by_id(
@@ -118,3 +127,25 @@ def turns_showing(state: DeblockleState, could_be: CouldBe) -> Iterator[Deblockl
     """Yield every turn that is or may be legal, after which the table could look like this; see ``engine.showing``."""
     seen = Seen(appearance_of(state), could_be)
     return seen.nearest_first((turn, change_by(turn)) for turn in playing.legal_turns(state))
+
+
+_OFF = "off"
+
+
+def tapped(state: DeblockleState, taps: Steps) -> Tapped[DeblockleTurn]:
+    """List what may follow these taps."""
+    ways = {_way(turn): turn for turn in legal_turns(state)}
+    fitting = [way for way in ways if way[: len(taps)] == taps]
+    following = dict.fromkeys(way[len(taps)] for way in fitting if len(way) > len(taps))
+    if len(taps) == 2:
+        return Tapped(choices={symbol: symbol for symbol in following})
+    choices = {_OFF: "leaves the board"} if _OFF in following else {}
+    squares = tuple(square for square in following if square != _OFF)
+    return Tapped(squares, choices, ways.get(taps))
+
+
+def _way(turn: DeblockleTurn) -> Steps:
+    """Return the taps of a turn, without an end if the block stays where it rolled."""
+    (rolled_to,) = turn.rolled_to
+    end = () if turn.end == rolled_to else (turn.end or _OFF,)
+    return (turn.start, rolled_to, turn.top, *end)

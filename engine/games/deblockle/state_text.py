@@ -16,8 +16,19 @@ import re
 from dataclasses import replace
 
 from engine.errors import UnreadableError
-from engine.games.deblockle.board import PLACES, PLAYERS, SQUARE_OF, STARS, SYMBOLS
-from engine.games.deblockle.state import MOST_BLOCKS, OPTIONS, Block, DeblockleOptions, DeblockleState, options_from
+from engine.games.deblockle.state import (
+    MOST_BLOCKS,
+    OPTIONS,
+    PLACES,
+    PLAYERS,
+    SQUARE_OF,
+    STARS,
+    SYMBOLS,
+    Block,
+    DeblockleOptions,
+    DeblockleState,
+    options_from,
+)
 from engine.games.deblockle.turns import reason_against, settle
 from engine.options import differing_options
 from engine.support import repetition

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from engine.api import Game
-from engine.games.diaballik import notation, rules, table, tapping
-from engine.games.diaballik.advice import hints
+from engine.games.diaballik import hints, notation, rules, table
 from engine.games.diaballik.state import LOOKS, OPTIONS, PLACES, PLAYERS
 
 GAME = Game(
@@ -18,5 +17,5 @@ GAME = Game(
     table=table,
     notation=notation,
     advice=hints,
-    tapping=tapping,
+    tapping=rules,
 )

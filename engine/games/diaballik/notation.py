@@ -16,7 +16,6 @@ from typing import NamedTuple
 from common.phrases import listed
 from engine.errors import IllegalTurnError
 from engine.games.diaballik import state_text
-from engine.games.diaballik.announcements import ANTI_PLAY
 from engine.games.diaballik.state import (
     GRID,
     NEAR,
@@ -31,8 +30,8 @@ from engine.games.diaballik.state import (
     between_squares,
     options_from,
 )
-from engine.games.diaballik.turns import TurnInProgress, begin_turn, outcome_of
-from engine.games.diaballik.violations import breach_of, breaches_of_actions, whose_turn
+from engine.games.diaballik.table import breach_of, breaches_of_actions, whose_turn
+from engine.games.diaballik.turns import ANTI_PLAY, TurnInProgress, begin_turn, outcome_of
 from engine.support.breaches import illegal_turn
 from engine.support.notation import tokens, unreadable
 from engine.support.players import check_player

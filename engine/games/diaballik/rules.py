@@ -1,29 +1,41 @@
-"""Which turns and announcements are legal, and what follows from them; docs/games/diaballik.md has the rulings."""
+"""Which turns and announcements are legal, what follows from them, and turns tapped on the board.
+
+docs/games/diaballik.md has the rulings. A turn is tapped as a piece and its destination, or as the carrier and the
+receiver.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from engine.games.diaballik import announcements as announcing
 from engine.games.diaballik import turns as playing
-from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK
 from engine.games.diaballik.notation import format_turn, result_of
 from engine.games.diaballik.state import (
     EVERY,
     LOOK_TABLE,
     PLACES,
+    SQUARE_OF,
+    Action,
     DiaballikState,
     DiaballikTurn,
     appearance_of,
     options_from,
 )
-from engine.games.diaballik.table import new_state
-from engine.games.diaballik.turns import LegalTurns, packed_results
-from engine.games.diaballik.violations import breaches_of_actions
+from engine.games.diaballik.table import breaches_of_actions, new_state
+from engine.games.diaballik.turns import (
+    ANTI_PLAY,
+    BALL_SHIFT,
+    PIECES_MASK,
+    LegalTurns,
+    actions,
+    begin_turn,
+    packed_results,
+)
 from engine.showing import CouldBe, Seen
 from engine.support.breaches import illegal_turn, only_turn, rules_by_id
 from engine.support.players import one_to_move
+from engine.tapping import Steps, Tapped
 from engine.values import EMPTY, Announcement, Certainty, OptionValue, Rule
 
 catalogue = rules_by_id(
@@ -92,12 +104,12 @@ def count_results(state: DiaballikState) -> int:
 
 def announcements(state: DiaballikState) -> Sequence[Announcement]:
     """List what may be announced now: anti-play, a repetition, an agreed draw or a resignation."""
-    return announcing.announcements(state, playing.claimants(state))
+    return playing.announcements(state, playing.claimants(state))
 
 
 def announce(state: DiaballikState, announcement: Announcement) -> DiaballikState:
     """Return the state after an announcement; raises IllegalTurnError, with the breaches if a rule forbids it."""
-    return announcing.apply_announcement(state, announcement, playing.claimants(state))
+    return playing.apply_announcement(state, announcement, playing.claimants(state))
 
 
 def certainty(state: DiaballikState, turn: DiaballikTurn) -> Certainty:
@@ -143,3 +155,33 @@ def turns_showing(state: DiaballikState, could_be: CouldBe) -> Iterator[Diaballi
             found.append((moved.bit_count(), index))
     for _, index in sorted(found):
         yield turns[index]
+
+
+def tapped(state: DiaballikState, taps: Steps) -> Tapped[DiaballikTurn]:
+    """List what may follow these taps: the start or end of an action, or an announcement of anti-play."""
+    if state.to_move is None:
+        return Tapped()
+    now, done = begin_turn(state, state.to_move), []
+    squares, claims = (taps[:-1], True) if taps[-1:] == (ANTI_PLAY,) else (taps, False)
+    if not set(squares) <= SQUARE_OF.keys():
+        return Tapped()
+    numbers = [SQUARE_OF[square] for square in squares]
+    for start, end in zip(numbers[::2], numbers[1::2], strict=False):
+        action = Action(start, end, passes=start == now.ball)
+        if action not in actions(now):
+            return Tapped()
+        now = now.after(action)
+        done.append(action)
+    if len(numbers) % 2:
+        ends = {action.end for action in actions(now) if action.start == numbers[-1]}
+        return Tapped() if claims else Tapped(tuple(PLACES[end] for end in sorted(ends)))
+    plain, claiming = (DiaballikTurn(state.to_move, tuple(done), claims=each) for each in (False, True))
+    turn = claiming if claims else plain
+    is_legal = bool(done) and certainty(state, turn) is Certainty.CERTAIN
+    if claims:
+        return Tapped(turn=turn if is_legal else None)
+    starts = {action.start for action in actions(now)}
+    # Where anti-play is automatic, there is nothing to announce.
+    may_claim = bool(done) and not state.options.automatic and certainty(state, claiming) is Certainty.CERTAIN
+    choices = {ANTI_PLAY: "announces anti-play"} if may_claim else {}
+    return Tapped(tuple(PLACES[start] for start in sorted(starts)), choices, turn if is_legal else None)

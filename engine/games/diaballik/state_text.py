@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 
 from common.phrases import counted
 from engine.errors import UnreadableError
-from engine.games.diaballik.announcements import ANTI_PLAY, KINDS, may_claim
 from engine.games.diaballik.state import (
     GOAL,
     OPTIONS,
@@ -31,7 +30,7 @@ from engine.games.diaballik.state import (
     options_from,
     other,
 )
-from engine.games.diaballik.turns import settle
+from engine.games.diaballik.turns import ANTI_PLAY, KINDS, may_claim, settle
 from engine.options import differing_options
 from engine.support import repetition
 from engine.support.grid import members, set_of

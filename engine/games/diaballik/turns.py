@@ -1,25 +1,40 @@
-"""Legal turns: single actions, whole turns in any order of actions, their results, and the states that follow.
+"""What may be done: announcements, single actions, whole turns in any order, their results, and the states that follow.
 
 A *result* is the mover's pieces and ball after a turn; the opponent's never change. This module plays turns action by
-action; ``fast_rules`` looks the same results up in tables, for the usual options. The list of legal turns holds
+action; ``Tables`` look the same results up in tables, for the usual options. The list of legal turns holds
 results, and finds a turn's actions only when that turn is accessed.
+
+A position is four integers: the mover's set of pieces, the square of their ball, the opponent's set of pieces, and the
+set of squares in the row where the ball wins. A result is packed as ``pieces | ball << 49``.
+
+Under the usual options only the opponent's pieces can block a pass, so passes don't depend on the moves. A turn moves
+pieces by a *change*, a set of squares to flip. There are four kinds: nothing, one step, one piece moved by two steps,
+and two pieces moved by one step each. A piece moves by two steps through an empty square, or through the square of an
+own piece that steps on while the first takes its place. Each receiver allows certain changes: the carrier moves only
+after the pass, the receiver only before it, and a receiving square that is empty must be reached before it. Once the
+ball is on the far row nothing moves.
+
+Options under which anti-play ends the game automatically or own pieces block passes are played action by action.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import combinations, starmap
+from operator import xor
 from typing import NamedTuple
 
-from engine.games.diaballik.announcements import ANTI_PLAY, may_claim, outcome_by_announcement, position_key
-from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK, distinct_results, visible
+from common.phrases import counted
 from engine.games.diaballik.state import (
     CONTACTS_TO_CLAIM,
     EVERY,
     GOAL,
+    GRID,
     NEAR,
     PLAYERS,
+    RAYS,
     Action,
     DiaballikOptions,
     DiaballikState,
@@ -31,9 +46,328 @@ from engine.games.diaballik.state import (
     touching,
 )
 from engine.support import repetition
-from engine.support.grid import members, set_of
+from engine.support.breaches import check_announcement
+from engine.support.grid import members, set_of, union
 from engine.support.lazy import LazySequence
-from engine.values import Announcement, Outcome
+from engine.support.players import DRAW, REPETITION, RESIGN, common_announcements, outcome_of_announcement
+from engine.support.repetition import CLAIMED_FROM, digest, times
+from engine.values import Announcement, Breach, Outcome, Player
+
+ANTI_PLAY = "anti-play"
+
+
+def contacts(options: DiaballikOptions, own: int, foes: int, claimant: Player) -> int:
+    """Return the claimant's pieces that touch the opponent's wall; empty if there is no wall."""
+    return own & touching(foes, claimant, front_only=options.front_only) if is_wall(foes) else 0
+
+
+def may_claim(options: DiaballikOptions, own: int, foes: int, claimant: Player) -> bool:
+    """Return whether the claimant may announce anti-play, now that the opponent's turn is over."""
+    return contacts(options, own, foes, claimant).bit_count() >= CONTACTS_TO_CLAIM
+
+
+def position_key(state: DiaballikState, to_move: Player) -> str:
+    """Return the digest under which a position's occurrences are counted."""
+    text = f"{to_move} {state.black.pieces:x}*{state.black.ball} {state.white.pieces:x}*{state.white.ball}"
+    return digest(text)
+
+
+def announcements(state: DiaballikState, claimants: Sequence[Player]) -> tuple[Announcement, ...]:
+    """List what may be announced now: anti-play (by ``claimants`` only), a repetition, a draw, resignations."""
+    if state.to_move is None:
+        return ()
+    found = [
+        Announcement(ANTI_PLAY, player)
+        for player in claimants
+        if may_claim(state.options, state.side(player).pieces, state.side(other(player)).pieces, player)
+    ]
+    if state.counts and times(state.counts, position_key(state, state.to_move)) >= CLAIMED_FROM:
+        found.append(Announcement(REPETITION, state.to_move))
+    return (*found, *common_announcements(PLAYERS))
+
+
+def apply_announcement(state: DiaballikState, said: Announcement, claimants: Sequence[Player]) -> DiaballikState:
+    """Return the final state after an announcement; raises IllegalTurnError, with the breaches if a rule forbids it."""
+
+    def breaches() -> list[Breach]:
+        if said.kind == ANTI_PLAY and said.player in PLAYERS:
+            return [anti_play_breach(state, said.player, claimants)]
+        return [_repetition_breach(state, said.player)] if said.kind == REPETITION and said.player in PLAYERS else []
+
+    check_announcement(said, announcements(state, claimants), breaches)
+    return replace(state, to_move=None, announced=said)
+
+
+def _repetition_breach(state: DiaballikState, player: Player) -> Breach:
+    """Return the breach of an unjustified claim of a draw: not agreed, out of turn, or too soon."""
+    if state.options.repetition_draw and player != state.to_move:
+        sentence = f"It is {state.to_move}'s turn, so {player} can't claim a draw now."
+        return Breach("not-your-turn", sentence, f"Wait for {player}'s turn.")
+    why = (
+        "this position hasn't come up three times."
+        if state.options.repetition_draw
+        else "a draw by repetition was not agreed."
+    )
+    return Breach("repetition-too-soon", f"{player.capitalize()} can't claim a draw: {why}", "Play on.")
+
+
+def anti_play_breach(state: DiaballikState, player: Player, claimants: Sequence[Player]) -> Breach:
+    """Return the breach of an unjustified announcement of anti-play: out of turn, no wall, or too few contacts."""
+    if player not in claimants:
+        return Breach(
+            "anti-play-turn",
+            f"It is {state.to_move}'s turn, so {player} can't announce anti-play now.",
+            f"Wait for {player}'s turn.",
+        )
+    return claim_breach(state.options, state.side(player).pieces, state.side(other(player)).pieces, player)
+
+
+def claim_breach(options: DiaballikOptions, own: int, foes: int, player: Player) -> Breach:
+    """Return the breach of announcing anti-play with these sets of pieces: no wall, or too few contacts."""
+    foe = other(player)
+    if not is_wall(foes):
+        sentence = f"{foe.capitalize()}'s pieces don't form a wall from one side of the board to the other."
+        return Breach("anti-play-wall", sentence, "Play on.", GRID.names_of(foes))
+    places = GRID.names_of(contacts(options, own, foes, player))
+    side = f" from {player}'s side of the board" if options.front_only else ""
+    sentence = (
+        f"Only {len(places)} of {player}'s pieces touch{'es' if len(places) == 1 else ''} {foe}'s wall{side}, "
+        f"on {' and '.join(places)}; {CONTACTS_TO_CLAIM} are needed."
+        if places
+        else f"None of {player}'s pieces touches {foe}'s wall{side}; {CONTACTS_TO_CLAIM} are needed."
+    )
+    remedy = f"Bring {counted(CONTACTS_TO_CLAIM - len(places), 'more piece')} right up to the wall."
+    return Breach("anti-play-contacts", sentence, remedy, places)
+
+
+def outcome_by_announcement(said: Announcement) -> Outcome:
+    """Return the outcome of a game that ended by an announcement."""
+    if said.kind == ANTI_PLAY and said.player in PLAYERS:
+        return Outcome(said.player, f"anti-play: {other(said.player)}'s pieces wall off the board")
+    return outcome_of_announcement(said, PLAYERS)
+
+
+KINDS = (ANTI_PLAY, REPETITION, RESIGN, DRAW)
+"""Every kind of announcement that a state may hold."""
+
+
+BALL_SHIFT = GRID.squares
+PIECES_MASK = (1 << BALL_SHIFT) - 1
+
+_Changes = tuple[int, ...]
+
+
+class Tables(NamedTuple):
+    """Lookup tables, indexed by a square and a set of squares around it.
+
+    - ``steps[square][near]``: the changes that move a piece from ``square`` to one of its neighbours ``near``.
+    - ``far[square][near]``: the set of squares two steps away, by way of one of ``near``.
+    - ``leaps[square][squares]``: the changes that move a piece from ``square`` to one of ``squares``, two steps away.
+    - ``lines[square]``: for each of the four lines through it, its mask and the visible squares by set of blockers.
+    - ``pairs[squares]``: every set of two of these squares, which are neighbours of one square.
+    """
+
+    steps: tuple[dict[int, _Changes], ...]
+    far: tuple[dict[int, int], ...]
+    leaps: tuple[dict[int, _Changes], ...]
+    lines: tuple[tuple[tuple[int, dict[int, int]], ...], ...]
+    pairs: dict[int, _Changes]
+
+
+def _subsets(squares: int) -> list[int]:
+    found = [0]
+    for square in members(squares):
+        found += [chosen | 1 << square for chosen in found]
+    return found
+
+
+def _changes(here: int, squares: int) -> dict[int, _Changes]:
+    """Return, for each subset of ``squares``, the changes that move a piece from ``here`` to one of its squares."""
+    found: dict[int, _Changes] = {0: ()}
+    for square in members(squares):
+        found |= {chosen | 1 << square: (*made, here | 1 << square) for chosen, made in found.items()}
+    return found
+
+
+def _seen_along(ray: tuple[int, ...]) -> dict[int, int]:
+    """Return, for each set of blockers on a ray, the squares before the first blocker."""
+    found = {}
+    whole = set_of(ray)
+    for blockers in _subsets(whole):
+        free = 0
+        for passed in ray:
+            if blockers >> passed & 1:
+                break
+            free |= 1 << passed
+        found[blockers] = free
+    return found
+
+
+def _lines(square: int) -> tuple[tuple[int, dict[int, int]], ...]:
+    lines = []
+    rays = RAYS[square]
+    for there, back in zip(rays[:4], rays[4:], strict=True):
+        ahead, behind = _seen_along(there), _seen_along(back)
+        seen = {one | two: free | more for one, free in ahead.items() for two, more in behind.items()}
+        lines.append((set_of((*there, *back)), seen))
+    return tuple(lines)
+
+
+@cache
+def tables() -> Tables:
+    """Build the tables; the result is cached."""
+    steps, far, leaps, pairs = [], [], [], {}
+    for square in range(GRID.squares):
+        here = 1 << square
+        reach = union(NEAR[middle] for middle in members(NEAR[square])) & ~here
+        steps.append(_changes(here, NEAR[square]))
+        through = {}
+        for near in _subsets(NEAR[square]):
+            through[near] = union(NEAR[middle] for middle in members(near)) & ~here
+            pairs[near] = tuple(1 << one | 1 << two for one, two in combinations(members(near), 2))
+        far.append(through)
+        leaps.append(_changes(here, reach))
+    return Tables(tuple(steps), tuple(far), tuple(leaps), tuple(map(_lines, range(GRID.squares))), pairs)
+
+
+def visible(ball: int, foes: int) -> int:
+    """Return the squares in line with the ball, before the first of the opponent's pieces."""
+    (a, from_a), (b, from_b), (c, from_c), (d, from_d) = tables().lines[ball]
+    return from_a[foes & a] | from_b[foes & b] | from_c[foes & c] | from_d[foes & d]
+
+
+class Changes(NamedTuple):
+    """Every way in which a turn may move the pieces, regardless of the ball.
+
+    ``singles`` are steps of one piece. ``all`` adds two steps of one piece through an empty square, and one step each
+    of two pieces. ``trains`` are two steps of a piece that are possible only through own pieces, each with the set of
+    those pieces. ``reach`` is the set of empty squares that a piece can reach.
+    """
+
+    singles: list[int]
+    all: list[int]
+    trains: list[tuple[int, int]]
+    reach: int
+
+
+def changes_of(own: int, empty: int) -> Changes:
+    """Return every change of one or two moves, without repeats."""
+    steps, far, leaps, _, pairs = tables()
+    singles: list[int] = []
+    doubles: list[int] = []
+    trains: list[tuple[int, int]] = []
+    false_pairs: list[int] = []
+    beside_own = reach = 0
+    rest = own
+    while rest:
+        here = rest & -rest
+        rest ^= here
+        square = here.bit_length() - 1
+        around = NEAR[square]
+        free = around & empty
+        mates = around & own
+        ends = 0
+        if free:
+            beside_own |= free
+            singles += steps[square][free]
+            false_pairs += pairs[free]
+            ends = far[square][free] & empty
+            reach |= ends
+            doubles += leaps[square][ends]
+        if mates:
+            behind = far[square][mates] & empty & ~ends
+            reach |= behind
+            while behind:
+                end = behind & -behind
+                behind ^= end
+                trains.append((here | end, mates & NEAR[end.bit_length() - 1]))
+    rest = beside_own
+    while rest:
+        here = rest & -rest
+        rest ^= here
+        false_pairs += pairs[NEAR[here.bit_length() - 1] & own]
+    # One piece can't step to two squares, and two pieces can't step to the same square.
+    both = set(starmap(xor, combinations(singles, 2)))
+    both.difference_update(false_pairs)
+    return Changes(singles, [*singles, *doubles, *both], trains, reach | beside_own)
+
+
+def changes_onto(own: int, square: int, empty: int, carrier: int, singles: list[int]) -> set[int]:
+    """Return the changes that let ``carrier`` pass to ``square``, which is empty at first and not on the far row."""
+    steps, far, leaps, _, _ = tables()
+    around = NEAR[square]
+    movers = around & own & ~carrier
+    found: set[int] = set()
+    if movers:
+        for base in steps[square][movers]:
+            found.add(base)
+            found.update([base ^ change for change in singles if not change & base])
+    # A piece takes two steps before the pass, or follows onto the square that the receiver left.
+    comers = far[square][around & empty] & own & ~carrier | far[square][movers] & own
+    if comers:
+        found.update(leaps[square][comers])
+    return found
+
+
+def _with_carrier_kept(changes: list[int], trains: list[tuple[int, int]], carrier: int) -> list[int]:
+    """Return the changes in which the carrier stays, for turns without a pass or that end with a winning pass."""
+    kept = [change for change in changes if not change & carrier]
+    return kept + [change for change, through in trains if not change & carrier and through & ~carrier]
+
+
+def distinct_results(own: int, ball: int, foes: int, goal: int, *, null_turn: bool = True) -> list[int]:
+    """Return every distinct result of one whole turn, packed, in no particular order."""
+    empty = EVERY & ~(own | foes)
+    carrier = 1 << ball
+    singles, changes, trains, reach = changes_of(own, empty)
+
+    kept = _with_carrier_kept(changes, trains, carrier)
+    key = own | ball << BALL_SHIFT
+    results = [key ^ change for change in kept]
+    if null_turn and any(not change & carrier for change in singles):
+        results.append(key)
+
+    seen = visible(ball, foes)
+    receivers = seen & own
+    while receivers:
+        here = receivers & -receivers
+        receivers ^= here
+        key = own | here.bit_length() - 1 << BALL_SHIFT
+        results.append(key)
+        if here & goal:
+            results += [key ^ change for change in kept if not change & here]
+            continue
+        results += [key ^ change for change in changes if not change & here]
+        for change, through in trains:
+            # The receiver can make way for the piece behind it only before the pass, so that isn't the carrier.
+            if not change & here and (through & ~here or not change & carrier):
+                results.append(key ^ change)
+    ahead = seen & reach
+    while ahead:
+        here = ahead & -ahead
+        ahead ^= here
+        square = here.bit_length() - 1
+        key = own | square << BALL_SHIFT
+        if here & goal:
+            results += [key ^ change for change in kept if change & here]
+            continue
+        results += [key ^ change for change in changes_onto(own, square, empty, carrier, singles)]
+    return results
+
+
+def reach_before_pass(own: int, ball: int, foes: int) -> int:
+    """Return the squares on which an own piece other than the carrier can stand after at most two moves."""
+    empty = EVERY & ~(own | foes)
+    others = own & ~(1 << ball)
+    once = GRID.adjacent_to(others) & empty
+    return others | once | GRID.adjacent_to(once) & empty
+
+
+def can_win(own: int, ball: int, foes: int, goal: int) -> bool:
+    """Return whether one turn brings the ball onto the far row."""
+    targets = visible(ball, foes) & goal
+    return bool(targets and targets & reach_before_pass(own, ball, foes))
+
 
 MOST_MOVES = 2
 MOST_ACTIONS = 3
@@ -232,7 +566,7 @@ def outcome_of(state: DiaballikState) -> Outcome | None:
 
 
 def packed_results(turn: TurnInProgress) -> list[int]:
-    """Return every distinct result of a whole turn, packed as in ``fast_rules``, by its tables if the options allow."""
+    """Return every distinct result of a whole turn, packed, by tables if the options allow."""
     options = turn.options
     goal = GOAL[turn.player]
     if turn.ended:

@@ -17,7 +17,7 @@ from typing import Any
 from common.json_files import parse_json
 from common.phrases import counted
 from engine.errors import UnreadableError
-from engine.support.polyomino import Shape, drawing, orientations, picture, read_picture
+from engine.support.grid import Shape, drawing, orientations, picture, read_picture
 
 STAR = "*"
 DIGITS = "0123456789"

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from engine.api import Game
-from engine.games.number_drop import components, notation, rolls, rules, table, tapping
-from engine.games.number_drop.advice import hints
-from engine.games.number_drop.flow import scores_of
-from engine.games.number_drop.marks import marked_sheets
+from engine.games.number_drop import components, hints, notation, rules, table, turns
 from engine.games.number_drop.sheet import printed_sheet
 from engine.games.number_drop.state import LOOKS, OPTIONS, PLACES, PLAYERS
+from engine.games.number_drop.table import marked_sheets
+from engine.games.number_drop.turns import scores_of
 
 GAME = Game(
     name="number-drop",
@@ -21,10 +20,10 @@ GAME = Game(
     table=table,
     notation=notation,
     advice=hints,
-    dice=rolls,
+    dice=turns,
     scores=scores_of,
     sheet_file=components,
     printed_sheet=printed_sheet,
     marked_sheets=marked_sheets,
-    tapping=tapping,
+    tapping=rules,
 )

@@ -17,9 +17,9 @@ import re
 from collections.abc import Mapping
 
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
-from engine.games.number_drop import flow, state_text
+from engine.games.number_drop import state_text
+from engine.games.number_drop import turns as playing
 from engine.games.number_drop.components import STAR, Components
-from engine.games.number_drop.drops import landings, turned_shapes
 from engine.games.number_drop.sheet import (
     BONUS,
     BOXES,
@@ -30,6 +30,8 @@ from engine.games.number_drop.sheet import (
     LETTERS,
     LINES_BELOW_GAME_OVER,
     Sheet,
+    landings,
+    turned_shapes,
 )
 from engine.games.number_drop.state import (
     OTHER_SIDE,
@@ -51,10 +53,9 @@ from engine.games.number_drop.state import (
 from engine.games.number_drop.turns import in_order, turn_of_marks
 from engine.games.number_drop.violations import breaches_of
 from engine.support.breaches import all_sentences
-from engine.support.grid import members
+from engine.support.grid import members, picture
 from engine.support.notation import lowered, unreadable
 from engine.support.players import check_player
-from engine.support.polyomino import picture
 from engine.values import OptionValue, Player
 
 NONE, SLIDE, LOOP = "none", "slide", "loop"
@@ -235,7 +236,7 @@ _HIGH_SCORES = (
 
 def _high_scores(state: NumberDropState) -> tuple[str, ...]:
     """Return the place of a solo game's score in the printed table; a game that was given up has none."""
-    if not state.options.solo or state.phase is not Phase.OVER or flow.is_given_up(state):
+    if not state.options.solo or state.phase is not Phase.OVER or playing.is_given_up(state):
         return ()
     score = state.sheets[0].score(state.options.x_counts_above_line)
     above = sum(printed >= score for _, printed in _HIGH_SCORES)

@@ -1,24 +1,33 @@
-"""Which turns and announcements are legal, and what follows from them; docs/games/number-drop.md has the rulings."""
+"""Which turns and announcements are legal, what follows from them, and turns tapped on the sheets.
+
+docs/games/number-drop.md has the rulings. A turn is tapped as the squares of a shape and the digit in each, as the
+digits of a loop, or as the tile to slide. If several players may play, the first tap selects one: a square of theirs,
+or a choice such as ``p2:none``.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from engine.errors import IllegalTurnError
-from engine.games.number_drop import flow, rolls
 from engine.games.number_drop import turns as playing
 from engine.games.number_drop.components import DIGITS, STAR
-from engine.games.number_drop.drops import landings, turned_shapes
-from engine.games.number_drop.notation import format_turn
+from engine.games.number_drop.notation import NONE, SLIDE, format_turn
 from engine.games.number_drop.sheet import (
     BONUS_SIZE,
     BOXES,
     GRID,
+    LETTERS,
     SMALLEST,
+    Cells,
     Sheet,
+    combinations_in_order,
+    fits_dice,
     found_in,
+    landings,
+    turned_shapes,
     unused_digits,
 )
 from engine.games.number_drop.state import (
@@ -28,17 +37,20 @@ from engine.games.number_drop.state import (
     NumberDropState,
     NumberDropTurn,
     Phase,
+    Slide,
     appearance_of,
     look_of,
     options_from,
+    places_on,
 )
-from engine.games.number_drop.turns import change_of, turns_of
+from engine.games.number_drop.turns import change_of, in_order, letter_for, turns_of
 from engine.games.number_drop.violations import breaches_of
 from engine.showing import CouldBe, Seen
 from engine.support.breaches import check_announcement, illegal_turn, only_turn, rules_by_id
 from engine.support.grid import members, set_of
 from engine.support.players import DRAW, RESIGN
-from engine.values import Announcement, Certainty, OptionValue, Player, Roll, Rule
+from engine.tapping import Steps, Tapped
+from engine.values import Announcement, Certainty, OptionValue, Place, Player, Roll, Rule
 
 catalogue = rules_by_id(
     Rule("game-over", "When the game is over, nothing more is written."),
@@ -77,12 +89,12 @@ catalogue = rules_by_id(
 )
 
 legal_turns = playing.legal_turns
-outcome = flow.outcome_of
+outcome = playing.outcome_of
 
 
 def new(options: Mapping[str, OptionValue] | None = None) -> NumberDropState:
     """Return the starting state, with empty sheets and the tiles still to be drawn; raises OptionError."""
-    return flow.new_state(options_from(options))
+    return playing.new_state(options_from(options))
 
 
 def players_to_move(state: NumberDropState) -> tuple[Player, ...]:
@@ -105,13 +117,13 @@ def count_from(state: NumberDropState, roll: Roll | None, colour: str | None) ->
     """
     if colour is not None:
         raise IllegalTurnError(f"got the colour {colour!r}, but in Number Drop nobody holds one; leave it out")
-    faces = state.roll if roll is None else rolls.read_dice_roll(state.options.components, roll.faces)
+    faces = state.roll if roll is None else playing.read_dice_roll(state.options.components, roll.faces)
     if roll is None and state.busy() and state.phase is not Phase.SETUP:
         return state
     if not faces:
         raise IllegalTurnError("Number Drop waits for a roll, and none is given; give one such as 1,3,4,5,T")
     player = PLAYERS.index(state.to_move) if state.to_move else state.first
-    tiles = state.tiles or rolls.tile_draws(state.options)[0].roll.faces
+    tiles = state.tiles or playing.tile_draws(state.options)[0].roll.faces
     sheets = state.sheets if state.tiles else (Sheet(),) * state.options.players
     return replace(
         state, phase=Phase.DROP, tiles=tiles, sheets=sheets, roll=faces, first=player, playing=1 << player,
@@ -123,7 +135,7 @@ def announcements(state: NumberDropState) -> Sequence[Announcement]:
     """List what may be announced now: with two players the agreed draw, and the resignations."""
     if state.phase is Phase.OVER:
         return ()
-    resigning = tuple(Announcement(RESIGN, PLAYERS[player]) for player in members(flow.everyone(state)))
+    resigning = tuple(Announcement(RESIGN, PLAYERS[player]) for player in members(playing.everyone(state)))
     return (Announcement(DRAW), *resigning) if state.options.players == 2 else resigning
 
 
@@ -132,7 +144,7 @@ def announce(state: NumberDropState, announcement: Announcement) -> NumberDropSt
     check_announcement(announcement, announcements(state))
     if announcement.player is None:
         return replace(state, phase=Phase.OVER, roll=(), playing=0, combining=0, slot=None, drawn=True)
-    return flow.resign(state, PLAYERS.index(announcement.player))
+    return playing.resign(state, PLAYERS.index(announcement.player))
 
 
 def certainty(state: NumberDropState, turn: NumberDropTurn) -> Certainty:
@@ -219,7 +231,7 @@ class _SeenSheet:
                 if self._changed & ~squares:
                     continue
                 yield Combination(self._name, GRID.names_of(squares))
-                if letter := flow.letter_for(self._state, self._player, box):
+                if letter := playing.letter_for(self._state, self._player, box):
                     yield Combination(self._name, GRID.names_of(squares), letter)
 
     def _loops(self, square: int, digit: int) -> bool:
@@ -244,3 +256,97 @@ def _digits_for(allowed: Sequence[Collection[str]], faces: Sequence[str]) -> Ite
 
     if len(allowed) == len(faces):
         yield from arranged(0, len(faces) - fixed.total())
+
+
+def tapped(state: NumberDropState, taps: Steps) -> Tapped[NumberDropTurn]:
+    """List what may follow these taps."""
+    found = [_tapped_by(state, player, taps) for player in state.busy() if _is_by(PLAYERS[player], taps)]
+    if len(found) == 1:
+        return found[0]
+    squares = tuple(square for each in found for square in each.squares)
+    return Tapped(squares, {tap: said for each in found for tap, said in each.choices.items()})
+
+
+def _is_by(name: str, taps: Steps) -> bool:
+    return not taps or taps[0].startswith((f"{name}.", f"{name}:"))
+
+
+def _tapped_by(state: NumberDropState, player: int, taps: Steps) -> Tapped[NumberDropTurn]:
+    name = PLAYERS[player]
+    if state.combining >> player & 1:
+        return _combination(state, player, taps)
+    if state.phase is Phase.DROP:
+        return _drop(state, player, taps)
+    turns = turns_of(state, player)
+    slides = {f"{name}:{SLIDE}:{turn.letter}": turn for turn in turns if isinstance(turn, Slide)}
+    if slides:
+        words = {tap: f"Slide tile {turn.letter}" for tap, turn in slides.items()}
+        return Tapped(turn=slides.get(taps[0]) if len(taps) == 1 else None) if taps else Tapped(choices=words)
+    written = {frozenset(turn.places): turn for turn in turns}
+    chosen = frozenset(taps)
+    if len(chosen) < len(taps):
+        return Tapped()
+    return Tapped(_sorted(name, _following(written, chosen)), turn=written.get(chosen))
+
+
+def _following(ways: Iterable[frozenset[Place]], chosen: frozenset[Place]) -> frozenset[Place]:
+    """Return the places that may be added to the chosen ones on the way to one of these sets."""
+    return frozenset().union(*(way for way in ways if chosen <= way)) - chosen
+
+
+def _drop(state: NumberDropState, player: int, taps: Steps) -> Tapped[NumberDropTurn]:
+    """Return what may follow a square, its digit, the next square and so on, until one placement of the shape fits."""
+    name, dice = PLAYERS[player], state.roll[:-1]
+    shapes = turned_shapes(state.options.components, state.roll[-1])
+    falls = [_places(name, cells) for cells in landings(state.sheets[player].heights, shapes)]
+    squares, digits = taps[::2], taps[1::2]
+    if not fits_dice("".join(digits), dice) or len(set(squares)) < len(squares):
+        return Tapped()
+    chosen = frozenset(squares)
+    whole, following = chosen in falls, _following(falls, chosen)
+    if len(squares) > len(digits):
+        left = [digit for digit in DIGITS if fits_dice("".join((*digits, digit)), dice)]
+        return Tapped(choices={digit: digit for digit in left} if whole or following else {})
+    if not whole:
+        return Tapped(_sorted(name, following))
+    marks = {square.partition(".")[2]: digit for square, digit in zip(squares, digits, strict=True)}
+    cells = in_order(marks)
+    turn = Drop(name, cells, "".join(marks[cell] for cell in cells))
+    return Tapped(turn=turn if len(turn.digits) == len(dice) else None)
+
+
+def _combination(state: NumberDropState, player: int, taps: Steps) -> Tapped[NumberDropTurn]:
+    name = PLAYERS[player]
+    without = f"{name}:{NONE}"
+    if taps == (without,):
+        return Tapped(turn=Combination(name))
+    *rest, last = taps or ("",)
+    letter = last if last in LETTERS else None
+    squares = rest if letter else list(taps)
+    cells = {f"{name}.{square}": cell for cell, square in enumerate(GRID.names)}
+    if not set(squares) <= cells.keys() or len(set(squares)) < len(squares):
+        return Tapped()
+    chosen = sum(1 << cells[square] for square in squares)
+    following, whole = 0, None
+    # There can be a hundred thousand combinations, so they are compared as bit masks.
+    for box, loop in combinations_in_order(state.sheets[player]):
+        if loop == chosen:
+            whole = box
+        elif not chosen & ~loop:
+            following |= loop & ~chosen
+    drawn = None if whole is None or not chosen else Combination(name, GRID.names_of(chosen), letter)
+    circled = None if whole is None else letter_for(state, player, whole)
+    if letter:
+        return Tapped(turn=drawn if letter == circled else None)
+    choices = {} if taps else {without: f"{name}: no loop"}
+    if drawn is not None and circled is not None:
+        choices = {circled: f"Circle the letter {circled}"}
+    return Tapped(places_on(name, following), choices, drawn)
+
+
+def _places(name: str, cells: Cells) -> frozenset[Place]:
+    return frozenset(f"{name}.{GRID.names[cell]}" for cell in cells)
+
+
+def _sorted(name: str, places: Iterable[Place]) -> tuple[Place, ...]:
+    return tuple(f"{name}.{square}" for square in in_order(place.partition(".")[2] for place in places))

@@ -19,9 +19,7 @@ import re
 from dataclasses import replace
 
 from engine.errors import IllegalTurnError, UnreadableError
-from engine.games.number_drop import flow
-from engine.games.number_drop.invariants import fault_of
-from engine.games.number_drop.rolls import read_dice_roll, read_tile_draw, tile_draws
+from engine.games.number_drop import turns as playing
 from engine.games.number_drop.sheet import (
     BOXES,
     COLUMNS,
@@ -42,6 +40,8 @@ from engine.games.number_drop.state import (
     Phase,
     options_from,
 )
+from engine.games.number_drop.turns import read_dice_roll, read_tile_draw, tile_draws
+from engine.games.number_drop.violations import fault_of
 from engine.options import differing_options
 from engine.support.grid import members
 from engine.support.notation import StateText, Word, unreadable, words
@@ -184,11 +184,11 @@ class _Reading:
             raise unreadable(self.text, *spare, "nothing but options beside a bare sheet")
         joined = "/".join(part for word in self.bare for part in word.text.split("/") if part)
         sheet = self._read_sheet(Word(joined, self.bare[0].column), "the sheet")
-        start = flow.new_state(options)
+        start = playing.new_state(options)
         state = replace(
             start, phase=Phase.ROLL, tiles=tile_draws(options)[0].roll.faces, sheets=(sheet, *start.sheets[1:])
         )
-        return replace(state, phase=Phase.OVER) if flow.reached_the_line(state) else state
+        return replace(state, phase=Phase.OVER) if playing.reached_the_line(state) else state
 
     def _phase(self) -> Phase:
         if self.phase is None:

@@ -9,14 +9,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from common.phrases import listed
+from engine import printing
 from engine.errors import UnreadableError
-from engine.games.number_drop import flow
-from engine.games.number_drop.invariants import fault_of, is_before_play, is_first_digit
+from engine.games.number_drop import turns as playing
 from engine.games.number_drop.sheet import (
+    BONUS,
     BOXES,
+    CONSECUTIVE,
     EMPTY_CELL,
     EMPTY_CELLS,
     GRID,
+    IDENTICAL,
+    LETTERS,
+    LINES,
+    LINES_BELOW_GAME_OVER,
     RUN_BOXES,
     SAME_BOXES,
     Sheet,
@@ -25,6 +31,7 @@ from engine.games.number_drop.sheet import (
     hangs_together,
     has_combination,
     kind_of_digits,
+    printed_sheet,
     split_into_loops,
     unused_digits,
 )
@@ -42,11 +49,43 @@ from engine.games.number_drop.state import (
     read_place,
 )
 from engine.games.number_drop.turns import digits_at, turn_of_marks
-from engine.games.number_drop.violations import breaches_of, is_untimely
+from engine.games.number_drop.violations import breaches_of, fault_of, is_before_play, is_first_digit, is_untimely
 from engine.support.breaches import illegal_start
 from engine.support.grid import members, set_of
 from engine.support.players import check_player
 from engine.values import Appearance, Breach, LookName, OptionValue, Place, Player, Unfinished
+
+
+def marked_sheets(state: NumberDropState) -> dict[Player, printing.MarkedSheet]:
+    """Return every player's marked sheet; sums and the score are written once the game is over."""
+    return {player: _marked(player, sheet, state) for player, sheet in zip(PLAYERS, state.sheets, strict=False)}
+
+
+def _marked(player: Player, sheet: Sheet, state: NumberDropState) -> printing.MarkedSheet:
+    x_counts = state.options.x_counts_above_line
+    points = sheet.points(x_counts)
+    full, above = sheet.full_lines(), sheet.game_over_lines(x_counts)
+    sums = ("", "", "")
+    if state.phase is Phase.OVER:
+        lines = points.full_lines + points.game_over_lines
+        sums = (str(sum(points) - lines), str(lines), str(sheet.score(x_counts)))
+    boxes = (
+        *(_boxes(sheet, kind) for kind in (IDENTICAL, CONSECUTIVE, BONUS)),
+        tuple(printing.CIRCLED if sheet.letters >> index & 1 else "" for index in range(len(LETTERS))),
+        *((said,) for said in sums),
+    )
+    lines_marked = tuple(
+        printing.CIRCLED if line in (full if line < LINES_BELOW_GAME_OVER else above) else "" for line in range(LINES)
+    )
+    loops = tuple(places_on(player, loop) for loop in sheet.loops if loop)
+    return printing.MarkedSheet(printed_sheet(), boxes, lines_marked, loops)
+
+
+def _boxes(sheet: Sheet, kind: str) -> tuple[str, ...]:
+    return tuple(
+        printing.CROSSED if loop else "" for (each, _), loop in zip(BOXES, sheet.loops, strict=True) if each == kind
+    )
+
 
 appearance = appearance_of
 
@@ -65,7 +104,7 @@ def set_up(
 ) -> NumberDropState:
     """Return the starting state that sheets show: empty or with first digits; raises IllegalTurnError with breaches."""
     in_force = options_from(options)
-    start = flow.new_state(in_force)
+    start = playing.new_state(in_force)
     cells = [list(EMPTY_CELLS) for _ in start.sheets]
     circled = [0] * len(start.sheets)
     for place, look in appearance.items():
@@ -151,22 +190,22 @@ def _read_loops(sheet: Sheet, cells: str, circled: int, who: str) -> Sheet:
 
 def _advance_corrected(state: NumberDropState, before: tuple[Sheet, ...]) -> NumberDropState:
     """Return the corrected state with what the game waits for now; ``before`` are the sheets without the correction."""
-    ended = flow.is_last_turn(state) or state.drawn
-    if state.phase is Phase.OVER and not (ended or flow.is_given_up(state)):
-        return replace(state, phase=Phase.ROLL, first=flow.next_player(state))
+    ended = playing.is_last_turn(state) or state.drawn
+    if state.phase is Phase.OVER and not (ended or playing.is_given_up(state)):
+        return replace(state, phase=Phase.ROLL, first=playing.next_player(state))
     if state.phase in (Phase.ROLL, Phase.SLIDE) and ended:
         # The game ended with the turn before.
-        return replace(state, phase=Phase.OVER, roll=(), playing=0, first=flow.next_player(state, -1))
+        return replace(state, phase=Phase.OVER, roll=(), playing=0, first=playing.next_player(state, -1))
     if state.phase in (Phase.SETUP, Phase.ROLL) and is_before_play(state):
         # A first digit may be missing again, even the last one.
-        return flow.apply_tiles(state, state.tiles)
+        return playing.apply_tiles(state, state.tiles)
     if state.phase is Phase.DROP:
         # Whoever had no combination was done after the drop; a corrected digit may open one. A state does not tell
         # whether that player has drawn a loop in this turn, so it may be a second one.
         opened = set_of(player for player, sheet in enumerate(before) if not has_combination(sheet))
-        dropped = flow.everyone(state) & ~state.playing & (state.combining | opened)
+        dropped = playing.everyone(state) & ~state.playing & (state.combining | opened)
         able = set_of(player for player in members(dropped) if has_combination(state.sheets[player]))
-        return flow.advance_phase(replace(state, combining=able))
+        return playing.advance_phase(replace(state, combining=able))
     return state
 
 

@@ -18,6 +18,10 @@ from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.records import record
 from engine.records.record_text import PlayedTurn
 from engine.registry import load
+from common.phrases import as_sentence, capitalized, with_minus
+from engine import records
+from engine.api import Game
+from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.support.chance import format_roll
 from engine.support.players import DRAW, describe_announcement, parse_announcement, who_plays
 from engine.values import Announcement, Player, Roll
@@ -111,10 +115,10 @@ class GameSoFar:
         added = tuple((side, name) for side, name in names.items() if side not in dict(others))
         return replace(self, tags=others + added)
 
-    def record(self) -> record.Record:
+    def record(self) -> records.Record:
         """Return the record of the game so far."""
         steps = [(step.what, step.after, step.why) for step in self.steps]
-        return record.make(self.game, self.start, steps, self.tags)
+        return records.make(self.game, self.start, steps, self.tags)
 
 
 def game_of_record(game: Game[Any, Any], text: str, tags: Sequence[tuple[str, str]]) -> GameSoFar:
@@ -122,12 +126,12 @@ def game_of_record(game: Game[Any, Any], text: str, tags: Sequence[tuple[str, st
 
     Raises EngineError if the record is unreadable, breaks the rules, or belongs to another game.
     """
-    read = record.read(text)
+    read = records.read(text)
     if read.game != game.name:
-        raise record.RecordError(f"it is a record of {read.game}; expected one of {game.name}", 0)
-    played = record.replay(read)
+        raise records.RecordError(f"it is a record of {read.game}; expected one of {game.name}", 0)
+    played = records.replay(read)
     steps = tuple(
-        Step(what, after, entry.why if isinstance(entry, record.PositionSet) else "")
+        Step(what, after, entry.why if isinstance(entry, records.PositionSet) else "")
         for what, after, entry in zip(played.steps, played.states[1:], read.entries, strict=True)
     )
     given = dict(tags) | {name: value for name, value in read.tags if name == "Date"}

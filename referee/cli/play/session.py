@@ -14,7 +14,7 @@ from common.phrases import counted
 from engine.api import Clock, Game, Hint, SaysWhoIsPassedOver
 from engine.errors import AmbiguousError, EngineError, UnreadableError
 from engine.options import options_in_force
-from engine.records.record import write
+from engine.records import write
 from engine.support.chance import format_roll
 from engine.support.players import DRAW, REPETITION, RESIGN, describe_announcement, who_plays
 from engine.values import Announcement, Player, Roll, Strength

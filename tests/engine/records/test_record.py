@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import AmbiguousError, IllegalTurnError, UnknownGameError, UnreadableError
-from engine.records.record import PlayedTurn, PositionSet, Record, RecordError, digest, make, read, replay, write
+from engine.records import PlayedTurn, PositionSet, Record, RecordError, digest, make, read, replay, write
 from engine.registry import load
 from engine.values import Announcement
 from tests.present import present

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import IllegalTurnError, UnreadableError
-from engine.records.record import (
+from engine.records import (
     Announced,
     PlayedTurn,
     PositionSet,

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.search.alpha_beta import best_move
+from engine.search.alpha_beta import EXACT, MOST_GUESS, Found, Table, best_move
 from engine.search.budget import CountingClock, Deadline
-from engine.search.two_player import EXACT, MOST_GUESS, Found, Table
 from tests.effort import cases
 from tests.engine.search.toy_rules import (
     START,

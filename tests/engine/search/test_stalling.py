@@ -1,6 +1,6 @@
 """Penalties of turns that repeat a position or bring no progress: rising, and limited."""
 
-from engine.search.stalling import StallingPenalties
+from engine.search.alpha_beta import StallingPenalties
 
 PENALTIES = StallingPenalties(second_time=5, third_time=100, idle_turns=10, per_turn=3, most=50)
 

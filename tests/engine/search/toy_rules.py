@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from random import Random
 
+from engine.search.alpha_beta import MOST_GUESS, WIN, Rules
 from engine.search.budget import CountingClock, Deadline
-from engine.search.two_player import MOST_GUESS, WIN, Rules
 
 
 def no_hurry() -> Deadline:

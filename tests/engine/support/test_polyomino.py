@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import UnreadableError
-from engine.support.grid import ORTHOGONAL
-from engine.support.polyomino import fixed, free, is_connected, orientations, picture, read_picture
+from engine.support.grid import ORTHOGONAL, fixed, free, is_connected, orientations, picture, read_picture
 
 
 @st.composite

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from engine.records.record import read
+from engine.records import read
 
 ONE_EACH = ("--option", "blocks_gold=1", "--option", "blocks_teal=1")
 

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine.records.record import read, replay
+from engine.records import read, replay
 from engine.registry import load
 from referee.commands.command_socket import CommandSocket, ask, socket_path
 from referee.commands.queue import CommandQueue

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.records.record import read
+from engine.records import read
 from engine.registry import load
 from referee.clocks.fold import ClockFold, restarted_event, running_event
 from referee.journal.journal import Journal

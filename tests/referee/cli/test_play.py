@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from engine import registry
-from engine.records.record import PlayedTurn, Record, RolledDice, read, replay, write
+from engine.records import PlayedTurn, Record, RolledDice, read, replay, write
 from engine.support.chance import format_roll
 from engine.values import Strength
 from referee.cli.play import session as play_session

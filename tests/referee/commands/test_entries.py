@@ -14,9 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import registry
+from engine import records, registry
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
-from engine.records import record
 from engine.registry import load
 from engine.search.budget import CountingClock
 from engine.support.chance import drawn, format_roll
@@ -106,8 +105,8 @@ def test_a_game_with_dice_and_simultaneous_turns_is_kept(harvest: KeptGame) -> N
     told = [line.sentence for line in event_lines(HARVEST, harvest.events)]
     assert told[2:5] == ["5 was rolled", "leave  p3 leaves the die.", "keep  p2 keeps the die."]
     written = make_record(HARVEST, harvest.events)
-    assert record.read(record.write(written)) == record.read(record.write(written))
-    assert record.replay(record.read(record.write(written))).states[-1] == folded.states[0]
+    assert records.read(records.write(written)) == records.read(records.write(written))
+    assert records.replay(records.read(records.write(written))).states[-1] == folded.states[0]
 
 
 @pytest.mark.parametrize("typed", ["b1-b2 b2-a2", "g1-g2 g2-g1", "b1-b2 a1-a2"])
@@ -117,9 +116,9 @@ def test_a_turn_is_kept_as_it_was_typed(typed: str) -> None:
     first, second = (step.split("-") for step in typed.split())
     assert kept.enter("turn", typed) == (f"Black moves {first[0]} to {first[1]} and moves {second[0]} to {second[1]}.")
     assert fold(game, kept.events).turns == (typed,)
-    written = record.write(make_record(game, kept.events))
+    written = records.write(make_record(game, kept.events))
     assert typed in written
-    assert record.replay(record.read(written)).states[-1] == kept.state
+    assert records.replay(records.read(written)).states[-1] == kept.state
     assert kept.take_back().startswith(f"Black moves {first[0]} to {first[1]} and")
 
 
@@ -169,8 +168,8 @@ def test_any_game_kept_by_text_folds_to_its_state_and_replays_as_a_record(seed: 
     if folded.started:
         assert folded.states == (state,)
         assert folded.outcome == HARVEST.rules.outcome(state)
-        text = record.write(make_record(HARVEST, kept.events))
-        assert record.replay(record.read(text)).states[-1] == state
+        text = records.write(make_record(HARVEST, kept.events))
+        assert records.replay(records.read(text)).states[-1] == state
     kept.journal.close()
 
 
@@ -378,7 +377,7 @@ def test_every_game_can_be_kept_by_text_alone(name: str) -> None:
     assert kept.state == before
     folded = fold(game, kept.events)
     assert len(event_lines(game, kept.events)) == len(kept.events)
-    replayed = record.replay(record.read(record.write(make_record(game, kept.events))))
+    replayed = records.replay(records.read(records.write(make_record(game, kept.events))))
     assert replayed.states[-1] == folded.states[0]
     kept.journal.close()
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from engine.errors import EngineError
-from engine.games.deblockle.advice.evaluation import search_rules_of
+from engine.games.deblockle.hints import search_rules_of
 from engine.registry import load
 from engine.search.budget import CountingClock
 from referee.hints.advice import Advice, Answer, Question, answer_question, hint_text

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.records.record import UNFINISHED, PositionSet, read, replay, write
+from engine.records import UNFINISHED, PositionSet, read, replay, write
 from engine.registry import load
 from engine.values import Announcement, Outcome, Roll
 from referee.commands.entries import start_states

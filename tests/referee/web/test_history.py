@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from engine.records import record
+from engine import records
 from engine.registry import load
 from engine.values import Outcome
 from referee.commands.values import Announce, Correct, EnterTurn, NewGame, TakeBack
@@ -86,7 +86,7 @@ def test_games_are_listed_and_their_records_exported(played: tuple[Any, TestClie
     assert (game["number"], game["name"], game["title"], game["ended"]) == (1, "deblockle", "Deblockle", False)
     written = client.get("/api/record?game=1")
     assert written.headers["content-disposition"] == 'attachment; filename="deblockle-1.txt"'
-    assert record.replay(record.read(written.text)).states[-1] == on.service.belief[0]
+    assert records.replay(records.read(written.text)).states[-1] == on.service.belief[0]
 
 
 def test_a_stopped_game_is_not_listed_as_over(played: tuple[Any, TestClient]) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from rich.console import Console
 
 from common.grid import PlaceGrid
-from engine.records.record import make, read, replay, write
+from engine.records import make, read, replay, write
 from engine.registry import load
 from hardware.factory import DriverSettings, driver_sources
 from hardware.lights.panel import Panel

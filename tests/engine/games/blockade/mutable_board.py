@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 from random import Random
 
-from engine.games.blockade.board import (
+from engine.games.blockade.state import (
     BLACK,
     CLEAR,
     GRID,
@@ -22,6 +22,8 @@ from engine.games.blockade.board import (
     SHARED_AT_MOST,
     SMALL,
     TOWERS_TO_WIN,
+    BlockadeState,
+    Dice,
     colour_of,
     is_blockade,
     makes_tower,
@@ -32,7 +34,6 @@ from engine.games.blockade.board import (
     supply,
     towers_of,
 )
-from engine.games.blockade.state import BlockadeState, Dice
 from engine.values import Player
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from engine.games.blockade.board import RED, YELLOW
-from engine.games.blockade.enumeration import alternating
-from engine.games.blockade.enumeration.alternating import WaysToEnds, WayToOneEnd, alternating_ends, may_rest
-from engine.games.blockade.enumeration.terrain import Layout, terrain_of, without_movable
+from engine.games.blockade import enumeration
+from engine.games.blockade.enumeration import WaysToEnds, WayToOneEnd, alternating_ends, may_rest
+from engine.games.blockade.reach import Layout, terrain_of, without_movable
+from engine.games.blockade.state import RED, YELLOW
 from engine.showing import turns_showing
 from tests.effort import cases
 from tests.engine.games.blockade import oracle
@@ -82,7 +82,7 @@ def test_a_pile_of_both_colours_may_rest_where_the_plain_rules_allow():
 
 def test_help_is_searched_for_even_if_another_cap_would_make_it_needless(monkeypatch: pytest.MonkeyPatch) -> None:
     """If the last black were used first, a2 would stay open and red would need no help, but yellow builds nothing."""
-    monkeypatch.setattr(alternating, "MOST_NODES", 200_000)
+    monkeypatch.setattr(enumeration, "MOST_NODES", 200_000)
     state = GAME.notation.parse_state(LAST_BLACK_FOR_HELPED)
     turn = GAME.notation.parse_turn(state, "c2-a2 a1-a2 a1-a3 a2-a1 a2-c2")
     listed = {GAME.rules.apply(state, one).stacks for one in GAME.rules.legal_turns(state)}

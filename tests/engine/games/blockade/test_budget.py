@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.games.blockade.enumeration.budget import PointBudget
-from engine.games.blockade.enumeration.terrain import terrain_of
+from engine.games.blockade.enumeration import PointBudget
+from engine.games.blockade.reach import terrain_of
 from tests.engine.games.blockade.strategies import state_of
 from tests.engine.games.blockade.test_oracle import locked, swapping
 

@@ -1,6 +1,6 @@
 """Paths of one colour through a layout in which the other colour may play."""
 
-from engine.games.blockade.enumeration.ends import detours
+from engine.games.blockade.enumeration import detours
 
 A, B, C, D, E = ((*("",) * number, "M", *("",) * (4 - number)) for number in range(5))
 

@@ -7,10 +7,9 @@ import pytest
 
 from engine.api import Hint
 from engine.errors import IllegalTurnError
-from engine.games.blockade.advice.evaluation import chance_of_race, opponent_of, progress_of
-from engine.games.blockade.advice.hints import chance_of_winning
-from engine.games.blockade.board import COLOURS, YELLOW, owner_of
-from engine.games.blockade.state import BlockadeTurn, state_after
+from engine.games.blockade.evaluation import chance_of_race, opponent_of, progress_of
+from engine.games.blockade.hints import chance_of_winning
+from engine.games.blockade.state import COLOURS, YELLOW, BlockadeTurn, owner_of, state_after
 from engine.values import Roll, Strength
 from tests.effort import some
 from tests.engine.games.blockade import oracle

@@ -6,18 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.games.blockade.advice.evaluation import GATES, ColourProgress, progress_of
-from engine.games.blockade.advice.lookahead import (
+from engine.games.blockade.evaluation import (
+    GATES,
     ColourPieces,
+    ColourProgress,
     PlayerPieces,
     count_towers,
     new_platforms,
     platforms_of,
     play_on,
     player_pieces,
+    progress_of,
     spend_points,
 )
-from engine.games.blockade.board import BASES, BLUE, GREEN, PLACES, RED, YELLOW, starting_stacks
+from engine.games.blockade.state import BASES, BLUE, GREEN, PLACES, RED, YELLOW, starting_stacks
 from engine.support.grid import members
 from tests.engine.games.blockade.strategies import state_of
 from tests.engine.games.blockade.test_game import four_towers

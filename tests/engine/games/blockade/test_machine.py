@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
-from engine.games.blockade.advice.hints import hint
+from engine.games.blockade.hints import hint
 from engine.search.budget import CountingClock
 from engine.values import Announcement, Roll, Strength
 from tests.effort import cases

@@ -4,12 +4,10 @@ import random
 
 import pytest
 
-from engine.games.blockade.board import CLEARS, COLOURS, OWNED, RED, colour_of
-from engine.games.blockade.enumeration import reach as reaching
-from engine.games.blockade.enumeration.candidates import Candidates
-from engine.games.blockade.enumeration.guide import Guide
-from engine.games.blockade.enumeration.reach import Search, explore
-from engine.games.blockade.enumeration.terrain import terrain_of
+from engine.games.blockade import reach as reaching
+from engine.games.blockade.enumeration import Candidates
+from engine.games.blockade.reach import Guide, Search, explore, terrain_of
+from engine.games.blockade.state import CLEARS, COLOURS, OWNED, RED, colour_of
 from tests.effort import cases, some
 from tests.engine.games.blockade import oracle
 from tests.engine.games.blockade.strategies import COUNTED, GAME, state_of

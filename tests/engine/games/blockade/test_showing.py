@@ -5,13 +5,11 @@ from itertools import islice
 
 import pytest
 
-from engine.games.blockade.enumeration.candidates import Candidates
-from engine.games.blockade.enumeration.guide import least_steps
-from engine.games.blockade.enumeration.reach import explore, way_to
-from engine.games.blockade.enumeration.terrain import terrain_of
+from engine.games.blockade.enumeration import Candidates
 from engine.games.blockade.moves import play
 from engine.games.blockade.notation import paths_of
-from engine.games.blockade.showing import is_whole_turn
+from engine.games.blockade.reach import explore, least_steps, terrain_of, way_to
+from engine.games.blockade.turns import is_whole_turn
 from engine.showing import turns_showing
 from tests.effort import cases, some
 from tests.engine.games.blockade import oracle

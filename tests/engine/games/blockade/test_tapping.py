@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from engine.games.blockade.board import LARGE, OWNED, PLACES, colour_of, size_of
 from engine.games.blockade.moves import play
+from engine.games.blockade.state import LARGE, OWNED, PLACES, colour_of, size_of
 from engine.games.blockade.turns import turn_of
 from engine.tapping import tapped
 from engine.values import Certainty

@@ -8,12 +8,12 @@ from hypothesis import given
 
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
 from engine.games.blokus_dice.notation import passed_over, squares
-from engine.games.blokus_dice.rolls import count_from
+from engine.games.blokus_dice.rules import count_from
 from engine.games.blokus_dice.sheet import NAMES, shape_of
 from engine.games.blokus_dice.state import COLOURS, pass_markers
 from engine.games.blokus_dice.table import points_of_sheet
 from engine.showing import unfinished_showing
-from engine.support.polyomino import orientations
+from engine.support.grid import orientations
 from engine.values import EMPTY, Announcement, Certainty, OptionValue, Roll
 from tests.engine.games.blokus_dice.strategies import DICE, GAME, OPTIONS, SMALL, only_open, roll, rolled
 from tests.engine.whole_games import scores_of

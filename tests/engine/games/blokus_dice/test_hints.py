@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from engine.api import Hint
 from engine.errors import IllegalTurnError
-from engine.games.blokus_dice.advice.evaluation import (
+from engine.games.blokus_dice.hints import (
     Endgame,
     SearchLimitError,
     mean_of_best,
     prospect_of,
+    reason_for,
     rounds_ahead_of,
 )
-from engine.games.blokus_dice.advice.hints import reason_for
 from engine.games.blokus_dice.state import BlokusTurn
 from engine.games.blokus_dice.turns import PlacementFinder
 from engine.search.budget import CountingClock

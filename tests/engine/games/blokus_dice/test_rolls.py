@@ -3,8 +3,7 @@
 import pytest
 
 from engine.errors import IllegalTurnError, UnreadableError
-from engine.games.blokus_dice.rolls import count_from
-from engine.games.blokus_dice.rules import count_results
+from engine.games.blokus_dice.rules import count_from, count_results
 from engine.games.blokus_dice.state import COLOURS
 from engine.support.chance import format_roll
 from engine.values import Announcement

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import OptionError
-from engine.games.deblockle.board import PRINTED_NET, SIDES, SYMBOLS, Cube, cube_of, read_net
+from engine.games.deblockle.state import PRINTED_NET, SIDES, SYMBOLS, Cube, cube_of, read_net
 from tests.engine.games.deblockle import oracle
 
 AS_WRITTEN = 1

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from engine.games.deblockle import fast_rules
+from engine.games.deblockle import turns
 from engine.games.deblockle.rules import count_results
 from engine.games.deblockle.state import DeblockleState
 from engine.registry import load
@@ -16,8 +16,8 @@ from tests.present import present
 GAME = load("deblockle")
 
 
-def core_of(state: DeblockleState) -> tuple[fast_rules.FastRules, fast_rules.Position]:
-    return fast_rules.fast_rules_of(state.options), present(fast_rules.known_position(state))
+def core_of(state: DeblockleState) -> tuple[turns.FastRules, turns.Position]:
+    return turns.fast_rules_of(state.options), present(turns.known_position(state))
 
 
 def turns_by_the_core(state):
@@ -26,7 +26,7 @@ def turns_by_the_core(state):
     moves = core.moves(position)
     assert core.count(position) == len(moves) == len(set(moves))
     player = (*GAME.players, "over")[position[0]]
-    return {fast_rules.turn_of(state.options, player, move): core.play(position, move) for move in moves}
+    return {turns.turn_of(state.options, player, move): core.play(position, move) for move in moves}
 
 
 def perft(core, position, depth):
@@ -90,9 +90,9 @@ def test_published_counts(options, counts):
 
 def test_hidden_faces_are_sampled_and_every_possibility_is_drawn():
     state = GAME.table.set_up({"a1": "gold block, x up", "g7": "teal block, stop up"}, anywhere=True)
-    assert fast_rules.known_position(state) is None
+    assert turns.known_position(state) is None
     rng = random.Random(1)
-    worlds = Counter(fast_rules.draw_position(state, rng) for _ in range(1600))
+    worlds = Counter(turns.draw_position(state, rng) for _ in range(1600))
     assert len(worlds) == 16
     assert min(worlds.values()) > 60
     assert count_results(state) == len(GAME.rules.legal_turns(state))
@@ -103,7 +103,7 @@ def test_there_is_no_turn_after_the_end():
         "over a1:G.stop/north=cross b1:T.x/north=star a2:T.x/north=star side_by_side=false"
     )
     core, position = core_of(state)
-    assert (core.count(position), core.moves(position), position[0]) == (0, [], fast_rules.OVER)
+    assert (core.count(position), core.moves(position), position[0]) == (0, [], turns.OVER)
     assert perft(core, (0, position[1], ()), 2) == 0
 
 
@@ -117,19 +117,17 @@ def test_ten_thousand_games_at_random_break_no_invariant():
     for number in range(10_000):
         state = games[number % 2]
         core, position = core_of(state)
-        while position[0] != fast_rules.OVER and position[1] and position[2]:
+        while position[0] != turns.OVER and position[1] and position[2]:
             move = rng.choice(core.moves(position))
             following = core.play(position, move)
-            before, after = fast_rules.codes_of(move)
+            before, after = turns.codes_of(move)
             mover, *blocks = position
             _, *blocks_after = following
             assert before in blocks[mover]
-            kept = sorted(
-                {*blocks[mover]} - {before} | ({after} if after // fast_rules.ORIENTATIONS < fast_rules.OFF else set())
-            )
+            kept = sorted({*blocks[mover]} - {before} | ({after} if after // turns.ORIENTATIONS < turns.OFF else set()))
             assert blocks_after[mover] == tuple(kept)
             assert blocks_after[1 - mover] == blocks[1 - mover]
-            standing = [code // fast_rules.ORIENTATIONS for code in (*following[1], *following[2])]
+            standing = [code // turns.ORIENTATIONS for code in (*following[1], *following[2])]
             assert len(set(standing)) == len(standing)
             assert not stars & set(standing)
             assert core.play(position, move) == following

@@ -10,9 +10,9 @@ import pytest
 
 from engine.api import Hint
 from engine.errors import IllegalTurnError
-from engine.games.deblockle.advice.evaluation import search_rules_of
-from engine.games.deblockle.fast_rules import OVER, fast_rules_of, known_position
+from engine.games.deblockle.hints import search_rules_of
 from engine.games.deblockle.state import DeblockleState, DeblockleTurn
+from engine.games.deblockle.turns import OVER, fast_rules_of, known_position
 from engine.registry import load
 from engine.search.budget import CountingClock
 from engine.values import Announcement, Certainty, Strength

@@ -2,7 +2,7 @@
 
 from hypothesis import given, settings
 
-from engine.games.diaballik import fast_rules
+from engine.games.diaballik import turns
 from engine.games.diaballik.state import GOAL, other
 from engine.games.diaballik.turns import begin_turn, results_by_playing
 from engine.registry import load
@@ -15,15 +15,14 @@ USUAL = {"pass_over_own": True, "antiplay": "announced"}
 
 def by_tables(state):
     own, foes = state.side(state.to_move), state.side(other(state.to_move))
-    return fast_rules.distinct_results(
+    return turns.distinct_results(
         own.pieces, own.ball, foes.pieces, GOAL[state.to_move], null_turn=state.options.null_turn
     )
 
 
 def by_playing(state):
     return {
-        side.pieces | side.ball << fast_rules.BALL_SHIFT
-        for side in results_by_playing(begin_turn(state, state.to_move))
+        side.pieces | side.ball << turns.BALL_SHIFT for side in results_by_playing(begin_turn(state, state.to_move))
     }
 
 
@@ -39,8 +38,8 @@ def test_results_from_tables_agree_with_playing_the_turns(state):
 def test_a_win_in_one_turn_is_found(state):
     own, foes = state.side(state.to_move), state.side(other(state.to_move))
     goal = GOAL[state.to_move]
-    wins = any(goal >> (result >> fast_rules.BALL_SHIFT) & 1 for result in by_playing(state))
-    assert fast_rules.can_win(own.pieces, own.ball, foes.pieces, goal) == wins
+    wins = any(goal >> (result >> turns.BALL_SHIFT) & 1 for result in by_playing(state))
+    assert turns.can_win(own.pieces, own.ball, foes.pieces, goal) == wins
 
 
 @given(states(**USUAL))
@@ -48,12 +47,12 @@ def test_the_squares_reached_before_a_pass_agree_with_turns_without_one(state):
     own, foes = state.side(state.to_move), state.side(other(state.to_move))
     reached = own.pieces
     for result in by_playing(state):
-        if result >> fast_rules.BALL_SHIFT == own.ball:
-            reached |= result & fast_rules.PIECES_MASK
-    found = fast_rules.reach_before_pass(own.pieces, own.ball, foes.pieces)
+        if result >> turns.BALL_SHIFT == own.ball:
+            reached |= result & turns.PIECES_MASK
+    found = turns.reach_before_pass(own.pieces, own.ball, foes.pieces)
     assert found == reached & ~(1 << own.ball)
 
 
 def test_the_null_turn_adds_one_result():
-    assert len(fast_rules.distinct_results(0x7F, 3, 0x7F << 42, 0x7F << 42)) == 290
-    assert len(fast_rules.distinct_results(0x7F, 3, 0x7F << 42, 0x7F << 42, null_turn=False)) == 289
+    assert len(turns.distinct_results(0x7F, 3, 0x7F << 42, 0x7F << 42)) == 290
+    assert len(turns.distinct_results(0x7F, 3, 0x7F << 42, 0x7F << 42, null_turn=False)) == 289

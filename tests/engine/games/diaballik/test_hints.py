@@ -8,12 +8,17 @@ from hypothesis import given, settings
 
 from engine.api import Hint
 from engine.errors import IllegalTurnError
-from engine.games.diaballik.advice.evaluation import WIN
-from engine.games.diaballik.advice.hints import position_of, reason_for
-from engine.games.diaballik.advice.search import Line
-from engine.games.diaballik.fast_rules import BALL_SHIFT, can_win, distinct_results
+from engine.games.diaballik.hints import position_of, reason_for
+from engine.games.diaballik.search import WIN, Line
 from engine.games.diaballik.state import GOAL, DiaballikState, DiaballikTurn
-from engine.games.diaballik.turns import begin_turn, claimed_results, packed_results
+from engine.games.diaballik.turns import (
+    BALL_SHIFT,
+    begin_turn,
+    can_win,
+    claimed_results,
+    distinct_results,
+    packed_results,
+)
 from engine.registry import load
 from engine.search.budget import CountingClock
 from engine.values import Announcement, Certainty, Strength

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from engine.games.number_drop.advice.endings import best_ending, landing_places
+from engine.games.number_drop.hints import best_ending, landing_places
 from engine.games.number_drop.sheet import Sheet
 from engine.games.number_drop.state import Phase
 from engine.search.budget import CountingClock, Deadline, PeriodicTimeCheck

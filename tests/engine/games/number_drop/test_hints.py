@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 
 from engine.api import Hint
 from engine.errors import IllegalTurnError
-from engine.games.number_drop.advice import hints
-from engine.games.number_drop.advice.candidates import Candidate, open_bits
-from engine.games.number_drop.advice.evaluation import board_of, values
-from engine.games.number_drop.advice.hints import reason_of
-from engine.games.number_drop.advice.slides import chances_of, left_from, tiles_of
+from engine.games.number_drop import hints
+from engine.games.number_drop.evaluation import Candidate, board_of, chances_of, left_from, open_bits, tiles_of, values
+from engine.games.number_drop.hints import reason_of
 from engine.games.number_drop.rules import count_from
 from engine.games.number_drop.sheet import GRID, Sheet
 from engine.games.number_drop.state import NumberDropTurn

@@ -1,6 +1,6 @@
 """The marks beside the squares of a sheet, as the page draws them."""
 
-from engine.games.number_drop.marks import marked_sheets
+from engine.games.number_drop.table import marked_sheets
 from tests.engine.games.number_drop.strategies import LETTERED, TILES, state_of
 from tests.engine.games.number_drop.test_game import GOLDEN
 

@@ -4,9 +4,17 @@ import random
 
 import pytest
 
-from engine.games.number_drop.drops import assignments, landings, turned_shapes
 from engine.games.number_drop.rules import count_from
-from engine.games.number_drop.sheet import BOXES, GRID, Sheet, combinations, combinations_in_order
+from engine.games.number_drop.sheet import (
+    BOXES,
+    GRID,
+    Sheet,
+    assignments,
+    combinations,
+    combinations_in_order,
+    landings,
+    turned_shapes,
+)
 from engine.games.number_drop.state import options_from
 from engine.support.grid import members
 from engine.values import Roll

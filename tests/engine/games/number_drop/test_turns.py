@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from engine.errors import AmbiguousError, IllegalTurnError
-from engine.games.number_drop.drops import any_digits
+from engine.games.number_drop.sheet import any_digits
 from engine.games.number_drop.state import Combination, Drop
 from engine.values import Announcement, Certainty, Outcome, Roll
 from tests.engine.games.number_drop.strategies import DICE, GAME, LETTERED, TILES, after, state_of

@@ -10,9 +10,8 @@ from engine.games.reversi.rules import GRID, PLAYERS, ReversiState, ReversiTurn
 
 from engine.api import Clock, Hint
 from engine.errors import IllegalTurnError
-from engine.search.alpha_beta import MOST_PLIES, best_move
+from engine.search.alpha_beta import MOST_PLIES, Found, Rules, best_move
 from engine.search.budget import Deadline
-from engine.search.two_player import Found, Rules
 from engine.values import Strength
 
 Position = tuple[tuple[int, int], int]

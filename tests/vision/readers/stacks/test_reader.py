@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.games.blockade.board import COLOURS, SIZES
+from engine.games.blockade.state import COLOURS, SIZES
 from tests.vision.readers.stacks import pictures
 from vision.frame import FloatArray, Image
 from vision.geometry import PyramidSolid

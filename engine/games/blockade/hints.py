@@ -3,7 +3,7 @@
 The search covers only moves between squares where pieces may rest, and uses few points first, so that a hint is there
 at once. It pairs the most promising ends of the two colours and evaluates every pair by its chance in the race. If one
 colour may be able to win, it also searches moves over squares where nothing can rest. A strong hint then plays on from
-the best turns with the same sampled dice (``lookahead``) and picks the one with the best results.
+the best turns with the same sampled dice and picks the one with the best results.
 """
 
 from __future__ import annotations
@@ -17,28 +17,33 @@ from random import Random
 from common.phrases import counted
 from engine.api import Clock, Hint, HintListener
 from engine.errors import IllegalTurnError
-from engine.games.blockade.advice.evaluation import (
+from engine.games.blockade.evaluation import (
     GATES,
     ColourProgress,
     Opponent,
-    chance_of_race,
-    opponent_of,
-    progress_after,
-    progress_of,
-)
-from engine.games.blockade.advice.lookahead import (
     PlayerPieces,
+    chance_of_race,
     colour_pieces,
     count_towers,
     new_platforms,
+    opponent_of,
     play_on,
     player_pieces,
+    progress_after,
+    progress_of,
 )
-from engine.games.blockade.board import COLOURS, OWNED, UNREACHABLE, clears_held, other
-from engine.games.blockade.enumeration.reach import Reach, Reached, explore
-from engine.games.blockade.enumeration.terrain import Layout, Terrain, terrain_of
 from engine.games.blockade.moves import allocations, play
-from engine.games.blockade.state import BlockadeState, BlockadeTurn, Dice
+from engine.games.blockade.reach import Layout, Reach, Reached, Terrain, explore, terrain_of
+from engine.games.blockade.state import (
+    COLOURS,
+    OWNED,
+    UNREACHABLE,
+    BlockadeState,
+    BlockadeTurn,
+    Dice,
+    clears_held,
+    other,
+)
 from engine.games.blockade.turns import turn_of
 from engine.search.budget import Deadline, DeadlineExceededError, TimeCheck
 from engine.search.sampling import race

@@ -12,10 +12,7 @@ import numpy as np
 from common.phrases import listed
 from engine.api import Clock, Hint, HintListener
 from engine.errors import IllegalTurnError
-from engine.games.diaballik.advice.evaluation import SEEMS_LOST, WIN, Position, evaluate_results
-from engine.games.diaballik.advice.search import Line, Searcher, best_lines
-from engine.games.diaballik.announcements import may_claim
-from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK, can_win, reach_before_pass, visible
+from engine.games.diaballik.search import SEEMS_LOST, WIN, Line, Position, Searcher, best_lines, evaluate_results
 from engine.games.diaballik.state import (
     GOAL,
     PLACES,
@@ -27,17 +24,23 @@ from engine.games.diaballik.state import (
     other,
 )
 from engine.games.diaballik.turns import (
+    BALL_SHIFT,
+    PIECES_MASK,
     TurnInProgress,
     actions,
     begin_turn,
+    can_win,
     claimed_results,
+    may_claim,
     packed_results,
+    reach_before_pass,
     receivers,
     turn_with_result,
     unpack,
+    visible,
 )
+from engine.search.alpha_beta import StallingPenalties
 from engine.search.budget import Deadline
-from engine.search.stalling import StallingPenalties
 from engine.support.grid import members
 from engine.values import Strength
 

@@ -1,49 +1,67 @@
 """Hints: a first legal turn at once, then the best drops by evaluation, then the best few over sampled rolls.
 
 Combinations are evaluated one by one; solo slides and the last turn of a game are calculated exactly.
+
+Exact ends of the game: the most points that a turn after which nothing follows can leave on a sheet.
+
+Compares candidates over the same sampled rolls, by the best of a few random drops after each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from random import Random
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from common.phrases import listed
 from engine.api import Clock, Hint, HintListener
 from engine.errors import IllegalTurnError
-from engine.games.number_drop import flow
-from engine.games.number_drop.advice.candidates import (
+from engine.games.number_drop import turns as playing
+from engine.games.number_drop.components import Components
+from engine.games.number_drop.evaluation import (
+    OPEN,
+    Boards,
     Candidate,
     ImmediateWorth,
     Valuation,
+    Values,
+    best_box,
+    best_slide,
+    board_of,
     boards_after,
+    combined,
     immediate_worth,
+    points_by_box,
     sheet_after,
+    slide_at_once,
     valuation_of,
     with_best_combinations,
 )
-from engine.games.number_drop.advice.endings import (
-    Ending,
-    best_ending,
-    best_last_combination,
-    is_alone,
-    landing_places,
-    most_of_others,
-)
-from engine.games.number_drop.advice.lookahead import compare_over_rolls
-from engine.games.number_drop.advice.slides import best_slide, slide_at_once
 from engine.games.number_drop.sheet import (
     BOXES,
+    COLUMNS,
+    CROSS,
     GRID,
     IDENTICAL,
+    LINES,
+    Cells,
     Sheet,
+    any_digits,
+    assignments,
+    combination_for,
+    falling,
     kind_of_digits,
+    landings,
+    turned_shapes,
     unused_digits,
 )
 from engine.games.number_drop.state import (
+    PLAYERS,
     Combination,
     Drop,
     NumberDropState,
@@ -53,9 +71,254 @@ from engine.games.number_drop.state import (
     SetUpDigit,
     Slide,
 )
-from engine.games.number_drop.turns import combinations_of, digits_at, play_turn, turns_in, turns_of
-from engine.search.budget import Deadline, PeriodicTimeCheck
+from engine.games.number_drop.turns import (
+    combinations_of,
+    digits_at,
+    marks_by_square,
+    penalty_shapes,
+    play_turn,
+    turns_in,
+    turns_of,
+)
+from engine.search.budget import Deadline, DeadlineExceededError, PeriodicTimeCheck, TimeCheck
+from engine.search.sampling import paired_difference, probability_ahead
+from engine.support.grid import Shape, members, set_of
 from engine.values import Strength
+
+
+class Ending(NamedTuple):
+    """A turn after which a player's points are final: they are the candidate's value.
+
+    ``proven`` means that no other turn of the same search leaves more.
+    """
+
+    candidate: Candidate
+    proven: bool
+
+
+class _Landing(NamedTuple):
+    """Where a shape comes to rest, the points there without a combination, and an upper bound with one."""
+
+    cells: Cells
+    points: int
+    most: int
+
+
+def is_alone(state: NumberDropState, player: int) -> bool:
+    """Return whether nobody else has yet to play in this turn."""
+    return state.playing | state.combining == 1 << player
+
+
+def most_of_others(state: NumberDropState, player: int) -> int:
+    """Return the most points of any other player still in the game."""
+    scores = playing.scores_of(state)
+    return max(scores[PLAYERS[each]] for each in members(playing.everyone(state)) if each != player)
+
+
+def landing_places(state: NumberDropState, player: int) -> tuple[list[Cells], list[Cells]]:
+    """Return where the player's shape or penalty can come to rest: first where this ends the game, then the others."""
+    sheet = state.sheets[player]
+    if state.phase is Phase.DROP:
+        shapes, mark = turned_shapes(state.options.components, state.roll[-1]), "1"
+    else:
+        shapes, mark = penalty_shapes(state), CROSS
+    places = landings(sheet.heights, shapes)
+    if playing.is_last_turn(state):
+        return list(places), []
+    x_counts = state.options.x_counts_above_line
+    crossing = [bool(_written(sheet, cells, mark).game_over_lines(x_counts)) for cells in places]
+    return (
+        [cells for cells, crosses in zip(places, crossing, strict=True) if crosses],
+        [cells for cells, crosses in zip(places, crossing, strict=True) if not crosses],
+    )
+
+
+def best_ending(state: NumberDropState, player: int, places: Sequence[Cells], check: TimeCheck) -> Ending:
+    """Return the drop or penalty in one of these places that leaves the most points with its best combination.
+
+    Places are tried by their upper bounds, so all turns need not be. When ``check`` raises DeadlineExceededError, the
+    best turn so far is returned. Raises ValueError if there is no place.
+    """
+    if not places:
+        raise ValueError("got no place where the shape can come to rest; expected at least one")
+    sheet, is_drop = state.sheets[player], state.phase is Phase.DROP
+    x_counts = state.options.x_counts_above_line
+    boxes = points_by_box(sheet) if is_drop else ()
+    free = unused_digits(sheet)
+    written = assignments(state.roll[:-1]) if is_drop else (CROSS * len(places[0]),)
+    every_digit = set("".join(written))
+    ranked = []
+    for cells in places:
+        points = _written(sheet, cells, written[0][0]).score(x_counts)
+        could_be = [each | (set_of(cells) if str(digit) in every_digit else 0) for digit, each in enumerate(free)]
+        ranked.append(_Landing(cells, points, points + best_box(could_be, boxes)[0]))
+    ranked.sort(key=lambda each: -each.most)
+    best: tuple[Cells, str, int | None] = (ranked[0].cells, written[0], None)
+    most, proven = ranked[0].points, True
+    try:
+        for landing, digits in ((landing, digits) for landing in ranked for digits in written):
+            if landing.most <= most:
+                break
+            added, box = best_box(_with_digits(free, landing.cells, digits), boxes)
+            if landing.points + added > most:
+                most, best = landing.points + added, (landing.cells, digits, box)
+            check()
+    except DeadlineExceededError:
+        proven = False
+    return _ending(state, player, *best, proven=proven)
+
+
+def best_last_combination(state: NumberDropState, player: int) -> Ending:
+    """Return the combination that adds the most points in the last turn."""
+    sheet = state.sheets[player]
+    box = best_box(unused_digits(sheet), points_by_box(sheet))[1]
+    follow, after = Combination(PLAYERS[player]), sheet
+    if box is not None:
+        follow, after = combined(state, player, sheet, box, combination_for(sheet, box))
+    return Ending(Candidate(follow, after, follow, float(after.score(state.options.x_counts_above_line))), True)
+
+
+def _written(sheet: Sheet, cells: Cells, mark: str) -> Sheet:
+    return sheet.with_marks(dict.fromkeys(cells, mark))
+
+
+def _with_digits(free: Sequence[int], cells: Cells, digits: str) -> list[int]:
+    after = list(free)
+    for square, digit in zip(cells, digits, strict=True):
+        if digit != CROSS:
+            after[int(digit)] |= 1 << square
+    return after
+
+
+def _ending(state: NumberDropState, player: int, cells: Cells, digits: str, box: int | None, *, proven: bool) -> Ending:
+    name, squares = PLAYERS[player], tuple(GRID.names[square] for square in cells)
+    turn = Drop(name, squares, digits) if state.phase is Phase.DROP else PenaltyDrop(name, squares)
+    follow, sheet = None, state.sheets[player].with_marks(marks_by_square(turn))
+    if box is not None:
+        follow, sheet = combined(state, player, sheet, box, combination_for(sheet, box))
+    return Ending(Candidate(turn, sheet, follow, float(sheet.score(state.options.x_counts_above_line))), proven)
+
+
+ROLLS_A_ROUND = 10
+DROPS_A_ROLL = 12
+ENOUGH_ROLLS = 100
+"""The least number of rolls over which the last two are compared, if time allows."""
+MOST_ROLLS = 400
+_FEWEST_TO_DROP = 30
+_CLEARLY = 3.0
+_SPARE_LINES = 4
+"""Spare lines above the sheet, for shapes that turn out not to fit."""
+_NONE_FITS = -20.0
+"""The value of a drop that doesn't fit."""
+
+
+@cache
+def _held(shapes: tuple[Shape, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return, for each way to hold a shape, its cells' columns, their rows, and the lowest row in each one's column."""
+    columns, rows, lows = [], [], []
+    for held in falling(shapes):
+        columns.append([held.column + across for across, _ in held.cells])
+        rows.append([up for _, up in held.cells])
+        lows.append([held.lows[across] for across, _ in held.cells])
+    return np.array(columns), np.array(rows), np.array(lows)
+
+
+def _sample_drops(components: Components, rng: Random) -> tuple[NDArray[np.int64], ...]:
+    """Draw rolls and random drops of each: columns, rows, lows and digits, each of shape (rolls * drops, 4)."""
+    parts: list[list[NDArray[np.int64]]] = [[], [], []]
+    digits = []
+    for _ in range(ROLLS_A_ROUND):
+        roll = tuple(die[int(rng.random() * len(die))] for die in components.dice)
+        tables = _held(turned_shapes(components, roll[-1]))
+        chosen = [int(rng.random() * len(tables[0])) for _ in range(DROPS_A_ROLL)]
+        for part, table in zip(parts, tables, strict=True):
+            part.append(table[chosen])
+        digits += [[int(digit) for digit in any_digits(roll, rng)] for _ in range(DROPS_A_ROLL)]
+    return (*(np.concatenate(part) for part in parts), np.array(digits))
+
+
+def _drop_all(board: Boards, columns: NDArray[np.int64], rows: NDArray[np.int64], lows: NDArray[np.int64],
+             digits: NDArray[np.int64]) -> tuple[Boards, NDArray[np.bool_]]:  # fmt: skip
+    """Return the board after each of these drops, and whether the drop fits on the sheet."""
+    heights = LINES - np.argmax(np.flip(board, 0) >= 0, axis=0)
+    heights[~(board >= 0).any(axis=0)] = 0
+    rest = np.maximum((heights[columns] - lows).max(axis=1), 0)
+    squares = (rest[:, None] + rows) * COLUMNS + columns
+    boards = np.full((len(columns), (LINES + _SPARE_LINES) * COLUMNS), OPEN, dtype=np.int8)
+    boards[:, : LINES * COLUMNS] = board.ravel()
+    np.put_along_axis(boards, squares, digits.astype(np.int8), axis=1)
+    fits = (rest[:, None] + rows < LINES).all(axis=1)
+    return boards[:, : LINES * COLUMNS].reshape(-1, LINES, COLUMNS), fits
+
+
+def compare_over_rolls(
+    candidates: Sequence[Candidate],
+    valuation: Valuation,
+    components: Components,
+    deadline: Deadline,
+    rng: Random,
+    on_new_leader: Callable[[Candidate], object],
+) -> tuple[Candidate, float]:
+    """Return the candidate with the best results over sampled rolls, and the confidence in it (0 to 1).
+
+    Candidates clearly behind (by three standard errors over the common rolls) are dropped early.
+    """
+    left = list(range(len(candidates)))
+    boards = [board_of(candidate.sheet) for candidate in candidates]
+    gained: list[list[float]] = [[] for _ in candidates]
+    leader, slowest_s = 0, 0.0
+    while len(left) > 1 and len(gained[left[0]]) < MOST_ROLLS and deadline.left_s() > slowest_s:
+        sample = _sample_drops(components, rng)
+        row: dict[int, list[float]] = {}
+        for index in left:
+            began_s = deadline.clock()
+            row[index] = _best_drops(boards[index], candidates[index], valuation, sample)
+            slowest_s = max(slowest_s, deadline.clock() - began_s)
+            if deadline.left_s() < slowest_s:
+                break
+        if len(row) < len(left):
+            # An incomplete round is discarded.
+            break
+        for index, values in row.items():
+            gained[index] += values
+        left.sort(key=lambda index: (-sum(gained[index]), index))
+        if left[0] != leader:
+            leader = left[0]
+            on_new_leader(candidates[leader])
+        left = _still_racing(left, gained)
+    return (candidates[leader], _confidence_in(gained, leader)) if gained[leader] else (candidates[0], 0.5)
+
+
+def _still_racing(left: list[int], gained: Sequence[Sequence[float]]) -> list[int]:
+    """Return the candidates that are not clearly behind the first of ``left``."""
+    leader = gained[left[0]]
+    if len(leader) < _FEWEST_TO_DROP:
+        return left
+    near = [index for index in left if index == left[0] or not _is_behind(gained[index], leader)]
+    # The last two are compared over enough rolls, however clear the lead.
+    return near if len(near) > 1 or len(leader) >= ENOUGH_ROLLS else left[:2]
+
+
+def _confidence_in(gained: Sequence[Sequence[float]], leader: int) -> float:
+    rivals = [each for index, each in enumerate(gained) if index != leader and each]
+    # A rival that was dropped early has fewer values.
+    leads = [paired_difference(gained[leader][: len(each)], each) for each in rivals]
+    return min((probability_ahead(mean, error) for mean, error in leads), default=1.0)
+
+
+def _best_drops(
+    board: Boards, candidate: Candidate, valuation: Valuation, sample: tuple[NDArray[np.int64], ...]
+) -> list[float]:
+    """Return the value of the best drop for each roll of the sample."""
+    boards, fits = _drop_all(board, *sample)
+    worth: Values = np.where(fits, valuation.with_boxes_of(boards, candidate.sheet, turns_less=1), _NONE_FITS)
+    return [float(best) for best in worth.reshape(ROLLS_A_ROUND, DROPS_A_ROLL).max(axis=1)]
+
+
+def _is_behind(other: Sequence[float], leader: Sequence[float]) -> bool:
+    mean, error = paired_difference(leader, other)
+    return mean > _CLEARLY * error
+
 
 ItemT = TypeVar("ItemT")
 
@@ -270,7 +533,9 @@ class _HintSearch:
         """
         state, player = self._state, self._player
         if state.combining >> player & 1:
-            return (self._last_hint(best_last_combination(state, player)) if flow.is_last_turn(state) else None), turns
+            return (
+                self._last_hint(best_last_combination(state, player)) if playing.is_last_turn(state) else None
+            ), turns
         if state.phase is Phase.SETUP or (state.options.solo and state.phase is Phase.PENALTY):
             return None, turns
         ends, goes_on = landing_places(state, player)
