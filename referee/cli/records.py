@@ -17,7 +17,7 @@ from common.whole_files import MOST_TEXT_BYTES
 from engine import registry
 from engine.api import Game
 from engine.errors import UnreadableError
-from engine.records.record import read, replay, result_of, write
+from engine.records import read, replay, result_of, write
 from engine.support.chance import format_roll
 from engine.support.players import format_announcement
 from engine.values import Announcement, Roll

@@ -13,15 +13,11 @@ from typing import Any
 from common import whole_files
 from common.durable import write_durably
 from common.phrases import as_sentence, capitalized, counted, with_minus
-from engine.api import Game
-from engine.errors import EngineError, IllegalTurnError, UnreadableError
-from engine.records import record
-from engine.records.record_text import PlayedTurn
-from engine.registry import load
-from common.phrases import as_sentence, capitalized, with_minus
 from engine import records
 from engine.api import Game
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
+from engine.records import PlayedTurn, record
+from engine.registry import load
 from engine.support.chance import format_roll
 from engine.support.players import DRAW, describe_announcement, parse_announcement, who_plays
 from engine.values import Announcement, Player, Roll

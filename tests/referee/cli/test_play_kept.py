@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from common.durable import write_durably
-from engine.records.record import PlayedTurn, read
-from referee.cli.play import command, game
 from engine.records import PlayedTurn, read
-from referee.cli.play import command, keeping
+from referee.cli.play import command, game
 from tests.referee.cli.played import ONE_EACH, kept
 
 
