@@ -16,9 +16,8 @@ import click
 from rich.text import Text
 
 from common.shown_text import is_one_line
-from engine import registry
+from engine import records, registry
 from engine.api import Game, RollsSetUp
-from engine.records import record
 from engine.support.players import who_plays
 from engine.values import OptionValue, Strength
 from referee.cli.context import CommandContext, agrees, print_legend, print_state, progress_output, say, utc_now
@@ -225,7 +224,7 @@ def _game_of_record(load: Path | None) -> str:
     """Return the game of a record; raises click's MissingParameter without one, and the errors of reading it."""
     if load is None:
         raise click.MissingParameter(GAME.listed(), param_hint="GAME", param_type="argument")
-    return record.read(read_text(load)).game
+    return records.read(read_text(load)).game
 
 
 def _start(game: Game[Any, Any], options: dict[str, OptionValue], how: str, seed: int) -> Any:

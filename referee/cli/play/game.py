@@ -16,7 +16,7 @@ from common.phrases import as_sentence, capitalized, counted, with_minus
 from engine import records
 from engine.api import Game
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
-from engine.records import PlayedTurn, record
+from engine.records import PlayedTurn
 from engine.registry import load
 from engine.support.chance import format_roll
 from engine.support.players import DRAW, describe_announcement, parse_announcement, who_plays
@@ -279,7 +279,7 @@ class GameFile:
         if self.path is None:
             self.path = free_name(f"{so_far.game.name}-{self._now():%Y-%m-%d-%H%M%S}")
         try:
-            write_durably(self.path, record.write(so_far.record()))
+            write_durably(self.path, records.write(so_far.record()))
         except OSError as error:
             if self._fault is None:
                 self._say(f"The game can't be kept in {self.path}: {error.strerror}. Play on; each turn tries again.")
@@ -307,7 +307,7 @@ class GameFile:
         self.keep(so_far)
         if self._fault is not None:
             # Print the record, so that the players don't lose the game.
-            self._say(record.write(so_far.record()))
+            self._say(records.write(so_far.record()))
             why = self._fault.strerror
             raise OSError(f"the game is not kept: {self.path} can't be written ({why}); its record is above")
 
@@ -339,7 +339,7 @@ def unfinished_game(game: str | None, folder: Path) -> UnfinishedGame | None:
     ]
     for path in sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)[:_MOST_LOOKED_AT]:
         try:
-            read = record.read(read_text(path))
+            read = records.read(read_text(path))
             is_open = _is_open(read)
         except (EngineError, OSError):
             continue
@@ -353,12 +353,12 @@ def unfinished_game(game: str | None, folder: Path) -> UnfinishedGame | None:
     return None
 
 
-def _is_open(read: record.Record) -> bool:
+def _is_open(read: records.Record) -> bool:
     """Return whether a game has begun and isn't over; raises EngineError for a faulty record."""
-    if read.result != record.UNFINISHED or not read.entries:
+    if read.result != records.UNFINISHED or not read.entries:
         return False
     # A solo game that was given up has no result either.
-    return not isinstance(read.entries[-1], record.Announced) or record.replay(read).outcome is None
+    return not isinstance(read.entries[-1], records.Announced) or records.replay(read).outcome is None
 
 
 def read_text(path: Path) -> str:
