@@ -39,8 +39,7 @@ from rich.progress import track
 
 from benchmarks.parts.command_line import PROGRESS
 from benchmarks.scene.variety import varied_setting
-from simulator.play.game import GameOptions
-from simulator.play.ground_truth import TruthLog
+from simulator.play.game import GameOptions, TruthLog
 from simulator.play.players import Habits
 from simulator.scene.scene import Setting
 from simulator.table import VirtualTable

@@ -61,7 +61,7 @@ from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.web.options import PageOptions
 from referee.web.server import open_page
-from simulator.play.ground_truth import TruthLog
+from simulator.play.game import TruthLog
 from simulator.play.players import Habits
 from vision.frame import Frame
 

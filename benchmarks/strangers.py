@@ -51,7 +51,7 @@ from referee.cli import main as run_referee
 from referee.journal.journal import Journal
 from referee.session.service import Service
 from simulator.play.game import GameOptions
-from simulator.scene.viewpoint import lens
+from simulator.scene.scene import lens
 from simulator.table import VirtualTable, standard_setting
 from vision.calibration import Calibration, save_calibration
 

@@ -23,8 +23,8 @@ from collections.abc import Callable, Iterator
 
 from common.srgb import linear_from_srgb
 from firmware_bridge.errors import BridgeError
-from firmware_bridge.ports.foreign_devices import WLED, certain_foreign_device
 from firmware_bridge.ports.port import DEFAULT_BAUD, Port, open_port
+from firmware_bridge.ports.serial_ports import WLED, certain_foreign_device
 
 REFRESH_S = 1.0
 """Interval of repeated frames: two frames may be lost before WLED's 2.5 s have passed."""

@@ -55,9 +55,9 @@ Version = Callable[[str], str]
 def ask_broker(options: MqttOptions) -> None:
     """Connect to a broker and leave it again; raises BrokerError."""
     # The MQTT client is only loaded if there is a broker.
-    from referee.mqtt import server
+    from referee.mqtt.table_link import ask_broker
 
-    server.ask_broker(options)
+    ask_broker(options)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """A virtual table: plays games and renders what a camera would see.
 
->>> from simulator.play.ground_truth import TruthLog
+>>> from simulator.play.game import TruthLog
 >>> from simulator.table import VirtualTable
 >>> truth = TruthLog()
 >>> with VirtualTable(seed=7, truth=truth) as table:

@@ -24,8 +24,7 @@ from simulator.rendering.optics import (
 from simulator.rendering.renderer import Renderer
 from simulator.scene.cube import axis_of
 from simulator.scene.pieces import SYMBOLS, DiscPose, PiecePose, StackPose
-from simulator.scene.scene import Lighting, Scene, Sensor, Setting
-from simulator.scene.viewpoint import first_fitting, looking_at
+from simulator.scene.scene import Lighting, Scene, Sensor, Setting, first_fitting, looking_at
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import BlockPieces

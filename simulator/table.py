@@ -14,13 +14,11 @@ from common.closeable import Closeable
 from common.places import occupied
 from simulator.enrolment import EnrolmentImage, SetUpImage, enrolment_images, set_up_image
 from simulator.play.choreography import Moment
-from simulator.play.game import AnnouncedRoll, GameOptions, Press, VirtualGame
-from simulator.play.ground_truth import FrameTruth, TruthLog
+from simulator.play.game import AnnouncedRoll, FrameTruth, GameOptions, Press, TruthLog, VirtualGame
 from simulator.rendering.hands import HandOcclusion
 from simulator.rendering.renderer import Renderer
-from simulator.scene.scene import Scene, Sensor, Setting
+from simulator.scene.scene import Scene, Sensor, Setting, first_fitting, growing_distances, lens, looking_at
 from simulator.scene.sheets import extent_mm, lying_sheets
-from simulator.scene.viewpoint import first_fitting, growing_distances, lens, looking_at
 from vision.errors import EndOfFramesError
 from vision.frame import Frame
 from vision.geometry import CameraModel, Pose

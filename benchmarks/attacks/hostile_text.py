@@ -66,7 +66,7 @@ from referee.commands.values import COMMANDS, describe_errors
 from referee.errors import ConfigError, CorrectionError
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines, make_record
-from referee.mqtt.inbox import parse_fields
+from referee.mqtt.client import parse_fields
 from referee.mqtt.topics import ONLINE, TableState, Topics
 from referee.rendering.live_screen import LiveScreen
 from referee.rendering.report import PrintedLines

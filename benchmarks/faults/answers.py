@@ -18,8 +18,7 @@ from benchmarks.faults.players import FaultyPlayers, FaultySheetPlayers, Start
 from engine.api import Game
 from simulator.play.actions import Action, ActionKind
 from simulator.play.choreography import MotionSegment
-from simulator.play.game import ANSWERS, POLL_S, GameOptions, Mood, Press, VirtualGame
-from simulator.play.ground_truth import TruthLog
+from simulator.play.game import ANSWERS, POLL_S, GameOptions, Mood, Press, TruthLog, VirtualGame
 from vision.layout.table import TableLayout
 
 _HELPABLE = frozenset({Mood.QUESTION, Mood.CANNOT_SEE, Mood.TROUBLE})

@@ -13,9 +13,8 @@ from engine.api import Game
 from engine.errors import AmbiguousError
 from engine.values import Appearance, OptionValue
 from simulator.play.actions import Action, ActionKind, Arrangement, Carries, Carry, Handler, PlayArea
-from simulator.play.deblockle import BlockHandler
+from simulator.play.deblockle import MOVED_THOUGH_STUCK, VIOLATIONS, BlockHandler, rolls_of, star_of
 from simulator.play.players import Players, could_result_from_play
-from simulator.play.violations import MOVED_THOUGH_STUCK, VIOLATIONS, rolls_of, star_of
 from simulator.scene.cube import rotate_faces
 from simulator.scene.pieces import as_block
 from vision.layout.pieces import BlockPieces

@@ -10,9 +10,8 @@ from typing import Literal
 import numpy as np
 
 from simulator.scene.pieces import BlockPose, Colour, DiscPose, PiecePose
-from simulator.scene.scene import ForeignObject, Lamp, Lighting, Setting
+from simulator.scene.scene import ForeignObject, Lamp, Lighting, Setting, first_fitting, growing_distances, looking_at
 from simulator.scene.sheets import extent_mm, lying_sheets, place_mm
-from simulator.scene.viewpoint import first_fitting, growing_distances, looking_at
 from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import BlockPieces, DiscPieces
 from vision.layout.table import TableLayout

@@ -13,8 +13,7 @@ from benchmarks.faults.disturbances import DISTURBANCE_KINDS, DisturbanceMaker
 from engine.api import Game, StacksPieces
 from simulator.play.actions import Action, ActionKind
 from simulator.play.choreography import Moment, MotionSegment, WaitingHand
-from simulator.play.game import POLL_S, Mood, Press
-from simulator.play.ground_truth import TruthLog
+from simulator.play.game import POLL_S, Mood, Press, TruthLog
 from simulator.scene.scene import Setting
 from simulator.scene.sheets import lying_sheets, place_mm, place_under
 

@@ -15,11 +15,10 @@ from benchmarks.faults.answers import FaultyOptions, Override
 from benchmarks.faults.disturbances import Disturbance, Disturbances, draw_pose
 from benchmarks.faults.game import Episode, FaultyGame
 from simulator.play.choreography import Moment
-from simulator.play.ground_truth import TruthLog
+from simulator.play.game import TruthLog
 from simulator.rendering.renderer import Renderer
 from simulator.scene.pieces import PiecePose
-from simulator.scene.scene import Lamp, Lighting, Scene, Sensor, Setting, TableLook
-from simulator.scene.viewpoint import lens
+from simulator.scene.scene import Lamp, Lighting, Scene, Sensor, Setting, TableLook, lens
 from simulator.table import PlayedTable
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError
 from vision.frame import Frame, Image

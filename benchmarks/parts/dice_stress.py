@@ -10,11 +10,9 @@ import cv2
 import numpy as np
 
 from benchmarks.scene.dice_variety import COCKED, TrayPicture, random_look, tray_picture
-from simulator.rendering.dice import DrawnDie, centre_height_mm, die_rotation
-from simulator.rendering.dice_faces import FACE_VALUES
+from simulator.rendering.dice import FACE_VALUES, DrawnDie, centre_height_mm, die_rotation
 from simulator.rendering.optics import compress, motion_blur
-from simulator.scene.scene import Lamp, Lighting
-from simulator.scene.viewpoint import lens, looking_at
+from simulator.scene.scene import Lamp, Lighting, lens, looking_at
 from vision.frame import Image
 from vision.readers.dice.networks import Networks
 from vision.readers.dice.reader import DiceReader

@@ -9,8 +9,7 @@ from simulator.play.actions import Arrangement, Slack
 from simulator.play.ink import SheetHandler
 from simulator.play.players import HANDLERS
 from simulator.rendering.renderer import Renderer
-from simulator.scene.scene import Scene, Setting
-from simulator.scene.viewpoint import lens
+from simulator.scene.scene import Scene, Setting, lens
 from simulator.table import standard_setting
 from vision.layout.pieces import GridSurface
 from vision.layout.table import default_layout

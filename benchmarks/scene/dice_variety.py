@@ -12,10 +12,14 @@ import numpy as np
 
 from benchmarks.scene.dice_tables import GLYPHS, random_table
 from simulator.rendering.background import paint_table
-from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_rotation, draw_dice
-from simulator.rendering.dice_faces import (
+from simulator.rendering.dice import (
     FACE_VALUES,
     SHAPE_SQUARES,
+    DieLook,
+    DrawnDie,
+    centre_height_mm,
+    die_rotation,
+    draw_dice,
     pip_faces,
     shape_face,
     star_face,
@@ -23,8 +27,7 @@ from simulator.rendering.dice_faces import (
 )
 from simulator.rendering.optics import SensorNoise, compress, develop, motion_blur, random_colour, through_sensor
 from simulator.scene.pieces import Colour
-from simulator.scene.scene import Lamp, Lighting, Setting, TableLook
-from simulator.scene.viewpoint import lens, looking_at
+from simulator.scene.scene import Lamp, Lighting, Setting, TableLook, lens, looking_at
 from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, back_project, plane_homography, project
 from vision.layout.table import TableLayout, layout_from_json

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from benchmarks.scene.dice_variety import random_colours
-from simulator.rendering.dice_faces import FACE_PX
+from simulator.rendering.dice import FACE_PX
 from simulator.rendering.optics import compress
 from vision.frame import FloatArray, FloatImage, Image
 

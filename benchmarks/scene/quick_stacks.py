@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from benchmarks.scene.reflections import Facets, Surroundings, fresnel
 from simulator.rendering.optics import GAMMA, UP, compress, decode, random_colour
-from simulator.rendering.polygons import SUBPIXEL_BITS, Box, box_around, clipped, fixed_point, supersampled
-from simulator.rendering.solids import UNIT_SQUARE, frustum, normals_of
+from simulator.rendering.painting import SUBPIXEL_BITS, Box, box_around, clipped, fixed_point, supersampled
+from simulator.rendering.pieces import UNIT_SQUARE, frustum, normals_of
 from simulator.scene.scene import SKINS
 from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, hull_px, project

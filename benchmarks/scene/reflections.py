@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from simulator.rendering.polygons import SUBPIXEL_BITS, fixed_point
+from simulator.rendering.painting import SUBPIXEL_BITS, fixed_point
 from vision.frame import FloatArray, FloatImage, Image
 
 _HORIZON = -0.08

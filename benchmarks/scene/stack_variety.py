@@ -28,9 +28,9 @@ from benchmarks.scene.quick_stacks import (
 )
 from benchmarks.scene.reflections import Facets
 from simulator.rendering.optics import UP
-from simulator.rendering.solids import UNIT_SQUARE
+from simulator.rendering.pieces import UNIT_SQUARE
 from simulator.scene.pieces import PLASTIC
-from simulator.scene.viewpoint import looking_at
+from simulator.scene.scene import looking_at
 from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, hull_px, project
 from vision.layout.pieces import GridSurface, PyramidPieces

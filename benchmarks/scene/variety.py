@@ -11,8 +11,21 @@ import cv2
 import numpy as np
 
 from simulator.scene.pieces import BlockLook, Colour, DiscLook
-from simulator.scene.scene import Lamp, Lighting, MarkerState, Sensor, Setting, Surface, TableLook, standard_layout
-from simulator.scene.viewpoint import first_fitting, growing_distances, lens, looking_at, whole_table_distance_mm
+from simulator.scene.scene import (
+    Lamp,
+    Lighting,
+    MarkerState,
+    Sensor,
+    Setting,
+    Surface,
+    TableLook,
+    first_fitting,
+    growing_distances,
+    lens,
+    looking_at,
+    standard_layout,
+    whole_table_distance_mm,
+)
 from vision.frame import FloatArray
 from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import BlockPieces

@@ -16,16 +16,15 @@ from serial.tools import list_ports as pyserial_list
 
 from firmware_bridge.connection.conversation import random_session
 from firmware_bridge.connection.events import BoardEvent, ConnectionState
-from firmware_bridge.connection.mailbox import Mailbox, Requests
-from firmware_bridge.connection.outages import Outage
+from firmware_bridge.connection.mailbox import Mailbox, Outage, Requests
 from firmware_bridge.connection.thread import ConnectionThread, WakeablePoll
 from firmware_bridge.ports.port import Port
 from firmware_bridge.ports.port import open_port as open_serial_port
 from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.ports.serial_ports import SerialPort
 from firmware_bridge.protocol.codec import encode_message
+from firmware_bridge.protocol.link import LinkStatistics
 from firmware_bridge.protocol.messages import Configure, LightFrame, Snapshot, Sound, Tone, Welcome
-from firmware_bridge.protocol.status import LinkStatistics
 
 
 @dataclass(frozen=True)

@@ -24,14 +24,18 @@ from firmware_bridge.connection.events import (
     SwitchChanged,
 )
 from firmware_bridge.errors import BridgeError, ConnectionLostError, VersionError
-from firmware_bridge.ports.foreign_devices import PROBE, certain_foreign_device, foreign_device_error, is_known_device
-from firmware_bridge.ports.serial_ports import SerialPort
+from firmware_bridge.ports.serial_ports import (
+    PROBE,
+    SerialPort,
+    certain_foreign_device,
+    foreign_device_error,
+    is_known_device,
+)
 from firmware_bridge.protocol import messages
 from firmware_bridge.protocol.codec import encode_message
 from firmware_bridge.protocol.delivery import SerialLine
-from firmware_bridge.protocol.link import HostLink
+from firmware_bridge.protocol.link import HostLink, LinkState, LossCause
 from firmware_bridge.protocol.packets import Kind, Packet, packet_frame
-from firmware_bridge.protocol.status import LinkState, LossCause
 
 _HEARD_BYTES = 4096
 _ANSWER_S = 0.5

@@ -15,8 +15,7 @@ from typing import Any
 from common.moments import earliest
 from firmware_bridge.connection.conversation import BoardConversation
 from firmware_bridge.connection.events import BoardEvent, ConnectionState, Linked, Lost
-from firmware_bridge.connection.mailbox import ConnectionStatus, Mailbox
-from firmware_bridge.connection.outages import OutageTracker, is_foreign
+from firmware_bridge.connection.mailbox import ConnectionStatus, Mailbox, OutageTracker, is_foreign
 from firmware_bridge.errors import (
     BridgeError,
     ConnectionLostError,
@@ -36,8 +35,7 @@ from firmware_bridge.ports.selection import (
 )
 from firmware_bridge.ports.serial_ports import SerialPort, port_holders, serial_ports
 from firmware_bridge.protocol.delivery import SerialLine
-from firmware_bridge.protocol.link import HostLink
-from firmware_bridge.protocol.status import LinkStatistics
+from firmware_bridge.protocol.link import HostLink, LinkStatistics
 
 # handshakes take 2 s each: the firmware waits 2 s before it answers; a device reset by opening its port takes longer
 _FIRST_ATTEMPTS = 3

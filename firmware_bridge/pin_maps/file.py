@@ -20,8 +20,16 @@ from firmware_bridge.firmware.core.pin_map import (
     MOST_ROWS,
     MOST_SINGLES,
 )
-from firmware_bridge.pin_maps.boards import BOARDS, BoardKind
-from firmware_bridge.pin_maps.pin_map import Buzzer, LightStrip, PinMap, PinMapError, SerialWires, SwitchMatrix
+from firmware_bridge.pin_maps.pin_map import (
+    BOARDS,
+    BoardKind,
+    Buzzer,
+    LightStrip,
+    PinMap,
+    PinMapError,
+    SerialWires,
+    SwitchMatrix,
+)
 
 LONGEST_NAME_BYTES = 40
 BUZZER_KINDS = ("passive", "active")

@@ -4,8 +4,7 @@ docs/internals/protocol.md defines the wire format, precisely enough to implemen
 
 - ``packets``: framing (COBS), header, payload and checksum.
 - ``messages``, ``codec``: the meaning of payloads, and their encoding.
-- ``link``: the host's state machine. ``session``, ``delivery``: its parts.
-- ``status``: the state of a link, and its counters.
+- ``link``: the host's state machine, its state and counters. ``session``, ``delivery``: its parts.
 
 A light frame, as it goes over the wire and comes out again after noise:
 

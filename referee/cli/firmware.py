@@ -17,9 +17,8 @@ from firmware_bridge.install.check import check as check_board
 from firmware_bridge.install.check import equipment
 from firmware_bridge.install.installation import install as install_on_board
 from firmware_bridge.install.manifest import Firmware, our_firmware, version_text
-from firmware_bridge.pin_maps.boards import BOARDS, example_pin_map
 from firmware_bridge.pin_maps.file import read_pin_map
-from firmware_bridge.pin_maps.pin_map import PinMap
+from firmware_bridge.pin_maps.pin_map import BOARDS, PinMap, example_pin_map
 from firmware_bridge.ports.selection import WantedBoard
 from hardware.pin_map import BUTTON_ROLES, USUAL_BUTTONS
 from referee.cli.context import CommandContext, output, print_findings, progress_output, say

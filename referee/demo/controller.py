@@ -27,8 +27,8 @@ from referee.sensing.values import SensorSnapshot
 from referee.wiring.controller import Controller
 from referee.wiring.plan import SwitchSource, WiringPlan
 from referee.wiring.sensor_map import SensorMap
-from simulator.microcontroller.faults import WireFaults
 from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, VirtualMicrocontroller
+from simulator.microcontroller.wire import WireFaults
 
 _SETTLE_S = 2.0
 """Maximum real time for which the table's time stops, for a frame or a switch in transit."""

@@ -18,7 +18,7 @@ from referee.commands.values import Command, Correct, EnterTurn, Reply, Respond
 from referee.hints.opponent import Intention, Opponent, OpponentSettings
 from referee.hints.requests import ImmediateHints
 from referee.judge.verdict import Verdict, VerdictKind
-from simulator.play.ground_truth import TruthLog
+from simulator.play.game import TruthLog
 from simulator.play.players import Choose
 
 _WORK_S = 0.05

@@ -69,7 +69,7 @@ from referee.session.signals import looking_signal
 from referee.session.table_port import NewestFrame, SnapshotHub, TablePort
 from referee.settings.table_layout import grid_of_table
 from referee.wiring.plan import Inputs
-from simulator.play.ground_truth import TruthLog
+from simulator.play.game import TruthLog
 from simulator.table import VirtualTable
 from vision.frame import Frame, Image
 

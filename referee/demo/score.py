@@ -13,7 +13,7 @@ from engine.values import LookName, Place
 from referee.journal.events import Event, EventKind
 from referee.judge.verdict import Verdict, VerdictKind
 from simulator.play.actions import ActionKind
-from simulator.play.ground_truth import TruthEvent, TruthLog
+from simulator.play.game import TruthEvent, TruthLog
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,8 @@ from referee.session.table_port import MaintenanceBuilder, SnapshotHub
 from referee.settings.table_layout import with_rules
 from referee.web.options import PageOptions
 from referee.wiring.plan import Inputs
-from simulator.microcontroller.faults import WireFaults
-from simulator.play.game import GameOptions
-from simulator.play.ground_truth import TruthLog
+from simulator.microcontroller.wire import WireFaults
+from simulator.play.game import GameOptions, TruthLog
 from simulator.play.players import HANDLERS, Habits
 from simulator.table import VirtualTable, standard_setting
 from vision.frame import Frame

@@ -1,11 +1,15 @@
-"""The table's link to its broker: publishes states and events, and carries out commands, while the referee runs."""
+"""The table's link to its broker: publishes states and events, and carries out commands, while the referee runs.
+
+It runs in a thread of its own.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any
 
@@ -15,22 +19,24 @@ from paho.mqtt.subscribeoptions import SubscribeOptions
 from pydantic import ValidationError
 
 from common.backoff import Backoff
-from referee.errors import JournalError
-from referee.mqtt.client import broker_client, explain_failure, properties, resolve_broker
-from referee.mqtt.discovery import BIRTH, discovery_message, discovery_topic, status_topic
-from referee.mqtt.inbox import (
+from referee.errors import BrokerError, JournalError
+from referee.mqtt.client import (
     EvidenceRequest,
     Received,
     Sender,
+    broker_client,
+    explain_failure,
     parse_fields,
     parse_picture_request,
+    properties,
     read_message,
     request_id_of,
+    resolve_broker,
     role_of,
 )
 from referee.mqtt.journal_feed import JournalFeed
 from referee.mqtt.options import MqttOptions
-from referee.mqtt.payloads import table_state
+from referee.mqtt.payloads import BIRTH, discovery_message, discovery_topic, status_topic, table_state
 from referee.mqtt.topics import OFFLINE, ONLINE, Answer, ReplayRequest
 from referee.session.command_desk import CommandDesk, CommandError, CommandFault, ReplyDocument
 from referee.session.table_port import CameraPictures, TablePort, VersionedSnapshot
@@ -336,3 +342,66 @@ def _identity(feed: JournalFeed) -> str:
         return feed.identity()
     except JournalError:
         return ""
+
+
+_LONGEST_END_S = 10.0
+"""How long, in seconds, leaving may take if the broker hangs."""
+
+
+def ask_broker(options: MqttOptions) -> None:
+    """Connect to a broker and leave it again, even if the table is connected; raises BrokerError with the reason."""
+    found = options
+
+    async def ask() -> None:
+        nonlocal found
+        found = await resolve_broker(options)
+        client = broker_client(found, None if options.tls is None else options.tls.context(), suffix="-doctor")
+        async with client:
+            pass
+
+    try:
+        asyncio.run(ask())
+    except (aiomqtt.MqttError, OSError, UnicodeError) as error:
+        if isinstance(error, BrokerError):
+            raise
+        raise BrokerError(explain_failure(error, found)) from error
+
+
+@contextmanager
+def connect_to_broker(
+    port: TablePort, options: MqttOptions, say: Callable[[str], None], wall_clock: Callable[[], datetime]
+) -> Iterator[None]:
+    """Keep a table connected to its broker inside the context; the session never waits for it.
+
+    ``say`` is called from another thread when the broker is away, and when it is back. Raises BrokerError if the
+    options' files can't be read.
+    """
+    link = TableLink(port, options, say, wall_clock)
+    started, has_ended = threading.Event(), threading.Event()
+    stop: list[Callable[[], object]] = []
+
+    async def serve() -> None:
+        loop = asyncio.get_running_loop()
+        stop.append(lambda: loop.call_soon_threadsafe(link.stop))
+        started.set()
+        await link.run()
+        has_ended.set()
+
+    def run() -> None:
+        try:
+            asyncio.run(serve())
+        finally:
+            started.set()
+            if not has_ended.is_set():
+                say("The table is no longer on the broker; a restart puts it there again.")
+
+    thread = threading.Thread(target=run, name="mqtt", daemon=True)
+    thread.start()
+    started.wait()
+    try:
+        yield
+    finally:
+        for each in stop:
+            with suppress(RuntimeError):
+                each()
+        thread.join(_LONGEST_END_S)

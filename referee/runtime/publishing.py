@@ -37,7 +37,7 @@ def publish(
             yield
             return
         # The MQTT client is only loaded if there is a broker.
-        from referee.mqtt.server import connect_to_broker
+        from referee.mqtt.table_link import connect_to_broker
 
         with connect_to_broker(port, replace(mqtt, page=address), say, lambda: datetime.now(UTC)):
             yield

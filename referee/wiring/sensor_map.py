@@ -13,8 +13,7 @@ from common.phrases import first_faults, shortened
 from common.toml_text import as_toml, as_toml_line, parse_toml
 from common.whole_files import MOST_SETTINGS_BYTES, read_text
 from firmware_bridge.connection.events import SensorsReported
-from hardware.switch_states import SwitchSnapshot
-from hardware.switches import GpioSwitches
+from hardware.switches import GpioSwitches, SwitchSnapshot
 from referee.errors import ConfigError
 from referee.sensing.values import SensorSnapshot
 from vision.reading import PlaceChange

@@ -41,8 +41,7 @@ from referee.web.server import open_page, open_site
 from scripts.drawing.screens import screen_of
 from simulator.enrolment import charuco_views
 from simulator.rendering.renderer import Renderer
-from simulator.scene.scene import Scene
-from simulator.scene.viewpoint import lens
+from simulator.scene.scene import Scene, lens
 from simulator.table import standard_setting
 from vision.calibration import Calibration, save_calibration
 from vision.frame import Image

@@ -16,7 +16,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from firmware_bridge.pin_maps.boards import BOARDS, example_pin_map
+from firmware_bridge.pin_maps.pin_map import BOARDS, example_pin_map
 from scripts.drawing.wiring_shapes import (
     DATA,
     FIVE_VOLTS,

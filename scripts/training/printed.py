@@ -36,10 +36,18 @@ from benchmarks.scene.printed_dice import printed_square
 from scripts.training.dice import train_flat, write
 from scripts.training.dice_networks import printed_network
 from scripts.training.support import FOLDER, Batches, fitted_temperature, minutes_option, out_option, seed_option
-from simulator.rendering.dice import DrawnDie, centre_height_mm, die_rotation
-from simulator.rendering.dice_faces import FACE_PX, SHAPE_SQUARES, shape_face, smaller_face, star_face, text_face
-from simulator.scene.scene import Lighting
-from simulator.scene.viewpoint import lens, looking_at
+from simulator.rendering.dice import (
+    FACE_PX,
+    SHAPE_SQUARES,
+    DrawnDie,
+    centre_height_mm,
+    die_rotation,
+    shape_face,
+    smaller_face,
+    star_face,
+    text_face,
+)
+from simulator.scene.scene import Lighting, lens, looking_at
 from vision.frame import FloatImage
 from vision.layout.pieces import DicePieces
 from vision.readers.dice.networks import CROP_PX, WEIGHTS

@@ -2,6 +2,6 @@
 
 - ``microcontroller``: in real time on a pseudo-terminal, for the service and for tests with real pyserial.
 - ``stepped``: the same in virtual time, step by step.
-- ``faults``: the fault settings. ``wire``: their effects on the bytes.
-- ``board``: pins, lights, switches and buttons. ``terminal``: the pseudo-terminal.
+- ``wire``: the wire's faults, and their effects on the bytes.
+- ``board``: pins, lights, switches and buttons.
 """

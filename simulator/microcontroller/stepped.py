@@ -10,8 +10,7 @@ from firmware_bridge.firmware.core.device import Device
 from firmware_bridge.firmware.core.pin_map import read_pin_map
 from firmware_bridge.protocol.messages import ResetCause
 from simulator.microcontroller.board import MOST_BOUNCE_S, BoardRestartedError, VirtualBoard
-from simulator.microcontroller.faults import FaultSchedule, Outage, WireFaults
-from simulator.microcontroller.wire import FaultyWire
+from simulator.microcontroller.wire import FaultSchedule, FaultyWire, Outage, WireFaults
 
 BUSY_LOOP_S, IDLE_LOOP_S = 0.001, 0.005
 """Duration of a round of the firmware's loop, with and without data to transfer."""

@@ -1,16 +1,314 @@
-"""How the blocks of Deblockle are handled: rolled, lifted, put down never quite straight, put back."""
+"""How the blocks of Deblockle are handled: rolled, lifted, put down never quite straight, put back.
+
+Violations of the rules are carries too; the engine decides whether one really is illegal.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from simulator.play.actions import Arrangement, Carries, Carry, Handler
-from simulator.play.violations import VIOLATIONS
-from simulator.scene.cube import COMPASS, STEPS, axis_of, faces_of, roll_faces
-from simulator.scene.pieces import SYMBOLS, BlockPose, PiecePose, as_block, block_on
+import numpy as np
+
+from simulator.play.actions import Arrangement, Carries, Carry, Handler, PlayArea, ViolationKind, pick
+from simulator.scene.cube import COMPASS, STEPS, axis_of, faces_of, roll_faces, rotate_faces
+from simulator.scene.pieces import SYMBOLS, BlockPose, PiecePose, as_block, block_on, changed
 from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout
+
+
+def rolls_of(table: PlayArea, starts: Sequence[str], *, onto_star: bool = False) -> list[Carry]:
+    """Return the rolls of these blocks to open squares, or to star squares only."""
+    layout = table.handler.layout
+    found: list[Carry] = []
+    for start in starts:
+        for side in COMPASS:
+            end = layout.board.neighbour(start, *STEPS[side])
+            if end is not None and end not in table.standing and (end in layout.board.printed) == onto_star:
+                found.append(table.handler.roll(table.standing, start, side))
+    return found
+
+
+def _one_of(rng: np.random.Generator, rolls: Sequence[Carry]) -> Carries | None:
+    roll = pick(rng, rolls)
+    return None if roll is None else (roll,)
+
+
+def _legal_roll(table: PlayArea, player: str, rng: np.random.Generator) -> Carry | None:
+    return pick(rng, [roll for roll in rolls_of(table, table.own(player)) if as_block(roll.pose).up != "star"])
+
+
+def _wrong_hop(table: PlayArea, player: str, rng: np.random.Generator, symbol: str | None = None) -> Carries | None:
+    """Return a good roll that brings the symbol up (any but the star), and a hop to any open square."""
+    rolls = rolls_of(table, table.own(player))
+    tops = [(one, as_block(one.pose).up) for one in rolls]
+    roll = pick(rng, [one for one, top in tops if (top == symbol if symbol else top != "star")])
+    if roll is None:
+        return None
+    after = table.then(roll)
+    target = pick(rng, after.open_places())
+    return None if target is None else (roll, table.handler.lift(after.standing, roll.end, target))
+
+
+def _hop_missing(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+    rolls = rolls_of(table, table.own(player))
+    return _one_of(rng, [roll for roll in rolls if as_block(roll.pose).up not in {"star", "stop"}])
+
+
+def _rolled_diagonally(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+    start = pick(rng, table.own(player))
+    if start is None:
+        return None
+    columns, rows = (int(step) for step in rng.choice([-1, 1], 2))
+    end = table.handler.layout.board.neighbour(start, columns, rows)
+    if end is None or end not in table.open_places():
+        return None
+    side = "east" if columns > 0 else "west"
+    faces = roll_faces(table.handler.faces(table.standing[start]), side)
+    return (table.handler.lay(table.standing, start, end, faces["up"], faces["north"]),)
+
+
+def _rolled_too_far(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+    first = _legal_roll(table, player, rng)
+    if first is None or first.tips_towards is None:
+        return None
+    after = table.then(first)
+    further = [roll for roll in rolls_of(after, [first.end]) if roll.tips_towards == first.tips_towards]
+    return (first, further[0]) if further else None
+
+
+def _opponents_block(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+    return _one_of(rng, rolls_of(table, table.opponents(player)))
+
+
+def _rolled_onto_star(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+    rolls = rolls_of(table, table.own(player), onto_star=True)
+    return _one_of(rng, [roll for roll in rolls if as_block(roll.pose).up != "star"])
+
+
+def _star_rolled_up(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+    rolls = rolls_of(table, table.own(player))
+    return _one_of(rng, [roll for roll in rolls if as_block(roll.pose).up == "star"])
+
+
+def _moved_without_rolling(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+    start, end = pick(rng, table.own(player)), pick(rng, table.open_places())
+    return None if start is None or end is None else (table.handler.lift(table.standing, start, end),)
+
+
+def _two_blocks_moved(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+    first = _legal_roll(table, player, rng)
+    if first is None:
+        return None
+    after = table.then(first)
+    others = [roll for roll in rolls_of(after, after.own(player)) if roll.start != first.end]
+    second = pick(rng, others)
+    return None if second is None else (first, second)
+
+
+def _turned_over_in_place(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+    start = pick(rng, table.own(player))
+    if start is None:
+        return None
+    faces = roll_faces(table.handler.faces(table.standing[start]), COMPASS[int(rng.integers(4))])
+    return (table.handler.lay(table.standing, start, start, faces["up"], faces["north"]),)
+
+
+def _turned_in_place(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+    start = pick(rng, table.own(player))
+    if start is None:
+        return None
+    faces = rotate_faces(table.handler.faces(table.standing[start]), int(rng.integers(1, 4)))
+    return (table.handler.lay(table.standing, start, start, faces["up"], faces["north"]),)
+
+
+def _taken_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+    start = pick(rng, table.own(player))
+    return None if start is None else (table.handler.take_off(table.standing, start),)
+
+
+def _rolled_against_something(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+    """Return a roll against another block or over the board's edge, put down on another square."""
+    handler, standing = table.handler, table.standing
+    blocked = []
+    for start in table.own(player):
+        for side in COMPASS:
+            end = handler.layout.board.neighbour(start, *STEPS[side])
+            if end is None or end in standing:
+                blocked.append((start, side))
+    roll, target = pick(rng, blocked), pick(rng, table.open_places())
+    if roll is None or target is None:
+        return None
+    start, side = roll
+    faces = roll_faces(handler.faces(standing[start]), side)
+    return (handler.lay(standing, start, target, faces["up"], faces["north"]),)
+
+
+def _rolled_over_twice(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+    """Return a roll to the next square and another on the spot, which brings the lower side up."""
+    roll = pick(rng, rolls_of(table, table.own(player)))
+    if roll is None or roll.tips_towards is None:
+        return None
+    faces = roll_faces(table.handler.faces(roll.pose), roll.tips_towards)
+    return (roll, table.handler.lay(table.then(roll).standing, roll.end, roll.end, faces["up"], faces["north"]))
+
+
+def _replaced_by_the_others(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+    """Return an own block taken off, and the opponent's spare block put there instead."""
+    start = pick(rng, table.own(player))
+    trays = [place for place in table.standing if " tray " in place and not place.startswith(player)]
+    tray = pick(rng, trays)
+    if start is None or tray is None:
+        return None
+    off = table.handler.take_off(table.standing, start)
+    spare = as_block(table.standing[tray])
+    return (off, table.handler.lay(table.standing.after(off), tray, start, spare.up, spare.north))
+
+
+def _swapped(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+    places = [*table.own(player), *table.opponents(player)]
+    one, free = pick(rng, table.own(player)), pick(rng, table.open_places())
+    other = pick(rng, [place for place in places if place != one])
+    if one is None or other is None or free is None:
+        return None
+    handler, standing = table.handler, table.standing
+    aside = handler.lift(standing, one, free)
+    standing = standing.after(aside)
+    across = handler.lift(standing, other, one)
+    standing = standing.after(across)
+    return (aside, across, handler.lift(standing, free, other))
+
+
+def _fallen_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+    start = pick(rng, [*table.own(player), *table.opponents(player)])
+    if start is None:
+        return None
+    carry = table.handler.take_off(table.standing, start)
+    if rng.random() < 0.5:
+        # it rolled under the table
+        return (replace(carry, pose=changed(carry.pose, x_mm=2.5 * carry.pose.x_mm, y_mm=450.0)),)
+    return (carry,)
+
+
+def _put_on(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+    trays = [place for place in table.standing if " tray " in place]
+    trays = [place for place in trays if place.startswith(player)] or trays
+    start, end = pick(rng, trays), pick(rng, table.open_places())
+    if start is None or end is None:
+        return None
+    spare = as_block(table.standing[start])
+    return (table.handler.lay(table.standing, start, end, spare.up, spare.north),)
+
+
+def _landed_on_block(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+    own, foe = pick(rng, table.own(player)), pick(rng, table.opponents(player))
+    if own is None or foe is None:
+        return None
+    off = table.handler.take_off(table.standing, foe)
+    return (off, table.handler.lift(table.standing.after(off), own, foe))
+
+
+def _landed_on_star(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+    roll = pick(
+        rng, [one for one in rolls_of(table, table.own(player)) if as_block(one.pose).up not in {"star", "stop"}]
+    )
+    stars = [place for place in table.handler.layout.board.printed if place not in table.standing]
+    star = pick(rng, stars)
+    if roll is None or star is None:
+        return None
+    return (roll, table.handler.lift(table.standing.after(roll), roll.end, star))
+
+
+def star_of(layout: TableLayout, player: str, *, own: bool) -> str:
+    """Return the player's own star, which is the one nearer to them, or the one that is their goal."""
+    near, far = sorted(layout.board.printed, key=lambda place: int(place[1:]))
+    return near if (player != "teal") == own else far
+
+
+def _star_up_onto(table: PlayArea, player: str, star: str, rng: np.random.Generator) -> Carry | None:
+    rolls = rolls_of(table, table.own(player), onto_star=True)
+    return pick(rng, [one for one in rolls if as_block(one.pose).up == "star" and one.end == star])
+
+
+def _left_standing_on_goal(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+    roll = _star_up_onto(table, player, star_of(table.handler.layout, player, own=False), rng)
+    return None if roll is None else (roll,)
+
+
+def _left_by_own_star(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+    """Return the right roll on the wrong star: the block stays there, or is taken off the board."""
+    roll = _star_up_onto(table, player, star_of(table.handler.layout, player, own=True), rng)
+    if roll is None:
+        return None
+    if rng.random() < 0.5:
+        return (roll,)
+    return (roll, table.handler.take_off(table.then(roll).standing, roll.end))
+
+
+def _moved_though_stuck(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+    """Return a move by the opponent, who has no square to roll to and so is passed over."""
+    foes = table.opponents(player)
+    if not foes or rolls_of(table, foes) or rolls_of(table, foes, onto_star=True):
+        return None
+    start, end = pick(rng, foes), pick(rng, table.open_places())
+    return None if start is None or end is None else (table.handler.lift(table.standing, start, end),)
+
+
+def _turned_while_hopping(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+    """Return a good roll and a step to a neighbouring square (for cross and x) that turns the block."""
+    roll = pick(rng, [one for one in rolls_of(table, table.own(player)) if as_block(one.pose).up in {"cross", "x"}])
+    if roll is None:
+        return None
+    after = table.then(roll)
+    board, open_places = table.handler.layout.board, set(after.open_places())
+    steps = (
+        ((-1, -1), (1, -1), (-1, 1), (1, 1)) if as_block(roll.pose).up == "x" else ((0, -1), (-1, 0), (1, 0), (0, 1))
+    )
+    end = pick(rng, [place for step in steps if (place := board.neighbour(roll.end, *step)) in open_places])
+    if end is None:
+        return None
+    faces = rotate_faces(table.handler.faces(roll.pose), int(rng.integers(1, 4)))
+    return (roll, table.handler.lay(after.standing, roll.end, end, faces["up"], faces["north"]))
+
+
+MOVED_THOUGH_STUCK = "moved though stuck"
+"""A move by a player who has no legal turn."""
+
+_KINDS = (
+    ViolationKind("wrong hop", _wrong_hop, usual=True),
+    ViolationKind("hop missing", _hop_missing, usual=True),
+    ViolationKind("rolled diagonally", _rolled_diagonally, usual=True),
+    ViolationKind("rolled too far", _rolled_too_far, usual=True),
+    ViolationKind("opponent's block moved", _opponents_block, usual=True),
+    ViolationKind("rolled onto star", _rolled_onto_star, usual=True),
+    ViolationKind("star rolled up", _star_rolled_up, usual=True),
+    ViolationKind("moved without rolling", _moved_without_rolling, usual=True),
+    ViolationKind("two blocks moved", _two_blocks_moved, usual=True),
+    ViolationKind("turned over in place", _turned_over_in_place, usual=True),
+    ViolationKind("taken off", _taken_off, usual=True),
+    ViolationKind("turned in place", _turned_in_place, only_side_faces=True, usual=True),
+    *(
+        ViolationKind(f"hopped wrongly with {symbol} up", partial(_wrong_hop, symbol=symbol))
+        for symbol in ("stop", "cross", "x", "slider", "hoops")
+    ),
+    ViolationKind("rolled against something", _rolled_against_something),
+    ViolationKind("rolled over twice", _rolled_over_twice),
+    ViolationKind("replaced by the other's block", _replaced_by_the_others),
+    ViolationKind("two blocks swapped", _swapped),
+    ViolationKind("block fallen off", _fallen_off),
+    ViolationKind("block put on", _put_on),
+    ViolationKind("landed on a block", _landed_on_block),
+    ViolationKind("hopped onto a star", _landed_on_star),
+    ViolationKind("left standing on the goal", _left_standing_on_goal, star="goal"),
+    ViolationKind("left by its own star", _left_by_own_star, star="own"),
+    ViolationKind(MOVED_THOUGH_STUCK, _moved_though_stuck),
+    ViolationKind("turned while hopping", _turned_while_hopping, only_side_faces=True),
+)
+
+VIOLATIONS: Mapping[str, ViolationKind] = {kind.name: kind for kind in _KINDS}
+"""Every kind by name."""
 
 
 def block_faces(layout: TableLayout, piece: PiecePose) -> dict[str, str]:

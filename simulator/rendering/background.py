@@ -23,7 +23,7 @@ from simulator.rendering.optics import (
     supersampled_rays,
     vignette_at,
 )
-from simulator.rendering.polygons import box_around, clipped, hull, polygon_mask
+from simulator.rendering.painting import box_around, clipped, hull, polygon_mask
 from simulator.rendering.textures import (
     TABLE_PX_PER_MM,
     TABLE_TILE_PX,

@@ -23,8 +23,15 @@ from simulator.rendering.optics import (
     shadow_points,
     vignette_at,
 )
-from simulator.rendering.painting import Sprite, darken_in_shadow, motion_px
-from simulator.rendering.polygons import SUBPIXEL_BITS, fixed_point, hull, polygon_mask
+from simulator.rendering.painting import (
+    SUBPIXEL_BITS,
+    Sprite,
+    darken_in_shadow,
+    fixed_point,
+    hull,
+    motion_px,
+    polygon_mask,
+)
 from simulator.scene.pieces import Colour
 from simulator.scene.scene import Hand, Setting
 from simulator.scene.sheets import place_mm

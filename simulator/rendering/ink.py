@@ -9,8 +9,17 @@ import cv2
 import numpy as np
 
 from simulator.rendering.optics import UP, decode, develop, irradiance, sensor_gain, vignette_at
-from simulator.rendering.painting import MARGIN_PX, Shadows, Sprite, base_height_mm, shadow_ground_mm
-from simulator.rendering.polygons import SUBPIXEL_BITS, box_around, fixed_point, supersampled
+from simulator.rendering.painting import (
+    MARGIN_PX,
+    SUBPIXEL_BITS,
+    Shadows,
+    Sprite,
+    base_height_mm,
+    box_around,
+    fixed_point,
+    shadow_ground_mm,
+    supersampled,
+)
 from simulator.scene.pieces import Colour, InkPose, PenPose
 from simulator.scene.scene import Setting
 from simulator.scene.sheets import lying_sheets

@@ -1,4 +1,7 @@
-"""Sprites to lay over a frame, and soft shadows: shared by the painters of all kinds of pieces."""
+"""Polygons, sprites to lay over a frame, and soft shadows: shared by the painters of all kinds of pieces.
+
+Objects that don't belong to the game are drawn here too.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,67 @@ from typing import Any, Protocol
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
-from simulator.rendering.optics import motion_blur, penumbra_mm, remaining_light, shade_table, shadow_points
-from simulator.rendering.polygons import box_around, clipped, hull, polygon_mask
+from simulator.rendering.optics import (
+    UP,
+    decode,
+    develop,
+    irradiance,
+    motion_blur,
+    penumbra_mm,
+    remaining_light,
+    sensor_gain,
+    shade_table,
+    shadow_points,
+)
 from simulator.scene.pieces import PiecePose
-from simulator.scene.scene import Lamp, Setting
-from vision.frame import FloatArray, Image
-from vision.geometry import project
+from simulator.scene.scene import ForeignObject, Lamp, Setting
+from vision.frame import FloatArray, FloatImage, Image
+from vision.geometry import hull_px, project
+
+SUBPIXEL_BITS = 4
+"""Fractional bits of the coordinates that OpenCV's drawing functions get."""
+
+Box = tuple[int, int, int, int]
+"""Left, top, right and bottom of a rectangle of pixels; the last two lie outside."""
+
+
+def hull(points: FloatArray) -> FloatArray:
+    """Return the convex hull of points (n, 2), in order."""
+    return hull_px(points).astype(np.float64)
+
+
+def fixed_point(pixels: FloatArray | FloatImage) -> npt.NDArray[np.int32]:
+    """Return coordinates in OpenCV's fixed point, with ``SUBPIXEL_BITS``."""
+    return np.asarray(np.rint(pixels * 2**SUBPIXEL_BITS), dtype=np.int32)
+
+
+def supersampled(pixels: FloatArray, samples: int) -> FloatArray:
+    """Return positions (..., 2) in the same picture with ``samples`` samples per pixel along each direction."""
+    # pixel centres are whole numbers
+    return (pixels + 0.5) * samples - 0.5
+
+
+def polygon_mask(shape: tuple[int, ...], pixels: FloatArray) -> Image:
+    """Return an anti-aliased mask of a polygon (n, 2), shape (height, width), 0 to 255."""
+    mask = np.zeros(shape[:2], dtype=np.uint8)
+    cv2.fillPoly(mask, [fixed_point(pixels)], 255, cv2.LINE_AA, SUBPIXEL_BITS)
+    return mask
+
+
+def box_around(pixels: FloatArray, margin: int) -> Box:
+    """Return the rectangle around points (n, 2), with a margin."""
+    left, top = (int(value) - margin for value in np.floor(pixels.min(axis=0)))
+    right, bottom = (int(value) + margin + 1 for value in np.ceil(pixels.max(axis=0)))
+    return left, top, right, bottom
+
+
+def clipped(box: Box, shape: tuple[int, ...]) -> Box | None:
+    """Return the part of a rectangle inside a picture of shape (height, width, ...); ``None`` if it is outside."""
+    left, top, right, bottom = max(box[0], 0), max(box[1], 0), min(box[2], shape[1]), min(box[3], shape[0])
+    return None if left >= right or top >= bottom else (left, top, right, bottom)
+
 
 SAMPLES = 2
 """Supersampling: samples per pixel along each direction."""
@@ -149,3 +206,43 @@ def with_motion_blur(
         image, cover = motion_blur(image, motion), motion_blur(cover, motion)
         left, top = left - margin, top - margin
     return Sprite(left, top, image, cover, distance)
+
+
+def outline_mm(thing: ForeignObject, height_mm: float, scale: float = 1.0) -> FloatArray:
+    """Return the object's outline at a height above its foot: points on the table in millimetres, shape (n, 3)."""
+    if thing.kind == "card":
+        half_x, half_y = thing.half_width_mm * scale, thing.radius_mm * scale
+        shape = np.array([[-half_x, half_y], [half_x, half_y], [half_x, -half_y], [-half_x, -half_y]])
+    else:
+        angles = np.linspace(0.0, 2 * np.pi, 48, endpoint=False)
+        shape = thing.radius_mm * scale * np.column_stack([np.cos(angles), np.sin(angles)])
+    points = shape + np.array([thing.x_mm, thing.y_mm])
+    return np.column_stack([points, np.full(len(points), thing.base_mm + height_mm)])
+
+
+def paint_foreign_object(setting: Setting, image: Image, thing: ForeignObject, pixels_per_mm: float) -> None:
+    """Draw the object and its shadows into the picture, in place."""
+    height = thing.height_mm
+    foot, rim = outline_mm(thing, 0.0), outline_mm(thing, height)
+    middle = rim.mean(axis=0)
+    for lamp in setting.lighting.lamps:
+        outline = hull(
+            project(setting.camera, setting.pose, shadow_points(lamp, np.vstack([foot, rim]), thing.base_mm))
+        )
+        softness = max(penumbra_mm(lamp, height) * pixels_per_mm, 0.7)
+        darken_in_shadow(image, outline, softness, shade_table(remaining_light(setting.lighting, lamp, middle)))
+    light = irradiance(setting.lighting, middle, UP) * sensor_gain(setting.sensor)
+    colour = decode(thing.colour) * light
+    body = hull(project(setting.camera, setting.pose, np.vstack([foot, rim])))
+    _fill(image, body, colour * 0.6)  # its side
+    _fill(image, project(setting.camera, setting.pose, rim), colour)
+    if thing.kind == "cup":
+        # its inside, dark below the rim
+        _fill(image, project(setting.camera, setting.pose, outline_mm(thing, height - 8.0, 0.9)), colour * 0.18)
+    elif thing.kind == "coin":
+        # its face, brighter than the raised edge
+        _fill(image, project(setting.camera, setting.pose, outline_mm(thing, height, 0.86)), colour * 1.15)
+
+
+def _fill(image: Image, pixels: FloatArray, linear: FloatArray) -> None:
+    cv2.fillPoly(image, [fixed_point(pixels)], develop(linear).tolist(), cv2.LINE_AA, SUBPIXEL_BITS)

@@ -16,11 +16,10 @@ import numpy as np
 
 from simulator.rendering.background import paint_background, pixels_per_mm
 from simulator.rendering.dice import DicePainter
-from simulator.rendering.foreign_objects import paint_foreign_object
 from simulator.rendering.hands import hand_sprite, paint_hand_shadow
 from simulator.rendering.ink import InkPainter, PenPainter
 from simulator.rendering.optics import SensorNoise, through_sensor
-from simulator.rendering.painting import PiecePainter, Shadows, Sprite, paste
+from simulator.rendering.painting import PiecePainter, Shadows, Sprite, paint_foreign_object, paste
 from simulator.rendering.pieces import BlockPainter, DiscPainter, PyramidPainter
 from simulator.scene.pieces import (
     BallPose,

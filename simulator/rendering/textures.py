@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.registry import load
-from simulator.rendering.polygons import SUBPIXEL_BITS, fixed_point
+from simulator.rendering.painting import SUBPIXEL_BITS, fixed_point
 from simulator.scene.pieces import BlockLook, Colour
 from simulator.scene.scene import MarkerState, Surface, TableLook
 from simulator.scene.sheets import LyingSheet

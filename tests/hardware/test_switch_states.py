@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_bridge.firmware.core.sensors import mark_ghosts
-from hardware.switch_states import (
+from hardware.switches import (
     CHATTER_FLIPS,
     MIN_SCANS,
     SwitchDebouncer,

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from hardware.errors import PinError
 from hardware.pin_map import GpioPinMap
-from hardware.switch_states import SwitchSnapshot, SwitchState
-from hardware.switches import GpioSwitches, SwitchPins, SwitchScanner, switch_pins
+from hardware.switches import GpioSwitches, SwitchPins, SwitchScanner, SwitchSnapshot, SwitchState, switch_pins
 
 ROWS, COLUMNS, SINGLES = (4, 5, 6), (2, 12, 13, 16), (20, 21)
 WIRED = SwitchPins(ROWS, COLUMNS, SINGLES, diodes=False)

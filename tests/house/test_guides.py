@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks.colours import DISTINCT_DIFFERENCE, Eye, difference
 from firmware_bridge import wled
-from firmware_bridge.pin_maps.boards import BOARDS, example_pin_map
+from firmware_bridge.pin_maps.pin_map import BOARDS, example_pin_map
 from firmware_bridge.wled import linearize
 from hardware.lights.light_map import light_map_from_toml
 from hardware.lights.signals import Colour

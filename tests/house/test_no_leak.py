@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.play.ground_truth import TruthLog
+from simulator.play.game import TruthLog
 from simulator.play.players import Players
 from simulator.table import VirtualTable
 
@@ -67,7 +67,7 @@ def _is_self(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id == "self"
 
 
-@pytest.mark.parametrize("source", ["import simulator.play.ground_truth", "from simulator.table import VirtualTable"])
+@pytest.mark.parametrize("source", ["import simulator.play.game", "from simulator.table import VirtualTable"])
 def test_the_check_itself_sees_a_leak(source: str) -> None:
     assert any(name.startswith("simulator") for name in imported(ast.parse(source)))
 

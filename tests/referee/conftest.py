@@ -15,7 +15,7 @@ from referee.journal.journal import Journal
 from referee.judge.verdict import VerdictKind
 from referee.session.settings import ServiceSettings
 from simulator.enrolment import charuco_views
-from simulator.scene.viewpoint import lens
+from simulator.scene.scene import lens
 from tests.commands import Run, runner_in
 from tests.referee.judge.judged_game import JudgedGame
 from tests.referee.service_table import START, Table, wall_clock

@@ -13,8 +13,8 @@ from pathlib import Path
 from firmware_bridge.pin_maps.file import parse_pin_map
 from hardware.pin_map import BUTTON_ROLES
 from referee.settings.configuration import Configuration, load
-from simulator.microcontroller.faults import WireFaults
 from simulator.microcontroller.microcontroller import VirtualMicrocontroller
+from simulator.microcontroller.wire import WireFaults
 from tests.guard import GUARD_S
 
 SMALL = """

@@ -7,8 +7,7 @@ import pytest
 
 from engine.registry import load
 from simulator.play.players import Habits, Players
-from simulator.scene.scene import Sensor, Setting, standard_layout
-from simulator.scene.viewpoint import lens, looking_at
+from simulator.scene.scene import Sensor, Setting, lens, looking_at, standard_layout
 
 
 @pytest.fixture(scope="session")

@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 
 from simulator.enrolment import charuco_views, enrolment_images
-from simulator.play.game import GameOptions, Press
-from simulator.play.ground_truth import TruthLog
+from simulator.play.game import GameOptions, Press, TruthLog
 from simulator.play.players import Habits
-from simulator.scene.scene import Setting
-from simulator.scene.viewpoint import lens
+from simulator.scene.scene import Setting, lens
 from simulator.table import VirtualTable
 from vision.errors import EndOfFramesError
 from vision.geometry import project

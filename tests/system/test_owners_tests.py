@@ -15,8 +15,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from firmware_bridge.pin_maps.boards import example_pin_map
 from firmware_bridge.pin_maps.file import parse_pin_map
+from firmware_bridge.pin_maps.pin_map import example_pin_map
 from hardware.pin_map import BUTTON_ROLES
 from simulator.microcontroller.microcontroller import VirtualMicrocontroller
 from tests.guard import GUARD_S

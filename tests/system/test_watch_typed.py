@@ -17,7 +17,7 @@ from typing import Any
 from engine.registry import load
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
-from simulator.scene.viewpoint import lens
+from simulator.scene.scene import lens
 from simulator.table import standard_setting
 from tests.guard import GUARD_S
 from vision.calibration import Calibration, save_calibration

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from simulator.scene.viewpoint import lens, looking_at
+from simulator.scene.scene import lens, looking_at
 from vision.drawing import draw, draw_occlusions, write_text
 from vision.frame import FloatArray, Image
 from vision.geometry import Rectangle, project

@@ -26,8 +26,8 @@ from engine.registry import games, load
 from engine.support.chance import format_roll
 from engine.values import Roll
 from firmware_bridge.errors import BridgeError
-from firmware_bridge.pin_maps.boards import BOARDS, example_pin_map
 from firmware_bridge.pin_maps.file import read_pin_map
+from firmware_bridge.pin_maps.pin_map import BOARDS, example_pin_map
 from hardware.errors import HardwareError
 from hardware.lights.light_map import LightMap, light_map_as_toml, read_light_map
 from referee.errors import ConfigError, RefereeError

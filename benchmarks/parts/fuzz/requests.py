@@ -22,7 +22,7 @@ from common.json_files import parse_json
 from referee.commands.command_socket import command_message, parse_command, read_message
 from referee.commands.values import COMMANDS, AskHint, Correct, EnterTurn, PauseClock, RestoreSensor, Role, TakeBack
 from referee.errors import CorrectionError, PageError
-from referee.mqtt.inbox import parse_fields, parse_picture_request, request_id_of
+from referee.mqtt.client import parse_fields, parse_picture_request, request_id_of
 from referee.mqtt.topics import ReplayRequest
 from referee.web.access import Access, AccessPolicy
 from referee.web.devices import PairedDevices

@@ -13,10 +13,9 @@ from firmware_bridge.firmware.core.pin_map import PinMap, read_pin_map
 from firmware_bridge.install.console import InstallError, read_hexadecimal, read_survey
 from firmware_bridge.install.installation import check_machine
 from firmware_bridge.install.manifest import Manifest, ManifestError
-from firmware_bridge.pin_maps.boards import BOARDS, example_pin_map
 from firmware_bridge.pin_maps.file import parse_pin_map
-from firmware_bridge.ports.foreign_devices import certain_foreign_device, foreign_device_error, is_known_device
-from firmware_bridge.ports.serial_ports import SerialPort
+from firmware_bridge.pin_maps.pin_map import BOARDS, example_pin_map
+from firmware_bridge.ports.serial_ports import SerialPort, certain_foreign_device, foreign_device_error, is_known_device
 from firmware_bridge.protocol import messages
 from firmware_bridge.protocol.codec import decode_message, encode_message
 from firmware_bridge.protocol.link import HostLink

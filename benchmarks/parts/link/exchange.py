@@ -17,12 +17,10 @@ from firmware_bridge.firmware.core.board import Board
 from firmware_bridge.firmware.core.link import DeviceLink, LinkOwner
 from firmware_bridge.firmware.core.ticks import TICKS_MASK
 from firmware_bridge.protocol.codec import encode_message
-from firmware_bridge.protocol.link import HostLink
+from firmware_bridge.protocol.link import HostLink, LinkState
 from firmware_bridge.protocol.messages import ButtonReport, FaultReport, SensorReport, Welcome
 from firmware_bridge.protocol.packets import FIRST_SEQUENCED, Kind
-from firmware_bridge.protocol.status import LinkState
-from simulator.microcontroller.faults import FRAME_FAULTS, FaultSchedule, Outage, WireFaults
-from simulator.microcontroller.wire import FaultyWire
+from simulator.microcontroller.wire import FRAME_FAULTS, FaultSchedule, FaultyWire, Outage, WireFaults
 
 TO_DEVICE, TO_HOST = "to the device", "to the host"
 DEVICE_LOOP_S = 0.005

@@ -21,8 +21,7 @@ from serial.tools.list_ports_common import ListPortInfo
 from firmware_bridge.connection.connection import BoardConnection
 from firmware_bridge.connection.events import SensorsReported
 from firmware_bridge.ports.selection import WantedBoard
-from simulator.microcontroller.microcontroller import VirtualMicrocontroller
-from simulator.microcontroller.terminal import PseudoTerminal
+from simulator.microcontroller.microcontroller import PseudoTerminal, VirtualMicrocontroller
 
 LIGHTS = 300
 MOST_ADDED_S = 0.001

@@ -12,11 +12,10 @@ from random import Random
 from benchmarks.parts.link.exchange import wire_faults
 from benchmarks.parts.link.overhead import pin_map
 from firmware_bridge.protocol.delivery import SerialLine
-from firmware_bridge.protocol.link import HostLink
+from firmware_bridge.protocol.link import HostLink, LinkState
 from firmware_bridge.protocol.messages import ButtonAction, ButtonReport, LightFrame, Message
-from firmware_bridge.protocol.status import LinkState
-from simulator.microcontroller.faults import WireFaults
 from simulator.microcontroller.stepped import SteppedMicrocontroller
+from simulator.microcontroller.wire import WireFaults
 
 BAUDS = (9_600, 19_200, 38_400, 115_200)
 LIGHTS = (64, 300)

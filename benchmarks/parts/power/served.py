@@ -28,7 +28,7 @@ from referee.errors import RefereeError
 from referee.journal.buffered import BufferedJournal
 from referee.journal.journal import Journal
 from referee.mqtt.options import MqttOptions
-from referee.mqtt.server import connect_to_broker
+from referee.mqtt.table_link import connect_to_broker
 from referee.runtime.builder import open_session
 from referee.session.loop import LoopPorts, run
 from referee.session.service import Service

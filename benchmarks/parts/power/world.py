@@ -17,8 +17,7 @@ from referee.commands.values import Press
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings, TurnEnd
 from simulator.play.actions import Arrangement
-from simulator.play.game import GameOptions, VirtualGame
-from simulator.play.ground_truth import TruthLog
+from simulator.play.game import GameOptions, TruthLog, VirtualGame
 from simulator.play.players import Habits
 from simulator.scene.cube import faces_of
 from simulator.scene.pieces import BlockPose, as_block

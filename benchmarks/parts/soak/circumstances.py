@@ -20,7 +20,7 @@ from referee.judge.pooled_reading import PIECE
 from referee.judge.verdict import VerdictKind
 from referee.wiring.plan import Inputs
 from simulator.play.actions import ActionKind
-from simulator.play.ground_truth import TruthEvent, TruthLog
+from simulator.play.game import TruthEvent, TruthLog
 
 _SETTLE_S = 0.5
 _MOST_TURNS = 20

@@ -39,12 +39,10 @@ from referee.session.loop import FrameSource, LoopPorts, run
 from referee.session.ports import Reader
 from referee.session.settings import ServiceSettings, TurnEnd
 from referee.wiring.plan import Inputs
-from simulator.play.game import GameOptions
+from simulator.play.game import GameOptions, TruthLog
 from simulator.play.game import TurnEnd as PlannedTurnEnd
-from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
-from simulator.scene.scene import Setting
-from simulator.scene.viewpoint import lens
+from simulator.scene.scene import Setting, lens
 from simulator.table import VirtualTable, standard_setting
 from vision.frame import Frame
 from vision.geometry import Pose

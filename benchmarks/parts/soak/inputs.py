@@ -18,8 +18,8 @@ from benchmarks.faults.table import FaultyTable
 from referee.sensing.values import SensorSnapshot
 from simulator.play.actions import Arrangement
 from simulator.play.deblockle import block_faces
-from simulator.rendering.foreign_objects import outline_mm
 from simulator.rendering.hands import HandOcclusion
+from simulator.rendering.painting import outline_mm
 from simulator.scene.pieces import SYMBOLS, BlockPose, DiePose, InkPose
 from simulator.scene.scene import ForeignObject, Scene, Setting
 from simulator.scene.sheets import dice_tray, lying_sheets, sheet_of

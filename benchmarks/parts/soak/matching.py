@@ -12,7 +12,7 @@ from engine.api import Game
 from engine.registry import load
 from referee.demo.score import silent_turn_numbers
 from referee.journal.events import Event
-from simulator.play.ground_truth import TruthEvent
+from simulator.play.game import TruthEvent
 
 _REFEREE_ITSELF = "button"
 

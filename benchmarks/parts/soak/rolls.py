@@ -13,7 +13,7 @@ from engine.api import Game, NamesDice
 from referee.journal.events import Event, EventKind
 from referee.session.event_records import SEEN
 from simulator.play.actions import ActionKind
-from simulator.play.ground_truth import TruthEvent
+from simulator.play.game import TruthEvent
 
 
 @dataclass(frozen=True)

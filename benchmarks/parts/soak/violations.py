@@ -30,7 +30,7 @@ from engine.values import EMPTY
 from referee.judge.verdict import VerdictKind
 from referee.wiring.plan import Inputs
 from simulator.play.actions import ActionKind
-from simulator.play.ground_truth import TruthEvent
+from simulator.play.game import TruthEvent
 from vision.geometry import CubeSolid, Side
 from vision.layout.pieces import BlockPieces
 

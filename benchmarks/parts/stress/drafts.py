@@ -8,8 +8,17 @@ import numpy as np
 
 from benchmarks.scene.variety import pose_with_markers, varied_discs, varied_pieces
 from simulator.scene.pieces import BlockLook, DiscLook
-from simulator.scene.scene import ForeignObject, Hand, Lamp, Lighting, Sensor, Setting, TableLook
-from simulator.scene.viewpoint import lens, whole_table_distance_mm
+from simulator.scene.scene import (
+    ForeignObject,
+    Hand,
+    Lamp,
+    Lighting,
+    Sensor,
+    Setting,
+    TableLook,
+    lens,
+    whole_table_distance_mm,
+)
 from vision.layout.table import default_layout
 
 

@@ -19,10 +19,9 @@ from benchmarks.parts.picture_sets import PictureFolder
 from benchmarks.parts.stress.hardships import ARM_SKINS, ARM_SLEEVES, drawn_radius_mm, reaching_hand
 from benchmarks.parts.stress.score import PictureScore, score
 from common.places import EMPTY
-from simulator.rendering.foreign_objects import paint_foreign_object
 from simulator.rendering.hands import HandOcclusion, hand_sprite, paint_hand_shadow
 from simulator.rendering.optics import compress, motion_blur, shade_table
-from simulator.rendering.painting import paste
+from simulator.rendering.painting import paint_foreign_object, paste
 from simulator.scene.scene import ForeignObject, Lighting, Sensor, Setting
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray, FloatImage, Frame, Image

@@ -25,10 +25,9 @@ from benchmarks.faults.table import FaultyTable, faulty_setting
 from benchmarks.parts.soak.game import GamePlan, play
 from engine.errors import IllegalTurnError
 from engine.registry import games, load
-from simulator.play.game import GameOptions, TurnEnd, VirtualGame
-from simulator.play.ground_truth import TruthLog
+from simulator.play.deblockle import VIOLATIONS
+from simulator.play.game import GameOptions, TruthLog, TurnEnd, VirtualGame
 from simulator.play.players import Habits
-from simulator.play.violations import VIOLATIONS
 from simulator.scene.pieces import BlockPose, PiecePose, block_on
 from simulator.scene.scene import Setting
 from tests.effort import cases, some

@@ -6,10 +6,20 @@ import numpy as np
 import pytest
 
 from benchmarks.scene.dice_variety import COCKED, DicePicture, dice_picture
-from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_rotation, draw_dice
-from simulator.rendering.dice_faces import FACE_PX, SHAPE_SQUARES, pip_face, pip_faces, printed_face, text_face
-from simulator.scene.scene import Lighting
-from simulator.scene.viewpoint import lens, looking_at
+from simulator.rendering.dice import (
+    FACE_PX,
+    SHAPE_SQUARES,
+    DieLook,
+    DrawnDie,
+    centre_height_mm,
+    die_rotation,
+    draw_dice,
+    pip_face,
+    pip_faces,
+    printed_face,
+    text_face,
+)
+from simulator.scene.scene import Lighting, lens, looking_at
 
 
 @functools.cache

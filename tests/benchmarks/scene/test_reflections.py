@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.scene.reflections import Facets, Surroundings, fresnel
-from simulator.scene.viewpoint import lens, looking_at
+from simulator.scene.scene import lens, looking_at
 from vision.frame import FloatArray
 
 CAMERA = lens((400, 400), distortion=np.zeros(5))

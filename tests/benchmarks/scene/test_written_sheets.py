@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.scene.written_sheets import COLUMNS, ROWS, loops_of, written_sheet
-from simulator.scene.handwriting import Writer, loop_around
-from simulator.scene.signs import FORMS
+from simulator.scene.handwriting import FORMS, Writer, loop_around
 
 SIGNS = ("empty", "1", "2", "X", "blot")
 

@@ -19,7 +19,7 @@ from engine.registry import load
 from engine.values import Roll
 from referee.judge.verdict import Verdict, VerdictKind
 from simulator.play.actions import ActionKind
-from simulator.play.ground_truth import TruthEvent, TruthLog
+from simulator.play.game import TruthEvent, TruthLog
 from simulator.scene.scene import ForeignObject
 
 COVERED_S, ACCEPTED_S = 10.0, 20.0

@@ -17,7 +17,7 @@ from benchmarks.parts.soak.inputs import NoCamera, PerfectReader, TableSwitches
 from engine.registry import load
 from referee.wiring.plan import Inputs
 from simulator.play.actions import ActionKind
-from simulator.play.ground_truth import TruthEvent, TruthLog
+from simulator.play.game import TruthEvent, TruthLog
 from simulator.scene.pieces import DiePose, block_on
 from tests.present import present
 from vision.errors import CameraError, EndOfFramesError

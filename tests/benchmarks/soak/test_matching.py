@@ -12,7 +12,7 @@ from engine.registry import load
 from engine.values import Roll
 from referee.journal.events import Event, EventKind, JsonValue
 from simulator.play.actions import ActionKind
-from simulator.play.ground_truth import TruthEvent, TruthLog
+from simulator.play.game import TruthEvent, TruthLog
 
 
 @dataclass(frozen=True)

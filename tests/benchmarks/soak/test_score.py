@@ -18,7 +18,7 @@ from referee.journal.events import Event, EventKind
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.event_records import SEEN
 from simulator.play.actions import ActionKind
-from simulator.play.ground_truth import TruthEvent
+from simulator.play.game import TruthEvent
 from simulator.scene.scene import ForeignObject
 
 

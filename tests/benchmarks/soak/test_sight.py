@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from benchmarks.faults.table import faulty_setting
 from benchmarks.parts.soak.inputs import covered_places, sides_in_plain_view
-from simulator.scene.scene import ForeignObject
-from simulator.scene.viewpoint import looking_at
+from simulator.scene.scene import ForeignObject, looking_at
 from vision.geometry import CubeSolid
 from vision.layout.pieces import BlockPieces
 

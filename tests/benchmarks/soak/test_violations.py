@@ -14,7 +14,7 @@ from benchmarks.parts.soak.violations import Violation, responses_to, violation_
 from engine.registry import load
 from referee.judge.verdict import Verdict, VerdictKind
 from simulator.play.actions import ActionKind
-from simulator.play.ground_truth import TruthEvent, TruthLog
+from simulator.play.game import TruthEvent, TruthLog
 from simulator.scene.scene import ForeignObject
 
 UNTIL_S = 8.0

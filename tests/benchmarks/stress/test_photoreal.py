@@ -5,8 +5,7 @@ import pytest
 
 from benchmarks.parts.stress.photoreal import IN_THE_SCENE, LabelledPicture, developed, harder, picture_levels
 from simulator.rendering.renderer import Renderer
-from simulator.scene.scene import Scene
-from simulator.scene.viewpoint import lens
+from simulator.scene.scene import Scene, lens
 from simulator.table import standard_setting
 from tests.effort import some
 from vision.locating.location import locate

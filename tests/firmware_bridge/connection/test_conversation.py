@@ -7,8 +7,7 @@ import pytest
 from firmware_bridge.connection.conversation import BoardConversation
 from firmware_bridge.connection.events import BoardEvent, Linked, Lost, SensorsReported
 from firmware_bridge.errors import ConnectionLostError, NoFirmwareError, SilentDeviceError, WrongDeviceError
-from firmware_bridge.ports.foreign_devices import PROBE
-from firmware_bridge.ports.serial_ports import SerialPort
+from firmware_bridge.ports.serial_ports import PROBE, SerialPort
 from firmware_bridge.protocol.codec import decode_message, encode_message
 from firmware_bridge.protocol.delivery import SerialLine
 from firmware_bridge.protocol.link import HostLink

@@ -21,8 +21,7 @@ from firmware_bridge.connection.events import (
     SensorsReported,
     SwitchChanged,
 )
-from firmware_bridge.connection.mailbox import EventQueue
-from firmware_bridge.connection.outages import OutageTracker
+from firmware_bridge.connection.mailbox import EventQueue, OutageTracker
 from firmware_bridge.connection.thread import WakeablePoll
 from firmware_bridge.errors import (
     BridgeError,
@@ -35,7 +34,7 @@ from firmware_bridge.errors import (
     VersionError,
     WrongDeviceError,
 )
-from firmware_bridge.ports.foreign_devices import WLED, certain_foreign_device, foreign_device_error, is_known_device
+from firmware_bridge.ports.serial_ports import WLED, certain_foreign_device, foreign_device_error, is_known_device
 from firmware_bridge.protocol.codec import encode_message
 from firmware_bridge.protocol.messages import ButtonAction, Hello
 from firmware_bridge.protocol.packets import Kind, Packet, packet_frame

@@ -18,9 +18,8 @@ import pytest
 
 from firmware_bridge.install.access import InstallEnvironment
 from firmware_bridge.install.manifest import MANIFEST_FILE, PIN_MAP_FILE, Firmware, our_firmware
-from firmware_bridge.pin_maps.boards import example_pin_map
 from firmware_bridge.pin_maps.file import parse_pin_map
-from firmware_bridge.pin_maps.pin_map import PinMap
+from firmware_bridge.pin_maps.pin_map import PinMap, example_pin_map
 from firmware_bridge.ports.selection import WantedBoard
 from hardware.pin_map import BUTTON_ROLES
 from tests.guard import GUARD_S

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from firmware_bridge.install.manifest import Firmware, version_text
-from firmware_bridge.pin_maps.boards import BOARDS
+from firmware_bridge.pin_maps.pin_map import BOARDS
 from tests.commands import Run, runner_in
 from tests.firmware_bridge.install.conftest import InterpreterBoard
 

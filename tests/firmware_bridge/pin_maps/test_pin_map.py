@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from firmware_bridge.errors import BridgeError
 from firmware_bridge.firmware.core.pin_map import ACTIVE_BUZZER, COLOUR_ORDERS, MOST_LIGHTS, NO_BUZZER, PASSIVE_BUZZER
 from firmware_bridge.firmware.core.pin_map import read_pin_map as read_on_board
-from firmware_bridge.pin_maps.boards import BOARDS, example_pin_map
 from firmware_bridge.pin_maps.file import parse_pin_map, read_pin_map
-from firmware_bridge.pin_maps.pin_map import PinMap, PinMapError
+from firmware_bridge.pin_maps.pin_map import BOARDS, PinMap, PinMapError, example_pin_map
 from hardware.pin_map import BUTTON_ROLES, USUAL_BUTTONS
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_bridge.protocol.delivery import SerialLine
-from firmware_bridge.protocol.link import HostLink
+from firmware_bridge.protocol.link import HostLink, LinkState
 from firmware_bridge.protocol.messages import (
     ButtonReport,
     Configure,
@@ -23,9 +23,7 @@ from firmware_bridge.protocol.messages import (
     Welcome,
 )
 from firmware_bridge.protocol.packets import is_sequenced
-from firmware_bridge.protocol.status import LinkState
-from simulator.microcontroller.faults import WireFaults
-from simulator.microcontroller.wire import FaultyWire
+from simulator.microcontroller.wire import FaultyWire, WireFaults
 from tests.firmware_bridge.protocol.page_peer import PageDevice, Parser, frame
 
 EVERYTHING = WireFaults(0.05, 0.05, 0.05, 0.05, 0.05, 0.05, delay_s=0.02, overtakes=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from firmware_bridge.protocol.codec import decode_message
+from firmware_bridge.protocol.link import LinkState, LossCause
 from firmware_bridge.protocol.messages import Configure, Hello, Pong, Refused, Restarted, Snapshot, Sound, Tone, Welcome
 from firmware_bridge.protocol.packets import Kind, Packet
-from firmware_bridge.protocol.status import LinkState, LossCause
 from tests.firmware_bridge.protocol.link_bench import RED, REPORT, SESSION, WELCOME, Bench
 
 

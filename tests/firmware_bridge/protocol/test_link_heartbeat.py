@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from firmware_bridge.protocol.codec import decode_message
+from firmware_bridge.protocol.link import LinkState, LossCause
 from firmware_bridge.protocol.messages import LightFrame, Log, Ping, Pong, Sound, Tone
 from firmware_bridge.protocol.packets import Kind, Packet
 from firmware_bridge.protocol.session import PingExchange
-from firmware_bridge.protocol.status import LinkState, LossCause
 from tests.firmware_bridge.protocol.link_bench import RED, REPORT, SESSION, WELCOME, Bench
 
 

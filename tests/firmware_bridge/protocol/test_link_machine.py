@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from firmware_bridge.protocol.codec import encode_message
-from firmware_bridge.protocol.link import WINDOW, HostLink
+from firmware_bridge.protocol.link import WINDOW, HostLink, LinkState
 from firmware_bridge.protocol.messages import Configure, Leave, LightFrame, Message, Snapshot, Sound, Welcome
 from firmware_bridge.protocol.packets import Kind, Packet, PacketReader, is_sequenced, packet_frame
-from firmware_bridge.protocol.status import LinkState
 from tests.effort import cases
 from tests.firmware_bridge.protocol import strategies
 

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from firmware_bridge.protocol.link import HostLink
+from firmware_bridge.protocol.link import HostLink, LinkState
 from firmware_bridge.protocol.messages import ButtonReport, LightFrame, Message, SensorReport, Sound, Tone
 from firmware_bridge.protocol.packets import Kind
-from firmware_bridge.protocol.status import LinkState
 from scripts import protocol_vectors
 from tests.firmware_bridge.protocol.page_peer import PageDevice, Parser, frame
 

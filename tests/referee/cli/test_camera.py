@@ -14,7 +14,7 @@ from click.testing import Result
 
 from simulator.enrolment import enrolment_images
 from simulator.play.game import GameOptions
-from simulator.scene.viewpoint import lens
+from simulator.scene.scene import lens
 from simulator.table import VirtualTable, standard_setting
 from tests.commands import Run
 from tests.present import present

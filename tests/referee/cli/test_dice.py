@@ -12,12 +12,10 @@ import pytest
 from benchmarks.scene.dice_variety import tray_of_six, tray_picture
 from referee.cli.dice import _obstacle_sentence, _print, _tray_reader, at_rest
 from referee.settings.settings import Settings
-from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_rotation
+from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_rotation, pip_faces, printed_face
 from simulator.rendering.dice import draw_dice as render_dice
-from simulator.rendering.dice_faces import pip_faces, printed_face
 from simulator.rendering.optics import develop
-from simulator.scene.scene import Lighting
-from simulator.scene.viewpoint import lens, looking_at
+from simulator.scene.scene import Lighting, lens, looking_at
 from tests.commands import Run
 from vision.calibration import Calibration, save_calibration
 from vision.frame import Image

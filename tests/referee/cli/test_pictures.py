@@ -18,8 +18,7 @@ from referee.cli.picture_files import show_reading
 from simulator.play.actions import Slack
 from simulator.play.players import HANDLERS
 from simulator.rendering.renderer import Renderer
-from simulator.scene.scene import Scene
-from simulator.scene.viewpoint import lens
+from simulator.scene.scene import Scene, lens
 from simulator.table import standard_setting
 from tests.commands import runner_in
 from vision.calibration import Calibration, save_calibration

@@ -13,7 +13,7 @@ from referee.demo.score import score_game, silent_turn_numbers
 from referee.journal.events import Event, EventKind
 from referee.judge.verdict import Verdict, VerdictKind
 from simulator.play.actions import ActionKind
-from simulator.play.ground_truth import TruthEvent, TruthLog
+from simulator.play.game import TruthEvent, TruthLog
 
 
 @pytest.mark.parametrize(

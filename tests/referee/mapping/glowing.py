@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simulator.rendering.renderer import Renderer
-from simulator.scene.scene import Scene, Setting
-from simulator.scene.viewpoint import lens
+from simulator.scene.scene import Scene, Setting, lens
 from simulator.table import standard_setting
 from vision.frame import Image
 from vision.geometry import project

@@ -11,8 +11,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from referee.commands.values import Role
 from referee.errors import BrokerError, ConfigError
-from referee.mqtt.client import explain_failure
-from referee.mqtt.inbox import is_response_topic, role_of
+from referee.mqtt.client import explain_failure, is_response_topic, role_of
 from referee.mqtt.options import MqttOptions, mqtt_options, read_password
 from referee.mqtt.topics import Topics
 from referee.settings.configuration import load

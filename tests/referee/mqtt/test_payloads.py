@@ -18,10 +18,9 @@ from referee.clocks.clock import Clock
 from referee.clocks.control import read_control
 from referee.commands.values import COMMANDS, Role
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.mqtt.discovery import discovery_message, discovery_topic
-from referee.mqtt.inbox import parse_picture_request
+from referee.mqtt.client import parse_picture_request
 from referee.mqtt.options import MqttOptions
-from referee.mqtt.payloads import table_state
+from referee.mqtt.payloads import discovery_message, discovery_topic, table_state
 from referee.mqtt.topics import TableState
 from referee.session.feed import Snapshot
 from tests.referee.web.page_table import snapshot_of

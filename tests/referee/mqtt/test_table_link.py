@@ -10,7 +10,7 @@ from typing import Any, cast
 import aiomqtt
 import pytest
 
-from referee.mqtt.inbox import Received
+from referee.mqtt.client import Received
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.table_link import TableLink
 from tests.referee.web.page_table import port_of

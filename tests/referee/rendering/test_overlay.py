@@ -7,8 +7,7 @@ import numpy as np
 from referee.rendering.overlay import Overlay
 from simulator.play.game import GameOptions
 from simulator.rendering.renderer import Renderer
-from simulator.scene.scene import Scene
-from simulator.scene.viewpoint import lens
+from simulator.scene.scene import Scene, lens
 from simulator.table import VirtualTable, standard_setting
 from vision.frame import Frame
 from vision.geometry import project

@@ -19,8 +19,7 @@ from simulator.play.actions import Arrangement, Slack
 from simulator.play.players import HANDLERS
 from simulator.rendering.renderer import Renderer
 from simulator.scene.pieces import InkPose
-from simulator.scene.scene import Hand, Scene
-from simulator.scene.viewpoint import lens
+from simulator.scene.scene import Hand, Scene, lens
 from simulator.table import standard_setting
 from vision.frame import Frame
 from vision.layout.table import default_layout

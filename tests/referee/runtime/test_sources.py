@@ -21,7 +21,7 @@ from referee.sensing.readers import NO_CAMERA, FusedReader
 from referee.sensing.values import SensorSnapshot
 from referee.session.loop import LoopPorts, carry_out_commands, run
 from simulator.play.game import GameOptions
-from simulator.scene.viewpoint import lens
+from simulator.scene.scene import lens
 from simulator.table import VirtualTable, standard_setting
 from tests.guard import GUARD_S
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError

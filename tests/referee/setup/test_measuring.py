@@ -17,8 +17,7 @@ from referee.setup.measuring import TABLE_STEP, markers_by_corners
 from referee.setup.steps import check_step
 from referee.setup.table_setup import TableSetup
 from simulator.rendering.renderer import Renderer
-from simulator.scene.scene import Scene, Setting
-from simulator.scene.viewpoint import lens
+from simulator.scene.scene import Scene, Setting, lens
 from simulator.table import standard_setting
 from vision.calibration import Calibration, save_calibration
 from vision.frame import FloatArray, Frame

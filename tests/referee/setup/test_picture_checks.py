@@ -17,8 +17,7 @@ from referee.setup.picture_checks import (
     table_findings,
 )
 from simulator.rendering.renderer import Renderer
-from simulator.scene.scene import Scene, Setting
-from simulator.scene.viewpoint import lens
+from simulator.scene.scene import Scene, Setting, lens
 from simulator.table import standard_setting
 from vision.frame import Frame, Image
 from vision.geometry import project

@@ -12,8 +12,7 @@ from referee.setup.steps import check_step, steps_of
 from referee.setup.table_setup import TableSetup
 from simulator.rendering.renderer import Renderer
 from simulator.scene.pieces import Pyramid, StackPose
-from simulator.scene.scene import Scene
-from simulator.scene.viewpoint import lens
+from simulator.scene.scene import Scene, lens
 from simulator.table import standard_setting
 from vision.calibration import Calibration, save_calibration
 from vision.frame import Frame

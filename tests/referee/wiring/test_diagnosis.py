@@ -16,8 +16,8 @@ import pytest
 from common.findings import Finding
 from firmware_bridge.connection.connection import ConnectionStatistics
 from firmware_bridge.ports.serial_ports import SerialPort
+from firmware_bridge.protocol.link import Counts, LinkStatistics
 from firmware_bridge.protocol.packets import DroppedFrames
-from firmware_bridge.protocol.status import Counts, LinkStatistics
 from referee.sensing.health import HealthFile, SensorHealth, health_file
 from referee.settings.configuration import Configuration
 from referee.wiring import diagnosis

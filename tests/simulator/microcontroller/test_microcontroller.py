@@ -21,8 +21,8 @@ from firmware_bridge.connection.events import (
 from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.messages import ButtonAction, Configure
 from simulator.microcontroller.board import ShownFrame
-from simulator.microcontroller.faults import FRAME_FAULTS, WireFaults
 from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, VirtualMicrocontroller
+from simulator.microcontroller.wire import FRAME_FAULTS, WireFaults
 from tests.guard import GUARD_S
 from tests.simulator.microcontroller.wires import faulty
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firmware_bridge.protocol.messages import Configure, Leave, Sound, Tone
-from simulator.microcontroller.faults import FRAME_FAULTS, WireFaults
 from simulator.microcontroller.stepped import IDLE_LOOP_S, SteppedMicrocontroller
+from simulator.microcontroller.wire import FRAME_FAULTS, WireFaults
 from tests.effort import cases
 from tests.simulator.microcontroller.virtual_host import VirtualHost
 from tests.simulator.microcontroller.wires import faulty

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 import serial
 
-from simulator.microcontroller.terminal import PseudoTerminal
+from simulator.microcontroller.microcontroller import PseudoTerminal
 from tests.guard import GUARD_S
 
 

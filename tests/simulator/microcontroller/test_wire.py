@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.microcontroller.faults import FRAME_FAULTS, FaultSchedule, Outage, WireFaults
-from simulator.microcontroller.wire import FaultyWire, frames_of
+from simulator.microcontroller.wire import FRAME_FAULTS, FaultSchedule, FaultyWire, Outage, WireFaults, frames_of
 from tests.simulator.microcontroller.wires import faulty
 
 EVERYTHING = faulty(**{**dict.fromkeys(FRAME_FAULTS, 0.3), "bytes_per_s": 5000.0, "latency_s": 0.002})

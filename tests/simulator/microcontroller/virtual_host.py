@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from firmware_bridge.protocol.link import HostLink
+from firmware_bridge.protocol.link import HostLink, LinkState
 from firmware_bridge.protocol.messages import ButtonReport, FaultReport, LightFrame, Message, SensorReport
-from firmware_bridge.protocol.status import LinkState
 from simulator.microcontroller.stepped import SteppedMicrocontroller
 
 MOST_ROUNDS = 1_000_000

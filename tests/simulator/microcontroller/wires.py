@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from simulator.microcontroller.faults import WireFaults
+from simulator.microcontroller.wire import WireFaults
 
 
 def faulty(**settings: Any) -> WireFaults:

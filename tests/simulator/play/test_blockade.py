@@ -13,8 +13,7 @@ from benchmarks.faults.players import FaultyPlayers
 from engine.registry import load
 from simulator.play.actions import ActionKind, Arrangement, Slack
 from simulator.play.blockade import StackHandler, as_stack
-from simulator.play.game import GameOptions, VirtualGame
-from simulator.play.ground_truth import TruthLog
+from simulator.play.game import GameOptions, TruthLog, VirtualGame
 from simulator.play.players import Habits
 from simulator.scene.pieces import DiePose, Pyramid, StackPose
 from simulator.scene.sheets import dice_tray

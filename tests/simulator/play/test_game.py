@@ -8,8 +8,7 @@ import pytest
 
 from simulator.play.actions import ActionKind, Slack
 from simulator.play.choreography import Moment
-from simulator.play.game import GameOptions, VirtualGame
-from simulator.play.ground_truth import TruthEvent, TruthLog
+from simulator.play.game import GameOptions, TruthEvent, TruthLog, VirtualGame
 from simulator.play.players import Habits
 from simulator.scene.pieces import BlockPose
 from simulator.scene.scene import standard_layout

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.play.actions import Arrangement, Carry, Slack
-from simulator.play.deblockle import BlockHandler, side_towards
-from simulator.play.violations import VIOLATIONS
+from simulator.play.deblockle import VIOLATIONS, BlockHandler, side_towards
 from simulator.scene.scene import standard_layout
 from tests.effort import cases
 

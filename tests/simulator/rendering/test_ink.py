@@ -12,9 +12,8 @@ import pytest
 from simulator.rendering.ink import INKS
 from simulator.rendering.renderer import Renderer
 from simulator.scene.pieces import InkPose, PenPose, PiecePose
-from simulator.scene.scene import Scene, Sensor, Setting
+from simulator.scene.scene import Scene, Sensor, Setting, lens
 from simulator.scene.sheets import place_mm
-from simulator.scene.viewpoint import lens
 from simulator.table import standard_setting
 from vision.geometry import project
 from vision.layout.table import default_layout

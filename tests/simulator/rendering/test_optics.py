@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from simulator.rendering.optics import GAMMA, SensorNoise, develop, motion_blur, shade_table, through_sensor, tone_table
 from simulator.rendering.renderer import Renderer
-from simulator.scene.scene import ForeignObject, Scene, Sensor, Setting
-from simulator.scene.viewpoint import lens
+from simulator.scene.scene import ForeignObject, Scene, Sensor, Setting, lens
 from vision.geometry import project
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from simulator.rendering.renderer import Renderer
 from simulator.scene.pieces import Ball, BallPose, DiscPose, PiecePose, Pyramid, StackPose
-from simulator.scene.scene import Lamp, Lighting, Scene, Setting
-from simulator.scene.viewpoint import looking_at
+from simulator.scene.scene import Lamp, Lighting, Scene, Setting, looking_at
 from vision.frame import Image
 from vision.geometry import project
 from vision.layout.pieces import PyramidPieces

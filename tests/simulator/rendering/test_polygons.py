@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from simulator.rendering.polygons import box_around, clipped, polygon_mask
+from simulator.rendering.painting import box_around, clipped, polygon_mask
 
 POINTS = arrays.arrays(np.float64, (5, 2), elements=st.floats(-50, 50))
 

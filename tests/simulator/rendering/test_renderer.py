@@ -23,9 +23,10 @@ from simulator.scene.scene import (
     Sensor,
     Setting,
     TableLook,
+    lens,
+    looking_at,
     standard_layout,
 )
-from simulator.scene.viewpoint import lens, looking_at
 from tests.effort import cases, some
 from vision.geometry import back_project, project
 from vision.layout.pieces import BlockPieces

@@ -22,10 +22,9 @@ from click.testing import CliRunner
 
 from referee.cli.root import root
 from simulator.enrolment import enrolment_images
-from simulator.play.game import GameOptions
-from simulator.play.ground_truth import TruthLog
+from simulator.play.game import GameOptions, TruthLog
 from simulator.play.players import Habits
-from simulator.scene.viewpoint import lens
+from simulator.scene.scene import lens
 from simulator.table import VirtualTable, standard_setting
 from tests.commands import Run, runner_in
 from tests.guard import GUARD_S

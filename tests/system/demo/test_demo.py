@@ -26,7 +26,7 @@ from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.rendering.film import Film, Pictures
 from simulator.play.actions import ActionKind
-from simulator.play.ground_truth import TruthEvent, TruthLog
+from simulator.play.game import TruthEvent, TruthLog
 from simulator.table import VirtualTable
 from tests.present import present
 from vision.errors import FrameError

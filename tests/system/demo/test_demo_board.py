@@ -18,7 +18,7 @@ from referee.demo.controller import demo_controller
 from referee.demo.run import run_demo
 from referee.demo.table import DemoOptions
 from referee.wiring.plan import Inputs
-from simulator.microcontroller.faults import WireFaults
+from simulator.microcontroller.wire import WireFaults
 
 GRID = PlaceGrid.of_squares(7, 7)
 

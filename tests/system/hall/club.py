@@ -31,8 +31,7 @@ from referee.journal.journal import Journal
 from simulator.play.actions import Slack
 from simulator.play.players import HANDLERS
 from simulator.rendering.renderer import Renderer
-from simulator.scene.scene import Scene
-from simulator.scene.viewpoint import lens
+from simulator.scene.scene import Scene, lens
 from simulator.table import standard_setting
 from tests.guard import GUARD_S
 from tests.system.mqtt.mosquitto import Client, free_port

@@ -21,7 +21,7 @@ from referee.commands.values import EnterTurn
 from referee.journal.journal import Journal
 from referee.mqtt.hall_search import HallBroker
 from referee.mqtt.options import MqttOptions
-from referee.mqtt.server import connect_to_broker
+from referee.mqtt.table_link import connect_to_broker
 from tests.guard import GUARD_S
 from tests.system.mqtt.mosquitto import MISSING, MOSQUITTO, broker_in
 from tests.system.page.served import session

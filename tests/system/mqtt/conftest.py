@@ -12,7 +12,7 @@ import pytest
 
 from referee.commands.values import Role
 from referee.mqtt.options import MqttOptions
-from referee.mqtt.server import connect_to_broker
+from referee.mqtt.table_link import connect_to_broker
 from tests.system.mqtt.mosquitto import MISSING, MOSQUITTO, Broker, Client, broker_in, client_of
 from tests.system.page.served import Session, session
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from referee.commands.values import EnterTurn, Role
 from referee.errors import BrokerError
 from referee.mqtt.options import MqttOptions, TlsOptions, read_password
-from referee.mqtt.server import ask_broker
+from referee.mqtt.table_link import ask_broker
 from tests.effort import cases
 from tests.guard import GUARD_S
 from tests.system.mqtt.conftest import House, Table
@@ -163,7 +163,7 @@ import time
 from engine.registry import load
 from referee.commands.queue import CommandQueue
 from referee.mqtt.options import MqttOptions
-from referee.mqtt.server import connect_to_broker
+from referee.mqtt.table_link import connect_to_broker
 from referee.session.table_port import SnapshotHub, TablePort
 
 port = TablePort(load("diaballik"), SnapshotHub(), CommandQueue(time.monotonic))

@@ -15,7 +15,7 @@ from referee.journal.events import EventKind, PlayedKind
 from referee.journal.fold import after_step, read_step
 from referee.journal.journal import Journal
 from referee.mqtt.options import MqttOptions
-from referee.mqtt.server import connect_to_broker
+from referee.mqtt.table_link import connect_to_broker
 from referee.mqtt.topics import Answer, TableEvent, TableState
 from referee.session import command_desk
 from referee.session.table_port import SnapshotHub, TablePort

@@ -20,8 +20,7 @@ from simulator.enrolment import charuco_views
 from simulator.play.game import GameOptions, VirtualGame
 from simulator.play.players import Habits
 from simulator.rendering.renderer import Renderer
-from simulator.scene.scene import Scene
-from simulator.scene.viewpoint import lens
+from simulator.scene.scene import Scene, lens
 from simulator.table import standard_setting
 from vision.calibration import Calibration, load_calibration, save_calibration
 from vision.errors import CameraError

@@ -14,7 +14,7 @@ from benchmarks.parts.soak.score import score
 from engine.registry import load
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.wiring.plan import Inputs
-from simulator.play.ground_truth import TruthEvent
+from simulator.play.game import TruthEvent
 
 SIZE = (320, 180)
 QUIET = ("nothing", "illegal turn")

@@ -9,7 +9,7 @@ import pytest
 
 from simulator.enrolment import enrolment_images
 from simulator.play.game import GameOptions
-from simulator.scene.viewpoint import lens
+from simulator.scene.scene import lens
 from simulator.table import VirtualTable, standard_setting
 from tests.commands import runner_in
 from vision.calibration import Calibration, save_calibration

@@ -31,10 +31,9 @@ from referee.settings.settings import Settings
 from referee.web.options import PageOptions
 from referee.web.server import key_path
 from referee.wiring.plan import WiringPlan
-from simulator.play.game import GameOptions
-from simulator.play.ground_truth import TruthLog
+from simulator.play.game import GameOptions, TruthLog
 from simulator.play.players import Habits
-from simulator.scene.viewpoint import lens
+from simulator.scene.scene import lens
 from simulator.table import VirtualTable, standard_setting
 from tests.commands import runner_in
 from tests.referee.by_text import by_text

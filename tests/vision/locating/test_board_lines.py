@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from simulator.scene.viewpoint import lens, looking_at
+from simulator.scene.scene import lens, looking_at
 from tests.effort import some
 from tests.vision.locating.lines import Segment, edges_at, edges_of, grid_of
 from vision.geometry import Pose, back_project, project

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator.scene.viewpoint import lens, looking_at
+from simulator.scene.scene import lens, looking_at
 from tests.vision.locating.lines import edges_of, grid_of
 from vision.frame import Frame
 from vision.geometry import Pose

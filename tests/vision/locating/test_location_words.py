@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator.scene.viewpoint import lens, looking_at
+from simulator.scene.scene import lens, looking_at
 from vision.errors import CalibrationError, FrameError
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import GridSurface, Ink

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from simulator.rendering.textures import sheet_texture
+from simulator.scene.scene import first_fitting, growing_distances, lens, looking_at
 from simulator.scene.sheets import lying_sheets
-from simulator.scene.viewpoint import first_fitting, growing_distances, lens, looking_at
 from tests.vision.readers.ink.sheets import EXPECTED, frame, grid_of, picture
 from vision.errors import FrameError, LayoutError, NotLocatedError
 from vision.frame import Image

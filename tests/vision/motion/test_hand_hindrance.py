@@ -7,11 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from simulator.play.game import GameOptions
-from simulator.play.ground_truth import FrameTruth, TruthLog
+from simulator.play.game import FrameTruth, GameOptions, TruthLog
 from simulator.play.players import Habits
-from simulator.scene.scene import Sensor, Setting
-from simulator.scene.viewpoint import lens, looking_at
+from simulator.scene.scene import Sensor, Setting, lens, looking_at
 from simulator.table import VirtualTable
 from vision.frame import Frame
 from vision.motion.hands import HandMonitor, HandSettings

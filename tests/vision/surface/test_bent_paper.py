@@ -13,9 +13,8 @@ from benchmarks.parts.sheet_films import sheet_film
 from simulator.rendering.background import paint_background
 from simulator.rendering.renderer import Renderer
 from simulator.scene.pieces import InkPose
-from simulator.scene.scene import Bend, Hand, Scene, Setting
+from simulator.scene.scene import Bend, Hand, Scene, Setting, first_fitting, growing_distances, lens, looking_at
 from simulator.scene.sheets import extent_mm, place_mm
-from simulator.scene.viewpoint import first_fitting, growing_distances, lens, looking_at
 from tests.effort import some
 from tests.present import present
 from tests.vision.readers.ink import sheets

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simulator.scene.viewpoint import looking_at
+from simulator.scene.scene import looking_at
 from vision.frame import BoolImage
 from vision.geometry import CameraModel, CubeSolid, Pose
 from vision.layout.pieces import GridSurface

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
-from simulator.scene.viewpoint import lens, looking_at
+from simulator.scene.scene import lens, looking_at
 from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CubeSolid, Pose, Side, project
 from vision.layout.pieces import BlockPieces

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.scene.dice_variety import tray_layout
-from simulator.scene.viewpoint import lens, looking_at
+from simulator.scene.scene import lens, looking_at
 from vision.geometry import CubeSolid, project
 from vision.layout.pieces import DicePieces
 from vision.readers.dice.photographs import DieInPicture, draw_dice, draw_roll

@@ -8,11 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simulator.rendering.dice import DieLook, DrawnDie, die_rotation, draw_dice
-from simulator.rendering.dice_faces import text_face
+from simulator.rendering.dice import DieLook, DrawnDie, die_rotation, draw_dice, text_face
 from simulator.rendering.optics import develop
-from simulator.scene.scene import Lighting
-from simulator.scene.viewpoint import lens, looking_at
+from simulator.scene.scene import Lighting, lens, looking_at
 from tests.effort import some
 from vision.errors import EnrolmentError
 from vision.frame import Image

@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 
 from benchmarks.scene.dice_variety import tray_picture
-from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_rotation
-from simulator.rendering.dice_faces import FACE_VALUES, printed_face
-from simulator.scene.scene import Lighting
-from simulator.scene.viewpoint import lens, looking_at
+from simulator.rendering.dice import FACE_VALUES, DieLook, DrawnDie, centre_height_mm, die_rotation, printed_face
+from simulator.scene.scene import Lighting, lens, looking_at
 from vision.errors import LayoutError
 from vision.layout.table import TableLayout, layout_from_json
 from vision.readers.dice import printed, reader

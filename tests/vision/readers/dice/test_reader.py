@@ -7,11 +7,9 @@ import pytest
 
 from benchmarks.scene.dice_variety import TrayPicture, tray_of_six, tray_picture
 from referee.judge.dice import pool_dice
-from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_rotation
-from simulator.rendering.dice_faces import pip_faces
+from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_rotation, pip_faces
 from simulator.scene.pieces import Colour
-from simulator.scene.scene import Lighting
-from simulator.scene.viewpoint import lens, looking_at
+from simulator.scene.scene import Lighting, lens, looking_at
 from tests.effort import some
 from vision.errors import LayoutError
 from vision.frame import Frame

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from simulator.scene.viewpoint import lens, looking_at
+from simulator.scene.scene import lens, looking_at
 from vision.frame import FloatArray, Image
 from vision.geometry import Pose, outline_px, project
 from vision.layout.pieces import DiscPieces

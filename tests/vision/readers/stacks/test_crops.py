@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator.scene.viewpoint import lens, looking_at
+from simulator.scene.scene import lens, looking_at
 from vision.geometry import project
 from vision.layout.table import default_layout
 from vision.readers.stacks.crops import FOOT_PX, HEIGHT_PX, LARGE_PX, WIDTH_PX, StackCrops

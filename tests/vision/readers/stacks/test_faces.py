@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from simulator.scene.viewpoint import lens, looking_at
+from simulator.scene.scene import lens, looking_at
 from vision.frame import Image
 from vision.layout.table import default_layout
 from vision.readers.stacks.crops import HEIGHT_PX, WIDTH_PX, StackCrops

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from simulator.scene.viewpoint import lens, looking_at
+from simulator.scene.scene import lens, looking_at
 from vision.layout.table import default_layout
 from vision.readers.stacks.crops import HEIGHT_PX, WIDTH_PX, StackCrops
 from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES
