@@ -29,7 +29,7 @@ from firmware_bridge.ports.serial_ports import WLED, certain_foreign_device
 REFRESH_S = 1.0
 """Interval of repeated frames: two frames may be lost before WLED's 2.5 s have passed."""
 
-CHANNELS = 3
+CHANNELS = 3  # red, green, blue
 
 
 class WledError(BridgeError, OSError):
@@ -59,14 +59,14 @@ BAUDS = (115_200, 230_400, 460_800, 500_000, 576_000, 921_600, 1_000_000, 1_500_
 """Baud rates supported by WLED; 115200 unless changed in *Sync settings*."""
 
 _COMMANDS = frozenset(b"AIvXlLoO^{\xc9") | frozenset(range(0xB0, 0xB8))
-_BITS_A_BYTE = 10
-_STUCK_S = 5.0
-_HEARD_BYTES = 512
+_BITS_A_BYTE = 10  # with start and stop bit
+_STUCK_S = 5.0  # a port that takes nothing for so long is lost; set by hand
+_HEARD_BYTES = 512  # kept to name a foreign device by
 SERIAL_STEADY_S = _STUCK_S + 1.0
 """Time without errors after which a WLED counts as connected: a full buffer is only noticed late."""
 
-_SOONEST_S = 0.005
-_PAUSE_S = 0.005
+_SOONEST_S = 0.005  # between two frames; set by hand
+_PAUSE_S = 0.005  # after a frame, in which WLED shows it; set by hand
 _LIGHT_S = 30e-6
 """A WS2812 takes 24 bits of 1.25 µs."""
 
@@ -194,7 +194,7 @@ class WledSerial:
             )
 
 
-DDP_PORT = 4048
+DDP_PORT = 4048  # of the Distributed Display Protocol, whose fields follow
 MAX_DATA_BYTES = 1440
 """Bytes of data in one packet: 480 lights; with its header it fits an Ethernet frame."""
 
@@ -207,12 +207,12 @@ NETWORK_STEADY_S = 5.0
 Linux takes 3 seconds to report that nobody has an address.
 """
 
-_VERSION_1 = 0x40
+_VERSION_1 = 0x40  # flags
 _PUSH = 0x01
-_RGB_8_BIT = 0x0B
-_DEFAULT_OUTPUT = 1
+_RGB_8_BIT = 0x0B  # type of the data
+_DEFAULT_OUTPUT = 1  # id of the output
 _HEADER = struct.Struct(">BBBBIH")
-_SEQUENCES = 15
+_SEQUENCES = 15  # numbers go from 1 to here
 
 Resolve = Callable[[str, int], str]
 

@@ -16,10 +16,10 @@ from referee.errors import BrokerError
 from referee.mqtt.hall_search import MOST_NAME_BYTES, SERVICE_TYPE, HallBroker, multicast_dns, own_address
 from referee.settings.network_sections import ANY_HALL
 
-_NAME_CHECK_S = 3.0
-_ADDRESS_CHECK_S = 15.0
-_FIRST_WAIT_S, _LONGEST_WAIT_S = 1.0, 60.0
-_CONNECT_S = 3.0
+_NAME_CHECK_S = 3.0  # as long as others may take to answer
+_ADDRESS_CHECK_S = 15.0  # between looks at the own address; set by hand
+_FIRST_WAIT_S, _LONGEST_WAIT_S = 1.0, 60.0  # after a failure, doubled each time
+_CONNECT_S = 3.0  # for the own broker to answer
 
 
 def broker_to_announce(name: str, address: Address, prefix: str) -> HallBroker:

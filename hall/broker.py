@@ -23,8 +23,8 @@ from referee.mqtt.client import SILENT_LOGGER, properties
 _MIB = 1024 * 1024
 MOST_WAITING_BYTES = 24 * _MIB
 """The most bytes that wait. The batch that is being stored takes up to 8 MiB and one message of up to 5 MiB more."""
-_MOST_BATCH_BYTES = 8 * _MIB
-_MOST_IN_BATCH = 1000
+_MOST_BATCH_BYTES = 8 * _MIB  # of one transaction; set by hand
+_MOST_IN_BATCH = 1000  # messages of one transaction; set by hand
 _RECORD_BYTES = 1024
 """The bytes that a message takes beside its topic and its content, rounded up."""
 
@@ -106,7 +106,7 @@ SESSION_S = 24 * 3600
 """How long, in seconds, the broker keeps messages for a hall that is away."""
 _MOST_PACKET_BYTES = MOST_PICTURE_BYTES + 1024 * 1024
 """The longest message that the broker may pass on."""
-_FIRST_WAIT_S, _LONGEST_WAIT_S = 0.5, 15.0
+_FIRST_WAIT_S, _LONGEST_WAIT_S = 0.5, 15.0  # after a failure, doubled each time
 _CHECK_EVERY_S = 1.0
 """How often, in seconds, to check for unanswered requests."""
 

@@ -14,8 +14,8 @@ from referee.errors import HallStoreError
 
 POSTGRESQL = ("postgresql://", "postgres://")
 """What an address of PostgreSQL begins with; anything else is a file."""
-VERSION = 1
-_BUSY_S = 5.0
+VERSION = 1  # of SCHEMA
+_BUSY_S = 5.0  # longest wait for another process that writes
 _PASSWORD = re.compile(r"(?<=:)[^@/]+(?=@)|(?<=password=)[^&\s]+")
 
 SCHEMA = (

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 from referee.mqtt.topics import TableState
 
-MOST_SEATS = 5000
+MOST_SEATS = 5000  # 25 times the largest hall measured (docs/internals/scale.md)
 _PARTS = re.compile(r"(\d{1,9})")
 
 

@@ -82,13 +82,13 @@ def _size(key: tuple[str, int, str], content: bytes) -> int:
 
 ASK_AGAIN_S = 5.0
 """How long, in seconds, an answer may take before the request is sent again."""
-REPLAY_MOST = 1000
+REPLAY_MOST = 1000  # events asked for at once; set by hand
 MOST_BYTES = 256 * 1024
 """The longest event or state; longer messages are ignored."""
-MOST_PICTURE_BYTES = 4 * 1024 * 1024
-_MOST_WANTED_PICTURES = 200
-_MOST_COMPLAINTS = 1000
-_NEVER_S = -1e9
+MOST_PICTURE_BYTES = 4 * 1024 * 1024  # of one picture: a large frame as PNG
+_MOST_WANTED_PICTURES = 200  # asked for and not there yet
+_MOST_COMPLAINTS = 1000  # topics whose bad messages were reported
+_NEVER_S = -1e9  # before any clock began
 TABLE_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """A table's id in topics."""
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")

@@ -27,7 +27,7 @@ from hardware.errors import HardwareError, part_and_reason
 from hardware.pin_map import ButtonRole
 from hardware.pins import hardware_error, open_pin_factory, pin_errors
 
-DEFAULT_SETTLE_S = 0.02
+DEFAULT_SETTLE_S = 0.02  # set by hand; benchmarks/debounce.py shows the effect
 
 
 class Debouncer:

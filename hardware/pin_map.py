@@ -46,7 +46,7 @@ ANNOUNCING_BUTTONS: tuple[ButtonRole, ...] = (
 """Buttons for announcements; the game's rules decide which are possible, and when."""
 
 _USABLE = range(2, 28)
-_HAT_EEPROM = (0, 1)
+_HAT_EEPROM = (0, 1)  # pins that the Pi keeps for add-on boards
 # physical position on the 40-pin header (J8) to Broadcom number
 _PHYSICAL: Mapping[int, int] = MappingProxyType(
     {

@@ -77,11 +77,11 @@ DEFAULT_SWITCH_SETTLE_S = 0.04
 MIN_SCANS = 3
 """Minimum number of equal scans in a row, however far apart they are."""
 
-CHATTER_FLIPS = 12
+CHATTER_FLIPS = 12  # more than any hand makes within CHATTER_S; set by hand
 CHATTER_S = 1.0
 """A switch that changes this often within this many seconds is ignored: nobody moves a piece that fast."""
 
-_MAX_CHANGES = 256
+_MAX_CHANGES = 256  # that wait for the reader; set by hand
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ _SCAN_S = 0.02
 """Minimum time between two scans, in seconds. Set by hand."""
 
 _NAME = "sensors"
-_CHARGE_S = 50e-6
+_CHARGE_S = 50e-6  # for a column to rise through its pull-up; set by hand
 
 
 @dataclass(frozen=True)

@@ -29,10 +29,10 @@ from vision.frame import Image
 from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import BlockPieces
 
-_SAMPLES = 2
-_TEXTURE_PX_PER_MM = 6.0
-_PAPER_MM = 12.0
-_SHEET_MARGIN_PX = 8
+_SAMPLES = 2  # rays a pixel along each direction
+_TEXTURE_PX_PER_MM = 6.0  # finer than any camera sees
+_PAPER_MM = 12.0  # white border around the board
+_SHEET_MARGIN_PX = 8  # between the board and the edge of the picture
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def enrolment_images(setting: Setting, seed: int = 0, slack: Slack | None = None
 
 _SQUARES = (7, 5)
 """Columns and rows of the ChArUco sheet."""
-_SQUARE_MM, _MARKER_MM = 30.0, 22.0
+_SQUARE_MM, _MARKER_MM = 30.0, 22.0  # of the printed calibration board
 _SHEET_MM = (_SQUARES[0] * _SQUARE_MM, _SQUARES[1] * _SQUARE_MM)
 _SENSOR = Sensor(noise=1.5, defocus_px=0.4)
 

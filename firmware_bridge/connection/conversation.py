@@ -37,10 +37,10 @@ from firmware_bridge.protocol.delivery import SerialLine
 from firmware_bridge.protocol.link import HostLink, LinkState, LossCause
 from firmware_bridge.protocol.packets import Kind, Packet, packet_frame
 
-_HEARD_BYTES = 4096
-_ANSWER_S = 0.5
-_COUNTER = 1 << 16
-_INTERRUPT = 0x03
+_HEARD_BYTES = 4096  # bytes kept to name a foreign device by; many times the longest start-up line
+_ANSWER_S = 0.5  # how long a device may take to answer a probe; set by hand
+_COUNTER = 1 << 16  # log counters wrap here (protocol)
+_INTERRUPT = 0x03  # Ctrl-C, which would stop a MicroPython prompt
 _RESTART_IT = "press its reset button, or unplug it and plug it in again"
 _KNOWN_ACTIONS = frozenset(messages.ButtonAction)
 
@@ -309,8 +309,8 @@ def _versions(oldest: int, newest: int) -> str:
     return f"version {oldest}" if oldest == newest else f"versions {oldest} to {newest}"
 
 
-_WRAP_MS = 2**32
-_KEPT = 16
+_WRAP_MS = 2**32  # the device's clock wraps here (protocol)
+_KEPT = 16  # newest answers, of which the fastest sets the clock; set by hand
 # twice 50 ppm: ordinary crystals at both ends
 _DRIFT = 1e-4
 

@@ -44,13 +44,13 @@ that look for modems.
 """
 _TRANSIENT_ATTEMPTS = 4
 """Number of attempts after which such an error is taken to stay: about two seconds. Set by hand."""
-_ABSENT_LONGEST_S = 2.0
-_FIRST_RETRY_S = 0.25
-_LONGEST_RETRY_S = 10.0
+_ABSENT_LONGEST_S = 2.0  # longest wait for a device that is not there; looking is cheap
+_FIRST_RETRY_S = 0.25  # first wait after a failure, doubled each time; set by hand
+_LONGEST_RETRY_S = 10.0  # longest wait after a failure; set by hand
 # Each opening may reset a foreign device, so one that is certainly not the board is rarely tried again.
 _FOREIGN_RETRY_S = 60.0
-_TRUSTED_AFTER_S = 60.0
-_REPORTED_AFTER_S = 5.0
+_TRUSTED_AFTER_S = 60.0  # without a failure for so long, waits begin anew; set by hand
+_REPORTED_AFTER_S = 5.0  # shorter outages are not reported; set by hand
 
 
 @dataclass(frozen=True)
@@ -272,8 +272,8 @@ class Mailbox:
             self._changed.notify_all()
 
 
-_MAX_EVENTS = 256
-_MAX_CHANGES = 256
+_MAX_EVENTS = 256  # most events that wait for a slow reader; set by hand
+_MAX_CHANGES = 256  # most changes of switches that wait; set by hand
 
 
 class EventQueue:

@@ -39,13 +39,13 @@ from firmware_bridge.protocol.link import HostLink, LinkStatistics
 
 # handshakes take 2 s each: the firmware waits 2 s before it answers; a device reset by opening its port takes longer
 _FIRST_ATTEMPTS = 3
-_LATER_ATTEMPTS = 4
-_BLOCKED_S = 3.0
+_LATER_ATTEMPTS = 4  # attempts per round after the first failure; set by hand
+_BLOCKED_S = 3.0  # a port that takes nothing for so long is lost; set by hand
 # how often to look for the board among the ports while another device is not to be opened again
 _LOOKING_S = 2.0
 # maximum time for the board to acknowledge the last packets when closing
 _CLOSING_S = 0.5
-_BITS_A_BYTE = 10
+_BITS_A_BYTE = 10  # with start and stop bit
 # Linux's names of USB converters and of a computer's own UARTs; ports that are USB all the way are called ttyACM
 _UART = re.compile(r"tty(USB|AMA|S)\d+")
 

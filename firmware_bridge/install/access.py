@@ -33,11 +33,11 @@ from firmware_bridge.protocol.messages import Welcome
 
 STARTUP_TIMEOUT_S = 20.0
 """Maximum time for a board to answer after a reset: its port comes back, 2 s pass, it loads its files."""
-_RELEASE_TIMEOUT_S = 10.0
-_INTERRUPT_EVERY_S = 0.25
+_RELEASE_TIMEOUT_S = 10.0  # for a running connection to leave the port; set by hand
+_INTERRUPT_EVERY_S = 0.25  # Ctrl-C again and again, until the prompt answers; set by hand
 # a board that hangs is reset by its watchdog after 8 s and then listens for 2 s
 _INTERRUPTING_S = 12.0
-_REPLUG_S = 60.0
+_REPLUG_S = 60.0  # patience while somebody replugs the board
 
 # interrupt the running program, and leave the raw prompt if it is active
 _INTERRUPT = b"\r\x03\x03\r\x02"

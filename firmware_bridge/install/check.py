@@ -44,7 +44,7 @@ from firmware_bridge.ports.serial_ports import SerialPort
 from firmware_bridge.protocol.messages import Welcome
 
 _INSTALL = "`./run hardware firmware install` puts it right"
-_MOST_NAMED = 4
+_MOST_NAMED = 4  # files in one sentence
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ from firmware_bridge.install.manifest import (
 
 _ANSWER_S = 10.0
 """Maximum time for any answer: a board hashes its files in well under a second."""
-_CHUNK_BYTES = 1024
+_CHUNK_BYTES = 1024  # written at once; set by hand
 _SHOWN_BYTES = 60
 """How much of an answer that can't be read is shown."""
 T = TypeVar("T")

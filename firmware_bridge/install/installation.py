@@ -32,7 +32,7 @@ from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.ports.serial_ports import SerialPort
 from firmware_bridge.protocol.messages import Welcome
 
-OLDEST_MICROPYTHON = (1, 22)
+OLDEST_MICROPYTHON = (1, 22)  # docs/firmware.md promises it
 KEPT_MAIN_FILE = "main_before_referee.py"
 """Name for the owner's own main.py once the firmware's has replaced it; with a number if there is such a file."""
 _OUR_IMPORT = b"from firmware.board."

@@ -31,7 +31,7 @@ FIRMWARE_FOLDER = "firmware"
 NEW_SUFFIX = ".new"
 """Suffix of a file on the board until it is complete."""
 
-_FORMAT = 1
+_FORMAT = 1  # of the manifest
 
 
 class ManifestError(BridgeError, ValueError):

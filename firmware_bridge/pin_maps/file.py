@@ -31,10 +31,10 @@ from firmware_bridge.pin_maps.pin_map import (
     SwitchMatrix,
 )
 
-LONGEST_NAME_BYTES = 40
+LONGEST_NAME_BYTES = 40  # of a name in the file, such as a board's
 BUZZER_KINDS = ("passive", "active")
 LINKS = ("usb", "uart")
-LOWEST_BAUD, HIGHEST_BAUD = 9600, 921_600
+LOWEST_BAUD, HIGHEST_BAUD = 9600, 921_600  # what the boards support
 
 _SECTIONS = ("uart", "lights", "matrix", "switches", "buttons", "buzzer")
 _TOP_KEYS = ("board", "name", "link")

@@ -36,7 +36,7 @@ from firmware_bridge.ports.serial_ports import PortHolder, SerialPort, port_hold
 DEFAULT_BAUD = 115_200
 """Baud rate of a UART; a port that is USB all the way ignores it."""
 
-_READ_BYTES = 4096
+_READ_BYTES = 4096  # read at once: the kernel's buffer
 
 
 class Port:

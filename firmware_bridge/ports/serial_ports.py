@@ -37,7 +37,7 @@ _VENDORS: Mapping[int, str] = MappingProxyType(
 OWN_USB_VENDORS = frozenset({0x2E8A, 0x303A})
 """Raspberry Pi and Espressif, whose supported chips have USB themselves."""
 
-_LISTING_ATTEMPTS = 3
+_LISTING_ATTEMPTS = 3  # a device may vanish while it is listed
 
 
 @dataclass(frozen=True)

@@ -215,11 +215,11 @@ INITIAL_TIMEOUT_S = 0.25
 ANSWER_BYTES = 100
 """Size of a packet that may precede or carry the acknowledgement, such as a report of the switches."""
 
-_SMOOTHED_GAIN = 1 / 8
+_SMOOTHED_GAIN = 1 / 8  # gains and granularity as in RFC 6298
 _VARIATION_GAIN = 1 / 4
 _VARIATIONS = 4
 _GRANULARITY_S = 0.001
-_BACK_OFF = 1.5
+_BACK_OFF = 1.5  # of the timeout after each loss, up to the next; benchmarks/link.py shows the effect
 _MAX_BACK_OFF = 3.0
 
 

@@ -137,9 +137,9 @@ LIGHT_FRAMES_OUTSTANDING = 2
 """The same for light frames, so that on a slow wire the newest frame waits for two old ones instead of eight."""
 LIGHTS_AHEAD_S = 0.01
 """Seconds before a slow line is free at which the next light frame is sent; until then a newer one may replace it."""
-SILENT_AFTER_S = 2.0
-UNACKNOWLEDGED_AFTER_S = 3.0
-INCOMPLETE_AFTER_S = 3.0
+SILENT_AFTER_S = 2.0  # without a packet for so long, the link is lost: four times PING_AFTER_S
+UNACKNOWLEDGED_AFTER_S = 3.0  # so is one whose packets stay unacknowledged
+INCOMPLETE_AFTER_S = 3.0  # or whose gap is not filled
 REFUSED_RETRY_S = 10.0
 """Seconds after a REFUSED until the owner of the port tries again."""
 

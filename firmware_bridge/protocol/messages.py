@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-OLDEST_VERSION = 1
+OLDEST_VERSION = 1  # versions of the protocol that the host speaks
 NEWEST_VERSION = 1
 """The supported versions of the protocol."""
 

@@ -19,14 +19,14 @@ from firmware_bridge.errors import PacketChecksumError, PacketError, PacketLongE
 _HEADER = struct.Struct("<BHHH")
 _CHECKSUM = struct.Struct("<I")
 
-LARGEST_PAYLOAD = 1024
+LARGEST_PAYLOAD = 1024  # bytes: 300 lights of 3 bytes, and fields
 SMALLEST_PACKET = _HEADER.size + _CHECKSUM.size
 LARGEST_PACKET = SMALLEST_PACKET + LARGEST_PAYLOAD
 """Bytes of the largest packet: header, payload, checksum."""
 LARGEST_ENCODED = LARGEST_PACKET + LARGEST_PACKET // 254 + 1
 """Bytes of the largest packet once it is encoded, without the zeros around it."""
 DELIMITER = b"\x00"
-FIRST_SEQUENCED = 0x10
+FIRST_SEQUENCED = 0x10  # kinds from here on are delivered once, in order
 SEQUENCE_NUMBERS = 1 << 16
 """Number of sequence numbers; they count modulo this."""
 

@@ -15,8 +15,8 @@ PING_AFTER_S = 0.5
 PING_EVERY_S = 2.0
 """Longest time between two PINGs, in seconds: they keep the clocks together."""
 
-_MAX_WAITING_PINGS = 8
-_TOKENS = 1 << 32
+_MAX_WAITING_PINGS = 8  # older ones are given up; set by hand
+_TOKENS = 1 << 32  # 32 bits (protocol)
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ HELLO_INTERVALS_S = (0.25, 0.5, 1.0)
 """Intervals between HELLOs; the last one is repeated."""
 MIN_HELLO_INTERVAL_S = 0.1
 """Delay of the next HELLO after the device reports that it has just started."""
-WELCOME_TIMEOUT_S = 2.0
+WELCOME_TIMEOUT_S = 2.0  # for an answer to hello; set by hand
 
 
 class Handshake:
@@ -114,7 +114,7 @@ class Handshake:
         return now_s - self._sent_s if self._sent == 1 and self._sent_s is not None else None
 
 
-_EVENTS = 1 << 16
+_EVENTS = 1 << 16  # 16 bits (protocol)
 
 
 class DuplicatePressFilter:

@@ -15,7 +15,7 @@ from hall.tournament.values import Pairing, Player, Score, System, Tournament, n
 from referee.errors import TournamentError
 from referee.journal.journal import utc_text
 
-MOST_PLAYERS = MOST_ROUNDS = 2000
+MOST_PLAYERS = MOST_ROUNDS = 2000  # beyond any club; bounds the time of a pairing
 _SYSTEMS: Mapping[System, ModuleType] = {System.SWISS: swiss, System.ROUND_ROBIN: round_robin}
 
 

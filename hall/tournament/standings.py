@@ -80,7 +80,7 @@ def format_points(halves: int) -> str:
 _PLAYED = {2: "1", 1: "=", 0: "0"}
 _UNPLAYED = {2: "+", 0: "-"}
 _SYSTEMS = {System.SWISS: "Individual: Swiss-System", System.ROUND_ROBIN: "Individual: Round-Robin"}
-_NAME_WIDTH = 33
+_NAME_WIDTH = 33  # of the name in TRF16
 
 
 def trf16(tournament: Tournament, began: date) -> str:

@@ -30,9 +30,9 @@ from referee.web.views import parse_command_form, picture_words
 
 _PACE_S = 0.5
 """How long changes are gathered before a viewer gets them: two updates a second are as live as anybody can read."""
-_MOST_EVENTS = 60
-_MOST_RULINGS = 20
-_MOST_RESULTS = 200
+_MOST_EVENTS = 60  # shown on a table's page
+_MOST_RULINGS = 20  # as above
+_MOST_RESULTS = 200  # shown on the page of results
 
 
 class TablePages:

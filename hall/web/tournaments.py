@@ -26,7 +26,7 @@ from referee.web.access import Role
 from referee.web.guard import Guarded, form_fields, number_in
 from referee.web.languages import language_of, translations
 
-_MOST_NAME = 80
+_MOST_NAME = 80  # characters of a name
 _MOST_RULINGS = 20
 """How many of a table's newest rulings are searched for the order to begin a game."""
 _RATING_REVERSED = re.compile(r"\s*(?P<rating>\d{1,4})(?P<gap>\s*)(?P<separator>[;,]?)")

@@ -18,7 +18,7 @@ from common.moments import earliest, to_microseconds
 from hardware.lights import sounds
 from hardware.lights.signals import MOOD_STYLES, Light, Mood, Pattern, Signal, Sound, most_urgent_lights
 
-_PULSE_STEP_MS = 50
+_PULSE_STEP_MS = 50  # 20 levels a second look smooth
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def _since_start_us(time_s: float) -> int:
     return to_microseconds(time_s)
 
 
-_SHORTEST_SLOT_MS = 1000
+_SHORTEST_SLOT_MS = 1000  # shortest time that one of several lights at a place is shown; set by hand
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ from hardware.pins import hardware_error, open_pin_factory, pin_errors
 
 T = TypeVar("T")
 
-_HALF = 0.5
-_AUDIBLE_DUTY = 0.5
+_HALF = 0.5  # a pin without PWM is on from this brightness
+_AUDIBLE_DUTY = 0.5  # a square wave, the loudest
 
 
 class _PinDriver(ABC):

@@ -129,8 +129,8 @@ def role_of(topic: str, topics: Topics, allowed: Role) -> Role:
 
 _KEEP_ALIVE_S = 30
 """After one and a half times this without a message, the broker sends the last will."""
-_TIMEOUT_S = 5.0
-_MOST_INCOMING = 100
+_TIMEOUT_S = 5.0  # for the broker to answer
+_MOST_INCOMING = 100  # messages that wait for the table
 _REFUSALS = frozenset({"Bad user name or password", "Not authorized", "Banned"})
 _BROKEN = frozenset({"Unspecified error", "Disconnected during message iteration"})
 _TAKEN_OVER = "Session taken over"

@@ -25,10 +25,10 @@ SERVICE_TYPE = "_referee-hall._tcp.local."
 MOST_NAME_BYTES = 63
 """The longest name that DNS allows."""
 _MULTICAST = ("224.0.0.251", 5353)
-_SEARCH_S = 10.0
+_SEARCH_S = 10.0  # how long to look for a hall; set by hand
 _SETTLE_S = 1.5
 """How long, in seconds, to wait for a second hall; all halls answer within a second."""
-_MOST_HALLS, _MOST_NAMED = 50, 5
+_MOST_HALLS, _MOST_NAMED = 50, 5  # asked, and named in one sentence
 _HOST = re.compile(r"[A-Za-z0-9._:-]{1,253}")
 _YES, _NO = "yes", "no"
 

@@ -16,7 +16,7 @@ from referee.mqtt.topics import DISCOVERY_PREFIX, PREFIX, Topics
 from referee.settings.network_sections import MqttSection
 from referee.settings.sources import PASSWORD_VARIABLE
 
-PLAIN_PORT, TLS_PORT = 1883, 8883
+PLAIN_PORT, TLS_PORT = 1883, 8883  # as registered with IANA
 
 
 @dataclass(frozen=True)

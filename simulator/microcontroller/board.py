@@ -17,10 +17,10 @@ from firmware_bridge.firmware.core.pin_map import PinMap
 from firmware_bridge.firmware.core.ticks import TICKS_MASK
 from firmware_bridge.protocol.messages import ResetCause
 
-_MOST_READ = 1024
-_MOST_INBOX = 4096
-_REMEMBERED_FRAMES = 1024
-_REMEMBERED_TONES = 256
+_MOST_READ = 1024  # bytes a step
+_MOST_INBOX = 4096  # bytes; more are lost, as in a UART
+_REMEMBERED_FRAMES = 1024  # for tests
+_REMEMBERED_TONES = 256  # for tests
 
 MOST_BOUNCE_S = 0.006
 """Maximum bounce time of a contact; J. G. Ganssle, *A Guide to Debouncing* (2004), measured at most 6.2 ms."""
@@ -217,7 +217,7 @@ def _bits(levels: Sequence[bool]) -> int:
     return sum(1 << bit for bit, level in enumerate(levels) if level)
 
 
-_MOST_CHATTERS = 12
+_MOST_CHATTERS = 12  # flips of a bouncing contact
 
 
 class Contact:

@@ -21,8 +21,8 @@ from simulator.microcontroller.board import MOST_BOUNCE_S, ShownFrame, SoundedTo
 from simulator.microcontroller.stepped import WATCHDOG_S, SteppedMicrocontroller
 from simulator.microcontroller.wire import WireFaults
 
-_PIECE = 4096
-_MOST_WAITING = 65536
+_PIECE = 4096  # bytes read at once
+_MOST_WAITING = 65536  # bytes that wait for a host that does not read
 
 
 class PseudoTerminal(Closeable):
@@ -90,7 +90,7 @@ VENDOR_ID, PRODUCT_ID = 0x2E8A, 0x0005
 """USB numbers of a Raspberry Pi Pico with MicroPython."""
 
 
-_LONGEST_SLEEP_S = 60.0
+_LONGEST_SLEEP_S = 60.0  # bound for select
 
 
 class VirtualMicrocontroller(Closeable):

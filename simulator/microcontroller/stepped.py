@@ -18,8 +18,8 @@ WATCHDOG_S = 8.0
 """Time without a loop after which the watchdog resets the board, as in firmware/board/chip.py."""
 
 _PROMPT = b'\r\nMPY: soft reboot\r\nMicroPython v1.26.0\r\nType "help()" for more information.\r\n>>> '
-_MOST_STEPS = 64
-_BUSY_AFTER_MOVE_S = 0.1
+_MOST_STEPS = 64  # of the device at one moment
+_BUSY_AFTER_MOVE_S = 0.1  # the device steps often for so long after a switch moved
 
 
 class SteppedMicrocontroller:

@@ -19,8 +19,8 @@ from typing import Any
 FRAME_FAULTS = ("lose", "flip", "repeat", "delay", "split", "join")
 """Faults of single frames; their settings are shares."""
 
-_LONGEST_S = 3600.0
-_MOST_GARBAGE = 65536
+_LONGEST_S = 3600.0  # longest time that a setting may have
+_MOST_GARBAGE = 65536  # bytes
 
 
 @dataclass(frozen=True)
@@ -185,8 +185,8 @@ def _every(outage: Outage, every_s: float | None, rng: Random) -> Iterator[tuple
         yield time_s, outage
 
 
-_MOST_FLIPPED_BITS = 8
-_MOST_PIECES = 3
+_MOST_FLIPPED_BITS = 8  # of a frame
+_MOST_PIECES = 3  # into which a frame is split
 _FRAME = re.compile(rb"\0*[^\0]+\0?|\0+")
 
 

@@ -19,12 +19,12 @@ _OWNERS = MappingProxyType({"red": "warm", "yellow": "warm", "green": "cool", "b
 _TOWER = ("L", "M", "S")
 _NEST_OFF_MM = 0.5
 """Offset of a nested pyramid from the axis of the one below, standard deviation."""
-_NEST_TURN_DEG = 1.5
+_NEST_TURN_DEG = 1.5  # standard deviation of how nested pyramids are turned
 _SUPPLY = ("L", "M", "S")
-_SUPPLY_EACH = 5
-_SUPPLY_STEP_MM = 29.0
+_SUPPLY_EACH = 5  # of each size, beside the board
+_SUPPLY_STEP_MM = 29.0  # between them
 _TRAY = "beside"
-_MOST_PIPS = 4
+_MOST_PIPS = 4  # of an easy roll
 
 
 def die_name(colour: str) -> str:

@@ -14,14 +14,14 @@ from simulator.scene.scene import Hand
 from vision.layout.pieces import BlockPieces, top_mm
 from vision.layout.table import TableLayout
 
-_SHUTTER_S = 0.012
-_REACH_S = 0.38
-_ROLL_S = 0.4
-_LIFT_S = 0.45
-_LIFT_MM = 42.0
-_RISE_MM = 25.0
-_HOME_MM = 330.0
-_ELBOW_MM = 460.0
+_SHUTTER_S = 0.012  # exposure, for motion blur
+_REACH_S = 0.38  # of a hand to the board; times and heights of hands are set by eye
+_ROLL_S = 0.4  # to roll a block over an edge
+_LIFT_S = 0.45  # to lift a piece and put it down
+_LIFT_MM = 42.0  # height of a carried piece
+_RISE_MM = 25.0  # by which a moving hand rises
+_HOME_MM = 330.0  # where hands rest, from the centre
+_ELBOW_MM = 460.0  # where forearms leave the picture
 _WAITING_MM = 6.0
 """Height of the fingertips of a hand that waits."""
 

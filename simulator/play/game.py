@@ -87,8 +87,8 @@ TurnEnd = Literal["button", "rest", "touch"]
 
 _SKINS = ("pale skin", "tan skin", "brown skin", "fair skin")
 _SLEEVES = ("blue sleeve", "red sleeve", "bare arm", "grey sleeve")
-POLL_S = 0.1
-_ROLL_S = 0.8
+POLL_S = 0.1  # between looks of a waiting player
+_ROLL_S = 0.8  # that dice take to come to rest
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from simulator.play.diaballik import DiscHandler
 from simulator.play.ink import ColourSheetHandler, NumberSheetHandler, unnamed_dice
 from vision.layout.table import TableLayout
 
-_TRIES = 40
+_TRIES = 40  # draws before another kind of turn is played
 _DONE_WITHOUT_SHARE = 0.3
 """Probability that players draw no loop although they could."""
 

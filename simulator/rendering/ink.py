@@ -39,12 +39,12 @@ INKS: dict[str, tuple[Colour, float]] = {
 }
 """The colour of each pen's ink, and its opacity on paper."""
 
-_PEN_MM = 135.0
-_PEN_TIP_MM = 14.0
-_PEN_WIDE_MM = 9.0
+_PEN_MM = 135.0  # size and colour of a felt pen
+_PEN_TIP_MM = 14.0  # as above
+_PEN_WIDE_MM = 9.0  # as above
 _PEN_RISES = 0.9
 """Slope of a held pen: rise per millimetre along the table."""
-_BARREL: Colour = (0.35, 0.3, 0.28)
+_BARREL: Colour = (0.35, 0.3, 0.28)  # as above
 
 
 class InkPainter:

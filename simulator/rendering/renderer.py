@@ -35,9 +35,9 @@ from simulator.scene.pieces import (
 from simulator.scene.scene import ForeignObject, Scene, Setting
 from vision.frame import Image
 
-_CACHED_SETTINGS = 3
-_CACHED_SPRITES = 1200
-_CACHED_STILLS = 4
+_CACHED_SETTINGS = 3  # backgrounds; each takes megabytes
+_CACHED_SPRITES = 1200  # a game needs fewer
+_CACHED_STILLS = 4  # whole pictures
 
 PAINTERS: Mapping[type[Any], Callable[[Setting, Shadows], PiecePainter]] = MappingProxyType(
     {

@@ -223,7 +223,7 @@ _LINE_GREY = 0.45
 """Screen value of the grid's lines, from 0 to 1."""
 _LINE_MM = 0.35
 """Width of the grid's lines; the red line is twice as wide."""
-_RED: Colour = (0.25, 0.25, 0.85)
+_RED: Colour = (0.25, 0.25, 0.85)  # of the printed red line
 
 
 def sheet_texture(sheet: LyingSheet, game: str, px_per_mm: float) -> Image:

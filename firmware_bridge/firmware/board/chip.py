@@ -4,7 +4,7 @@ import sys
 
 import machine
 
-POWER = 0
+POWER = 0  # causes of a reset, as in the protocol
 WATCHDOG = 1
 SOFTWARE = 2
 UNKNOWN = 255
@@ -15,7 +15,7 @@ WATCHDOG_MS = 8000
 # These chips report a software reset as one by the watchdog, too. The Pico SDK keeps a magic number in the watchdog's
 # fourth scratch register while the watchdog is enabled, and another one for an intended reset (hardware_watchdog).
 _SCRATCH_4 = {"RP2040": 0x4005801C, "RP2350": 0x400D801C}
-_ENABLED = 0x6AB73121
+_ENABLED = 0x6AB73121  # the bootloader's mark of an enabled watchdog (RP2040 data sheet)
 
 
 def reset_cause() -> int:

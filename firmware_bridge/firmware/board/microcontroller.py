@@ -13,7 +13,7 @@ from .parts import ActiveBuzzer, Matrix, PassiveBuzzer, make_contacts, make_stri
 from .ports import UartPort, UsbPort
 from .stay import STAY_FILE
 
-_SEND_TIMEOUT_MS = 100
+_SEND_TIMEOUT_MS = 100  # for the last bytes to leave before a reset; set by hand
 
 
 class Microcontroller(Board):

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 _SETTLE_US = 40
 """Rise time of a column with its pull-up (about 50 kOhm) and a cable of about 200 pF: four time constants."""
 
-_REGISTER_BITS = 32
+_REGISTER_BITS = 32  # pins that one read of the RP2's register covers
 
-_HALF_DUTY = 32768
-_LOWEST_HZ = 20
-_HIGHEST_HZ = 20_000
+_HALF_DUTY = 32768  # of 65536: a square wave, the loudest
+_LOWEST_HZ = 20  # limits of hearing, in Hz
+_HIGHEST_HZ = 20_000  # as above
 
 
 def _input_pin(number: int) -> "machine.Pin":

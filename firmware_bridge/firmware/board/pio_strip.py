@@ -11,9 +11,9 @@ from .fastest_loops import pack_words
 # Ten ticks of 125 ns a bit: 375 ns high for a zero, 750 ns for a one, of 1250 ns in all. Worldsemi's WS2812B data sheet
 # requires 400 and 800 ns, each within 150 ns; that of the WS2812B-V5 220 to 380 and 580 to 1000 ns.
 _TICKS_HZ = 8_000_000
-LIGHT_US = 30
+LIGHT_US = 30  # 24 bits of 1.25 us (WS2812B data sheet)
 
-_STATE_MACHINE = 0
+_STATE_MACHINE = 0  # the first of eight; nothing else uses PIO
 _TARGET = 0x50200010  # PIO0_BASE and the offset of TXF0, in the data sheets of the RP2040 and the RP2350 alike
 _PACING = 0  # DREQ_PIO0_TX0
 _WORDS = 2  # DMA's size of four bytes

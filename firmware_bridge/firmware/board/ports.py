@@ -11,10 +11,10 @@ from .fastest_loops import read_waiting, write_while_room
 _USB_MOST_READ = 128
 """Limits the delay of scans by a long message: a byte takes an RP2040 about 20 us."""
 
-_UART_MOST_READ = 256
+_UART_MOST_READ = 256  # bytes a step, so that no step takes long; set by hand
 
-_UART_RECEIVE_BYTES = 4096
-_UART_SEND_BYTES = 1024
+_UART_RECEIVE_BYTES = 4096  # 44 ms at 921,600 baud: longer than any step
+_UART_SEND_BYTES = 1024  # room for SLOTS of the longest packets
 
 
 class UsbPort:

@@ -21,7 +21,7 @@ WAIT_MS = 2000
 _LAST_WAIT_MS = 1000
 """The part of it after all modules are loaded, which takes a Pico nearly two seconds: the host is waiting."""
 
-_FINAL_STEPS = 50
+_FINAL_STEPS = 50  # of about 1 ms, in which the last report leaves; set by hand
 
 
 def main(root: str = "") -> None:

@@ -8,7 +8,7 @@ from array import array
 
 from .ticks import elapsed_ms
 
-PRESSED = 1
+PRESSED = 1  # what happened to a button, as in the protocol
 HELD = 2
 RELEASED = 3
 

@@ -40,19 +40,19 @@ from .ticks import TICKS_MASK, DeviceClock, elapsed_ms
 from .version import FIRMWARE_VERSION, NEWEST_PROTOCOL
 from .window import LARGEST_SENT, NO_TOKEN
 
-DEFAULT_SILENCE_MS = 3000
-DEFAULT_DEBOUNCE_MS = 20
-DEFAULT_LONG_PRESS_MS = 1000
-LONGEST_DEBOUNCE_MS = 500
+DEFAULT_SILENCE_MS = 3000  # without a host for so long, the lights pulse; a host may set this, and the next two
+DEFAULT_DEBOUNCE_MS = 20  # set by hand; benchmarks/debounce.py shows the effect
+DEFAULT_LONG_PRESS_MS = 1000  # held for so long is a long press; set by hand
+LONGEST_DEBOUNCE_MS = 500  # longest that a host may ask for
 
-WATCHDOG_CAUSE = 1
+WATCHDOG_CAUSE = 1  # as in the protocol
 
-LEVEL_ERROR = 40
+LEVEL_ERROR = 40  # of a log line, as in Python
 
 # Sending 300 lights takes 9 ms; of frames that come faster, the newest is shown.
 _LIGHTS_EVERY_MS = 10
-_LONGEST_BOARD_NAME_BYTES = 64
-_LEAVES_AFTER_MS = 200
+_LONGEST_BOARD_NAME_BYTES = 64  # of the welcome; longer names are cut
+_LEAVES_AFTER_MS = 200  # time for the last acknowledgement to leave; set by hand
 
 # Beyond the numbers of presses. A host that connects while the board starts begins several sessions, so the first
 # report of a reset may be lost.

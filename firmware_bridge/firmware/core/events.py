@@ -2,20 +2,20 @@
 
 from .ticks import elapsed_ms
 
-MOST_PRESSES = 16
-MOST_FAULTS = 8
-MOST_LINES = 4
-LONGEST_TEXT_BYTES = 200
+MOST_PRESSES = 16  # queued; set by hand for the RAM of an RP2040
+MOST_FAULTS = 8  # queued; there are six kinds
+MOST_LINES = 4  # queued log lines; set by hand
+LONGEST_TEXT_BYTES = 200  # fits LARGEST_SENT with its fields
 
-BAD_MESSAGE = 1
+BAD_MESSAGE = 1  # kinds of faults, as in the protocol
 LIGHT_BEYOND_STRIP = 2
 CURRENT_LIMITED = 3
 PIN_MAP = 4
 WATCHDOG_RESET = 5
 OVERFLOW = 6
 
-_REPEAT_AFTER_MS = 10_000
-_STALE_AFTER_MS = 2000
+_REPEAT_AFTER_MS = 10_000  # the same fault is sent again at most so often; set by hand
+_STALE_AFTER_MS = 2000  # older presses are not sent again; set by hand
 
 
 def truncated_utf8(text: str, longest: int = LONGEST_TEXT_BYTES) -> bytes:

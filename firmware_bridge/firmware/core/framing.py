@@ -5,7 +5,7 @@ because a loop over bytes is slow on a microcontroller. The CRC-32 is that of IE
 interpreter if it has a correct one.
 """
 
-_LONGEST_RUN = 254
+_LONGEST_RUN = 254  # bytes after one COBS code
 
 
 def max_encoded_size(length: int) -> int:
@@ -64,7 +64,7 @@ _NIBBLES = (
 
 # The CRC-32 of the digits 1 to 9.
 _CHECK_DATA = b"123456789"
-_CHECK_VALUE = 0xCBF43926
+_CHECK_VALUE = 0xCBF43926  # of CRC-32 over "123456789"
 
 
 def crc32_by_nibbles(data: "bytes | bytearray | memoryview") -> int:

@@ -7,8 +7,8 @@ as typical for the WS2812B-V5, others 20; the larger is used here).
 from .board import Levels
 from .ticks import elapsed_ms
 
-FULL_CHANNEL_MA = 20
-IDLE_MA = 1
+FULL_CHANNEL_MA = 20  # one colour of a light at its brightest, usual for a WS2812B
+IDLE_MA = 1  # of a dark light, usual for a WS2812B
 
 PAUSE_US = 300
 """How long a strip's line must be low before the lights show a frame: at least 50 us in the WS2812B's data sheet, 280
@@ -17,9 +17,9 @@ in that of the WS2812B-V5."""
 PULSE_EVERY = 8
 """While waiting for a host, every eighth light pulses."""
 
-_PULSE_STEPS = 32
-_PULSE_STEP_MS = 80
-_PULSE_TOP = 110
+_PULSE_STEPS = 32  # of one pulse, 2.6 s; set by hand
+_PULSE_STEP_MS = 80  # as above
+_PULSE_TOP = 110  # brightest level of 255; set by hand
 
 
 def linear_levels() -> bytearray:

@@ -33,12 +33,12 @@ WINDOW = 8
 """Maximum number of the host's unacknowledged packets."""
 
 _FIRST_FROM_DEVICE = SENSORS
-_FIRST_RESERVED = 0x30
+_FIRST_RESERVED = 0x30  # kinds from here on are reserved (protocol)
 _FROM_DEVICE_ONLY = (WELCOME, REFUSED, RESTARTED, PONG, LOG)
 
-_MISSING_EVERY_MS = 10
-_RESTARTED_EVERY_MS = 100
-_HALF = 0x8000
+_MISSING_EVERY_MS = 10  # the same gap is reported at most so often; set by hand
+_RESTARTED_EVERY_MS = 100  # so is a packet of an unknown session
+_HALF = 0x8000  # of the range of sequence numbers: ahead or behind
 
 
 class Outbox:

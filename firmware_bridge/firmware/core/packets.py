@@ -4,7 +4,7 @@ import struct
 
 from .framing import crc32, decode_in_place
 
-HELLO = 0x01
+HELLO = 0x01  # kinds of packets and their sizes are in the protocol
 WELCOME = 0x02
 REFUSED = 0x03
 RESTARTED = 0x04
@@ -23,7 +23,7 @@ SENSORS = 0x20
 BUTTON = 0x21
 FAULT = 0x22
 
-FIRST_SEQUENCED = 0x10
+FIRST_SEQUENCED = 0x10  # kinds from here on are delivered once, in order
 
 HEADER_BYTES = 7
 CHECKSUM_BYTES = 4

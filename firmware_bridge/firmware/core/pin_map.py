@@ -4,20 +4,20 @@ import json
 
 from .framing import crc32
 
-FORMAT = 1
-MOST_LIGHTS = 300
+FORMAT = 1  # of the JSON
+MOST_LIGHTS = 300  # limits of this firmware, for the RAM of an RP2040
 MOST_ROWS = 16
 MOST_COLUMNS = 16
 MOST_SINGLES = 24
 MOST_BUTTONS = 8
-HIGHEST_PIN = 48
+HIGHEST_PIN = 48  # of an ESP32-S3
 COLOUR_ORDERS = ("GRB", "RGB", "BRG", "RBG", "GBR", "BGR")
 
-NO_BUZZER = 0
+NO_BUZZER = 0  # kinds of buzzers
 ACTIVE_BUZZER = 1
 PASSIVE_BUZZER = 2
 
-DEFAULT_LIMIT_MA = 400
+DEFAULT_LIMIT_MA = 400  # what a USB port gives, less the board itself
 
 
 class PinMap:

@@ -9,8 +9,8 @@ import struct
 from .debounce import SwitchDebouncer
 from .ticks import elapsed_ms
 
-MOST_CHANGES = 32
-_LONGEST_MS = 0xFFFF
+MOST_CHANGES = 32  # that wait for the next report; more become one snapshot
+_LONGEST_MS = 0xFFFF  # the field has 16 bits
 
 
 def mark_ghosts(closed: list[int], rows: int, ghosts: list[int]) -> None:

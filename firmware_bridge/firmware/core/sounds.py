@@ -4,8 +4,8 @@ import struct
 
 from .ticks import TICKS_MASK, elapsed_ms
 
-MOST_TONES = 255
-_TONE_BYTES = 4
+MOST_TONES = 255  # the count has 8 bits
+_TONE_BYTES = 4  # frequency and length, 16 bits each
 
 
 class TonePlayer:

@@ -1,6 +1,6 @@
 """Milliseconds that wrap: MicroPython's ticks count modulo 2**30, the protocol's time modulo 2**32."""
 
-TICKS_MASK = (1 << 30) - 1
+TICKS_MASK = (1 << 30) - 1  # MicroPython's ticks wrap after 30 bits
 
 
 def elapsed_ms(now: int, then: int) -> int:

@@ -2,13 +2,13 @@
 
 from .ticks import elapsed_ms
 
-SLOTS = 4
+SLOTS = 4  # most unacknowledged packets; set by hand for the RAM
 LARGEST_SENT = 256
 """Size of the longest payload that the device sends, in bytes."""
 
-FIRST_WAIT_MS = 60
-LONGEST_WAIT_MS = 1000
-NO_TOKEN = -1
+FIRST_WAIT_MS = 60  # before packets are sent again; doubled each time; set by hand
+LONGEST_WAIT_MS = 1000  # bound of that
+NO_TOKEN = -1  # of a packet that nobody asks after
 
 
 class SendWindow:
