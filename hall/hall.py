@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from hall.copies import MOST_TABLE_BYTES, Arrival, Copies, Copy
 from hall.database import Database
 from hall.floor import MOST_SEATS, Floor, Seat, clock_time
-from hall.rulings import Ruling, Rulings
+from hall.rulings import ArbiterRuling, Rulings
 from referee.errors import HallStoreError
 from referee.journal.journal import utc_text
 from referee.mqtt.topics import LARGEST_NUMBER, OFFLINE, ONLINE, Answer, ReplayRequest, TableEvent, TableState, Topics
@@ -250,7 +250,7 @@ class Hall:
             self._wanted_pictures.clear()
             return asked
 
-    def rule(self, seat: str, command: Mapping[str, Any], by: str) -> Ruling:
+    def rule(self, seat: str, command: Mapping[str, Any], by: str) -> ArbiterRuling:
         """Store a ruling; ``due_messages`` sends it at once, and again until the table has answered."""
         with self.lock:
             ruling = self.rulings.give(seat, command, by)
@@ -407,7 +407,7 @@ class Hall:
         """Whether the hall has all of a table's events, or will get no more of them."""
         return not seat.is_behind or seat.id in self.copies.full
 
-    def _command(self, ruling: Ruling, seat: Seat) -> Outgoing:
+    def _command(self, ruling: ArbiterRuling, seat: Seat) -> Outgoing:
         self._sent[ruling.request_id] = self._clock()
         command = dict(ruling.command)
         if ruling.begins_game and seat.state is not None:

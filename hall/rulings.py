@@ -28,7 +28,7 @@ NEW_GAME = "new game"
 
 
 @dataclass(frozen=True)
-class Ruling:
+class ArbiterRuling:
     """A command to a table. ``words`` are the table's answer, ``event_number`` its newest event by then."""
 
     request_id: str
@@ -64,11 +64,11 @@ class Rulings:
         unanswered = self._read("WHERE status = ? ORDER BY given_at", Status.WAITING.value)
         self._waiting = {ruling.request_id: ruling for ruling in unanswered}
 
-    def give(self, seat: str, command: Mapping[str, Any], by: str) -> Ruling:
+    def give(self, seat: str, command: Mapping[str, Any], by: str) -> ArbiterRuling:
         """Store a ruling, durably on return, and return it."""
         request_id = self._new_id()
         content = {**command, "by": by, "request_id": request_id}
-        ruling = Ruling(request_id, seat, content, by, utc_text(self.now()))
+        ruling = ArbiterRuling(request_id, seat, content, by, utc_text(self.now()))
         with self._database.transaction() as work:
             row = (request_id, seat, json.dumps(content), by, ruling.given_at, ruling.status.value)
             work.run(f"INSERT INTO ruling ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, '', NULL)", *row)
@@ -89,18 +89,18 @@ class Rulings:
         )
         return True
 
-    def withdraw(self, request_id: str) -> Ruling | None:
+    def withdraw(self, request_id: str) -> ArbiterRuling | None:
         """Stop sending a ruling and return it, ``None`` if none waits. The table may have carried it out anyway."""
         ruling = self._waiting.get(request_id)
         if ruling is not None:
             self._settle(request_id, Status.WITHDRAWN, "", None)
         return ruling
 
-    def waiting(self) -> list[Ruling]:
+    def waiting(self) -> list[ArbiterRuling]:
         """Return the unanswered rulings, in the order they were given."""
         return list(self._waiting.values())
 
-    def newest(self, seat: str, most: int) -> list[Ruling]:
+    def newest(self, seat: str, most: int) -> list[ArbiterRuling]:
         """Return a table's latest rulings, the newest first."""
         return self._read("WHERE seat = ? ORDER BY given_at DESC LIMIT ?", seat, most)
 
@@ -110,10 +110,10 @@ class Rulings:
             work.run(update, status.value, words, event_number, request_id)
         self._waiting = {key: ruling for key, ruling in self._waiting.items() if key != request_id}
 
-    def _read(self, where: str, *parameters: object) -> list[Ruling]:
+    def _read(self, where: str, *parameters: object) -> list[ArbiterRuling]:
         with self._database.transaction() as work:
             found = work.rows(f"SELECT {_COLUMNS} FROM ruling {where}", *parameters)
         return [
-            Ruling(request_id, seat, json.loads(content), by, at, Status(status), words, number)
+            ArbiterRuling(request_id, seat, json.loads(content), by, at, Status(status), words, number)
             for request_id, seat, content, by, at, status, words, number in found
         ]

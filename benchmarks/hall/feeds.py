@@ -25,7 +25,7 @@ from referee.mqtt.topics import (
     Answer,
     ReplayRequest,
     ShownOutcome,
-    Side,
+    ShownSide,
     TableEvent,
     TableState,
     Topics,
@@ -164,7 +164,7 @@ class Feed:
             game_title=self._script.title if self._script else "",
             game_number=self.game_number,
             sides=tuple(
-                Side(side=side, name=name, score=None, to_move=at == len(self.events) % 2)
+                ShownSide(side=side, name=name, score=None, to_move=at == len(self.events) % 2)
                 for at, (side, name) in enumerate(names.items())
             ),
             whose_turn=list(names.values())[len(self.events) % 2],

@@ -12,7 +12,7 @@ from hall.tournament.values import Pairing, Player, Score, System, Tournament
 
 
 @dataclass(frozen=True)
-class Line:
+class Standing:
     """A player's line. Points and tie-breaks are halves of a point, ``sonneborn_berger`` quarters.
 
     ``rank`` is shared by players with equal tie-breaks.
@@ -26,7 +26,7 @@ class Line:
     won: int
 
 
-def standings(tournament: Tournament) -> tuple[Line, ...]:
+def standings(tournament: Tournament) -> tuple[Standing, ...]:
     """Rank the players: by points, in a Swiss by Buchholz, then by Sonneborn-Berger and by games won.
 
     Buchholz is the sum of the opponents' points. Sonneborn-Berger is the sum of the points of those who were beaten and
@@ -34,9 +34,9 @@ def standings(tournament: Tournament) -> tuple[Line, ...]:
     player's own points.
     """
     halves = tournament.halves()
-    unranked = [_line(tournament, player, halves) for player in tournament.players]
+    unranked = [_standing(tournament, player, halves) for player in tournament.players]
     unranked.sort(key=lambda line: ([-part for part in _order(tournament, line)], line.player.number))
-    lines: list[Line] = []
+    lines: list[Standing] = []
     for index, line in enumerate(unranked):
         shared = bool(lines) and _order(tournament, lines[-1]) == _order(tournament, line)
         rank = lines[-1].rank if shared else index + 1
@@ -44,12 +44,12 @@ def standings(tournament: Tournament) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def _order(tournament: Tournament, line: Line) -> Sequence[int]:
+def _order(tournament: Tournament, line: Standing) -> Sequence[int]:
     buchholz = (line.buchholz_halves,) if tournament.system is System.SWISS else ()
     return (line.halves, *buchholz, line.sonneborn_berger_quarters, line.won)
 
 
-def _line(tournament: Tournament, player: Player, halves: dict[int, int]) -> Line:
+def _standing(tournament: Tournament, player: Player, halves: dict[int, int]) -> Standing:
     own = halves[player.number]
     buchholz = weighed = won = 0
     games = {game.round: game for game in tournament.games_of(player.number)}
@@ -68,7 +68,7 @@ def _line(tournament: Tournament, player: Player, halves: dict[int, int]) -> Lin
         won += was_played and gained == 2
         buchholz += against
         weighed += gained * against
-    return Line(0, player, own, buchholz, weighed, won)
+    return Standing(0, player, own, buchholz, weighed, won)
 
 
 def format_points(halves: int) -> str:

@@ -22,7 +22,7 @@ from hall.tournament.standings import format_points
 from referee.clocks.clock import clock_text, hourglass_rates, run_down
 from referee.clocks.control import ClockMode
 from referee.errors import ClockError, TournamentError
-from referee.mqtt.topics import Side
+from referee.mqtt.topics import ShownSide
 from referee.naming import Names
 from referee.web import views
 from referee.web.access import Access, Session
@@ -70,7 +70,7 @@ def hall_templates(language: str) -> Environment:
     return both
 
 
-def told(text: str, sides: Sequence[Side], said: Callable[[str], str]) -> str:
+def told(text: str, sides: Sequence[ShownSide], said: Callable[[str], str]) -> str:
     """Translate a table's sentence, in which the players' names stand already."""
     named = {f"p{place}": one.name for place, one in enumerate(sides, 1) if one.name != capitalized(one.side)}
     return Names(named)(text, said)

@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from common.shown_text import one_line
 from engine import registry
 from hall.floor import natural_sort_key
-from hall.rulings import NEW_GAME, Ruling
+from hall.rulings import NEW_GAME, ArbiterRuling
 from hall.tournament.director import StoredTournament
 from hall.tournament.standings import pairings_csv, standings, standings_csv, trf16
 from hall.tournament.values import Pairing, Score, System
@@ -149,7 +149,7 @@ class TournamentPages:
                 hall.withdraw(each.request_id)
             hall.rule(seat, command, by)
 
-    def _waiting_games(self, seat: str) -> list[Ruling]:
+    def _waiting_games(self, seat: str) -> list[ArbiterRuling]:
         """Return the games that a table is still to begin."""
         waiting = self._services.hall.rulings.waiting()
         return [each for each in waiting if each.seat == seat and each.begins_game]
@@ -188,7 +188,7 @@ class TournamentPages:
                 if each.players == names:
                     self._services.hall.withdraw(each.request_id)
 
-    def _orders(self, stored: StoredTournament) -> dict[tuple[int, int], Ruling]:
+    def _orders(self, stored: StoredTournament) -> dict[tuple[int, int], ArbiterRuling]:
         """Return what the tables were last told to begin, by round and board, for games that may still begin."""
         newest, orders = self._services.hall.rulings.newest, {}
         for pairing in stored.tournament.pairings:
@@ -268,7 +268,7 @@ def _cleaned(name: str) -> str:
     return one_line(name)[:_MOST_NAME]
 
 
-def _without_sender(ruling: Ruling) -> dict[str, object]:
+def _without_sender(ruling: ArbiterRuling) -> dict[str, object]:
     """Return the command of a ruling as it was given, without who gave it."""
     return {key: value for key, value in ruling.command.items() if key not in {"by", "request_id"}}
 

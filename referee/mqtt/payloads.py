@@ -22,7 +22,16 @@ from referee.journal.journal import utc_text
 from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.mqtt.options import MqttOptions
-from referee.mqtt.topics import OFFLINE, ONLINE, ShownClock, ShownOutcome, ShownVerdict, Side, TableEvent, TableState
+from referee.mqtt.topics import (
+    OFFLINE,
+    ONLINE,
+    ShownClock,
+    ShownOutcome,
+    ShownSide,
+    ShownVerdict,
+    TableEvent,
+    TableState,
+)
 from referee.naming import Names
 from referee.session.feed import Snapshot, next_words, players_of, players_to_move
 
@@ -91,10 +100,10 @@ def table_event(
     )
 
 
-def _sides(game: Game[Any, Any], snapshot: Snapshot) -> tuple[Side, ...]:
+def _sides(game: Game[Any, Any], snapshot: Snapshot) -> tuple[ShownSide, ...]:
     to_move = players_to_move(game, snapshot)
     return tuple(
-        Side(
+        ShownSide(
             side=player,
             name=snapshot.names.get(player) or capitalized(player),
             score=snapshot.scores.get(player),
@@ -125,7 +134,7 @@ def _outcome(outcome: Outcome, tell: Names) -> ShownOutcome:
     )
 
 
-def _clock(face: ClockFace, sides: Sequence[Side], now: datetime) -> ShownClock:
+def _clock(face: ClockFace, sides: Sequence[ShownSide], now: datetime) -> ShownClock:
     names = {side.side: side.name for side in sides}
     rates = hourglass_rates(face.remaining_s, face.running) if face.mode is ClockMode.HOURGLASS else {}
     left_s = [

@@ -87,7 +87,7 @@ class Payload(_Frozen):
     schema_version: Literal[1] = 1
 
 
-class Side(_Frozen):
+class ShownSide(_Frozen):
     """A side: ``name`` is the player's own, or the side's; ``score`` is null in a game without points."""
 
     side: str
@@ -166,7 +166,7 @@ class TableState(Payload):
     game: str
     game_title: str
     game_number: int
-    sides: tuple[Side, ...]
+    sides: tuple[ShownSide, ...]
     whose_turn: str
     score_words: str = ""
     next: str

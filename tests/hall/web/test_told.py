@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from hall.web.support import told
-from referee.mqtt.topics import Side
+from referee.mqtt.topics import ShownSide
 from referee.web.languages import sentences
 
 SIDES = (
-    Side(side="black", name="Ann", score=None, to_move=False),
-    Side(side="white", name="White", score=None, to_move=True),
+    ShownSide(side="black", name="Ann", score=None, to_move=False),
+    ShownSide(side="white", name="White", score=None, to_move=True),
 )
 
 
