@@ -189,7 +189,7 @@ def _play(
         table.wait(seconds)
         time.sleep(seconds)
 
-    reader = compose_reader(game, PerfectReader(table, game.looks), None, every_frame=True)
+    reader = compose_reader(game, PerfectReader(table, game.looks), None)
     settings = ServiceSettings(options=plan.options, turn_end=TurnEnd.BUTTON)
     presses = partial(map, attrgetter("button"))
     ports = LoopPorts(wait, commands, lambda: presses(table.take_presses()), on_verdicts, meter.signals.stop.is_set)

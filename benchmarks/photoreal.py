@@ -37,10 +37,10 @@ from engine.registry import load
 from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.runtime.builder import open_session
-from referee.runtime.readers import LearningReader
 from vision.frame import Frame
 from vision.layout.table import TableLayout
 from vision.locating.photographed import photographed_sheet
+from vision.readers.learning_reader import LearningReader
 from vision.readers.registry import table_reader
 from vision.reading import Reading
 

@@ -66,7 +66,6 @@ _SPEAKING = (
     "referee/doctor.py",
     "referee/mapping/assignments.py",
     "referee/runtime/exposure.py",
-    "referee/runtime/readers.py",
     "referee/runtime/sources.py",
     "referee/wiring/*.py",
     "hardware/*.py",

@@ -44,7 +44,7 @@ from vision.layout.pieces import GridSurface
 from vision.layout.table import TableLayout
 from vision.locating.location import locate
 from vision.readers.blocks.appearance import BlockAppearance
-from vision.readers.orientation import likeliest_orientation
+from vision.readers.learning_reader import likeliest_orientation
 from vision.readers.protocols import EnrolmentPicture
 from vision.readers.registry import missing_traits, reader_kind, table_reader
 from vision.reading import Reading, reading_to_json

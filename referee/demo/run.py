@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
@@ -57,9 +57,9 @@ from referee.rendering.film import Pictures
 from referee.rendering.live_screen import LiveScreen, fits_live
 from referee.rendering.overlay import Overlay
 from referee.rendering.report import PrintedLines, Report
-from referee.runtime.builder import compose_reader, open_session
+from referee.runtime.builder import attention, compose_reader, open_session
 from referee.runtime.publishing import publish
-from referee.runtime.sources import InterruptibleSource, Interrupts
+from referee.runtime.sources import Interrupts
 from referee.session.feed import signal_subscriber
 from referee.session.loop import LoopPorts, carry_out_commands, run
 from referee.session.ports import Reader
@@ -203,7 +203,7 @@ def _play(
 
         listen_to_lines(lines, take)
         try:
-            run(service, InterruptibleSource(frames, interrupts), ports)
+            run(service, frames, replace(ports, alive=interrupts.check))
         except KeyboardInterrupt:
             return False
     return True
@@ -325,7 +325,8 @@ def _compose_reader(options: DemoOptions, demo: _Demo, board: DemoController | N
         return compose_reader(demo.game, None, board)
     if not demo.game.has_sheets:
         console.print("Learning the pieces from pictures …")
-    return compose_reader(demo.game, enrolled_reader(demo.table), board if options.inputs == Inputs.BOTH else None)
+    seen = enrolled_reader(demo.table, attention(demo.game))
+    return compose_reader(demo.game, seen, board if options.inputs == Inputs.BOTH else None)
 
 
 def _set_switches(board: DemoController | None, truth: TruthLog, panel: Panel) -> None:

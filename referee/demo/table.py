@@ -29,6 +29,7 @@ from vision.frame import Frame
 from vision.layout.pieces import Ink
 from vision.layout.table import default_layout
 from vision.locating.location import locate
+from vision.motion.changes import Attention
 from vision.readers.protocols import Appearance, EnrolmentPicture
 from vision.readers.registry import is_readable, reader_kind, table_reader
 from vision.readers.table_reader import TableReader
@@ -161,9 +162,9 @@ class ClockedCamera:
         return frame
 
 
-def enrolled_reader(table: VirtualTable) -> TableReader:
+def enrolled_reader(table: VirtualTable, attention: Attention) -> TableReader:
     """Make a reader as an owner would: calibrated camera, measured layout, looks from pictures of known pieces."""
-    return table_reader(table.calibration(), table.setting.layout, enrolled_appearance(table))
+    return table_reader(table.calibration(), table.setting.layout, enrolled_appearance(table), attention=attention)
 
 
 def enrolled_appearance(table: VirtualTable) -> Appearance:

@@ -35,42 +35,35 @@ from typing import Any
 from engine.api import Game, WritesTogether
 from referee.hints.opponent import Opponent
 from referee.hints.requests import HintSource
-from referee.runtime.readers import AttentiveReader, WholeReader
 from referee.sensing.health import SensorHealth
 from referee.sensing.readers import FusedReader, SensorReader
 from referee.sensing.values import SensorSource
 from referee.session.feed import Snapshot, Subscriber
-from referee.session.ports import KeepsReadings, Reader, Recorder, RestoreSensorAt, no_sensors
+from referee.session.ports import Reader, Recorder, RestoreSensorAt, no_sensors
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
+from vision.motion.changes import Attention
 
 
 def compose_reader(
     game: Game[Any, Any],
     seen: Reader | None,
     sensors: SensorSource | None,
-    *,
-    every_frame: bool = False,
     health: SensorHealth | None = None,
 ) -> Reader:
-    """Combine camera and sensors into one reader; one of them may be missing.
-
-    ``every_frame`` reads each frame fully, even while something moves or nothing has changed. Raises ValueError without
-    a reader and without sensors.
-    """
+    """Combine camera and sensors into one reader; one of them may be missing. Raises ValueError if both are."""
     if seen is None:
         if sensors is None:
             raise ValueError("a table needs a reader of pictures, sensors, or both; got neither")
         return SensorReader(sensors, game.places, game.looks, health)
-    watched: Reader = seen
-    if not every_frame:
-        # a hand that writes must not keep the others' sheets from being read
-        watched = AttentiveReader(seen, reads_movement=isinstance(game.table, WritesTogether))
-    elif isinstance(seen, KeepsReadings):
-        watched = WholeReader(seen)
-    if sensors is None:
-        return watched
-    return FusedReader(watched, sensors, game.places, game.looks, health)
+    return seen if sensors is None else FusedReader(seen, sensors, game.places, game.looks, health)
+
+
+def attention(game: Game[Any, Any], *, stills: bool = False) -> Attention:
+    """Return which frames of a game to read; ``stills`` are single pictures, not a film."""
+    if stills:
+        return Attention.ALL
+    return Attention.MOVING if isinstance(game.table, WritesTogether) else Attention.STILL
 
 
 @contextmanager

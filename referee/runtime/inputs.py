@@ -7,10 +7,12 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from serial.tools import list_ports
 
 from common.phrases import listed
@@ -20,12 +22,12 @@ from referee.journal.buffered import BufferedJournal
 from referee.journal.fold import fold
 from referee.judge.starts import usual_appearance
 from referee.mqtt.options import MqttOptions
-from referee.runtime.builder import compose_reader
+from referee.runtime.builder import attention, compose_reader
 from referee.runtime.exposure import ExposureHold
-from referee.runtime.readers import LearningReader
+from referee.runtime.sources import ServingWait
 from referee.sensing.readers import NO_CAMERA, TickSource
 from referee.sensing.values import occupancy_coverage
-from referee.session.loop import FrameSource
+from referee.session.loop import BlackFrames, FrameSource
 from referee.session.ports import Reader
 from referee.session.table_port import MaintenanceBuilder
 from referee.settings.conversions import table_options
@@ -40,6 +42,7 @@ from vision.errors import CalibrationError, EnrolmentError
 from vision.frame import Frame
 from vision.geometry import CameraModel
 from vision.layout.table import TableLayout
+from vision.readers.learning_reader import LearningReader
 from vision.readers.protocols import Appearance
 from vision.readers.registry import missing_traits, reader_kind, table_reader
 from vision.reading import Reading
@@ -92,14 +95,14 @@ _GROWING = "folder:"
 class OpenedInputs:
     """The source of frames, their reader, and the learning reader if colours are learned from the set-up.
 
-    ``blank_frame_size`` is the (width, height) of the black frames that are used while the camera is away, if sensors
-    continue without it. ``exposure`` locks a live camera's exposure.
+    ``black`` makes the frames that are used while the camera is away, if sensors continue without it. ``exposure``
+    locks a live camera's exposure.
     """
 
     camera: FrameSource
     reader: Reader
     learning: LearningReader | None = None
-    blank_frame_size: tuple[int, int] | None = None
+    black: BlackFrames | None = None
     exposure: ExposureHold | None = None
 
     def adapt(self, frame: Frame | None, reading: Reading | None, *, is_set_up: bool, has_verdicts: bool) -> None:
@@ -118,10 +121,12 @@ def open_inputs(
     layout: TableLayout | None,
     journal: BufferedJournal,
     devices: OpenedDevices,
+    waiting: ServingWait,
     stack: ExitStack,
     say: Callable[[str], None],
 ) -> OpenedInputs:
     """Open the camera and sensors of the options, to be closed with ``stack``. Without a ``layout``, sensors only.
+    Frames are waited for with ``waiting``.
 
     Raises the errors of what it opens, and ConfigError for contradictory options.
     """
@@ -132,18 +137,23 @@ def open_inputs(
         if options.debug_images is not None:
             raise ConfigError("there is no camera, so there are no pictures to keep; leave --debug-image out")
         _say_what_sensors_tell(game, say)
-        alone = compose_reader(game, None, devices.sensors, health=health)
-        return OpenedInputs(TickSource(time.monotonic, time.sleep), alone)
+        alone = compose_reader(game, None, devices.sensors, health)
+        return OpenedInputs(TickSource(time.monotonic, waiting.seconds), alone)
     seen = _picture_reader(options, layout, game, journal, say)
-    camera = stack.enter_context(_camera(options, journal))
+    camera = stack.enter_context(_camera(options, journal, waiting))
     sensors = devices.sensors if options.wiring.has_sensors else None
     return OpenedInputs(
         camera,
-        compose_reader(game, seen, sensors, every_frame=options.stills, health=health),
+        compose_reader(game, seen, sensors, health),
         seen if isinstance(seen, LearningReader) else None,
-        None if sensors is None else load_camera_model(options).size,
+        None if sensors is None else BlackFrames(partial(_black_frame, load_camera_model(options).size), say),
         ExposureHold(camera, say) if options.settings.camera.hold and isinstance(camera, LiveCamera) else None,
     )
+
+
+def _black_frame(size: tuple[int, int]) -> Frame:
+    """Return a black frame of a size (width, height), taken now."""
+    return Frame(np.zeros((size[1], size[0], 3), dtype=np.uint8), time.monotonic(), 0, NO_CAMERA)
 
 
 def _say_what_sensors_tell(game: Game[Any, Any], say: Callable[[str], None]) -> None:
@@ -175,7 +185,7 @@ def load_camera_model(options: WatchOptions) -> CameraModel:
     return load_calibration(options.settings.camera.calibration)
 
 
-def _camera(options: WatchOptions, journal: BufferedJournal) -> Camera:
+def _camera(options: WatchOptions, journal: BufferedJournal, waiting: ServingWait) -> Camera:
     if options.frames is not None:
         # Picture files have no times of their own, so the clock ticks once per picture.
         ticks = count(step=_STILLS_APART_S if options.stills else 1 / _PICTURES_PER_SECOND)
@@ -187,8 +197,9 @@ def _camera(options: WatchOptions, journal: BufferedJournal) -> Camera:
     if spec.startswith(_GROWING):
         folder = Path(spec.removeprefix(_GROWING))
         skip = processed_pictures(folder, journal) if options.resume else ()
-        return GrowingFolder(folder, clock=time.monotonic, wait=time.sleep, skip=skip)
-    return open_camera(spec, size=asked.size_px, frames_per_second=asked.frames_per_second)
+        return GrowingFolder(folder, clock=time.monotonic, wait=waiting.seconds, skip=skip)
+    size, rate = asked.size_px, asked.frames_per_second
+    return open_camera(spec, wait=waiting.seconds, size=size, frames_per_second=rate, waiting=waiting)
 
 
 def processed_pictures(folder: Path, journal: BufferedJournal) -> frozenset[str]:
@@ -235,11 +246,12 @@ def _picture_reader(
     so they were saved.
     """
     camera, looks = load_camera_model(options), options.settings.table.looks
+    attended = attention(game, stills=options.stills)
     if looks is not None and layout.markers.centres_mm:
-        return table_reader(camera, layout, _loaded_looks(looks, layout, game))
+        return table_reader(camera, layout, _loaded_looks(looks, layout, game), attention=attended)
     if game.has_sheets:
         # Handwriting is read without being taught.
-        return table_reader(camera, layout, None)
+        return table_reader(camera, layout, None, attention=attended)
     states = _states_under_way(options, game, journal)
     path = looks or (_learned_path(options, game) if states else None)
     if states and (path is None or not path.is_file()):
@@ -249,12 +261,12 @@ def _picture_reader(
         )
     known = None if path is None else _loaded_looks(path, layout, game)
     if known is not None and layout.markers.centres_mm:
-        return table_reader(camera, layout, known)
+        return table_reader(camera, layout, known, attention=attended)
     keep = _looks_saver(options, game, reader_kind(layout).save, say) if known is None else None
     start = usual_appearance(game, table_options(game, options.settings.game.options))
     usual = {} if options.settings.table.anywhere else start
     expected = game.table.appearance(states[0]) if states else usual
-    return LearningReader(camera, layout, start, keep, known=known, expected=expected)
+    return LearningReader(camera, layout, start, keep, known=known, expected=expected, attention=attended)
 
 
 def _states_under_way(options: WatchOptions, game: Game[Any, Any], journal: BufferedJournal) -> tuple[Any, ...]:

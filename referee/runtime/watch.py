@@ -41,13 +41,12 @@ from referee.rendering.live_screen import LiveScreen, PrintedGame, fits_live
 from referee.rendering.overlay import Overlay
 from referee.rendering.report import DebugPictures, PrintedLines, Report
 from referee.runtime.builder import open_session
-from referee.runtime.inputs import OpenedInputs, WatchOptions, load_camera_model, open_inputs
+from referee.runtime.inputs import WatchOptions, load_camera_model, open_inputs
 from referee.runtime.publishing import publish
-from referee.runtime.readers import LearningReader
-from referee.runtime.sources import CameraThread, InterruptibleSource, Interrupts, ReconnectingSource
+from referee.runtime.sources import Interrupts, ServingWait
 from referee.sensing.health import health_file
 from referee.session.feed import signal_subscriber
-from referee.session.loop import FrameSource, LoopPorts, carry_out_commands, run
+from referee.session.loop import LoopPorts, carry_out_commands, run
 from referee.session.ports import Recorder
 from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.signals import waiting_signal
@@ -66,6 +65,7 @@ from referee.systemd.notify import Supervisor
 from referee.wiring.devices import OpenedDevices, open_devices
 from vision.frame import Frame, Image
 from vision.layout.table import TableLayout
+from vision.readers.learning_reader import LearningReader
 from vision.reading import Reading
 
 __all__ = ["WatchOptions", "watch"]
@@ -95,11 +95,13 @@ def watch(options: WatchOptions, console: Console) -> int:
         devices = stack.enter_context(
             open_devices(options.wiring, health_file(chosen.journal.path), report.remark, options.list_ports)
         )
-        inputs = open_inputs(options, game, layout, journal, devices, stack, report.remark)
+        commands = stack.enter_context(CommandQueue(time.monotonic, devices.sensor_lag_s))
+        interrupts = Interrupts()
+        waiting = ServingWait(commands, interrupts, lambda: carry_out_commands(service, commands))
+        inputs = open_inputs(options, game, layout, journal, devices, waiting, stack, report.remark)
         # The screen or what is printed shows the lights already.
         shown_by = replace(lights, drivers=tuple(one for one in lights.drivers if one != "terminal"))
         panel = stack.enter_context(_panel(shown_by, game, layout, devices, console, report.remark))
-        commands = stack.enter_context(CommandQueue(time.monotonic, devices.sensor_lag_s))
         snapshots, newest = SnapshotHub(), NewestFrame()
         service = stack.enter_context(
             open_session(
@@ -146,53 +148,27 @@ def watch(options: WatchOptions, console: Console) -> int:
             if verdicts:
                 devices.save_health()
 
-        interrupts = stack.enter_context(Interrupts())
-
-        def wait(seconds: float) -> None:
-            interrupts.waiting(lambda: commands.wait(seconds))
-
-        camera = _camera(
-            options,
-            inputs,
-            stack,
-            commands,
-            interrupts,
-            partial(carry_out_commands, service, commands),
-            wait,
-            report.remark,
-        )
+        stack.enter_context(interrupts)
         supervisor = stack.enter_context(
             Supervisor.from_environment(os.environ, time.monotonic, f"Refereeing {game.title}.")
         )
+
+        def alive() -> None:
+            interrupts.check()
+            supervisor.alive()
+
         try:
-            ended = run(service, camera, LoopPorts(wait, commands, buttons, on_verdicts, alive=supervisor.alive))
+            ended = run(
+                service,
+                inputs.camera,
+                LoopPorts(waiting.once, commands, buttons, on_verdicts, alive=alive, black=inputs.black),
+            )
             report.remark(f"The pictures have ended: {ended}.")
         except KeyboardInterrupt:
             same = "The same command" if options.resume else "The same command without --new"
             report.remark("Stopped. " + (f"{same} goes on with the game." if options.is_live else _STOPPED))
         report.close()
     return 0 if service.belief and not journal.pending else 1
-
-
-def _camera(
-    options: WatchOptions,
-    inputs: OpenedInputs,
-    stack: ExitStack,
-    commands: CommandQueue,
-    interrupts: Interrupts,
-    serve_now: Callable[[], object],
-    wait: Callable[[float], object],
-    say: Callable[[str], None],
-) -> FrameSource:
-    """Return the source of frames; commands are carried out and Ctrl-C is handled while waiting for one."""
-    camera: FrameSource
-    if options.is_live:
-        camera = stack.enter_context(CameraThread(inputs.camera, commands, serve_now, interrupts.waiting))
-    else:
-        camera = InterruptibleSource(inputs.camera, interrupts)
-    if inputs.blank_frame_size is not None:
-        camera = ReconnectingSource(camera, inputs.blank_frame_size, time.monotonic, wait, say)
-    return camera
 
 
 def _opponent(section: OpponentSection, game: Game[Any, Any], commands: CommandQueue) -> Opponent | None:

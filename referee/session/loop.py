@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from hardware.pin_map import ButtonRole
@@ -15,6 +15,8 @@ from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeou
 from vision.frame import Frame
 
 RETRY_S = 1.0
+TICK_S = 0.2
+"""Seconds between black frames."""
 _READ_TIMEOUT_S = 2.0
 """How long to wait for a frame, in seconds, before commands are looked at again."""
 
@@ -31,13 +33,25 @@ class FrameSource(Protocol):
 
 
 @dataclass(frozen=True)
+class BlackFrames:
+    """Makes frames while the camera is away, if the sensors go on without it.
+
+    ``make`` returns a black frame of the camera's size, taken now. ``say`` reports the loss and the return.
+    """
+
+    make: Callable[[], Frame]
+    say: Callable[[str], object]
+
+
+@dataclass(frozen=True)
 class LoopPorts:
     """What the loop uses besides the camera.
 
     ``commands`` is the queue for all commands. ``buttons`` returns the roles of the polled buttons pressed since the
     last call. ``on_verdicts`` gets the new verdicts after every frame; its frame is ``None`` if the frame was unusable,
     and for the final judgement. The loop ends when ``stop`` returns true. ``wait`` waits at most that many seconds.
-    ``alive`` is called before every frame, and at least every two seconds while no frame comes.
+    ``alive`` is called before every frame, and at least every two seconds while no frame comes. ``black`` makes frames
+    while the camera is away; the frames are then numbered anew.
     """
 
     wait: Callable[[float], object]
@@ -46,6 +60,7 @@ class LoopPorts:
     on_verdicts: Callable[[Frame | None, list[Verdict]], None] = lambda _frame, _verdicts: None
     stop: Callable[[], bool] = lambda: False
     alive: Callable[[], object] = lambda: None
+    black: BlackFrames | None = None
 
 
 def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> str:
@@ -53,15 +68,15 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
 
     Returns the reason the frames ended, or an empty text if the loop was stopped. Commands are carried out before each
     frame, presses after it, because the frame shows the table they refer to. A lost camera is reported once, then the
-    loop waits for it; presses that need it are refused meanwhile. Unusable frames are skipped. At the end, the last
-    frames are judged.
+    loop waits for it, or goes on with black frames; without those, presses that need it are refused meanwhile. Unusable
+    frames are skipped. At the end, the last frames are judged.
     """
-    trouble: str | None = None
+    is_away, sequence, black = False, 0, ports.black
     while not ports.stop():
         ports.alive()
         carry_out_commands(service, ports.commands)
         try:
-            frame = camera.read(_READ_TIMEOUT_S)
+            frame = camera.read(TICK_S if is_away and black else _READ_TIMEOUT_S)
         except EndOfFramesError as error:
             ports.on_verdicts(None, service.finish())
             carry_out_commands(service, ports.commands)
@@ -77,23 +92,24 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
         except NothingNewError:
             continue
         except CameraError as error:
-            # Each time, since a command may have let the clock run meanwhile, such as a take-back of the end.
-            service.lose_sight()
-            if trouble is None:
-                trouble = f"{error}. The game is kept as it is and goes on when the camera is back."
-                service.say_trouble(trouble)
-            for pressed in _take_presses(ports):
-                if isinstance(pressed.command, Press) and pressed.command.role in _WITHOUT_PICTURE:
-                    service.carry_out(pressed)
-                else:
-                    service.refuse(pressed, _CAMERA_AWAY)
+            if black is None:
+                _wait_blind(service, ports, None if is_away else str(error))
+            elif not is_away:
+                black.say(f"{error}. Until the camera is back, I use only the sensors.")
+            is_away = True
             if not isinstance(error, FrameTimeoutError):
                 # A device that fails immediately would keep a core busy.
-                ports.wait(RETRY_S)
-            continue
-        if trouble is not None:
-            trouble = None
-            service.end_trouble("The camera is back.")
+                ports.wait(RETRY_S if black is None else TICK_S)
+            if black is None:
+                continue
+            frame = black.make()
+        else:
+            if is_away:
+                is_away = False
+                (service.end_trouble if black is None else black.say)("The camera is back.")
+        if black is not None:
+            sequence = max(sequence + 1, frame.sequence)
+            frame = replace(frame, sequence=sequence)
         presses = _take_presses(ports)
         roles = {pressed.command.role for pressed in presses if isinstance(pressed.command, Press)}
         verdicts = service.step(frame, ends_turn=ButtonRole.END_TURN in roles)
@@ -101,6 +117,19 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
             verdicts += service.carry_out(pressed)
         ports.on_verdicts(frame, verdicts)
     return ""
+
+
+def _wait_blind(service: Service[Any, Any], ports: LoopPorts, error: str | None) -> None:
+    """Keep the game as it is while the camera is away; ``error`` is new."""
+    # Each time, since a command may have let the clock run meanwhile, such as a take-back of the end.
+    service.lose_sight()
+    if error is not None:
+        service.say_trouble(f"{error}. The game is kept as it is and goes on when the camera is back.")
+    for pressed in _take_presses(ports):
+        if isinstance(pressed.command, Press) and pressed.command.role in _WITHOUT_PICTURE:
+            service.carry_out(pressed)
+        else:
+            service.refuse(pressed, _CAMERA_AWAY)
 
 
 def _take_presses(ports: LoopPorts) -> list[Submitted]:

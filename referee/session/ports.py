@@ -28,14 +28,6 @@ class Reader(Protocol):
 
 
 @runtime_checkable
-class KeepsReadings(Reader, Protocol):
-    """A reader that reads only places that look changed, and keeps its readings of the others."""
-
-    def look_afresh(self) -> None:
-        """Read every place in the next frame: something moved over the table, and what it changed may hardly show."""
-
-
-@runtime_checkable
 class BeliefListener(Protocol):
     """A reader that learns from what was accepted, such as one with sensors."""
 

@@ -28,7 +28,6 @@ from referee.judge.verdict import VerdictKind
 from referee.rendering.printed_board import plan_board
 from referee.rendering.printed_sheets import Page, plan_charuco, plan_markers, write_pdf
 from referee.rendering.score_sheets import plan_sheets
-from referee.runtime.readers import LearningReader
 from referee.session.ports import Reader
 from referee.settings.sources import absolute_source
 from referee.setup.calibrating import BOARD, CALIBRATION_STEP
@@ -43,6 +42,7 @@ from vision.images import load_image
 from vision.layout.pieces import PyramidPieces
 from vision.layout.table import TableLayout
 from vision.locating.location import locate
+from vision.readers.learning_reader import LearningReader
 from vision.readers.protocols import Appearance, EnrolmentPicture
 from vision.readers.registry import reader_kind, table_reader
 from vision.reading import HindranceKind, Reading

@@ -10,7 +10,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from vision.cameras.camera import Camera, Clock, Wait
+from vision.cameras.camera import Camera, Clock, Wait, Waiting
 from vision.cameras.files import VIDEO_SUFFIXES, GrowingFolder, ImageFiles, VideoFile, image_paths
 from vision.cameras.live import ID_PATTERN, LiveCamera, find_camera, usb_camera
 from vision.cameras.pi import pi_camera
@@ -23,6 +23,7 @@ __all__ = [
     "ImageFiles",
     "LiveCamera",
     "VideoFile",
+    "Waiting",
     "image_paths",
     "is_live",
     "open_camera",
@@ -63,11 +64,13 @@ def open_camera(
     wait: Wait = time.sleep,
     size: tuple[int, int] | None = None,
     frames_per_second: float | None = None,
+    waiting: Waiting | None = None,
 ) -> Camera:
     """Open the camera that ``spec`` names; see ``_SPECS`` for the forms.
 
-    ``size`` (width, height) and ``frames_per_second`` are requested from a live camera and ignored for files. Raises
-    CameraError that says what was expected, or why the device or file cannot be opened.
+    A live camera's frames are waited for with ``waiting``, those of files with ``wait``. ``size`` (width, height) and
+    ``frames_per_second`` are requested from a live camera and ignored for files. Raises CameraError that says what was
+    expected, or why the device or file cannot be opened.
     """
     named = spec.strip()
     kind, colon, rest = named.partition(":")
@@ -75,14 +78,14 @@ def open_camera(
         kind = ""
     if kind in {"usb", "v4l2", "images", "folder", "video", "realtime"} and not rest:
         raise CameraError(f"camera {spec!r} names nothing after the colon; expected {'; '.join(_SPECS)}")
-    open_usb = partial(usb_camera, clock=clock, size=size, frames_per_second=frames_per_second)
+    open_usb = partial(usb_camera, clock=clock, size=size, frames_per_second=frames_per_second, waiting=waiting)
     if ID_PATTERN.fullmatch(named):
         return open_usb(named, find=partial(find_camera, named))
     if kind in {"usb", "v4l2"} or _DEVICE.fullmatch(named):
         device = rest if kind in {"usb", "v4l2"} else named
         return open_usb(int(device) if device.isdecimal() else device)
     if kind == "pi" and (not rest or rest.isdecimal()):
-        return pi_camera(int(rest or 0), clock=clock, size=size, frames_per_second=frames_per_second)
+        return pi_camera(int(rest or 0), clock=clock, size=size, frames_per_second=frames_per_second, waiting=waiting)
     if kind == "folder":
         return GrowingFolder(Path(rest), clock=clock, wait=wait)
     if kind in {"video", "realtime"}:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import Protocol
 
 from common.closeable import Closeable
 from vision.frame import Frame
@@ -13,6 +14,16 @@ Clock = Callable[[], float]
 
 Wait = Callable[[float], object]
 """Waits for a number of seconds, like ``time.sleep``."""
+
+
+class Waiting(Protocol):
+    """How a thread waits for a camera, and what else it does meanwhile."""
+
+    def until(self, ready: Callable[[], bool], timeout_s: float) -> object:
+        """Wait until ``ready`` is true, for ``timeout_s`` at most; it is asked again after each ``wake``."""
+
+    def wake(self) -> object:
+        """Have ``ready`` asked again; any thread may call this."""
 
 
 class Camera(Closeable):

@@ -16,7 +16,7 @@ from typing import Protocol
 import cv2
 import numpy as np
 
-from vision.cameras.camera import Camera, Clock
+from vision.cameras.camera import Camera, Clock, Waiting
 from vision.errors import CameraError, FrameTimeoutError
 from vision.frame import Frame, Image
 
@@ -151,17 +151,41 @@ OpenCapture = Callable[[], Capture]
 """Opens the device; raises CameraError with the reason if it can't."""
 
 
+class _PlainWaiting:
+    """Waits, and does nothing else."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+
+    def until(self, ready: Callable[[], bool], timeout_s: float) -> object:
+        with self._changed:
+            return self._changed.wait_for(ready, timeout_s)
+
+    def wake(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
+
+
 class LiveCamera(Camera):
     """Returns the newest frame of a device, and opens the device again after it was unplugged.
 
     ``open_capture`` is called once here, so a missing device raises at once, and then every ``retry_s`` seconds while
-    the device is missing.
+    the device is missing. ``read`` waits for a frame with ``waiting``.
     """
 
-    def __init__(self, open_capture: OpenCapture, *, name: str, clock: Clock, retry_s: float = 1.0) -> None:
+    def __init__(
+        self,
+        open_capture: OpenCapture,
+        *,
+        name: str,
+        clock: Clock,
+        retry_s: float = 1.0,
+        waiting: Waiting | None = None,
+    ) -> None:
         super().__init__(name)
         self._open_capture, self._clock, self._retry_s = open_capture, clock, retry_s
-        self._changed = threading.Condition()
+        self._waiting: Waiting = waiting or _PlainWaiting()
+        self._lock = threading.Lock()
         self._stop = threading.Event()
         self._newest: Frame | None = None
         self._locked = False
@@ -176,8 +200,8 @@ class LiveCamera(Camera):
 
         When the device is disconnected, the first call raises CameraError; later calls wait for it to come back.
         """
-        with self._changed:
-            self._changed.wait_for(self._has_news, timeout=timeout_s)
+        self._waiting.until(self._has_news, timeout_s)
+        with self._lock:
             if self._stop.is_set():
                 raise CameraError(f"camera {self.name} is closed")
             if self._newest is not None:
@@ -209,9 +233,8 @@ class LiveCamera(Camera):
 
     def close(self) -> None:
         """Stop the thread and release the device."""
-        with self._changed:
-            self._stop.set()
-            self._changed.notify_all()
+        self._stop.set()
+        self._waiting.wake()
         self._thread.join(timeout=2.0)
 
     def _run(self, capture: Capture | None) -> None:
@@ -245,10 +268,10 @@ class LiveCamera(Camera):
 
     def _publish(self, result: Frame | str) -> None:
         """Pass a frame, or the sentence of a fault, to ``read``."""
-        with self._changed:
+        with self._lock:
             self._newest, self._fault = (None, result) if isinstance(result, str) else (result, None)
             self._is_fault_raised = False
-            self._changed.notify_all()
+        self._waiting.wake()
 
 
 _AUTOMATIC_EXPOSURE = 3
@@ -303,6 +326,7 @@ def usb_camera(
     size: tuple[int, int] | None = None,
     frames_per_second: float | None = None,
     retry_s: float = 1.0,
+    waiting: Waiting | None = None,
 ) -> LiveCamera:
     """Open a V4L2/USB camera, by index or path, requesting a size (width, height) and a rate if given.
 
@@ -329,4 +353,4 @@ def usb_camera(
         capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)
         return _OpenCvCapture(capture)
 
-    return LiveCamera(open_capture, name=name, clock=clock, retry_s=retry_s)
+    return LiveCamera(open_capture, name=name, clock=clock, retry_s=retry_s, waiting=waiting)

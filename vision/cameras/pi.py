@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from vision.cameras.camera import Clock
+from vision.cameras.camera import Clock, Waiting
 from vision.cameras.live import Capture, LiveCamera, Shot
 from vision.errors import CameraError
 
@@ -157,10 +157,11 @@ def pi_camera(
     clock: Clock,
     size: tuple[int, int] | None,
     frames_per_second: float | None = None,
+    waiting: Waiting | None = None,
 ) -> LiveCamera:
     """Open a camera on the Pi's ribbon cable, by its number. Raises CameraError when it can't be used."""
 
     def open_capture() -> Capture:
         return PiCapture(number, size or DEFAULT_SIZE, frames_per_second or DEFAULT_RATE)
 
-    return LiveCamera(open_capture, name=f"pi:{number}", clock=clock)
+    return LiveCamera(open_capture, name=f"pi:{number}", clock=clock, waiting=waiting)

@@ -1,23 +1,28 @@
-"""Detecting which places, trays, margins and markers changed, so that only those are read again.
+"""Detecting whether anything moves, and which places, trays, margins and markers changed: only those are read again.
 
-Pictures are compared at a quarter of their size, where sensor noise averages out. A place's reference picture is only
-replaced when the place is read, so slow changes add up and are noticed too.
+A full reading costs far more than checking whether anything moved. So frames with movement are skipped, a picture that
+has come to rest is read a few times, and then its reading is reused until the picture changes (``ChangeGate``).
+
+To find the places that changed, pictures are compared at a quarter of their size, where sensor noise averages out. A
+place's reference picture is only replaced when the place is read, so slow changes add up and are noticed too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import FloatArray, Image
+from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import Surface, top_mm
 from vision.layout.table import TableLayout
-from vision.sampling import SHRINK
+from vision.reading import Hindrance, HindranceKind, Reading
+from vision.sampling import MAD_TO_SIGMA, SHRINK
 
 
 @dataclass(frozen=True)
@@ -165,3 +170,96 @@ def _space_above(surface: Surface, place: str) -> FloatArray:
     outline = surface.outline_mm(place)
     low = np.column_stack([outline, np.full(len(outline), surface.height_mm)])
     return np.concatenate([low, low + np.array([0.0, 0.0, np.ptp(outline[:, 0])])])
+
+
+# When a picture counts as changed, and how often a still one is read. Set by hand on virtual games.
+_SMALL_WIDTH_PX = 160
+"""Pictures are shrunk to this width before they are compared."""
+_GREY_LEVELS = 6.0
+"""By how much, of 255, a pixel must differ after equalizing the brightness. Higher: noise causes fewer readings, faint
+changes are missed."""
+_NOISE_SIGMAS = 5.0
+"""By how many standard deviations of the noise it must differ as well. Higher: the same effect."""
+_CHANGED_PIXELS = 3
+"""How many such pixels change the picture. Higher: the same for small changes."""
+_READS = 2
+"""How often a picture at rest is read at once. Higher: steadier readings, more work."""
+_REFRESH_S, _HINDERED_REFRESH_S = 3.0, 0.2
+"""After how many seconds it is read again, usually and if something is in the way. Longer: less work, later
+verdicts."""
+
+
+class Attention(Enum):
+    """Which frames of a camera are read in full."""
+
+    ALL = "every place of every frame, since between single pictures anything may change"
+    STILL = "frames at rest, while there is something new to see"
+    MOVING = "also those in which something moves: a hand that writes must not keep the others' sheets from being read"
+
+
+class ChangeGate:
+    """Has a film's frames read only if there is something new to see.
+
+    Frames must come in order. A frame with movement results in a Reading with a hindrance of kind ``hand``, and without
+    places unless ``reads_movement``; once it rests, every place is read anew. A frame like the last one read returns
+    that reading again, with the new frame's time and number.
+    """
+
+    def __init__(self, *, reads_movement: bool = False) -> None:
+        self._reads_movement = reads_movement
+        self._previous: FloatArray | None = None
+        self._read: FloatArray | None = None
+        self._reading: Reading | None = None
+        self._reads = 0
+        self._read_at_s = 0.0
+
+    def reading(self, frame: Frame, read: Callable[[Frame], Reading], look_afresh: Callable[[], object]) -> Reading:
+        """Read a frame as cheaply as possible; raises what ``read`` raises.
+
+        After ``look_afresh``, ``read`` reads every place, since something moved and what it changed may hardly show.
+        """
+        small = _shrunk(frame.image)
+        moving = self._previous is not None and _differs(self._previous, small)
+        self._previous = small
+        if moving:
+            self._reading = None
+            look_afresh()
+            why = Hindrance(HindranceKind.HAND, "Something is moving over the table.")
+            if not self._reads_movement:
+                return Reading(frame.sequence, frame.time_s, {}, (why,))
+            reading = read(frame)
+            return replace(reading, hindrances=(*reading.hindrances, why))
+        known = self._reading
+        if known is None or self._read is None or _differs(self._read, small):
+            self._reads = 0
+        elif self._reads >= _READS and frame.time_s - self._read_at_s < _reuse_s(known):
+            return replace(known, sequence=frame.sequence, time_s=frame.time_s)
+        self._reading = read(frame)
+        self._read, self._read_at_s = small, frame.time_s
+        self._reads += 1
+        return self._reading
+
+
+def _reuse_s(known: Reading) -> float:
+    """Return for how many seconds the reading of a still picture is reused; fewer if something is in the way."""
+    return _HINDERED_REFRESH_S if known.hindrances else _REFRESH_S
+
+
+def _differs(before: FloatArray, now: FloatArray) -> bool:
+    if before.shape != now.shape:
+        return True
+    # A lamp or automatic exposure changes everything alike, which is not movement.
+    gain = float(np.median(now)) / max(1.0, float(np.median(before)))
+    difference = np.abs(now - before * gain)
+    # Most of the picture stands still, so the median of the differences is the camera's noise.
+    noise = MAD_TO_SIGMA * float(np.median(difference))
+    return int(np.count_nonzero(difference > max(_GREY_LEVELS, _NOISE_SIGMAS * noise))) >= _CHANGED_PIXELS
+
+
+def _shrunk(image: Image) -> FloatArray:
+    if image.size == 0:
+        return np.zeros((1, 1), dtype=np.float64)
+    height = max(1, round(image.shape[0] * _SMALL_WIDTH_PX / image.shape[1]))
+    small = cv2.resize(image, (_SMALL_WIDTH_PX, height), interpolation=cv2.INTER_AREA)
+    grey = small if small.ndim == 2 else cv2.cvtColor(small, cv2.COLOR_BGR2GRAY)
+    return np.asarray(cv2.blur(np.asarray(grey, dtype=np.float32), (3, 3)), dtype=np.float64)

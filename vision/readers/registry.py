@@ -24,6 +24,7 @@ from vision.layout.pieces import (
     Tray,
 )
 from vision.layout.table import TableLayout
+from vision.motion.changes import Attention
 from vision.readers.blocks import appearance as block_appearance
 from vision.readers.blocks.enrolment import BLOCK_POSITIONS, enrol, learn_colours
 from vision.readers.blocks.reader import BlockReader
@@ -185,13 +186,12 @@ def missing_traits(appearance: Appearance, expected: Iterable[str]) -> tuple[str
     return tuple(dict.fromkeys(look.split()[0] for look in expected if look.split()[0] not in taught))
 
 
-def table_reader(
-    camera: CameraModel, layout: TableLayout, appearance: Appearance | None, previous: Pose | None = None
-) -> TableReader:
-    """Make the reader of a table; raises LayoutError with the reason when a surface can't be read.
+def surface_readers(
+    layout: TableLayout, appearance: Appearance | None
+) -> tuple[dict[str, AnyPieceReader], dict[str, RollReader]]:
+    """Make the readers of a table's pieces and dice, by surface name; raises LayoutError if one can't be read.
 
-    ``appearance`` is that of the board's pieces and of all others of their kind; ``None`` if none was learned. Pieces
-    of another kind are read without one. ``previous`` is a known pose (see ``TableReader``).
+    ``appearance`` is as for ``table_reader``.
     """
     check_readable(layout)
     layout.check_told_apart()
@@ -205,4 +205,19 @@ def table_reader(
         as_board = kind == _kind_on(layout.surfaces[0])
         known = appearance if as_board and appearance is not None else PIECE_READERS[kind].plain(surface)
         pieces[surface.name] = PIECE_READERS[kind].reader(surface, known)
-    return TableReader(camera, layout, pieces, rolls, previous)
+    return pieces, rolls
+
+
+def table_reader(
+    camera: CameraModel,
+    layout: TableLayout,
+    appearance: Appearance | None,
+    previous: Pose | None = None,
+    attention: Attention | None = None,
+) -> TableReader:
+    """Make the reader of a table; raises LayoutError with the reason when a surface can't be read.
+
+    ``appearance`` is that of the board's pieces and of all others of their kind; ``None`` if none was learned. Pieces
+    of another kind are read without one. ``previous`` and ``attention`` are as for ``TableReader``.
+    """
+    return TableReader(camera, layout, *surface_readers(layout, appearance), previous, attention)

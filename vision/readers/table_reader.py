@@ -29,7 +29,7 @@ from vision.locating.lines_and_markers import refine_by_lines
 from vision.locating.location import TableLocation, seen_text
 from vision.locating.markers import MarkerDetector, PictureMarkers
 from vision.locating.tracking import TableTracker, TrackedTable
-from vision.motion.changes import ChangeDetector, marker_region, surface_region
+from vision.motion.changes import Attention, ChangeDetector, ChangeGate, marker_region, surface_region
 from vision.motion.hands import HandMonitor, HandSettings
 from vision.opencv import as_colour
 from vision.readers.probabilities import empty_place, occupied_place
@@ -635,7 +635,8 @@ class TableReader:
 
     ``pieces`` and ``rolls`` are the readers by surface name; ``vision.readers.registry.table_reader`` chooses them by
     the layout. Parts with a pose of their own are located separately. ``previous`` is a known pose; on a table without
-    markers it determines which side of the board is the first player's.
+    markers it determines which side of the board is the first player's. With ``attention``, some frames are not read,
+    or all their places are; otherwise, the places that look changed are read in each frame.
     """
 
     def __init__(
@@ -645,14 +646,30 @@ class TableReader:
         pieces: Mapping[str, AnyPieceReader],
         rolls: Mapping[str, RollReader] | None = None,
         previous: Pose | None = None,
+        attention: Attention | None = None,
     ) -> None:
         self.camera = camera
         self.layout = layout
-        parts = layout.parts()
-        self._parts = [PartReader(camera, part, pieces, rolls or {}, previous, len(parts)) for part in parts]
+        self._attention = attention
+        self._gate = ChangeGate(reads_movement=attention is Attention.MOVING)
+        self.use(pieces, rolls or {}, previous)
+
+    def use(
+        self, pieces: Mapping[str, AnyPieceReader], rolls: Mapping[str, RollReader], previous: Pose | None = None
+    ) -> None:
+        """Go on with other readers, and perhaps another known pose, as if no frame had been read before."""
+        parts = self.layout.parts()
+        self._parts = [PartReader(self.camera, part, pieces, rolls, previous, len(parts)) for part in parts]
 
     def read(self, frame: Frame) -> Reading:
         """Read one frame. An unusable frame gives a Reading without places, with the reason."""
+        if self._attention in {Attention.STILL, Attention.MOVING}:
+            return self._gate.reading(frame, self._read_now, self.look_afresh)
+        if self._attention is Attention.ALL:
+            self.look_afresh()
+        return self._read_now(frame)
+
+    def _read_now(self, frame: Frame) -> Reading:
         try:
             check_frame(frame.image, self.camera.size, source=frame.source or "the camera")
         except FrameError as error:

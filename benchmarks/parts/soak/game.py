@@ -33,7 +33,7 @@ from referee.journal.buffered import BufferedJournal
 from referee.journal.events import Event
 from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict
-from referee.runtime.builder import compose_reader, open_session
+from referee.runtime.builder import attention, compose_reader, open_session
 from referee.session.feed import Subscriber, signal_subscriber
 from referee.session.loop import FrameSource, LoopPorts, run
 from referee.session.ports import Reader
@@ -320,5 +320,6 @@ def _reader(plan: GamePlan, table: FaultyTable, switches: TableSwitches, game: G
         return compose_reader(game, None, switches)
     seen: Reader = PerfectReader(table, game.looks)
     if not plan.perfect_reader:
-        seen = table_reader(table.calibration(), table.setting.layout, looks_of_pieces(plan.size, plan.game))
-    return compose_reader(game, seen, switches if plan.inputs is Inputs.BOTH else None, every_frame=plan.perfect_reader)
+        looks = looks_of_pieces(plan.size, plan.game)
+        seen = table_reader(table.calibration(), table.setting.layout, looks, attention=attention(game))
+    return compose_reader(game, seen, switches if plan.inputs is Inputs.BOTH else None)

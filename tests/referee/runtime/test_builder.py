@@ -7,18 +7,19 @@ from typing import Any
 
 import pytest
 
+from engine.registry import load
 from engine.search.budget import CountingClock
 from referee.commands.values import RestoreSensor
 from referee.hints.advice import Question
 from referee.hints.requests import ImmediateHints
 from referee.journal.journal import Journal
-from referee.runtime.builder import compose_reader, open_session
-from referee.runtime.readers import AttentiveReader
+from referee.runtime.builder import attention, compose_reader, open_session
 from referee.sensing.readers import FusedReader, SensorReader
 from referee.session.feed import Snapshot
 from referee.session.settings import ServiceSettings
 from tests.referee.sensed_table import ScriptedSensors
 from tests.referee.service_table import ScriptedReader
+from vision.motion.changes import Attention
 
 
 class ClosedHints(ImmediateHints):
@@ -89,8 +90,13 @@ def test_a_session_is_closed_after_an_error(deblockle: Any, new_journal: Callabl
 def test_the_reader_uses_the_available_camera_and_sensors(deblockle: Any) -> None:
     seen, sensors = ScriptedReader(), ScriptedSensors({})
     assert isinstance(compose_reader(deblockle, None, sensors), SensorReader)
-    assert isinstance(compose_reader(deblockle, seen, None), AttentiveReader)
-    assert compose_reader(deblockle, seen, None, every_frame=True) is seen
+    assert compose_reader(deblockle, seen, None) is seen
     assert isinstance(compose_reader(deblockle, seen, sensors), FusedReader)
     with pytest.raises(ValueError, match="got neither"):
         compose_reader(deblockle, None, None)
+
+
+@pytest.mark.parametrize(("name", "while_moving"), [("deblockle", Attention.STILL), ("number-drop", Attention.MOVING)])
+def test_a_hand_that_writes_does_not_keep_the_others_sheets_from_being_read(name: str, while_moving: Attention) -> None:
+    assert attention(load(name)) is while_moving
+    assert attention(load(name), stills=True) is Attention.ALL

@@ -13,7 +13,7 @@ from engine.registry import load
 from referee.commands.values import EnterRoll
 from referee.journal.journal import Journal
 from referee.judge.verdict import VerdictKind
-from referee.runtime.builder import compose_reader, open_session
+from referee.runtime.builder import attention, open_session
 from referee.session.settings import ServiceSettings
 from simulator.play.actions import Arrangement, Slack
 from simulator.play.players import HANDLERS
@@ -35,7 +35,7 @@ def test_sheets_are_judged_while_a_hand_is_over_another() -> None:
     handler: Any = HANDLERS[NAME](layout, Slack(), np.random.default_rng(4))
     renderer = Renderer(5)
     looks = reader_kind(layout).plain(layout.board)
-    reader = compose_reader(game, table_reader(setting.camera, layout, looks), None)
+    reader = table_reader(setting.camera, layout, looks, attention=attention(game))
     settings = ServiceSettings(rest_s=0.6, options={"players": 3})
     numbers = iter(range(1000))
 

@@ -5,40 +5,52 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from engine.registry import load
 from referee.commands.queue import CommandQueue
 from referee.commands.values import Reply, TakeBack
 from referee.demo.table import enrolled_reader
-from referee.runtime.readers import AttentiveReader
-from referee.runtime.sources import TICK_S, CameraThread, Interrupts, ReconnectingSource
+from referee.journal.journal import Journal
+from referee.runtime.builder import open_session
+from referee.runtime.sources import Interrupts, ServingWait
 from referee.sensing.readers import NO_CAMERA, FusedReader
 from referee.sensing.values import SensorSnapshot
-from referee.session.loop import LoopPorts, carry_out_commands, run
+from referee.session.loop import TICK_S, BlackFrames, LoopPorts, carry_out_commands, run
+from referee.session.settings import ServiceSettings
 from simulator.play.game import GameOptions
 from simulator.scene.scene import lens
 from simulator.table import VirtualTable, standard_setting
 from tests.guard import GUARD_S
+from vision.cameras.live import LiveCamera, Shot
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
-from vision.frame import Frame
+from vision.frame import Frame, Image
+from vision.motion.changes import Attention
+from vision.reading import Reading
 
 
-class StuckCamera:
-    """Gives no frame until it is allowed to; counts the reads."""
+class StuckDevice:
+    """Delivers one picture each time it is allowed to."""
 
     def __init__(self) -> None:
-        self.go_on = threading.Event()
-        self.reads = 0
+        self.go_on = threading.Semaphore(0)
+        self.is_gone = False
 
-    def read(self, timeout_s: float) -> Frame:
-        self.reads += 1
-        assert self.go_on.wait(GUARD_S)
-        return Frame(np.zeros((1, 1, 3), np.uint8), float(self.reads), self.reads)
+    def read(self) -> Shot | None:
+        assert self.go_on.acquire(timeout=GUARD_S)
+        return None if self.is_gone else Shot(np.zeros((1, 1, 3), np.uint8))
+
+    def lock(self, locked: bool) -> None:
+        """Do nothing."""
+
+    def release(self) -> None:
+        """Do nothing."""
 
 
 @pytest.fixture
@@ -47,53 +59,78 @@ def commands() -> Iterator[CommandQueue]:
         yield queue
 
 
-def test_a_command_does_not_wait_for_the_frame(table: Any, commands: CommandQueue) -> None:
+@pytest.fixture
+def device() -> StuckDevice:
+    return StuckDevice()
+
+
+@pytest.fixture
+def open_live(device: StuckDevice, commands: CommandQueue) -> Iterator[Callable[..., LiveCamera]]:
+    with ExitStack() as stack:
+
+        def make(serve: Callable[[], object], interrupts: Interrupts | None = None) -> LiveCamera:
+            waiting = ServingWait(commands, interrupts or Interrupts(), serve)
+            return stack.enter_context(
+                LiveCamera(lambda: device, name="desk", clock=lambda: 0.0, retry_s=0.01, waiting=waiting)
+            )
+
+        yield make
+        # the camera's thread ends once it has read
+        device.is_gone = True
+        device.go_on.release()
+
+
+def test_a_command_does_not_wait_for_the_frame(
+    table: Any, commands: CommandQueue, device: StuckDevice, open_live: Callable[..., LiveCamera]
+) -> None:
     on = table()
     on.service.start()
-    camera = StuckCamera()
     replies: list[Reply | None] = []
 
     def respond(reply: Reply | None) -> None:
         replies.append(reply)
-        camera.go_on.set()
+        device.go_on.release()
 
-    with CameraThread(
-        camera, commands, lambda: carry_out_commands(on.service, commands), lambda wait: wait()
-    ) as awaited:
-        submitting = threading.Thread(target=lambda: commands.submit(TakeBack("Ann"), respond))
-        submitting.start()
-        # The camera continues only once the command was answered.
-        assert awaited.read(GUARD_S).sequence == 1
-        submitting.join(GUARD_S)
-        assert replies == [Reply("there is no turn to take back", refused=True)]
-        assert awaited.read(GUARD_S).sequence == 2
-    assert camera.reads == 2
+    camera = open_live(lambda: carry_out_commands(on.service, commands))
+    submitting = threading.Thread(target=lambda: commands.submit(TakeBack("Ann"), respond))
+    submitting.start()
+    # The camera continues only once the command was answered.
+    assert camera.read(GUARD_S).sequence == 0
+    submitting.join(GUARD_S)
+    assert replies == [Reply("there is no turn to take back", refused=True)]
+    device.go_on.release()
+    assert camera.read(GUARD_S).sequence == 1
 
 
-def test_an_error_of_the_camera_is_raised(commands: CommandQueue) -> None:
-    class Gone:
-        def read(self, timeout_s: float) -> Frame:
-            raise CameraError("gone")
-
-    with (
-        CameraThread(Gone(), commands, lambda: None, lambda wait: wait()) as awaited,
-        pytest.raises(CameraError, match="gone"),
-    ):
-        awaited.read(1.0)
+def test_the_loss_of_the_camera_ends_the_wait(device: StuckDevice, open_live: Callable[..., LiveCamera]) -> None:
+    camera = open_live(lambda: None)
+    device.is_gone = True
+    device.go_on.release()
+    with pytest.raises(CameraError, match="went away"):
+        camera.read(GUARD_S)
 
 
-def test_a_person_can_stop_the_referee_while_it_waits_for_a_frame(commands: CommandQueue) -> None:
-    camera = StuckCamera()
+def test_a_person_can_stop_the_referee_while_it_waits_for_a_frame(open_live: Callable[..., LiveCamera]) -> None:
+    with Interrupts() as interrupts:
+        camera = open_live(lambda: None, interrupts)
+        stopping = threading.Timer(0.01, lambda: os.kill(os.getpid(), signal.SIGINT))
+        stopping.start()
+        with pytest.raises(KeyboardInterrupt):
+            camera.read(GUARD_S)
+        stopping.join(GUARD_S)
 
-    def stopped(wait: Any) -> None:
-        raise KeyboardInterrupt
 
-    with (
-        CameraThread(camera, commands, lambda: None, stopped) as awaited,
-        pytest.raises(KeyboardInterrupt),
-    ):
-        awaited.read(GUARD_S)
-    camera.go_on.set()
+def test_a_wait_takes_its_time_and_carries_out_commands_meanwhile(commands: CommandQueue) -> None:
+    now_s = iter([0.0, 0.0, 0.3, 1.0])
+    served: list[int] = []
+    commands.wake()
+
+    def serve() -> None:
+        served.append(len(served))
+        commands.wake()
+
+    ServingWait(commands, Interrupts(), serve, lambda: next(now_s)).seconds(1.0)
+    assert served == [0, 1]
 
 
 def test_commands_end_the_wait_for_a_disconnected_camera(table: Any, commands: CommandQueue) -> None:
@@ -162,55 +199,85 @@ def test_outside_the_main_thread_signal_handlers_are_not_changed() -> None:
 
 @dataclass
 class ScriptedCamera:
-    """Gives scripted frames and errors, and advances the clock."""
+    """Gives scripted frames and errors, and advances the clock; black frames replace it while it is away."""
 
     script: Iterator[Frame | Exception]
+    size: tuple[int, int] = (64, 36)
     now_s: float = 0.0
+    said: list[str] = field(default_factory=list)
     waited_s: list[float] = field(default_factory=list)
     timeouts_s: list[float] = field(default_factory=list)
 
     def read(self, timeout_s: float) -> Frame:
         self.timeouts_s.append(timeout_s)
         self.now_s += TICK_S
-        coming = next(self.script)
+        coming = next(self.script, EndOfFramesError("over"))
         if isinstance(coming, Exception):
             raise coming
         return Frame(coming.image, self.now_s, coming.sequence, coming.source)
 
-    def steady(self, said: list[str]) -> ReconnectingSource:
-        return ReconnectingSource(self, (64, 36), lambda: self.now_s, self.waited_s.append, said.append)
+    def ports(self, commands: CommandQueue, on_verdicts: Any = lambda *_: None) -> LoopPorts:
+        black = Frame(np.zeros((self.size[1], self.size[0], 3), np.uint8), 0.0, 0, NO_CAMERA)
+        frames = BlackFrames(lambda: replace(black, time_s=self.now_s), self.said.append)
+        return LoopPorts(self.waited_s.append, commands, on_verdicts=on_verdicts, black=frames)
+
+
+class WatchingReader:
+    """Sees nothing; keeps the frames."""
+
+    def __init__(self) -> None:
+        self.frames: list[Frame] = []
+
+    def read(self, frame: Frame) -> Reading:
+        self.frames.append(frame)
+        return Reading(frame.sequence, frame.time_s, {})
+
+    def crop(self, frame: Frame, place: str) -> Image:
+        return frame.image
 
 
 def frame(number: int) -> Frame:
     return Frame(np.full((36, 64, 3), 99, np.uint8), 0.0, number, "camera")
 
 
-def test_black_frames_replace_a_disconnected_camera_until_it_is_back() -> None:
+def refereed(game: Any, camera: ScriptedCamera, journal: Journal) -> list[Frame]:
+    """Referee until the camera's script is over; returns the frames that were read."""
+    reader = WatchingReader()
+    with open_session(game, reader, journal, ServiceSettings()) as service, CommandQueue(lambda: 0.0) as queue:
+        assert run(service, camera, camera.ports(queue)) == "over"
+    return reader.frames
+
+
+def test_black_frames_replace_a_disconnected_camera_until_it_is_back(
+    deblockle: Any, new_journal: Callable[[], Journal]
+) -> None:
     camera = ScriptedCamera(
         iter([frame(7), CameraError("camera 0 went away"), FrameTimeoutError("none came"), frame(0), frame(1)])
     )
-    said: list[str] = []
-    source = camera.steady(said)
-    frames = [source.read(2.0) for _ in range(5)]
+    frames = refereed(deblockle, camera, new_journal())
     assert [(one.source, int(one.image[0, 0, 0])) for one in frames] == [
         ("camera", 99), (NO_CAMERA, 0), (NO_CAMERA, 0), ("camera", 99), ("camera", 99),
     ]  # fmt: skip
     assert [one.sequence for one in frames] == [7, 8, 9, 10, 11]
     assert all(one.image.shape == (36, 64, 3) for one in frames)
-    assert said == ["camera 0 went away. Until the camera is back, I use only the sensors.", "The camera is back."]
+    assert camera.said == [
+        "camera 0 went away. Until the camera is back, I use only the sensors.",
+        "The camera is back.",
+    ]
     assert camera.waited_s == [TICK_S]
-    assert camera.timeouts_s == [2.0, 2.0, TICK_S, TICK_S, 2.0]
+    assert camera.timeouts_s == [2.0, 2.0, TICK_S, TICK_S, 2.0, 2.0]
 
 
-@pytest.mark.parametrize("error", [EndOfFramesError("the end"), FrameError("cut off"), NothingNewError("none")])
-def test_errors_other_than_disconnection_are_raised(error: Exception) -> None:
-    said: list[str] = []
-    with pytest.raises(type(error)):
-        ScriptedCamera(iter([error])).steady(said).read(2.0)
-    assert said == []
+@pytest.mark.parametrize("error", [FrameError("cut off"), NothingNewError("none")])
+def test_no_black_frame_replaces_one_that_is_unusable_or_not_there_yet(
+    error: Exception, deblockle: Any, new_journal: Callable[[], Journal]
+) -> None:
+    camera = ScriptedCamera(iter([error]))
+    assert refereed(deblockle, camera, new_journal()) == []
+    assert camera.said == []
 
 
-def test_sensors_continue_alone_while_the_camera_is_disconnected() -> None:
+def test_sensors_continue_alone_while_the_camera_is_disconnected(new_journal: Callable[[], Journal]) -> None:
     table = VirtualTable(7, GameOptions(turns=1), setting=standard_setting(lens((640, 360))))
     first = table.read()
     occupied = {place: place[1] in "1357" and place[0] in "ce" for place in table.setting.layout.places}
@@ -220,16 +287,21 @@ def test_sensors_continue_alone_while_the_camera_is_disconnected() -> None:
             return SensorSnapshot(now_s, occupied)
 
     script: list[Frame | Exception] = [*[first] * 6, *[CameraError("camera 0 went away")] * 40]
-    camera = ScriptedCamera(iter(script))
-    source = ReconnectingSource(camera, (640, 360), lambda: camera.now_s, camera.waited_s.append, print)
+    camera = ScriptedCamera(iter(script), (640, 360))
     reader = FusedReader(
-        AttentiveReader(enrolled_reader(table)),
+        enrolled_reader(table, Attention.STILL),
         OccupiedPlaces(),
         table.setting.layout.places,
         ("empty", "gold", "teal"),
     )
-    readings = [reader.read(source.read(2.0)) for _ in range(46)]
+    readings: list[Any] = []
+    game = load(table.setting.layout.game)
+    with (
+        open_session(game, reader, new_journal(), ServiceSettings()) as service,
+        CommandQueue(lambda: 0.0) as queue,
+    ):
+        run(service, camera, camera.ports(queue, lambda *_: readings.append(service.reading)))
     assert readings[5].places["c1"].hidden_by is None
-    assert readings[-1].places["c1"].sensed is not None
-    assert readings[-1].hindrances == ()
-    assert any("the sensors alone" in notice for notice in readings[-1].notices)
+    assert readings[45].places["c1"].sensed is not None
+    assert readings[45].hindrances == ()
+    assert any("the sensors alone" in notice for one in readings for notice in one.notices)

@@ -13,7 +13,7 @@ from tests.vision import photoreal
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
 from vision.locating.tracking import TableTracker, TrackedTable
-from vision.motion.changes import ChangeSettings
+from vision.motion.changes import Attention, ChangeSettings
 from vision.readers.blocks.appearance import BlockAppearance, drawn_appearance
 from vision.readers.registry import table_reader
 from vision.reading import HindranceKind, Reading
@@ -132,6 +132,9 @@ def test_every_place_is_read_afresh_although_no_change_was_noticed(monkeypatch: 
     afresh = reader.read(photoreal.frame("game-001.jpg", 2))
     assert looks_in(afresh) == true("game-001.jpg") != true("game-000.jpg")
     assert reader.read(photoreal.frame("game-001.jpg", 3)).places is afresh.places
+    whole = table_reader(photoreal.camera("game-000.jpg"), photoreal.LAYOUT, photoreal.looks(), attention=Attention.ALL)
+    for number, name in enumerate(("game-000.jpg", "game-001.jpg")):
+        assert looks_in(whole.read(photoreal.frame(name, number))) == true(name)
 
 
 def test_the_reading_of_a_bad_frame_gives_the_reason() -> None:
