@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 _CALM: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
 settings.register_profile("develop", **_CALM)
-settings.register_profile("quick", max_examples=20, derandomize=True, database=None, **_CALM)
+settings.register_profile("quick", max_examples=10, derandomize=True, database=None, **_CALM)
 settings.register_profile("check", derandomize=True, database=None, **_CALM)
 settings.register_profile("long", max_examples=500, print_blob=True, **_CALM)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "develop"))

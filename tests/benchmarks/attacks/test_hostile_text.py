@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from random import Random
 
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.attacks.hostile_text import COMMAND, MODES, OWN, commands_in_page, hostile, main, run_mode
+from benchmarks.attacks.hostile_text import COMMAND, MODES, OWN, Read, commands_in_page, hostile, main, run_mode
 from tests.effort import cases
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_hostile_text_arrives_without_its_commands(mode: str) -> None:
-    done = run_mode(mode, cases(3000), seed=2)
+    done = run_mode(mode, cases(1500), seed=2)
     assert done.code == 0
     assert done.commands == []
     assert done.read_bytes > 10_000
@@ -45,9 +44,14 @@ def test_a_command_in_a_page_is_noticed(page: str) -> None:
     assert commands_in_page('<a href="/history">x</a><script type="module" src="/static/a.js"></script>') == []
 
 
-def test_the_command_shows_how_much_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmarks.attacks.hostile_text.MODES", ("log",))
+@pytest.mark.parametrize(("commands", "code", "exits"), [([], 0, 0), (["'\\x07'"], 0, 1), ([], 1, 1)])
+def test_the_command_shows_how_much_was_read(
+    monkeypatch: pytest.MonkeyPatch, commands: list[str], code: int, exits: int
+) -> None:
+    monkeypatch.setattr(
+        "benchmarks.attacks.hostile_text.run_mode", lambda mode, strings, seed: Read(1000 * strings, commands, code)
+    )
     done = CliRunner().invoke(main, ["--strings", "12"])
-    assert done.exit_code == 0, done.output
-    assert "log" in done.output
-    assert sys.executable not in done.output
+    assert done.exit_code == exits
+    assert all(mode in done.output for mode in MODES)
+    assert "4,000" in done.output

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from referee.judge.pooled_reading import PooledReading
@@ -34,7 +35,8 @@ def drawn(
 ) -> list[Reading]:
     """Give readings of a table at rest; ``dice`` lie in a row from ``at_mm`` on."""
     looks = {**game.table.appearance(state), **(differing or {})}
-    places = {place: _place(game, look) for place, look in looks.items()}
+    every_look = tuple(game.looks)
+    places = {place: _place(every_look, look) for place, look in looks.items()}
     rolls = () if dice is None else (roll_drawn(dice, at_mm),)
     return [Reading(number, time_s + number / 10, places, rolls=rolls) for number in range(readings)]
 
@@ -64,10 +66,11 @@ def _die(text: str, x_mm: float) -> DieReading:
     return DieReading(x_mm, 0.0, faces, name or "", at_rest=how != "~", cocked=how == "/", half_hidden=how == "|")
 
 
-def _place(game: Any, drawn_look: str) -> PlaceReading:
+@cache
+def _place(every_look: tuple[str, ...], drawn_look: str) -> PlaceReading:
     if drawn_look == "hidden":
         return PlaceReading({}, hidden_by=HindranceKind.OBJECT)
     look, _, percent = drawn_look.rpartition(" ") if drawn_look.endswith("%") else (drawn_look, "", "")
     sure = float(percent.rstrip("%")) / 100 if percent else SURE
-    others = [name for name in game.looks if name != look]
+    others = [name for name in every_look if name != look]
     return PlaceReading({look: sure, **dict.fromkeys(others, (1 - sure) / len(others))})

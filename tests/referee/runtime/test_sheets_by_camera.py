@@ -76,9 +76,9 @@ def test_sheets_are_judged_while_a_hand_is_over_another() -> None:
             return Hand(tip, (x + 40, y - 330, 60.0))
 
         table = write(table, "p1", a1=1, b1=2, c1=4, d1=6)
-        assert see(table, 4.0, writing) == ["a1=1,b1=2,c1=4,d1=6"]
+        assert see(table, 2.5, writing) == ["a1=1,b1=2,c1=4,d1=6"]
         table = write(table, "p3", a1=2, b1=1, c1=4, d1=6)
-        assert see(table, 4.0, lambda _: writing(0, 0.0)) == ["a1=2,b1=1,c1=4,d1=6"]
+        assert see(table, 3.0, lambda _: writing(0, 0.0)) == ["a1=2,b1=1,c1=4,d1=6"]
         assert [step.data["player"] for _, step in journal.events() if step.kind == "turn"][-2:] == ["p1", "p3"]
         table = write(table, "p2", a1=1, b1=4, c1=2, d1=6)
-        assert see(table, 3.0) == ["a1=1,b1=4,c1=2,d1=6"]
+        assert see(table, 2.0) == ["a1=1,b1=4,c1=2,d1=6"]

@@ -222,8 +222,10 @@ def marker_beside(surface: GridSurface, pose: Pose, *, side_mm: float = 36.0, tu
     return MarkerSighting(project(CAMERA, pose, corners_mm), 36.0, centre_mm)
 
 
-@pytest.mark.parametrize("surface", [BOARD, LONG])
-@pytest.mark.parametrize("true", [moved(POSE, 0, 0), moved(POSE, 12.0, -8.0, 100.0), looking_at(700.0, 45.0, 20.0)])
+@pytest.mark.parametrize(
+    ("surface", "true"),
+    [(BOARD, POSE), (LONG, moved(POSE, 12.0, -8.0, 100.0)), (BOARD, looking_at(700.0, 45.0, 20.0))],
+)
 def test_a_board_that_agrees_with_a_marker_is_found_among_others(surface: GridSurface, true: Pose) -> None:
     edges = seen(grid_of(surface), true, surface)
     marker = marker_beside(surface, true)

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.parts.picture_sets import loops_seen
+from tests.effort import cases
 from vision.geometry import Side
 from vision.readers.ink.reader import LOOP, NO_LOOP, LoopSettings, decode_loops, lines_between
 
@@ -144,7 +145,7 @@ SETTINGS = st.builds(
 
 
 @given(settings=SETTINGS, seed=st.integers(0, 10_000), shape=st.sampled_from([(1, 1), (1, 7), (6, 1)]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(60, 10))
 def test_cells_in_a_row_are_read_exactly_as_by_enumeration(
     settings: LoopSettings, seed: int, shape: tuple[int, int]
 ) -> None:
@@ -156,7 +157,7 @@ def test_cells_in_a_row_are_read_exactly_as_by_enumeration(
     assert along == pytest.approx(expected_lines, abs=1e-5)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(cases(8, 2)))
 def test_cells_of_a_grid_are_decided_as_by_enumeration(seed: int) -> None:
     random = np.random.default_rng(seed)
     numbers = dict.fromkeys([(0, 1), (0, 2), (1, 1), (2, 1)], 1) | {(2, 2): 2, (1, 2): 2}
