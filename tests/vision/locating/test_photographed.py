@@ -59,7 +59,7 @@ def photo(
 
 
 @pytest.mark.parametrize("game", GAMES)
-@pytest.mark.parametrize(("view_deg", "tilt_deg"), [(26.0, 40.0), (69.0, 30.0), (69.0, 55.0), (100.0, 40.0)])
+@pytest.mark.parametrize(("view_deg", "tilt_deg"), some([(26.0, 40.0), (69.0, 30.0), (100.0, 40.0), (69.0, 55.0)]))
 def test_an_oblique_view_of_a_sheet_gives_the_focal_length(game: str, view_deg: float, tilt_deg: float) -> None:
     image, camera = photo(game, view_deg, tilt_deg)
     sheet = photographed_sheet(image, LAYOUTS)

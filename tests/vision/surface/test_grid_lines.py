@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tests.effort import cases
 from tests.vision.surface.drawn import BOARD, WINDOW, Rect, board_image, grey_of, part, softened, with_lines
 from vision.frame import BoolImage, FloatImage
 from vision.sampling import sample
@@ -301,7 +302,7 @@ def by_parts(
 
 
 @pytest.mark.parametrize("inverted", [False, True])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(cases(3)))
 def test_the_evidence_equals_a_part_by_part_reference(seed: int, inverted: bool) -> None:
     """Cards, shadows, a lamp and noise on a board with dark or bright lines, some hidden by pieces."""
     random = np.random.default_rng(seed)

@@ -34,9 +34,9 @@ def test_bare_paper_is_fitted_beneath_ink_and_under_a_lamp_at_its_side() -> None
 
 def test_some_pixels_tell_as_much_as_all(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(8)
-    light = np.linspace(0.5, 0.8, 240)[None, :, None] * random.normal(1, 0.02, (240, 240, 3))
+    light = np.linspace(0.5, 0.8, 120)[None, :, None] * random.normal(1, 0.02, (120, 120, 3))
     for row, column in random.permutation(np.argwhere(np.ones((10, 10))))[:60]:
-        light[24 * row : 24 * row + 22, 24 * column : 24 * column + 22] *= (0.3, 0.7, 0.4)
+        light[12 * row : 12 * row + 11, 12 * column : 12 * column + 11] *= (0.3, 0.7, 0.4)
     some = fit_bare_paper(light.astype(np.float32))
     monkeypatch.setattr("vision.surface.paper._ONE_IN", 1)
     assert some == pytest.approx(fit_bare_paper(light.astype(np.float32)), rel=0.02)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.effort import some
 from tests.vision.readers.blocks.drawn import FACES, INK, LOOKS, SIDE_MM, SYMBOLS, Face, Light, plane_picture
 from vision.frame import FloatImage
 from vision.readers.blocks.appearance import BlockAppearance, log_ratio
@@ -35,7 +36,7 @@ def fitted(face: Face, around_mm: tuple[float, float] = (0.0, 0.0), finder: Face
 
 
 @pytest.mark.parametrize("symbol", SYMBOLS)
-@pytest.mark.parametrize(("turned_deg", "quarter"), [(0.0, 0), (9.0, 1), (-15.0, 2), (24.0, 3)])
+@pytest.mark.parametrize(("turned_deg", "quarter"), some([(9.0, 1), (0.0, 0), (-15.0, 2), (24.0, 3)]))
 def test_a_face_is_fitted_where_it_lies(symbol: str, turned_deg: float, quarter: int) -> None:
     found = fitted(Face(symbol, 1.6, -1.2, turned_deg, quarter))
     assert found.symbol == symbol

@@ -148,7 +148,7 @@ def misfit(reach: np.ndarray, cube: np.ndarray) -> float:
     return math.sqrt((off**2).mean() + 2e-4 * held_back)
 
 
-@pytest.mark.parametrize("slant", [(0.0, 0.0), (0.25, 0.5), (-0.75, 0.25)])
+@pytest.mark.parametrize("slant", some([(0.25, 0.5), (0.0, 0.0), (-0.75, 0.25)], 1))
 @pytest.mark.parametrize(("lean_deg", "towards_deg"), [(0.0, 0.0), (11.0, 130.0), (22.0, 310.0), (30.0, 200.0)])
 def test_the_gain_equals_that_of_an_exhaustive_search_over_cubes(
     slant: tuple[float, float], lean_deg: float, towards_deg: float

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from tests.effort import cases
 from tests.vision.readers.stacks.drawn import (
     BOARD,
     CAMERA,
@@ -212,7 +213,7 @@ def colour_score(
 
 
 @pytest.mark.parametrize("lowest", [None, "red", "blue", "clear"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(cases(4)))
 def test_looks_heights_and_odds_are_computed_from_hue_and_sides(
     lowest: str | None, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

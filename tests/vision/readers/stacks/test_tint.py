@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.effort import some
 from tests.vision.readers.stacks import pictures
 from vision.frame import FloatArray, Image
 from vision.readers.stacks.appearance import plain_appearance
@@ -69,7 +70,7 @@ def saturated(image: Image, factor: float) -> Image:
     return np.clip(grey + factor * (image - grey), 0, 255).astype(np.uint8)
 
 
-@pytest.mark.parametrize("factor", [0.5, 0.7, 1.6, 2.0])
+@pytest.mark.parametrize("factor", some([0.5, 0.7, 2.0, 1.6]))
 @pytest.mark.parametrize("gains", [(1.0, 1.0, 1.0), (0.75, 1.0, 1.2)])
 def test_colours_are_read_by_cameras_that_show_them_otherwise(factor: float, gains: tuple[float, ...]) -> None:
     view = pictures.view("010.jpg")

@@ -11,6 +11,7 @@ import cv2
 import numpy as np
 import pytest
 
+from tests.effort import some
 from tests.vision.readers.tiles.drawn import STRAIGHT, photo
 from vision.errors import EnrolmentError, FrameError, LayoutError
 from vision.frame import Image
@@ -127,7 +128,7 @@ def test_a_probability_follows_from_the_differences_of_unlikeness(monkeypatch: p
     assert [cell.symbol for cell in strict] == [UNKNOWN] * 3
 
 
-@pytest.mark.parametrize("lamp", [(0.4, 0.7, 1.0), (1.0, 0.8, 0.5), (0.5, 0.5, 0.5)])
+@pytest.mark.parametrize("lamp", some([(0.4, 0.7, 1.0), (1.0, 0.8, 0.5), (0.5, 0.5, 0.5)], 1))
 @pytest.mark.parametrize("fades", [0.0, 0.4])
 def test_plain_colours_are_distinguished_under_one_light_for_all_cells(
     lamp: tuple[float, float, float], fades: float
