@@ -24,9 +24,6 @@ from firmware_bridge.protocol.messages import (
 )
 from firmware_bridge.protocol.packets import is_sequenced
 from simulator.microcontroller.wire import FaultyWire, WireFaults
-from firmware_bridge.protocol.status import LinkState
-from simulator.microcontroller.faults import WireFaults
-from simulator.microcontroller.wire import FaultyWire
 from tests.effort import cases, some
 from tests.firmware_bridge.protocol.page_peer import PageDevice, Parser, frame
 
