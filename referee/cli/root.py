@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import os
+import shlex
+import signal
+import sys
+from functools import partial
 from pathlib import Path
 
 import click
 
-from common.program import program_version
+from common.program import VARIABLE, program_version
+from common.shown_text import guard_output
 from referee.cli.context import CommandContext
-from referee.cli.group import USAGE, LazyCommand, LazyGroup, Root
+from referee.cli.group import USAGE, LazyCommand, LazyGroup, Root, report_fault
+
+COMPLETE_VARIABLE = "_REFEREE_COMPLETE"
+"""The environment variable by which a shell asks for completions."""
 
 
 def _commands(*commands: tuple[str, str, str]) -> dict[str, click.Command]:
@@ -145,3 +153,19 @@ def tools() -> None:
       ./run tools print markers --out markers.pdf
       ./run tools rules deblockle
     """
+
+
+def run() -> None:
+    """Run the program with this process's arguments and exit with its code."""
+    # The matrices are small, so the threads of OpenBLAS would wait for each other longer than they work.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # We report cameras and pictures that can't be opened ourselves, and say what to do.
+    os.environ.setdefault("OPENCV_LOG_LEVEL", "FATAL")
+    if COMPLETE_VARIABLE not in os.environ:
+        # The shell gets its completions, which are names of ours, as bytes.
+        guard_output()
+    context = CommandContext(program=shlex.quote(os.environ.get(VARIABLE) or "referee"))
+    sys.excepthook = partial(report_fault, context)
+    # `run` starts Python with Ctrl-C blocked; unblock it now.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    root.main(prog_name=context.program, complete_var=COMPLETE_VARIABLE, obj=context)

@@ -65,12 +65,3 @@ def test_a_package_says_what_it_is_for_and_lists_its_modules_whole_or_not_at_all
     inside = {file.stem for file in package.parent.glob("*.py")} - {"__init__", "errors", "__main__", "main"}
     folders = {file.parent.name for file in package.parent.glob("*/__init__.py")}
     assert names == inside | folders
-
-
-def test_a_list_of_modules_is_found() -> None:
-    assert listed("What it is.\n\n- ``one``, ``two``: both.\n- ``three``: it. ``four``: the\n  rest of it.\n") == {
-        "one",
-        "two",
-        "three",
-        "four",
-    }

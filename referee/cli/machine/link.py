@@ -14,9 +14,9 @@ from common.durable import write_durably
 from common.program import VARIABLE
 from referee.cli.context import CommandContext
 from referee.cli.group import ExampleCommand
+from referee.cli.root import COMPLETE_VARIABLE, root
 
 NAME = "referee"
-COMPLETE_VARIABLE = "_REFEREE_COMPLETE"
 SHELLS = ("bash", "zsh", "fish")
 
 _MADE_BY_US = "# Made by Tabletop Referee's link command."
@@ -109,8 +109,6 @@ def completion_command(shell: str) -> None:
 
 def completion_script(shell: str) -> str:
     """Return the script that completes ``referee`` in a shell of SHELLS."""
-    from referee.cli.root import root
-
     completion = get_completion_class(shell)
     if completion is None:
         raise click.UsageError(f"no completion for {shell}")

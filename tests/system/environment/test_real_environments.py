@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.guard import GUARD_S
-from tests.house.conftest import Project
+from tests.scripts.conftest import Project
 
 
 def test_a_real_environment_end_to_end(project, real_python, offline, tmp_path):

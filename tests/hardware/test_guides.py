@@ -17,7 +17,7 @@ from firmware_bridge import wled
 from firmware_bridge.pin_maps.pin_map import BOARDS, example_pin_map
 from firmware_bridge.wled import linearize
 from hardware.lights.light_map import light_map_from_toml
-from hardware.lights.signals import Colour
+from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Colour
 from hardware.pin_map import GpioPinMap
 from hardware.switches import switch_pins
 from simulator.play.players import Habits
@@ -163,3 +163,48 @@ def test_what_is_said_of_wleds_line_is_right() -> None:
     moved = [value for value in range(256) if wled.replace_commands(bytes([value]))[0] != value]
     assert f"WLED could take {len(moved)} of the 256 values" in WLED
     assert linearize(b"\xff") == b"\xff"
+
+
+SQUARES = tuple(f"{column}{row}" for row in range(1, 8) for column in "abcdefg")
+RESISTORS = re.findall(r"(\d+) Ω for ([\w\s]+) \(([\d.]+) V\)", PI)
+
+
+def test_the_wiring_that_fits_is_a_sound_pin_map() -> None:
+    block = re.search(r"```toml\n(.*?)```", PI, re.S)
+    assert block is not None
+    lights = tomllib.loads(block[1])["lights"]
+    pins = GpioPinMap.from_names(
+        columns=lights["column_pins"],
+        rows=lights["row_pins"],
+        status_red=lights["status_red_pin"],
+        status_green=lights["status_green_pin"],
+        status_blue=lights["status_blue_pin"],
+        buzzer=lights["buzzer_pin"],
+        buttons=lights["button_pins"],
+        known_places=SQUARES,
+    )
+    assert (len(pins.columns), len(pins.rows)) == (7, 7)
+
+
+@pytest.mark.parametrize(("ohm", "led", "forward_v"), RESISTORS)
+def test_resistor_values_follow_from_the_formula(ohm: str, led: str, forward_v: str) -> None:
+    """About 3 mA, and never more than a pin gives while sixteen LEDs are lit."""
+    current_ma = 1000 * (3.3 - float(forward_v)) / int(ohm)
+    assert 2.5 < current_ma < 3.05, led
+
+
+def test_the_resistors_were_found() -> None:
+    assert len(RESISTORS) == 4
+
+
+@pytest.mark.parametrize("style", [*ROLE_STYLES.values(), *MOOD_STYLES.values()], ids=lambda style: style.meaning)
+def test_every_colour_is_in_the_tables(style) -> None:
+    colours = re.findall(r"^\| [^|]+ \| (\w+) \| [^|]+ \|$", PI[: PI.index("## Which lights")], re.M)
+    assert style.colour.name.lower() in colours
+    assert len(colours) - colours.count("colour") == len(ROLE_STYLES) + len(MOOD_STYLES)
+
+
+@pytest.mark.parametrize("style", MOOD_STYLES.values(), ids=lambda style: style.meaning)
+def test_the_status_lights_table_has_every_mood_with_its_colour(style) -> None:
+    status = PI[PI.index("| the status light |") : PI.index("## Which lights")]
+    assert re.search(rf"^\| {re.escape(style.meaning)} \| {style.colour.name.lower()} \|", status, re.M)
