@@ -7,7 +7,6 @@ library only, since it runs before anything is installed.
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
 import importlib.util
 import os
@@ -27,27 +26,57 @@ FAILED = 70
 NO_VENV_MODULE = 72
 CANNOT_WRITE = 73
 
-_FULL = (errno.ENOSPC, errno.EDQUOT)
-_FULL_WORDS = ("No space left on device", "Disk quota exceeded")
-_READ_ONLY_WORDS = "Read-only file system"
-_DENIED_WORDS = "Permission denied"
-_CLOCK_WORDS = ("certificate is not yet valid", "certificate has expired")
-_NETWORK_WORDS = (
-    "Failed to establish a new connection",
-    "Temporary failure in name resolution",
-    "Name or service not known",
-    "Failed to resolve",
-    "Network is unreachable",
-    "Connection refused",
-    "Connection aborted",
-    "Connection reset",
-    "connection timed out",
-    "ConnectTimeoutError",
-    "ReadTimeoutError",
-    "Read timed out",
-    "ProxyError",
-    "SSLError",
+_REASONS = (
+    (
+        ("No space left on device", "Disk quota exceeded"),
+        CANNOT_WRITE,
+        "the disk is full; free about 1 GB for {project} (and for temporary files) and run this again",
+    ),
+    (
+        ("Read-only file system",),
+        CANNOT_WRITE,
+        "the packages cannot be installed, because {project} is read-only, as it is for a service; "
+        "type ./run there once as the folder's owner",
+    ),
+    (
+        ("Permission denied: '{project}", "Operation not permitted: '{project}"),
+        CANNOT_WRITE,
+        "the packages cannot be installed, because you may not write in {project}; "
+        "type ./run there once as its owner (shown by: ls -ld {project})",
+    ),
+    (
+        ("certificate is not yet valid", "certificate has expired"),
+        NO_NETWORK,
+        "the package index's certificate is out of date by this machine's clock; check it with: date",
+    ),
+    (
+        ("DO NOT MATCH THE HASHES",),
+        FAILED,
+        "a package that was fetched does not match its hash in the lock; try again, and report it if it happens again",
+    ),
+    (
+        (
+            "Failed to establish a new connection",
+            "Temporary failure in name resolution",
+            "Name or service not known",
+            "Failed to resolve",
+            "Network is unreachable",
+            "Connection refused",
+            "Connection aborted",
+            "Connection reset",
+            "connection timed out",
+            "ConnectTimeoutError",
+            "ReadTimeoutError",
+            "Read timed out",
+            "ProxyError",
+            "SSLError",
+        ),
+        NO_NETWORK,
+        "the package index cannot be reached; connect this machine to the internet (or set pip's proxy) "
+        "and run this again",
+    ),
 )
+"""What pip and the file system say, the exit code, and what to tell about it; the first that fits counts."""
 # Settings of the user's pip that would send packages elsewhere than into the environment.
 _MISLEADING = ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_REQUIRE_VIRTUALENV", "PYTHONPATH", "PYTHONHOME")
 
@@ -115,73 +144,34 @@ def check_modules() -> None:
         )
 
 
-def explain_pip(output: str, project: Path) -> SetUpError:
+def explain(said: str, project: Path) -> SetUpError | None:
+    """Turn a known failure, as pip or the file system says it, into one clear sentence and its exit code."""
+    for words, code, sentence in _REASONS:
+        if any(each.format(project=project) in said for each in words):
+            return SetUpError(code, sentence.format(project=project))
+    return None
+
+
+def explain_pip(said: str, project: Path) -> SetUpError:
     """Turn the output of a pip that failed into one clear sentence and its exit code."""
-    if any(words in output for words in _FULL_WORDS):
-        return _disk_full(project)
-    if _READ_ONLY_WORDS in output:
-        return _read_only(project)
-    if f"{_DENIED_WORDS}: '{project}" in output:
-        return _denied(project)
-    if any(words in output for words in _CLOCK_WORDS):
-        return SetUpError(
-            NO_NETWORK,
-            "the package index's certificate is out of date by this machine's clock; check it with: date",
-        )
-    if "DO NOT MATCH THE HASHES" in output:
-        return SetUpError(
-            FAILED,
-            "a package that was fetched does not match its hash in the lock; try again, and report it if it happens "
-            "again",
-        )
-    if any(words in output for words in _NETWORK_WORDS):
-        return SetUpError(
-            NO_NETWORK,
-            "the package index cannot be reached; connect this machine to the internet (or set pip's proxy) "
-            "and run this again",
-        )
-    errors = [line.removeprefix("ERROR: ") for line in output.splitlines() if line.startswith("ERROR: ")]
+    if (known := explain(said, project)) is not None:
+        return known
+    errors = [line.removeprefix("ERROR: ") for line in said.splitlines() if line.startswith("ERROR: ")]
     if any("No matching distribution" in line for line in errors):
         return SetUpError(
             FAILED,
             f"a package is not available for Python {platform.python_version()} on {platform.machine()} "
             f"({errors[-1]}); Python 3.11 to 3.13 on x86-64 and aarch64 are supported",
         )
-    last = errors[-1] if errors else (output.strip().splitlines() or ["it said nothing"])[-1]
+    last = errors[-1] if errors else (said.strip().splitlines() or ["it said nothing"])[-1]
     return SetUpError(FAILED, f"the installation failed: {last}")
 
 
 def explain_os_error(error: OSError, project: Path) -> SetUpError:
     """Turn an error of the file system into one clear sentence and its exit code."""
-    if error.errno in _FULL:
-        return _disk_full(project)
-    if error.errno == errno.EROFS:
-        return _read_only(project)
-    if error.errno in {errno.EACCES, errno.EPERM} and str(error.filename or project).startswith(str(project)):
-        return _denied(project)
-    return SetUpError(CANNOT_WRITE, f"cannot use {error.filename or project}: {error.strerror or error}")
-
-
-def _disk_full(project: Path) -> SetUpError:
-    return SetUpError(
-        CANNOT_WRITE, f"the disk is full; free about 1 GB for {project} (and for temporary files) and run this again"
-    )
-
-
-def _read_only(project: Path) -> SetUpError:
-    return SetUpError(
-        CANNOT_WRITE,
-        f"the packages cannot be installed, because {project} is read-only, as it is for a service; "
-        "type ./run there once as the folder's owner",
-    )
-
-
-def _denied(project: Path) -> SetUpError:
-    return SetUpError(
-        CANNOT_WRITE,
-        f"the packages cannot be installed, because you may not write in {project}; type ./run there once as its owner "
-        f"(shown by: ls -ld {project})",
-    )
+    file = error.filename or project
+    said = f"{os.strerror(error.errno or 0)}: '{file}'"
+    return explain(said, project) or SetUpError(CANNOT_WRITE, f"cannot use {file}: {error.strerror or error}")
 
 
 def run_quietly(command: Sequence[str], on_line: Callable[[str], None], env: Mapping[str, str]) -> tuple[int, str]:
