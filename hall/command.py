@@ -127,8 +127,7 @@ def hall_command(
                 make, options, say, key=key_path(kept), close=hall.floor.close, roles=(Role.LOOK, Role.OWN)
             ) as page,
         ):
-            # Output that isn't a terminal may be a log.
-            say(page.words if output().is_terminal else page.words_for_a_log(codes_path(kept)))
+            say(page.words_on(output(), codes_path(kept)))
             interrupts.waiting(lambda: asyncio.run(work()))
     except KeyboardInterrupt:
         say("The hall has stopped. When it runs again, it gets from the tables what it missed.")

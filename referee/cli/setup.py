@@ -194,10 +194,8 @@ def _on_page(
             ) as opened,
             closing(setting_up),
         ):
-            # Output that isn't a terminal may be a log.
-            is_seen = output().is_terminal
-            click.echo(opened.words if is_seen else opened.words_for_a_log(folder / _CODES_FILE))
-            if opened.codes and is_seen:
+            click.echo(opened.words_on(output(), folder / _CODES_FILE))
+            if opened.codes and output().is_terminal:
                 output().print(Text.from_ansi(opened.qr()))
             click.echo("Ctrl-C ends it; the same command goes on.")
             with suppress(KeyboardInterrupt):

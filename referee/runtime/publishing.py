@@ -62,11 +62,7 @@ def _served_page(
     from referee.web.server import codes_path, open_page
 
     with open_page(port, options, say) as page:
-        # Output that isn't a terminal may be a log.
-        if console.is_terminal or port.journal is None:
-            say(page.words)
-        else:
-            say(page.words_for_a_log(codes_path(port.journal)))
+        say(page.words_on(console, None if port.journal is None else codes_path(port.journal)))
         if screen is not None:
             screen.show_page(page.words, page.qr() if page.codes else "")
         elif page.codes and console.is_terminal:

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import segno
 import uvicorn
+from rich.console import Console
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -201,12 +202,13 @@ class OpenPage:
             return f"Pair a device to own the table: {own}."
         return f"Pair a device to play: {split_code(self.codes[Role.PLAY])}. To own the table: {own}."
 
-    def words_for_a_log(self, codes: Path) -> str:
-        """Return the text for a log. The codes go to the file ``codes`` instead, which only its owner can read.
+    def words_on(self, console: Console, codes: Path | None) -> str:
+        """Return the text for a console. One that isn't a terminal may be a log.
 
-        Raises PageError if the file can't be written.
+        The codes then go to the file ``codes`` instead, if there is one, which only its owner can read. Raises
+        PageError if the file can't be written.
         """
-        if not self.codes:
+        if console.is_terminal or codes is None or not self.codes:
             return self.words
         try:
             write_durably(codes, f"{self._code_words}\n", private=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import io
 import json
 import logging
 import re
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import click
 import pytest
+from rich.console import Console
 
 from common.user import user_name
 from referee.cli.options import chosen_page
@@ -23,6 +25,9 @@ from referee.web.access import Role
 from referee.web.options import PageOptions
 from referee.web.server import FIRST_PORT, LOOPBACK, OpenPage, _ErrorForwarder, key_path, listen, open_page
 from tests.referee.web.page_table import port_of, snapshot_of
+
+LOG = Console(file=io.StringIO())
+"""A console that is no terminal."""
 
 
 def request_path(page: OpenPage, path: str) -> http.client.HTTPConnection:
@@ -93,12 +98,12 @@ def test_if_the_output_may_be_a_log_the_codes_are_in_a_file(tmp_path: Path) -> N
     page = OpenPage("http://192.168.1.5:8000/", {Role.PLAY: "12345678", Role.OWN: "87654321"})
     codes = tmp_path / "codes"
     for _ in range(2):
-        said = page.words_for_a_log(codes)
+        said = page.words_on(LOG, codes)
         assert ("1234" in said, "8765" in said, str(codes) in said) == (False, False, True)
         assert (codes.read_text().count("1234 5678"), stat.S_IMODE(codes.stat().st_mode)) == (1, 0o600)
     with pytest.raises(PageError, match="codes can't be kept"):
-        page.words_for_a_log(tmp_path / "missing" / "codes")
-    assert OpenPage("http://127.0.0.1:8000/", {}).words_for_a_log(codes).startswith("The page: http://127")
+        page.words_on(LOG, tmp_path / "missing" / "codes")
+    assert OpenPage("http://127.0.0.1:8000/", {}).words_on(LOG, codes).startswith("The page: http://127")
 
 
 def test_a_hall_has_codes_to_look_and_for_arbiters() -> None:
