@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 import difflib
-import inspect
 from collections.abc import Callable, Iterator
 from functools import partial
-from types import CodeType
 
 OTHER_COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),
@@ -95,26 +93,6 @@ def statement_until(source: str, line: int) -> range:
         if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
     ]
     return range(max(around, default=line), line + 1)
-
-
-def changed_functions(before: CodeType, after: CodeType) -> dict[CodeType, CodeType] | None:
-    """New code by old code of each changed function; ``None`` if code that runs on import differs."""
-    if before == after:
-        return {}
-    inner = [[part for part in code.co_consts if isinstance(part, CodeType)] for code in (before, after)]
-    if len(inner[0]) != len(inner[1]):
-        return None
-    changed: dict[CodeType, CodeType] = {}
-    for old, new in zip(*inner, strict=True):
-        within = changed_functions(old, new)
-        if within is None:
-            return None
-        changed |= within
-    if before.co_flags & inspect.CO_OPTIMIZED:
-        return {before: after, **changed}
-    filling = iter(inner[1])
-    consts = tuple(next(filling) if isinstance(part, CodeType) else part for part in before.co_consts)
-    return changed if before.replace(co_consts=consts) == after else None
 
 
 def diff_of(source: str, number: int) -> str:

@@ -6,16 +6,14 @@ Run: ./check --mutants                                   every room, as before a
 A mutant is one change in a copy of the project: another comparison or arithmetic operator, "and" for "or", a "not" or
 minus sign removed, a truth value inverted, a number changed by one, or two branches swapped (scripts/code_changes.py).
 The tests use the same profile as ./check. They run once on the unchanged code, which records the lines that each test
-runs. Then they are collected once, and for each mutant a forked process replaces its functions and runs the tests of
-its line, then the other tests of their files, which may share fixtures. A mutant of code that runs on import is written
-to the copy, and its tests are collected again. Survivors are printed with their change. Exit code 1 when a room's tests
-notice too small a share.
+runs. Each mutant is written to the copy, and a forked process runs the tests of its line, then the other tests of their
+files, which may share fixtures. Survivors are printed with their change. Exit code 1 when a room's tests notice too
+small a share.
 """
 
 from __future__ import annotations
 
 import ast
-import gc
 import json
 import math
 import multiprocessing
@@ -26,13 +24,12 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
-from types import CodeType, FunctionType
 
 import click
 import pytest
@@ -118,10 +115,6 @@ class Baseline:
         slowest_s = max(self.durations_s.values(), default=0.0)
         return sum(self.durations_s.get(test, slowest_s) for test in tests)
 
-    def is_run_on_import(self, module: str, lines: range) -> bool:
-        """Whether some of the lines run while the module is imported or the tests are collected."""
-        return any("" in self.tests_of.get(module, {}).get(line, ()) for line in lines)
-
 
 def _file_of(test: str) -> str:
     return test.partition("::")[0]
@@ -163,50 +156,6 @@ class InOrder(Watching):
             if self.failed is not None:
                 break
         return True
-
-
-class Changing(InOrder):
-    """A pytest plugin that collects tests once, then runs those of each mutant in a forked process."""
-
-    def __init__(self, mutants: Sequence[Mutant], baseline: Baseline, copy: Path, tell: Connection) -> None:
-        super().__init__(baseline.in_order(list(baseline.durations_s)))
-        self.mutants, self.baseline, self.copy, self.tell = mutants, baseline, copy, tell
-
-    def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Send the failure without a mutant, then whether each mutant was noticed; ``None``: needs a new collection."""
-        self.tell.send(self._failed(session, []))
-        gc.unfreeze()  # get_objects omits what tests/conftest.py froze
-        functions: dict[tuple[str, CodeType], list[FunctionType]] = {}
-        for found in gc.get_objects():
-            if isinstance(found, FunctionType):
-                functions.setdefault((found.__code__.co_filename, found.__code__), []).append(found)
-        for mutant in self.mutants:
-            path = self.copy / mutant.module
-            source = path.read_text(encoding="utf-8")
-            before, after = (
-                compile(tree, path, "exec") for tree in (ast.parse(source), code_changes.mutated(source, mutant.number))
-            )
-            changed = code_changes.changed_functions(before, after) or {}
-            swaps = [
-                (function, new) for old, new in changed.items() for function in functions.get((str(path), old), ())
-            ]
-            if not swaps or self.baseline.is_run_on_import(
-                mutant.module, code_changes.statement_until(source, mutant.line)
-            ):
-                self.tell.send(None)
-            else:
-                self.order = tests_for(mutant, source, self.baseline)
-                self.tell.send(self._failed(session, swaps) is not None)
-        return True
-
-    def _failed(self, session: pytest.Session, swaps: Sequence[tuple[FunctionType, CodeType]]) -> str | None:
-        def run() -> str | None:
-            for function, code in swaps:
-                function.__code__ = code
-            super(Changing, self).pytest_runtestloop(session)
-            return self.failed
-
-        return in_a_process(run, self.baseline.took_s(self.order))
 
 
 def in_a_process(run: Callable[[], str | None], usual_s: float) -> str | None:
@@ -281,41 +230,21 @@ def baseline_of(copy: Path, room: Room) -> Baseline:
     return Baseline(json.loads(timings.read_text(encoding="utf-8")), tests_of)
 
 
-def noticed_in_forks(copy: Path, room: Room, mutants: Sequence[Mutant], baseline: Baseline) -> Iterator[bool | None]:
-    """Whether the tests, collected once, notice each mutant; ``None`` if they must be collected again.
-
-    Raises:
-        click.ClickException: a test fails without a mutant, when the tests run in the order of their times.
-    """
-    ours, theirs = FORKED.Pipe(duplex=False)
-    changing = Changing(mutants, baseline, copy, theirs)
-    process = FORKED.Process(target=run_pytest, args=(copy, ("-p", "no:cov", *room.tests), changing))
-    process.start()
-    theirs.close()
-    try:
-        failed = ours.recv()
-        if failed is not None:
-            raise click.ClickException(f"without any mutant, in the order of their times, a test fails: {failed}")
-        for _ in mutants:
-            yield ours.recv()
-    finally:
-        process.kill()
-        process.join()
+def failure_in_order(copy: Path, order: Sequence[str], baseline: Baseline, tests: Sequence[str]) -> str | None:
+    """Collect ``tests``, as pytest is given them, and run those in ``order``; returns how the first one fails."""
+    run = partial(run_pytest, copy, ("-p", "no:cov", *tests), InOrder(order))
+    return in_a_process(run, baseline.took_s(order))
 
 
-def is_noticed_anew(copy: Path, mutant: Mutant, baseline: Baseline) -> bool:
-    """Write a mutant to the copy, collect and run its tests, and restore the copy."""
+def is_noticed(copy: Path, mutant: Mutant, order: Sequence[str], baseline: Baseline) -> bool:
+    """Write a mutant to the copy, run its tests, and restore the copy."""
     path = copy / mutant.module
     source, written = path.read_text(encoding="utf-8"), path.stat()
-    order = tests_for(mutant, source, baseline)
-    files = sorted({_file_of(test) for test in order})
     try:
         path.write_text(ast.unparse(code_changes.mutated(source, mutant.number)), encoding="utf-8")
         # Python would use cached bytecode for a file of the same size and second.
         os.utime(path, ns=(written.st_atime_ns, written.st_mtime_ns + 2_000_000_000))
-        usual_s = baseline.took_s(order)
-        run = partial(run_pytest, copy, ("-p", "no:cov", *files), InOrder(order))
-        return in_a_process(run, usual_s) is not None
+        return failure_in_order(copy, order, baseline, sorted({_file_of(test) for test in order})) is not None
     finally:
         path.write_text(source, encoding="utf-8")
         os.utime(path, ns=(written.st_atime_ns, written.st_mtime_ns))
@@ -335,33 +264,26 @@ def copied(folder: Path) -> Path:
 
 
 def run_room(name: str, count: int, seed: int, copy: Path) -> list[bool]:
-    """Whether each of some random mutants of a room is noticed; prints the survivors."""
+    """Whether each of some random mutants of a room is noticed; prints the survivors.
+
+    Raises:
+        click.ClickException: a test fails without a mutant.
+    """
     room = ROOMS[name]
     every = mutants_of(room, copy)
     drawn = random.Random(f"{name} {seed}").sample(every, min(count, len(every)))
     baseline = baseline_of(copy, room)
-    sources = {mutant.module: (copy / mutant.module).read_text(encoding="utf-8") for mutant in drawn}
-    outcomes: list[bool] = []
-
-    def settle(mutant: Mutant, *, noticed: bool, is_run: bool = True) -> None:
-        outcomes.append(noticed)
-        if not noticed:
-            how = "survived" if is_run else "survived, no test runs it"
-            change = code_changes.diff_of(sources[mutant.module], mutant.number)
-            click.echo(f"{how}: {mutant.module}:{mutant.line}\n{change}")
-
-    run = [mutant for mutant in drawn if tests_for(mutant, sources[mutant.module], baseline)]
+    failed = failure_in_order(copy, baseline.in_order(list(baseline.durations_s)), baseline, room.tests)
+    if failed is not None:
+        raise click.ClickException(f"without any mutant, in the order of their times, a test fails: {failed}")
+    outcomes = []
     for mutant in drawn:
-        if mutant not in run:
-            settle(mutant, noticed=False, is_run=False)
-    of_import = []
-    for mutant, noticed in zip(run, noticed_in_forks(copy, room, run, baseline), strict=True):
-        if noticed is None:
-            of_import.append(mutant)
-        else:
-            settle(mutant, noticed=noticed)
-    for mutant in of_import:
-        settle(mutant, noticed=is_noticed_anew(copy, mutant, baseline))
+        source = (copy / mutant.module).read_text(encoding="utf-8")
+        order = tests_for(mutant, source, baseline)
+        outcomes.append(bool(order) and is_noticed(copy, mutant, order, baseline))
+        if not outcomes[-1]:
+            how = "survived" if order else "survived, no test runs it"
+            click.echo(f"{how}: {mutant.module}:{mutant.line}\n{code_changes.diff_of(source, mutant.number)}")
     return outcomes
 
 

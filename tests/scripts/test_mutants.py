@@ -77,16 +77,6 @@ def test_annotations_and_decorators_are_left_alone() -> None:
     assert [line for line, _ in code_changes.changes_of(ast.parse(source))] == [2, 2, 3, 3]
 
 
-def test_a_change_of_a_function_is_told_from_one_of_what_runs_on_import() -> None:
-    source = "LIMIT = 1\nclass A:\n    size = 2\n    def f(self):\n        return lambda: 3\n"
-    before = compile(source, "a.py", "exec")
-    of_functions = {}
-    for number, (line, _) in enumerate(code_changes.changes_of(ast.parse(source))):
-        changed = code_changes.changed_functions(before, compile(code_changes.mutated(source, number), "a.py", "exec"))
-        of_functions[line] = None if changed is None else {code.co_qualname for code in changed}
-    assert of_functions == {1: None, 3: None, 5: {"A.f", "A.f.<locals>.<lambda>"}}
-
-
 WEAKLY_TESTED = """
     LIMIT = 3
 
