@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from enum import Enum
+from enum import Enum, auto
 
 import cv2
 import numpy as np
@@ -192,9 +192,12 @@ verdicts."""
 class Attention(Enum):
     """Which frames of a camera are read in full."""
 
-    ALL = "every place of every frame, since between single pictures anything may change"
-    STILL = "frames at rest, while there is something new to see"
-    MOVING = "also those in which something moves: a hand that writes must not keep the others' sheets from being read"
+    ALL = auto()
+    """Every place of every frame, since between single pictures anything may change."""
+    STILL = auto()
+    """Frames at rest, while there is something new to see."""
+    MOVING = auto()
+    """Also those in which something moves: a hand that writes must not keep the others' sheets from being read."""
 
 
 class ChangeGate:

@@ -14,6 +14,7 @@ import pytest
 from simulator.rendering.textures import sheet_texture
 from simulator.scene.scene import first_fitting, growing_distances, lens, looking_at
 from simulator.scene.sheets import lying_sheets
+from tests.effort import some
 from tests.vision.readers.ink.sheets import EXPECTED, frame, grid_of, picture
 from vision.errors import FrameError, LayoutError, NotLocatedError
 from vision.frame import Image
