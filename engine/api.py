@@ -7,14 +7,14 @@ the engine) and *announcements* (what players say, such as a claim or a resignat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar
 
 from engine.errors import UnreadableError
 from engine.printing import MarkedSheet, PrintedSheet
-from engine.tapping import Tapping
+from engine.tapping import Tapped, Taps
 from engine.values import (
     Announcement,
     Appearance,
@@ -61,6 +61,8 @@ class State(Protocol):
 StateT = TypeVar("StateT", bound=State)
 StateT_contra = TypeVar("StateT_contra", bound=State, contravariant=True)
 TurnT = TypeVar("TurnT", bound=Turn)
+CouldBe = Mapping[Place, Collection[LookName]]
+"""The looks that each place could show. Missing places could show anything."""
 Clock = Callable[[], float]
 """A monotonic clock in seconds, with any origin; ``time.monotonic`` in the service."""
 
@@ -173,28 +175,6 @@ class Table(Protocol[StateT]):
         """
 
 
-@runtime_checkable
-class CountsSheets(Protocol):
-    """A table of sheets whose points can each be counted from that sheet alone."""
-
-    def points_of_sheet(self, looks: Mapping[Place, LookName]) -> Mapping[str, int]:
-        """Return the points of one sheet by category; they add up to its score.
-
-        Raises UnreadableError if the sheet's looks don't determine them.
-        """
-
-
-@runtime_checkable
-class WritesTogether(Protocol):
-    """A table on which all players write at once, each on their own sheet.
-
-    A player may write in two steps, of which the camera sees only the result.
-    """
-
-    def looks_before(self, look: LookName) -> tuple[LookName, ...]:
-        """Return the looks that a place may have had between the steps: a digit in a loop was a digit before."""
-
-
 class Notation(Protocol[StateT, TurnT]):
     """States and turns as text: strict forms to store, and sentences for people."""
 
@@ -230,30 +210,6 @@ class Notation(Protocol[StateT, TurnT]):
 
     def summary(self, options: Mapping[str, OptionValue] | None = None) -> str:
         """Summarise the rules under these options, in paragraphs separated by blank lines."""
-
-
-@runtime_checkable
-class RollsSetUp(Protocol):
-    """A table whose starting pieces are drawn by rolling them."""
-
-    def rolled_set_up(self, options: Mapping[str, OptionValue], rng: Random) -> Any:
-        """Draw a random start as the players would roll it, with every face known; raises OptionError."""
-
-
-@runtime_checkable
-class WritesSquares(Protocol):
-    """A notation that can show more of a square than its top piece: what lies below, or that it is closed."""
-
-    def squares(self, state: Any) -> Mapping[Place, str]:
-        """Return the text to draw on these squares instead of their look's; a closed square may have no look."""
-
-
-@runtime_checkable
-class SaysWhoIsPassedOver(Protocol):
-    """A notation that can say which players are passed over because they can't play."""
-
-    def passed_over(self, state: Any) -> str:
-        """Return a sentence about them; empty if there are none."""
 
 
 class Advice(Protocol[StateT_contra, TurnT]):
@@ -298,38 +254,6 @@ class Dice(Protocol[StateT]):
         """Read a roll's text leniently; raises UnreadableError, or IllegalTurnError if it can't come up now."""
 
 
-@runtime_checkable
-class NamesDice(Protocol):
-    """Dice that can be told apart, for example by colour."""
-
-    def dice_names(self, state: Any) -> tuple[str, ...]:
-        """Return the names of the mover's dice, in the order of a roll's faces; empty if there are none."""
-
-
-@runtime_checkable
-class DrawsTiles(Protocol):
-    """Dice of a game that sometimes draws tiles instead."""
-
-    def to_draw(self, state: Any) -> str:
-        """Return a request to draw what is awaited instead of a roll; empty if dice are rolled."""
-
-
-@runtime_checkable
-class StacksPieces(Protocol):
-    """A table with stacked pieces: squares that look alike from above may differ in height."""
-
-    def heights(self, state: Any) -> Mapping[Place, int]:
-        """Return the number of pieces on each place."""
-
-
-@runtime_checkable
-class TellsRolls(Protocol):
-    """Dice whose roll may decide something that the state after it doesn't show, such as who starts."""
-
-    def told(self, before: Any, roll: Roll) -> str:
-        """Return a sentence about what the roll decided in the state before it; empty if it decided nothing."""
-
-
 class SideFaces(Protocol[StateT]):
     """The side faces of pieces, in games where they carry information that the top face doesn't."""
 
@@ -369,17 +293,19 @@ class SheetFile(Protocol):
         """Draw a sheet file as lines of plain text; raises UnreadableError as ``read`` does."""
 
 
+def _nothing_said(*_: Any) -> str:
+    return ""
+
+
+def _no_squares(_: Any) -> Mapping[Place, str]:
+    return {}
+
+
 @dataclass(frozen=True)
 class Game(Generic[StateT, TurnT]):
     """One game: its name, players, places and looks, and the parts that implement it.
 
-    Optional parts are ``None`` in games without them: dice, side faces, scores, a sheet file, the printed sheet for
-    given options, the marked sheets of a state, and how turns are tapped on a screen.
-    ``scores`` gives everyone's current points. If ``is_slow_to_list`` is set, listing the legal turns can take seconds,
-    and records omit their number. ``goals`` maps the squares that a board marks with a star to what each one is.
-    ``adds_pieces`` says that turns bring pieces onto the board: a piece too many is then a fault like any other, and
-    ``Breach.adds`` is ignored. ``turns_pieces_over`` says that after a turn the other player's piece may show on a
-    place, turned over or taken, any number at once, and that the next turn may change it back.
+    Everything after ``advice`` is optional: what a game doesn't have is ``None``, or has a default that says so.
     """
 
     name: str
@@ -393,16 +319,63 @@ class Game(Generic[StateT, TurnT]):
     notation: Notation[StateT, TurnT]
     advice: Advice[StateT, TurnT]
     dice: Dice[StateT] | None = None
+    dice_names: Callable[[StateT], tuple[str, ...]] | None = None
+    """The names of the mover's dice in the order of a roll's faces, where dice can be told apart."""
+    to_draw: Callable[[StateT], str] = _nothing_said
+    """A request to draw what is awaited instead of a roll, such as tiles; empty if there is none."""
+    decided_by: Callable[[StateT, Roll], str] = _nothing_said
+    """What a roll decided in the state before it, such as who starts; empty for an ordinary one."""
     side_faces: SideFaces[StateT] | None = None
+    heights: Callable[[StateT], Mapping[Place, int]] | None = None
+    """The number of pieces on each place, where stacks that look alike from above may differ in height."""
+    rolled_set_up: Callable[[Mapping[str, OptionValue], Random], StateT] | None = None
+    """Draws a random start as the players would roll it, with every face known; raises OptionError."""
+    squares: Callable[[StateT], Mapping[Place, str]] = _no_squares
+    """The text to draw on some squares instead of their look's: what lies below, or that a square is closed."""
+    passed_over: Callable[[StateT], str] = _nothing_said
+    """A sentence about the players who are passed over because they can't play; empty if there are none."""
     scores: Callable[[StateT], Mapping[Player, int]] | None = None
+    """Everyone's current points."""
     sheet_file: SheetFile | None = None
     printed_sheet: Callable[[Mapping[str, OptionValue] | None], PrintedSheet] | None = None
+    """The printed sheet of a player for these options."""
     marked_sheets: Callable[[StateT], Mapping[Player, MarkedSheet]] | None = None
-    tapping: Tapping | None = None
+    points_of_sheet: Callable[[Mapping[Place, LookName]], Mapping[str, int]] | None = None
+    """The points of one sheet by category, counted from it alone: they add up to its score.
+
+    Raises UnreadableError if the sheet's looks don't determine them.
+    """
+    looks_before: Callable[[LookName], tuple[LookName, ...]] | None = None
+    """The looks that a place may have had between the steps of a turn: a digit in a loop was a digit before.
+
+    For games in which all players write at once, in two steps of which the camera sees only the result.
+    """
+    tapping: Callable[[StateT, Taps], Tapped[TurnT]] | None = None
+    """What may follow these taps: nothing, if no turn begins with them. The reply's ``taps`` are empty."""
+    turns_showing: Callable[[StateT, CouldBe], Iterator[TurnT]] | None = None
+    """The turns that `engine.showing.turns_showing` describes, found without trying every legal one."""
+    change_of: Callable[[StateT, TurnT], Appearance] | None = None
+    """The looks that a legal turn changes, without playing it: much faster on large tables."""
+    count_results: Callable[[StateT], int] | None = None
+    """The number of ``Rules.perft_turns``, without listing them."""
+    count_from: Callable[[StateT, Roll | None, str | None], StateT] | None = None
+    """The state at which perft starts to count, with the given roll thrown and the given colour in hand.
+
+    It skips everything before the first roll that counts: a set-up, rolling for the first player. The roll is the faces
+    as typed, in any order, or ``None`` if a roll already lies on the table. The colour is the marker in the hand of the
+    player to move. Raises IllegalTurnError for an impossible or missing roll, and for an impossible colour.
+    """
     is_slow_to_list: bool = False
+    """Listing the legal turns can take seconds, and records omit their number."""
     adds_pieces: bool = False
+    """Turns bring pieces onto the board: one too many is a fault like any other, and ``Breach.adds`` is ignored."""
     turns_pieces_over: bool = False
+    """After a turn the other player's piece may show on a place, turned over or taken, any number at once.
+
+    The next turn may change it back.
+    """
     goals: Mapping[Place, str] = field(default_factory=dict, hash=False)
+    """What each square is that a board marks with a star."""
 
     @property
     def has_sheets(self) -> bool:
@@ -412,14 +385,6 @@ class Game(Generic[StateT, TurnT]):
     def awaits_roll(self, state: StateT) -> bool:
         """Return whether dice must be rolled before anyone can play."""
         return self.dice is not None and self.dice.awaits_roll(state)
-
-    def to_draw(self, state: StateT) -> str:
-        """Return a request to draw what is awaited instead of a roll, such as tiles; empty if there is none."""
-        return self.dice.to_draw(state) if isinstance(self.dice, DrawsTiles) else ""
-
-    def decided_by(self, before: StateT, roll: Roll) -> str:
-        """Say what a roll decided; empty for an ordinary one."""
-        return self.dice.told(before, roll) if isinstance(self.dice, TellsRolls) else ""
 
     def roll_sentence(self, before: StateT, roll: Roll) -> str:
         """Say what was rolled, and what that decided."""

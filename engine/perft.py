@@ -1,14 +1,12 @@
 """Perft: the number of turn sequences to a depth, a checksum of a game's rules.
 
 It counts a game's ``perft_turns`` at every node, without merging transpositions. In games with dice, the same given
-roll is used whenever one is awaited. Two optional protocols let a game choose the state from which a roll counts, and
-count turns without listing them.
+roll is used whenever one is awaited.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol, runtime_checkable
 
 from engine.api import Game, StateT, TurnT
 from engine.errors import IllegalTurnError, UnreadableError
@@ -17,28 +15,6 @@ from engine.values import Roll
 
 MOST_ROLLS_BETWEEN_TURNS = 100
 """If this many equal rolls in a row lead to no turn, none ever will: a tie, for example, is rolled again for ever."""
-
-
-@runtime_checkable
-class CountedFromRoll(Protocol[StateT]):
-    """Rules that choose the state from which a given roll is counted."""
-
-    def count_from(self, state: StateT, roll: Roll | None, colour: str | None) -> StateT:
-        """Return the state at which counting starts, with the roll thrown and the colour in hand.
-
-        ``state`` is a game's start or a position; everything before the first roll that counts (a set-up, rolling for
-        the first player) is skipped. ``roll`` is the faces as typed, in any order, or ``None`` if a roll already lies
-        on the table. ``colour`` is the marker in the hand of the player to move, or ``None``. Raises IllegalTurnError
-        for an impossible or missing roll, and for an impossible colour.
-        """
-
-
-@runtime_checkable
-class CountsResults(Protocol):
-    """Rules that can count ``perft_turns`` faster than list them."""
-
-    def count_results(self, state: Any) -> int:
-        """Return ``len(perft_turns(state))``."""
 
 
 def read_faces(text: str) -> Roll:
@@ -58,10 +34,9 @@ def start_of_count(
     ``roll`` is its text, or ``None`` in a game without dice or if it already lies on the table. Raises UnreadableError
     for an unreadable roll, and IllegalTurnError for a missing roll or a roll or colour that the game doesn't use.
     """
-    rules = game.rules
-    if isinstance(rules, CountedFromRoll):
+    if game.count_from is not None:
         faces = None if roll is None else read_faces(roll)
-        start: StateT = rules.count_from(state, faces, colour)
+        start = game.count_from(state, faces, colour)
         return start, _roll_on_table(game, start) or faces
     if colour is not None:
         raise IllegalTurnError(f"got the colour {colour!r}, but in {game.title} nobody holds one; leave it out")
@@ -112,8 +87,7 @@ def counts_of_first_turns(
 
 
 def _counter(game: Game[StateT, TurnT]) -> Callable[[StateT], int]:
-    rules = game.rules
-    return rules.count_results if isinstance(rules, CountsResults) else lambda state: len(rules.perft_turns(state))
+    return game.count_results or (lambda state: len(game.rules.perft_turns(state)))
 
 
 def _roll_until_turn(game: Game[StateT, TurnT], state: StateT, roll: Roll | None) -> StateT:

@@ -3,36 +3,16 @@
 An observation maps places to the looks that each could show. A place that is missing could show anything: a hand may be
 over it. The judge then weighs a few turns instead of a list that may have hundreds of thousands.
 
-By default a game's legal turns are tried one by one. A game with many turns implements the optional protocol
-`FindsTurns`, with the help of `Seen`.
+By default a game's legal turns are tried one by one. A game with many turns has its own ``turns_showing``, with the
+help of `Seen`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Iterable, Iterator
 
-from engine.api import Game, StateT, TurnT
+from engine.api import CouldBe, Game, StateT, TurnT
 from engine.values import Appearance, LookName, Place, Unfinished
-
-CouldBe = Mapping[Place, Collection[LookName]]
-"""The looks that each place could show. Missing places could show anything."""
-
-
-@runtime_checkable
-class FindsTurns(Protocol):
-    """A game that finds the turns for an observation without trying every legal one."""
-
-    def turns_showing(self, state: Any, could_be: CouldBe) -> Iterator[Any]:
-        """Yield the turns that `turns_showing` describes."""
-
-
-@runtime_checkable
-class KnowsChanges(Protocol):
-    """A game that tells what a turn changes on the table without playing it: much faster on large tables."""
-
-    def change_of(self, state: Any, turn: Any) -> Appearance:
-        """Return the looks that a legal turn changes."""
 
 
 def turns_showing(game: Game[StateT, TurnT], state: StateT, could_be: CouldBe) -> Iterator[TurnT]:
@@ -47,9 +27,9 @@ def turns_showing(game: Game[StateT, TurnT], state: StateT, could_be: CouldBe) -
     >>> game.notation.format_turn(next(found))
     'a1-a2 a2-b2'
     """
-    if isinstance(game.rules, FindsTurns):
-        return game.rules.turns_showing(state, could_be)
-    return turns_by_trying(game, state, could_be)
+    if game.turns_showing is None:
+        return turns_by_trying(game, state, could_be)
+    return game.turns_showing(state, could_be)
 
 
 def turns_by_trying(game: Game[StateT, TurnT], state: StateT, could_be: CouldBe) -> Iterator[TurnT]:

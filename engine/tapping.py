@@ -1,14 +1,14 @@
 """Turns entered tap by tap on a screen: what may be tapped next, and the turn that the taps make.
 
 A tap is a place of the game, such as ``c3``, or a choice that has no place, such as ``hoops`` for the symbol that came
-up. A game that supports this has a `Tapping` part.
+up. A game that supports this has a ``tapping`` part.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from engine.errors import IllegalTurnError
 from engine.values import Place
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TurnT_co = TypeVar("TurnT_co", covariant=True)
 Tap = str
-Steps = tuple[Tap, ...]
+Taps = tuple[Tap, ...]
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,7 @@ class Tapped(Generic[TurnT_co]):
     squares: tuple[Place, ...] = ()
     choices: Mapping[Tap, str] = field(default_factory=dict, hash=False)
     turn: TurnT_co | None = None
-    taps: Steps = ()
-
-
-class Tapping(Protocol):
-    """The part of a game that defines how its turns are tapped."""
-
-    def tapped(self, state: Any, taps: Steps) -> Tapped[Any]:
-        """Return what may follow these taps: nothing, if no turn begins with them. The reply's ``taps`` are empty."""
+    taps: Taps = ()
 
 
 def tapped(game: Game[Any, Any], state: Any, taps: Sequence[Tap]) -> Tapped[Any]:
@@ -56,10 +49,10 @@ def tapped(game: Game[Any, Any], state: Any, taps: Sequence[Tap]) -> Tapped[Any]
     if game.tapping is None:
         raise IllegalTurnError(f"turns of {game.title} can't be tapped; type them")
     steps = tuple(taps)
-    found = game.tapping.tapped(state, steps)
+    found = game.tapping(state, steps)
     while len(found.choices) == 1 and not found.squares and found.turn is None and steps:
         steps = (*steps, *found.choices)
-        found = game.tapping.tapped(state, steps)
+        found = game.tapping(state, steps)
     if steps and not found.squares and not found.choices and found.turn is None:
         raise IllegalTurnError(f"no turn begins with {', '.join(steps)}; tap a square that is lit")
     return replace(found, taps=steps)

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.faults.answers import AnsweringGame, FaultyOptions
 from benchmarks.faults.disturbances import DISTURBANCE_KINDS, DisturbanceMaker
-from engine.api import Game, StacksPieces
+from engine.api import Game
 from simulator.play.actions import Action, ActionKind
 from simulator.play.choreography import Moment, MotionSegment, WaitingHand
 from simulator.play.game import POLL_S, Mood, Press, TruthLog
@@ -50,7 +50,7 @@ _NOT_BETWEEN_ROLLS = frozenset({"two quick turns"})
 def impossible_kinds(game: Game[Any, Any]) -> frozenset[str]:
     """Return the faults that can't occur in a game."""
     found: set[str] = set()
-    stacks = isinstance(game.table, StacksPieces)
+    stacks = game.heights is not None
     if game.side_faces is None:
         found |= _ONLY_BLOCKS
     if stacks or game.has_sheets:

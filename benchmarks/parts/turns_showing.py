@@ -13,9 +13,9 @@ from rich.console import Console
 
 from benchmarks.parts.command_line import figures
 from benchmarks.parts.engine_speed import timed
-from engine.api import Game
+from engine.api import CouldBe, Game
 from engine.registry import load
-from engine.showing import CouldBe, turns_showing
+from engine.showing import turns_showing
 from engine.values import Appearance, LookName
 from referee.judge.belief import Belief
 from referee.judge.explorer import MOST_LISTED, MOST_WEIGHED, JudgeContext

@@ -146,7 +146,8 @@ def numbers_of_pieces(
 ) -> Iterator[tuple[float, bool]]:
     """For each possible number of pieces of each stack: its probability by one picture, and whether it is right."""
     game: Any = context.game
-    seen, true = pool(readings, game.places, game.looks, context.settings.probability_floor), game.table.heights(after)
+    seen = pool(readings, game.places, game.looks, context.settings.probability_floor)
+    true = game.heights(after)
     for place, one in seen.places.items():
         for pieces, logarithm in one.heights.items():
             yield math.exp(logarithm), pieces == true[place]

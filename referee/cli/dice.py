@@ -17,7 +17,7 @@ from rich.text import Text
 
 from common.phrases import counted, listed
 from common.user import user_name
-from engine.api import Game, NamesDice
+from engine.api import Game
 from referee.cli.client import submit
 from referee.cli.context import CommandContext, output, print_table, say
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand, exit_code_of
@@ -269,7 +269,7 @@ def _dice_in_front_of(context: CommandContext, game: Game[Any, Any], counts: fro
     ``counts`` are the numbers of dice that a roll may have; empty if that isn't known.
     """
     settings = context.configuration().settings
-    if isinstance(game.dice, NamesDice):
+    if game.dice_names is not None:
         raise click.UsageError(
             f"{game.title} tells its dice apart, which this does not; type the roll, or let `./run watch` read it."
         )

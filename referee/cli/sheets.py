@@ -13,7 +13,7 @@ import click
 from common.phrases import counted
 from common.places import EMPTY
 from engine import registry
-from engine.api import CountsSheets, Game
+from engine.api import Game
 from engine.errors import UnreadableError
 from engine.registry import load
 from referee.cli.context import say
@@ -158,9 +158,9 @@ def _points(game: Game[Any, Any], reading: Reading) -> tuple[Mapping[str, int] |
             f"{unclear} of {len(written)} written cells are unclear, as if scribbled over; take a sharper photo, or "
             "copy what counts to a fresh sheet"
         )
-    if not isinstance(game.table, CountsSheets):
+    if game.points_of_sheet is None:
         return None, f"sheets of {game.title} are not counted"
     try:
-        return game.table.points_of_sheet({place: one.best[0] for place, one in reading.places.items()}), ""
+        return game.points_of_sheet({place: one.best[0] for place, one in reading.places.items()}), ""
     except UnreadableError as error:
         return None, str(error)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
-from engine.api import Dice, StacksPieces, StateT, TurnT
+from engine.api import Game, StateT, TurnT
 from engine.values import EMPTY, Appearance, Place
 from referee.judge.acceptance import PendingTurn
 from referee.judge.dice import SeenDice, names_of
@@ -204,7 +204,7 @@ class Belief(Generic[StateT, TurnT]):
         if context.has_sheets:
             return self
         state = self.states[0]
-        is_flat = not isinstance(context.game.table, StacksPieces)
+        is_flat = context.game.heights is None
         kept = {
             place: one
             for place, one in unchanged_pieces(context.game, state, self.observations.pieces).items()
@@ -226,7 +226,7 @@ class Belief(Generic[StateT, TurnT]):
                 for place in override.places - override.unseen
                 if place in seen.places and EMPTY not in {believed[place], seen.places[place].best}
             )
-        elif isinstance(context.game.table, StacksPieces):
+        elif context.game.heights is not None:
             same = override.places & untouched_since(seen, observations.looked)
         else:
             return self
@@ -323,7 +323,7 @@ def override_belief(
         conversation=Conversation(taken_back=frozenset(taken_back)),
         override=replace(kept, places=kept.places | (frozenset(places) - agreed), unseen=kept.unseen | set(unseen)),
         # Whatever the dice show now is older than the person's word.
-        dice=_known_dice(context.game.dice, states[0], observations.dice, belief.dice or SeenDice()),
+        dice=_known_dice(context.game, states[0], observations.dice, belief.dice or SeenDice()),
     )
 
 
@@ -339,10 +339,10 @@ def _shown_with_turn(
     return shown_changes(believed, seen.without(ignored), context.settings.unsure)
 
 
-def _known_dice(dice: Dice[StateT] | None, state: StateT, seen: SeenDice | None, before: SeenDice) -> SeenDice | None:
+def _known_dice(game: Game[StateT, TurnT], state: StateT, seen: SeenDice | None, before: SeenDice) -> SeenDice | None:
     """Return the dice seen and, out of sight, those of rolls that only a person saw."""
     if seen is None:
         return None
-    roll = None if dice is None else dice.roll_of(state)
-    told = seen if roll is None else seen.with_told(roll, names_of(dice, state))
+    roll = None if game.dice is None else game.dice.roll_of(state)
+    told = seen if roll is None else seen.with_told(roll, names_of(game, state))
     return told.with_others(before.out_of_sight)

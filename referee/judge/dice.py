@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.api import Dice, NamesDice, StateT
+from engine.api import Game, StateT, TurnT
 from engine.values import Roll
 from vision.reading import DieReading, Reading
 
@@ -225,9 +225,9 @@ def _pooled_faces(given: Sequence[Mapping[str, float]], floor: float) -> Mapping
     return {name: statistics.median(math.log(max(faces.get(name, 0.0), floor)) for faces in given) for name in names}
 
 
-def names_of(dice: Dice[StateT] | None, state: StateT) -> tuple[str, ...]:
+def names_of(game: Game[StateT, TurnT], state: StateT) -> tuple[str, ...]:
     """Return the names of the mover's dice, in the order of a roll's faces; empty where the game names none."""
-    return dice.dice_names(state) if isinstance(dice, NamesDice) else ()
+    return () if game.dice_names is None else game.dice_names(state)
 
 
 @dataclass(frozen=True)
@@ -238,14 +238,15 @@ class ScoredRoll:
     score: float
 
 
-def rank_rolls(dice: Dice[StateT], state: StateT, seen: SeenDice, floor: float) -> tuple[ScoredRoll, ...]:
+def rank_rolls(game: Game[StateT, TurnT], state: StateT, seen: SeenDice, floor: float) -> tuple[ScoredRoll, ...]:
     """Weigh the possible rolls by the dice seen, the most probable first; none where the number of dice is wrong.
 
     Dice that the game names are told apart by name; of others only the faces count. Rolls that the dice can't
     distinguish weigh the same.
     """
-    possible = [one.roll for one in dice.possible_rolls(state) if len(one.roll.faces) == len(seen.dice)]
-    if names := names_of(dice, state):
+    rolls = () if game.dice is None else game.dice.possible_rolls(state)
+    possible = [one.roll for one in rolls if len(one.roll.faces) == len(seen.dice)]
+    if names := names_of(game, state):
         named = {die.name: die for die in seen.dice}
         order = [named[name] for name in names if name in named]
         if len(order) != len(seen.dice):

@@ -12,8 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic
 
-from engine.api import StateT, TurnT
-from engine.showing import CouldBe
+from engine.api import CouldBe, StateT, TurnT
 from engine.values import EMPTY, Appearance, Place
 from referee.judge.explorer import Expansion, JudgeContext, changes_between
 from referee.judge.pooled_reading import PooledReading

@@ -8,9 +8,9 @@ from functools import lru_cache, partial
 from itertools import islice
 from typing import Generic
 
-from engine.api import Game, StateT, TurnT
+from engine.api import CouldBe, Game, StateT, TurnT
 from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError
-from engine.showing import CouldBe, KnowsChanges, silent_turns, turns_showing, unfinished_showing
+from engine.showing import silent_turns, turns_showing, unfinished_showing
 from engine.support.looks import Look
 from engine.values import EMPTY, Appearance, LookName, Place, Unfinished
 from referee.judge.settings import JudgeSettings
@@ -65,15 +65,15 @@ class Explorer(Generic[StateT, TurnT]):
     def _expand(self, state: StateT, could_be: _HashableCouldBe) -> Expansion[StateT, TurnT]:
         table, rules = self._game.table, self._game.rules
         appearance = table.appearance(state)
-        knows_changes = rules if isinstance(rules, KnowsChanges) else None
+        change_of = self._game.change_of
         groups: dict[frozenset[tuple[Place, str]], list[TurnT]] = {}
         if rules.outcome(state) is None:
             most = MOST_WEIGHED if self._game.is_slow_to_list else MOST_LISTED
             for turn in islice(turns_showing(self._game, state, dict(could_be)), most):
-                if knows_changes is None:
+                if change_of is None:
                     changes = changes_between(appearance, table.appearance(rules.apply(state, turn)))
                 else:
-                    changes = frozenset(knows_changes.change_of(state, turn).items())
+                    changes = frozenset(change_of(state, turn).items())
                 groups.setdefault(changes, []).append(turn)
         return Expansion(state, appearance, {changes: tuple(group) for changes, group in groups.items()})
 

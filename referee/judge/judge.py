@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from engine.api import StateT, TurnT, WritesTogether
+from engine.api import StateT, TurnT
 from engine.values import Breach, OptionValue
 from referee.judge import faults, sentences
 from referee.judge.acceptance import (
@@ -255,7 +255,7 @@ def _judge_by_kind(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT]:
 def _judge_each_sheet(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Judge each sheet by itself when several players wrote at once."""
     rules, belief, ruling = glance.game.rules, glance.belief, Ruling(())
-    least = 1 if isinstance(glance.game.table, WritesTogether) else 2
+    least = 2 if glance.game.looks_before is None else 1
     if not glance.trigger.accepts or len(rules.players_to_move(glance.states[0])) < least:
         return None
     changed = {place for place, _ in glance.decision.shown}

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic
 
-from engine.api import StateT, TurnT, WritesTogether
-from engine.showing import CouldBe
+from engine.api import CouldBe, StateT, TurnT
 from engine.values import EMPTY, Appearance, Place, Player
 from referee.judge.evidence.sides import side_contradiction
 from referee.judge.explanations import (
@@ -164,11 +163,11 @@ def _possible_between_turns(
 
 def looks_while_writing(context: JudgeContext[StateT, TurnT], could_be: CouldBe) -> CouldBe:
     """Return the looks that could become those of ``could_be`` if more is written, and these themselves."""
-    table = context.game.table
-    if not isinstance(table, WritesTogether):
+    looks_before = context.game.looks_before
+    if looks_before is None:
         return could_be
     return {
-        place: (*looks, *(before for each in looks for before in table.looks_before(each)))
+        place: (*looks, *(before for each in looks for before in looks_before(each)))
         for place, looks in could_be.items()
     }
 

@@ -17,7 +17,7 @@ from rich.style import Style
 from rich.text import Text
 
 from common.grid import PlaceGrid, column_and_row
-from engine.api import Game, WritesSquares
+from engine.api import Game
 from engine.support.looks import Look
 from engine.values import EMPTY, Appearance, LookName, Place
 from hardware.lights.signals import ROLE_STYLES, Light, LightRole, most_urgent_lights
@@ -68,8 +68,7 @@ class DrawnBoard:
     @classmethod
     def of(cls, game: Game[Any, Any], state: Any, lights: Sequence[Light] = ()) -> DrawnBoard:
         """Make it from a game's state."""
-        known = game.notation.squares(state) if isinstance(game.notation, WritesSquares) else {}
-        return cls(game.table.appearance(state), game.looks, known, lights, game.goals, _red_line(game))
+        return cls(game.table.appearance(state), game.looks, game.squares(state), lights, game.goals, _red_line(game))
 
     @classmethod
     def seen(cls, game: Game[Any, Any], looks: Appearance, lights: Sequence[Light] = ()) -> DrawnBoard:

@@ -32,7 +32,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from engine.api import Game, WritesTogether
+from engine.api import Game
 from referee.hints.opponent import Opponent
 from referee.hints.requests import HintSource
 from referee.sensing.health import SensorHealth
@@ -63,7 +63,7 @@ def attention(game: Game[Any, Any], *, stills: bool = False) -> Attention:
     """Return which frames of a game to read; ``stills`` are single pictures, not a film."""
     if stills:
         return Attention.ALL
-    return Attention.MOVING if isinstance(game.table, WritesTogether) else Attention.STILL
+    return Attention.STILL if game.looks_before is None else Attention.MOVING
 
 
 @contextmanager

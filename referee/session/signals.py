@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from common.phrases import capitalized, listed
-from engine.api import Game, SaysWhoIsPassedOver, StateT, TurnT
+from engine.api import Game, StateT, TurnT
 from engine.support.players import DRAW, describe_announcement
 from engine.values import EMPTY, Announcement, Appearance, Outcome, Place
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
@@ -50,7 +50,7 @@ def signal_for(verdict: Verdict, game: Game[StateT, TurnT], state: StateT | None
         if outcome is not None:
             mood, sound = Mood.FINISHED, Sound.FINISHED
             words = with_outcome(words, outcome)
-        elif state is not None and (passed_over := _passed_over(game, state)):
+        elif state is not None and (passed_over := game.passed_over(state)):
             words = _joined(words, passed_over, _to_move(state.to_move))
     elif verdict.kind is VerdictKind.NOT_FINISHED:
         lights = _marked(verdict.places, LightRole.UNFINISHED)
@@ -135,7 +135,7 @@ def entered_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[Pl
     outcome = game.rules.outcome(state)
     if outcome is not None:
         return replace(finished_signal(outcome, tuple(places)), words=with_outcome(words, outcome))
-    words = _joined(words, _passed_over(game, state), _to_move(state.to_move))
+    words = _joined(words, game.passed_over(state), _to_move(state.to_move))
     return Signal(Mood.ACCEPTED, _marked(places, LightRole.TURN), Sound.ACCEPTED, words)
 
 
@@ -151,10 +151,6 @@ def add_trouble(signal: Signal, message: str) -> Signal:
 
 def _marked(places: Iterable[Place], role: LightRole) -> tuple[Light, ...]:
     return tuple(Light.for_role(place, role) for place in dict.fromkeys(places))
-
-
-def _passed_over(game: Game[StateT, TurnT], state: StateT) -> str:
-    return game.notation.passed_over(state) if isinstance(game.notation, SaysWhoIsPassedOver) else ""
 
 
 def _to_move(player: str | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Generic
 
-from engine.api import Game, StateT, TurnT, WritesTogether
+from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError
 from engine.values import EMPTY, Appearance, LookName, OptionValue, Place, Player
 from referee.commands.entries import apply_entry, implied_passes
@@ -73,7 +73,7 @@ class TableView(Generic[StateT, TurnT]):
         """Return the sheets that have come to rest while others have not, in a game in which several write at once."""
         game = self._context.game
         is_played = bool(states) and game.rules.outcome(states[0]) is None
-        if self.reading is None or not is_played or not isinstance(game.table, WritesTogether):
+        if self.reading is None or not is_played or game.looks_before is None:
             return ()
         return self._sheets.add(self.reading, game.rules.players_to_move(states[0]))
 

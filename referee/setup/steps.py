@@ -11,7 +11,7 @@ from typing import Any
 
 from common.findings import Finding
 from common.phrases import Phrase
-from engine.api import Game, WritesSquares
+from engine.api import Game
 from engine.errors import EngineError
 from engine.options import read_options
 from engine.support.chance import format_roll
@@ -227,11 +227,11 @@ def _learning_reader(table: TableSetup, layout: TableLayout, frame: Frame, learn
     NotLocatedError.
     """
     game, camera, kind = table.game, table.camera, reader_kind(layout)
-    if not isinstance(layout.board.pieces, PyramidPieces) or not isinstance(game.notation, WritesSquares):
+    if not isinstance(layout.board.pieces, PyramidPieces):
         return LearningReader(camera, layout, usual_appearance(game, table.options), learned.append)
     colours = {CLEAR, *(look.split()[0] for look in game.looks if " " in look)}
     names = {LETTERS.get(name, name[0].upper()): name for name in colours}
-    squares = game.notation.squares(game.rules.new({**table.options, **_start_options(game)}))
+    squares = game.squares(game.rules.new({**table.options, **_start_options(game)}))
     stacks = {
         place: " ".join(f"{size}:{names[part[0]]}" for part in stack.split("+") for size in part[1:])
         for place, stack in squares.items()

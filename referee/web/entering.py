@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from common.phrases import capitalized
-from engine.api import Game, NamesDice
+from engine.api import Game
 from engine.errors import EngineError
 from engine.showing import silent_turns
 from engine.support.players import DRAW, RESIGN, describe_announcement, format_announcement
@@ -151,7 +151,7 @@ def dice_document(
         return DiceDocument(event_number=snapshot.event_number, dice=())
     positions = zip(*(each.roll.faces for each in game.dice.possible_rolls(state)), strict=True)
     faces = [tuple(sorted(set(position), key=lambda face: (face == "*", face))) for position in positions]
-    names = game.dice.dice_names(state) if isinstance(game.dice, NamesDice) else ()
+    names = () if game.dice_names is None else game.dice_names(state)
     read = game.dice.roll_of(snapshot.states[0]) if before_seen else None
     shown = read.faces if read is not None and len(read.faces) == len(faces) else ("",) * len(faces)
     labels = [capitalized(say(name)) for name in names] if len(names) == len(faces) else [""] * len(faces)

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.api import Game, NamesDice
-from engine.showing import CouldBe, silent_turns, turns_showing
+from engine.api import CouldBe, Game
+from engine.showing import silent_turns, turns_showing
 from engine.values import EMPTY, Appearance, OptionValue, Roll
 from simulator.play.actions import Action, ActionKind, Arrangement, Handler, PlayArea, Slack
 from simulator.play.blockade import StackHandler
@@ -148,13 +148,13 @@ class Players:
 
         Raises ValueError when none are to be rolled.
         """
-        dice = self._game.dice
+        dice, named = self._game.dice, self._game.dice_names
         if dice is None:
             raise ValueError(f"{self._game.title} has no dice")
         possible = dice.possible_rolls(self.state)
         easy = [one for one in possible if self._handler.is_easy(one.roll.faces)]
         faces = easy[int(self._rng.integers(len(easy)))].roll.faces
-        names = dice.dice_names(self.state) if isinstance(dice, NamesDice) else unnamed_dice(len(faces))
+        names = unnamed_dice(len(faces)) if named is None else named(self.state)
         carries = self._handler.throw_dice(self.standing, dict(zip(names, faces, strict=False)))
         player, before = self.to_move, self._game.notation.format_state(self.state)
         self.state = dice.rolled(self.state, Roll(faces))

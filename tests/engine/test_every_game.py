@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from engine.api import Hint, WritesSquares
+from engine.api import Hint
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
 from engine.options import options_in_force
-from engine.perft import CountsResults, perft
+from engine.perft import perft
 from engine.records import make, read, replay, write
 from engine.registry import games, load
 from engine.support.breaches import nothing_to_announce
@@ -159,8 +159,8 @@ def test_perft_to_depth_1_is_the_number_of_counted_turns(game, options):
             continue
         counted = game.rules.perft_turns(state)
         assert perft(game, state, 1) == len(counted)
-        if isinstance(game.rules, CountsResults):
-            assert game.rules.count_results(state) == len(counted)
+        if game.count_results is not None:
+            assert game.count_results(state) == len(counted)
         assert all(turn.player == state.to_move for turn in islice(counted, FEW))
         if len(counted) <= FEW:
             assert len({game.rules.apply(state, turn) for turn in counted}) == len(counted)
@@ -271,8 +271,7 @@ def test_the_standing_is_given_in_printable_lines(game, options):
         assert lines
         assert state.to_move is None or state.to_move in " ".join(lines).lower()
         assert all(line.isprintable() and line == line.strip() for line in lines)
-        if isinstance(game.notation, WritesSquares):
-            assert all(game.notation.squares(state).values())
+        assert all(game.squares(state).values())
 
 
 @every_variant

@@ -52,14 +52,14 @@ def test_a_roll_already_on_the_table_counts():
 
 
 def test_leaves_may_be_counted_without_listing():
-    game = replace(GAME, rules=Counting())
+    game = replace(GAME, count_results=Counting().count_results)
     start, roll = start_of_count(game, game.rules.new(), "4")
     assert perft(game, start, 2, roll) == 2000
     assert Counting.asked == 2
 
 
 def test_a_game_can_define_where_counting_begins():
-    game = replace(GAME, rules=Coloured())
+    game = replace(GAME, count_from=Coloured().count_from)
     start, roll = start_of_count(game, game.rules.new(), " 4 ", "red")
     assert (start.rounds, start.die, roll) == (1, "4", Roll(("4",)))
     assert perft(game, start, 2, roll) == 4

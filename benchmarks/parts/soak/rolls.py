@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks.parts.soak.circumstances import is_disturbed
 from benchmarks.parts.soak.game import GameRecord
 from benchmarks.parts.soak.report import Outcome
-from engine.api import Game, NamesDice
+from engine.api import Game
 from referee.journal.events import Event, EventKind
 from referee.session.event_records import SEEN
 from simulator.play.actions import ActionKind
@@ -61,6 +61,6 @@ def _recorded(played: GameRecord) -> list[Event]:
 
 def _repeats(game: Game[Any, Any], roll: TruthEvent, earlier: Sequence[TruthEvent]) -> bool:
     """Whether the dice show what they showed before, so that they may only have been put aside."""
-    own = isinstance(game.dice, NamesDice)
+    own = game.dice_names is not None
     before = next((one for one in reversed(earlier) if one.player == roll.player or not own), None)
     return before is not None and sorted(before.turn.split(",")) == sorted(roll.turn.split(","))

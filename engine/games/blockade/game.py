@@ -18,7 +18,13 @@ GAME = Game(
     notation=notation,
     advice=hints,
     dice=rules,
+    dice_names=rules.dice_names,
+    decided_by=rules.told,
+    heights=table.heights,
+    squares=notation.squares,
     # Where colours meet, one high roll can have a million ends.
     is_slow_to_list=True,
-    tapping=rules,
+    tapping=rules.tapped,
+    turns_showing=rules.turns_showing,
+    count_from=rules.count_from,
 )

@@ -40,7 +40,7 @@ from engine.games.blockade.turns import turn_of, turns_of
 from engine.support.breaches import check_announcement, illegal_turn, only_turn, rules_by_id
 from engine.support.chance import ORDINARY_DIE, every_roll, format_roll
 from engine.support.players import common_announcements, one_to_move
-from engine.tapping import Steps, Tapped
+from engine.tapping import Tapped, Taps
 from engine.values import Announcement, Breach, Certainty, OptionValue, PossibleRoll, Roll, Rule
 
 _ROLLS = every_roll((ORDINARY_DIE, ORDINARY_DIE))
@@ -198,7 +198,7 @@ _RESTED = "rested-on-"
 """The prefix of the rules whose breach a later move of the same turn may still correct, if the options allow that."""
 
 
-def tapped(state: BlockadeState, taps: Steps) -> Tapped[BlockadeTurn]:
+def tapped(state: BlockadeState, taps: Taps) -> Tapped[BlockadeTurn]:
     """Return what may follow these taps, which alternate between starts and ends of moves.
 
     An end where the piece may not stay is offered only if the piece can move on from there.

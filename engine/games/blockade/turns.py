@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
 
+from engine.api import CouldBe
 from engine.games.blockade.enumeration import (
     Candidate,
     Candidates,
@@ -68,7 +69,7 @@ from engine.games.blockade.state import (
     name_of,
     piece_of,
 )
-from engine.showing import CouldBe, Seen
+from engine.showing import Seen
 from engine.support.lazy import LazySequence, OnDemand
 from engine.values import Appearance, LookName, Player
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cache
 
 from common.phrases import counted
+from engine.api import CouldBe
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.blokus_dice import table
 from engine.games.blokus_dice import turns as playing
@@ -28,13 +29,13 @@ from engine.games.blokus_dice.state import (
 )
 from engine.games.blokus_dice.table import new_state
 from engine.games.blokus_dice.turns import choices, settle, turn_of
-from engine.showing import CouldBe, Seen
+from engine.showing import Seen
 from engine.support.breaches import check_announcement, illegal_turn, only_turn, rules_by_id
 from engine.support.chance import ORDINARY_DIE, every_roll, format_roll
 from engine.support.grid import members, set_of, union
 from engine.support.notation import unreadable, words
 from engine.support.players import RESIGN, one_to_move
-from engine.tapping import Steps, Tapped
+from engine.tapping import Tapped, Taps
 from engine.values import Announcement, Breach, Certainty, OptionValue, PossibleRoll, Roll, Rule
 
 
@@ -234,7 +235,7 @@ def turns_showing(state: BlokusState, could_be: CouldBe) -> Iterator[BlokusTurn]
         yield turn_of(state, choice, placement)
 
 
-def tapped(state: BlokusState, taps: Steps) -> Tapped[BlokusTurn]:
+def tapped(state: BlokusState, taps: Taps) -> Tapped[BlokusTurn]:
     """Return what may follow these taps. Without a strike, the turn takes the die that gives the shape."""
     if state.seat is None:
         return Tapped()

@@ -18,6 +18,10 @@ GAME = Game(
     notation=notation,
     advice=hints,
     side_faces=table,
+    rolled_set_up=table.rolled_set_up,
+    passed_over=notation.passed_over,
     goals={"d2": "teal's goal", "d6": "gold's goal"},
-    tapping=rules,
+    tapping=rules.tapped,
+    turns_showing=rules.turns_showing,
+    count_results=rules.count_results,
 )

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from engine.api import CouldBe
 from engine.errors import AmbiguousError, IllegalTurnError
 from engine.games.deblockle import turns as playing
 from engine.games.deblockle.notation import WrittenTurn, breaches_of_written, format_turn
@@ -24,10 +25,10 @@ from engine.games.deblockle.state import (
 )
 from engine.games.deblockle.table import new_state
 from engine.games.deblockle.turns import fast_rules_of, known_position
-from engine.showing import CouldBe, Seen
+from engine.showing import Seen
 from engine.support.breaches import illegal_turn, rules_by_id
 from engine.support.players import one_to_move
-from engine.tapping import Steps, Tapped
+from engine.tapping import Tapped, Taps
 from engine.values import Certainty, OptionValue, Rule
 
 catalogue = rules_by_id(
@@ -132,7 +133,7 @@ def turns_showing(state: DeblockleState, could_be: CouldBe) -> Iterator[Deblockl
 _OFF = "off"
 
 
-def tapped(state: DeblockleState, taps: Steps) -> Tapped[DeblockleTurn]:
+def tapped(state: DeblockleState, taps: Taps) -> Tapped[DeblockleTurn]:
     """List what may follow these taps."""
     ways = {_way(turn): turn for turn in legal_turns(state)}
     fitting = [way for way in ways if way[: len(taps)] == taps]
@@ -144,7 +145,7 @@ def tapped(state: DeblockleState, taps: Steps) -> Tapped[DeblockleTurn]:
     return Tapped(squares, choices, ways.get(taps))
 
 
-def _way(turn: DeblockleTurn) -> Steps:
+def _way(turn: DeblockleTurn) -> Taps:
     """Return the taps of a turn, without an end if the block stays where it rolled."""
     (rolled_to,) = turn.rolled_to
     end = () if turn.end == rolled_to else (turn.end or _OFF,)

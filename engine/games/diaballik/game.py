@@ -17,5 +17,7 @@ GAME = Game(
     table=table,
     notation=notation,
     advice=hints,
-    tapping=rules,
+    tapping=rules.tapped,
+    turns_showing=rules.turns_showing,
+    count_results=rules.count_results,
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from engine.api import CouldBe
 from engine.games.diaballik import turns as playing
 from engine.games.diaballik.notation import format_turn, result_of
 from engine.games.diaballik.state import (
@@ -32,10 +33,10 @@ from engine.games.diaballik.turns import (
     begin_turn,
     packed_results,
 )
-from engine.showing import CouldBe, Seen
+from engine.showing import Seen
 from engine.support.breaches import illegal_turn, only_turn, rules_by_id
 from engine.support.players import one_to_move
-from engine.tapping import Steps, Tapped
+from engine.tapping import Tapped, Taps
 from engine.values import EMPTY, Announcement, Certainty, OptionValue, Rule
 
 catalogue = rules_by_id(
@@ -157,7 +158,7 @@ def turns_showing(state: DiaballikState, could_be: CouldBe) -> Iterator[Diaballi
         yield turns[index]
 
 
-def tapped(state: DiaballikState, taps: Steps) -> Tapped[DiaballikTurn]:
+def tapped(state: DiaballikState, taps: Taps) -> Tapped[DiaballikTurn]:
     """List what may follow these taps: the start or end of an action, or an announcement of anti-play."""
     if state.to_move is None:
         return Tapped()

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from engine.api import CouldBe
 from engine.errors import IllegalTurnError
 from engine.games.number_drop import turns as playing
 from engine.games.number_drop.components import DIGITS, STAR
@@ -45,11 +46,11 @@ from engine.games.number_drop.state import (
 )
 from engine.games.number_drop.turns import change_of, in_order, letter_for, turns_of
 from engine.games.number_drop.violations import breaches_of
-from engine.showing import CouldBe, Seen
+from engine.showing import Seen
 from engine.support.breaches import check_announcement, illegal_turn, only_turn, rules_by_id
 from engine.support.grid import members, set_of
 from engine.support.players import DRAW, RESIGN
-from engine.tapping import Steps, Tapped
+from engine.tapping import Tapped, Taps
 from engine.values import Announcement, Certainty, OptionValue, Place, Player, Roll, Rule
 
 catalogue = rules_by_id(
@@ -258,7 +259,7 @@ def _digits_for(allowed: Sequence[Collection[str]], faces: Sequence[str]) -> Ite
         yield from arranged(0, len(faces) - fixed.total())
 
 
-def tapped(state: NumberDropState, taps: Steps) -> Tapped[NumberDropTurn]:
+def tapped(state: NumberDropState, taps: Taps) -> Tapped[NumberDropTurn]:
     """List what may follow these taps."""
     found = [_tapped_by(state, player, taps) for player in state.busy() if _is_by(PLAYERS[player], taps)]
     if len(found) == 1:
@@ -267,11 +268,11 @@ def tapped(state: NumberDropState, taps: Steps) -> Tapped[NumberDropTurn]:
     return Tapped(squares, {tap: said for each in found for tap, said in each.choices.items()})
 
 
-def _is_by(name: str, taps: Steps) -> bool:
+def _is_by(name: str, taps: Taps) -> bool:
     return not taps or taps[0].startswith((f"{name}.", f"{name}:"))
 
 
-def _tapped_by(state: NumberDropState, player: int, taps: Steps) -> Tapped[NumberDropTurn]:
+def _tapped_by(state: NumberDropState, player: int, taps: Taps) -> Tapped[NumberDropTurn]:
     name = PLAYERS[player]
     if state.combining >> player & 1:
         return _combination(state, player, taps)
@@ -294,7 +295,7 @@ def _following(ways: Iterable[frozenset[Place]], chosen: frozenset[Place]) -> fr
     return frozenset().union(*(way for way in ways if chosen <= way)) - chosen
 
 
-def _drop(state: NumberDropState, player: int, taps: Steps) -> Tapped[NumberDropTurn]:
+def _drop(state: NumberDropState, player: int, taps: Taps) -> Tapped[NumberDropTurn]:
     """Return what may follow a square, its digit, the next square and so on, until one placement of the shape fits."""
     name, dice = PLAYERS[player], state.roll[:-1]
     shapes = turned_shapes(state.options.components, state.roll[-1])
@@ -315,7 +316,7 @@ def _drop(state: NumberDropState, player: int, taps: Steps) -> Tapped[NumberDrop
     return Tapped(turn=turn if len(turn.digits) == len(dice) else None)
 
 
-def _combination(state: NumberDropState, player: int, taps: Steps) -> Tapped[NumberDropTurn]:
+def _combination(state: NumberDropState, player: int, taps: Taps) -> Tapped[NumberDropTurn]:
     name = PLAYERS[player]
     without = f"{name}:{NONE}"
     if taps == (without,):

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from common.shown_text import is_one_line
 from engine import records, registry
-from engine.api import Game, RollsSetUp
+from engine.api import Game
 from engine.support.players import who_plays
 from engine.values import OptionValue, Strength
 from referee.cli.context import CommandContext, agrees, print_legend, print_state, progress_output, say, utc_now
@@ -230,8 +230,8 @@ def _game_of_record(load: Path | None) -> str:
 def _start(game: Game[Any, Any], options: dict[str, OptionValue], how: str, seed: int) -> Any:
     """Return the start position: drawn at random, the usual one, or as given by squares and looks."""
     match how.strip().lower():
-        case "rolled" if isinstance(game.table, RollsSetUp):
-            return game.table.rolled_set_up(options, random.Random(f"{seed} set-up"))
+        case "rolled" if game.rolled_set_up is not None:
+            return game.rolled_set_up(options, random.Random(f"{seed} set-up"))
         case "rolled" | "usual":
             return game.rules.new(options)
     # The starting place determines the piece's owner, so it may be left out.

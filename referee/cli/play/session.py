@@ -11,7 +11,7 @@ from typing import Any
 
 from common.durable import write_durably
 from common.phrases import counted
-from engine.api import Clock, Game, Hint, SaysWhoIsPassedOver
+from engine.api import Clock, Game, Hint
 from engine.errors import AmbiguousError, EngineError, UnreadableError
 from engine.options import options_in_force
 from engine.records import write
@@ -250,13 +250,11 @@ class PlaySession:
 
     def _take_step(self, what: Any) -> tuple[str, ...]:
         """Take a step; return what a roll decided, and who is newly passed over. Raises IllegalTurnError."""
-        notation, before = self._game.notation, self._state
+        before = self._state
         self.so_far = self.so_far.play(what)
         decided = self._game.decided_by(before, what) if isinstance(what, Roll) else ""
-        if not isinstance(notation, SaysWhoIsPassedOver):
-            return (decided,)
-        said = notation.passed_over(self._state)
-        return (decided,) if said == notation.passed_over(before) else (decided, said)
+        said = self._game.passed_over(self._state)
+        return (decided,) if said == self._game.passed_over(before) else (decided, said)
 
     def _say(self, text: str) -> None:
         self._print(self.so_far.tell(text))

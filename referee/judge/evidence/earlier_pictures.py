@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from engine.api import Game, StacksPieces, StateT, TurnT
+from engine.api import Game, StateT, TurnT
 from engine.values import LookName, Place
 from referee.judge.pooled_reading import PooledPlace, PooledReading
 from vision.place_picture import PlacePicture
@@ -106,7 +106,7 @@ def unchanged_pieces(
 
 def _heights(game: Game[StateT, TurnT], state: StateT) -> Mapping[Place, int]:
     """Return the number of pieces of each stack; none in a game without stacks."""
-    return game.table.heights(state) if isinstance(game.table, StacksPieces) else {}
+    return {} if game.heights is None else game.heights(state)
 
 
 def compare_with_earlier_pictures(
@@ -119,7 +119,7 @@ def compare_with_earlier_pictures(
     Nothing is judged where nearly all pictures differ, as after the camera was moved.
     """
     differences, noise = _differences({place: one.picture for place, one in known.items()}, seen)
-    if not isinstance(game.table, StacksPieces):
+    if game.heights is None:
         return _favour_untouched(seen, known, differences) if noise < _MOST_DISC_NOISE else seen
     if noise > _MOST_NOISE:
         return seen

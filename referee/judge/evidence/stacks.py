@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from engine.api import Game, StacksPieces, StateT, TurnT
+from engine.api import Game, StateT, TurnT
 from engine.values import Place
 from referee.judge.pooled_reading import PooledPlace, PooledReading
 
@@ -40,12 +40,12 @@ def stack_doubts(
     A stack that looks touched although nothing is played there is no evidence if it clearly has as many pieces as
     before: a hand brushed against it. The arguments and errors are those of ``height_contradiction``.
     """
-    if not isinstance(game.table, StacksPieces):
+    if game.heights is None:
         return {}
-    looks_before, heights_before = game.table.appearance(state), game.table.heights(state)
+    looks_before, heights_before = game.table.appearance(state), game.heights(state)
     for turn in turns:
         state = game.rules.apply(state, turn)
-    looks, heights = game.table.appearance(state), game.table.heights(state)
+    looks, heights = game.table.appearance(state), game.heights(state)
     played_on = {place for turn in turns for place in turn.places}
     doubts: dict[Place, float] = {}
     for place, one in seen.places.items():
@@ -73,11 +73,11 @@ def _height_leads(
 
     Only places that look as they do after the turns are compared.
     """
-    if not isinstance(game.table, StacksPieces):
+    if game.heights is None:
         return {}
     for turn in turns:
         state = game.rules.apply(state, turn)
-    looks, heights = game.table.appearance(state), game.table.heights(state)
+    looks, heights = game.table.appearance(state), game.heights(state)
     played_on = {place for turn in turns for place in turn.places}
     return {
         place: _height_lead(one, heights[place], touched=place in played_on)

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Generic
 
-from engine.api import Dice, NamesDice, StateT, TurnT
+from engine.api import Dice, StateT, TurnT
 from engine.showing import silent_turns
 from engine.support.chance import format_roll
 from referee.judge import sentences
@@ -74,10 +74,10 @@ def judge_roll(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None
     if not dice.dice:
         return None
     lying = dice.with_others(known)
-    dice, known = _without_left_over(rules, glance.states[0], dice, known)
+    dice, known = _without_left_over(glance, rules, dice, known)
     if not dice.lie_elsewhere_than(known) and not dice.show_otherwise_than(known):
         return _show_quietly(glance, sentences.dice_lay_there()) if glance.declared else None
-    ranked = rank_rolls(rules, glance.states[0], dice, glance.context.settings.probability_floor)
+    ranked = rank_rolls(glance.game, glance.states[0], dice, glance.context.settings.probability_floor)
     return first_judgement(
         (_no_roll_yet, _some_lay_there, _same_as_before, _accept_roll, _unclear),
         _RollCase(glance, rules, dice, known, lying, ranked),
@@ -85,16 +85,16 @@ def judge_roll(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None
 
 
 def _without_left_over(
-    rules: Dice[StateT], state: StateT, dice: SeenDice, known: SeenDice
+    glance: Glance[StateT, TurnT], rules: Dice[StateT], dice: SeenDice, known: SeenDice
 ) -> tuple[SeenDice, SeenDice]:
     """Leave out dice that lie as before from these and the known ones if only the others can be the roll.
 
     Near the end of a game fewer dice are rolled, and one that nobody took may stay where it was.
     """
     fresh = dice.not_lying_like(known)
-    if isinstance(rules, NamesDice) or not 0 < len(fresh.dice) < len(dice.dice):
+    if glance.game.dice_names is not None or not 0 < len(fresh.dice) < len(dice.dice):
         return dice, known
-    numbers = {len(one.roll.faces) for one in rules.possible_rolls(state)}
+    numbers = {len(one.roll.faces) for one in rules.possible_rolls(glance.states[0])}
     is_rest_rolled = len(fresh.dice) in numbers and len(dice.dice) not in numbers
     return (fresh, known.not_lying_like(dice)) if is_rest_rolled else (dice, known)
 
@@ -123,7 +123,7 @@ def _dice_of_player_to_move(
     context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], dice: SeenDice
 ) -> SeenDice:
     """Return the dice of the player to move where the game names dice, all of them otherwise."""
-    return dice.with_names(names_of(context.game.dice, belief.states[0]))
+    return dice.with_names(names_of(context.game, belief.states[0]))
 
 
 def awaits_roll(context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT]) -> bool:
@@ -233,21 +233,21 @@ def remember_known_dice(
     if known is None:
         return (replace(belief, dice=dice) if dice.rests or not dice.dice else belief), ()
     rules = context.game.dice
-    if not isinstance(rules, NamesDice) and (dice.is_remainder_of(known) or dice.lie_as(known)):
+    if context.game.dice_names is None and (dice.is_remainder_of(known) or dice.lie_as(known)):
         # Dice that were picked up may land where they lay before; a hand over them uncovers them as they lay.
         return replace(belief, dice=dice.remembering(known)), ()
     roll = None if rules is None else rules.roll_of(belief.states[0])
     own, before = (_dice_of_player_to_move(context, belief, every) for every in (dice, known))
     if roll is None or (own.dice and not own.rests):
         return belief, ()
-    told = SeenDice().with_told(roll, names_of(rules, belief.states[0]))
+    told = SeenDice().with_told(roll, names_of(context.game, belief.states[0]))
     if before.in_sight.is_remainder_of(own) and own.shows_same_as(told):
         # A die that was taken lies there again, or a roll that a person told came in sight.
         return replace(belief, dice=own.with_others(known)), ()
     if len(own.dice) != len(before.dice):
         return belief, ()
     # Unnamed dice that lie elsewhere may be the next player's roll.
-    if own.rolled_since(before) and not isinstance(rules, NamesDice):
+    if own.rolled_since(before) and context.game.dice_names is None:
         return belief, ()
     is_new = not own.shows_same_as(before) and own.is_sure(context.settings.margin)
     notes = (sentences.dice_changed(format_roll(roll)),) if is_new else ()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Generic
 
-from engine.api import StateT, TurnT, WritesTogether
-from engine.showing import CouldBe, turns_showing
+from engine.api import CouldBe, StateT, TurnT
+from engine.showing import turns_showing
 from engine.support.looks import Look
-from engine.values import EMPTY, Appearance, Breach, Player
+from engine.values import EMPTY, Appearance, Breach, LookName, Player
 from referee.judge import sentences
 from referee.judge.acceptance import Resolved, SideCheck, SideSupport, advance, reading_of_turns, resolve, weigh_sides
 from referee.judge.belief import Belief, Conversation
@@ -323,10 +323,10 @@ def find_two_written_turns(glance: Glance[StateT, TurnT], player: Player) -> tup
     Empty unless exactly one first turn fits.
     """
     context, game = glance.context, glance.game
-    if not isinstance(game.table, WritesTogether) or len(glance.states) > 1:
+    if game.looks_before is None or len(glance.states) > 1:
         return ()
     could_be = worth_weighing(context, glance.visible)
-    if not _could_be_second_step(game.table, glance.believed, could_be):
+    if not _could_be_second_step(game.looks_before, glance.believed, could_be):
         return ()
     found: list[tuple[TurnT, ...]] = []
     for first in islice(turns_showing(game, glance.states[0], looks_while_writing(context, could_be)), MOST_WEIGHED):
@@ -344,10 +344,12 @@ def find_two_written_turns(glance: Glance[StateT, TurnT], player: Player) -> tup
     return found[0] if found else ()
 
 
-def _could_be_second_step(table: WritesTogether, believed: Appearance, could_be: CouldBe) -> bool:
+def _could_be_second_step(
+    looks_before: Callable[[LookName], tuple[LookName, ...]], believed: Appearance, could_be: CouldBe
+) -> bool:
     """Return whether some cell could show something new that is written in two steps, such as a digit in a loop."""
     return any(
-        look != believed[place] and table.looks_before(look)
+        look != believed[place] and looks_before(look)
         for place, looks in could_be.items()
         if place in believed
         for look in looks

@@ -8,7 +8,7 @@ from typing import Any
 
 from common.grid import PlaceGrid
 from common.phrases import capitalized
-from engine.api import Game, NamesDice
+from engine.api import Game
 from engine.support.looks import Look
 from engine.values import EMPTY, Place
 from referee.rendering.board_text import DrawnBoard, sheets_of
@@ -47,7 +47,7 @@ def draw_table(game: Game[Any, Any], snapshot: Snapshot, say: Callable[[str], st
             pictures.append(draw_sheet(board, grid, heading, marked.get(name)))
     roll = None if game.dice is None or state is None else game.dice.roll_of(state)
     if roll is not None and roll.faces:
-        names = game.dice.dice_names(state) if isinstance(game.dice, NamesDice) else ()
+        names = () if game.dice_names is None else game.dice_names(state)
         pictures.append(draw_dice(roll.faces, names))
     for drawn in pictures:
         _say_in(drawn, say, tuple(snapshot.names.values()))

@@ -81,7 +81,7 @@ def test_impossible_heights_are_ignored_while_the_tops_are_as_believed() -> None
 
 
 def test_the_table_knows_the_number_of_pieces_in_each_stack() -> None:
-    heights = BLOCKADE.table.heights(BEFORE)
+    heights = BLOCKADE.heights(BEFORE)
     assert (heights["a1"], heights["e1"], heights["c2"], heights["d2"]) == (2, 6, 3, 1)
 
 
@@ -104,7 +104,7 @@ def standing(
     camera: str = "",
 ) -> list[Reading]:
     """Readings in which every stack has its usual picture for this camera, except those touched."""
-    heights = BLOCKADE.table.heights(state)
+    heights = BLOCKADE.heights(state)
 
     def stacked(place: str, one: PlaceReading) -> PlaceReading:
         if one.hidden_by is not None:

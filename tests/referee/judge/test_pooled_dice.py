@@ -20,7 +20,7 @@ BLOKUS = load("blokus-dice")
 
 def test_rolls_are_weighed_as_sets_of_faces() -> None:
     seen = present(pool_dice([Reading(0, 0.0, {}, rolls=(roll_drawn("1? 1 1 3"),))], 1e-5))
-    weighed = rank_rolls(present(BLOKUS.dice), BLOKUS.rules.new(), seen, 1e-5)
+    weighed = rank_rolls(BLOKUS, BLOKUS.rules.new(), seen, 1e-5)
     assert {one.roll.faces for one in weighed[:2]} == {("1", "1", "1", "3"), ("1", "1", "2", "3")}
     by_faces = {one.roll.faces: one.score for one in weighed}
     assert by_faces["1", "1", "1", "3"] == pytest.approx(math.log(0.5) + 3 * math.log(0.98))
@@ -30,7 +30,7 @@ def test_rolls_are_weighed_as_sets_of_faces() -> None:
 def test_faces_that_no_die_can_show_are_no_roll() -> None:
     only_ones = replace(roll_drawn("1 1 1 1"), dice=tuple(DieReading(30.0 * n, 0.0, {"1": 1.0}) for n in range(4)))
     seen = present(pool_dice([Reading(0, 0.0, {}, rolls=(only_ones,))], 1e-5))
-    assert [one.roll.faces for one in rank_rolls(present(BLOKUS.dice), BLOKUS.rules.new(), seen, 1e-5)] == [("1",) * 4]
+    assert [one.roll.faces for one in rank_rolls(BLOKUS, BLOKUS.rules.new(), seen, 1e-5)] == [("1",) * 4]
 
 
 @given(st.lists(st.floats(1e-5, 0.4), min_size=4, max_size=4))
@@ -39,7 +39,7 @@ def test_the_most_probable_faces_are_the_best_roll_whatever_the_rounding(rests: 
         PooledDie("tray", 30.0 * number, 0.0, "", {str(number): math.log(1 - rest), "6": math.log(rest)})
         for number, rest in enumerate(rests, 1)
     )
-    best = rank_rolls(present(BLOKUS.dice), BLOKUS.rules.new(), SeenDice(dice), 1e-5)[0]
+    best = rank_rolls(BLOKUS, BLOKUS.rules.new(), SeenDice(dice), 1e-5)[0]
     assert (best.roll.faces, shortfall(SeenDice(dice), best)) == (("1", "2", "3", "4"), 0.0)
 
 
@@ -47,7 +47,7 @@ def test_faces_that_can_be_no_roll_lead_the_best_roll() -> None:
     dice = tuple(
         PooledDie("tray", 30.0 * number, 0.0, "", {"star": math.log(0.9), "1": math.log(0.1)}) for number in range(4)
     )
-    best = rank_rolls(present(BLOKUS.dice), BLOKUS.rules.new(), SeenDice(dice), 1e-5)[0]
+    best = rank_rolls(BLOKUS, BLOKUS.rules.new(), SeenDice(dice), 1e-5)[0]
     assert shortfall(SeenDice(dice), best) == pytest.approx(4 * math.log(9))
 
 

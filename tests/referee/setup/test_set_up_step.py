@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
-from typing import cast
 
-from engine.api import WritesSquares
 from engine.games.blockade.game import GAME
 from referee.setup.steps import check_step, steps_of
 from referee.setup.table_setup import TableSetup
@@ -20,7 +18,6 @@ from vision.layout.pieces import PyramidPieces
 from vision.readers.registry import reader_kind
 
 TODAY = date(2026, 5, 1)
-NOTATION = cast("WritesSquares", GAME.notation)
 (STEP,) = (step for step in steps_of(GAME) if step.name == "pieces")
 COLOURS = {"C": "clear", "K": "black"}
 
@@ -32,7 +29,7 @@ def seen_without(*missing: str) -> tuple[Frame, Calibration]:
     assert isinstance(pieces, PyramidPieces)
     colours = {look.split()[0][0].upper(): look.split()[0] for look in GAME.looks if " " in look} | COLOURS
     stacks = []
-    for place, stack in NOTATION.squares(GAME.rules.new({"starts": GAME.players[0]})).items():
+    for place, stack in GAME.squares(GAME.rules.new({"starts": GAME.players[0]})).items():
         if stack and place not in missing:
             x, y = setting.layout.centre_mm(place)
             pyramids = [Pyramid(size, colours[part[0]]) for part in stack.split("+") for size in part[1:]]
@@ -57,7 +54,7 @@ def test_a_set_up_is_recognised_whoever_starts(tmp_path: Path) -> None:
 def test_looks_of_a_set_up_that_was_not_recognised_are_not_saved(tmp_path: Path) -> None:
     table = table_in(tmp_path, *seen_without())
     table.values["game.options"] = {}
-    place = next(place for place, stack in NOTATION.squares(GAME.rules.new()).items() if stack)
+    place = next(place for place, stack in GAME.squares(GAME.rules.new()).items() if stack)
     frame, _ = seen_without(place)
     table.look = lambda *_: [frame]
     assert not check_step(STEP, table, "").is_done
