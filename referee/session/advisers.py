@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Generic
 
 from engine.api import Game, StateT, TurnT
+from engine.errors import EngineError
 from engine.values import Player
+from hardware.lights.signals import Sound
 from referee.commands.values import AskHint, EnterTurn, Reply, Respond
 from referee.errors import CorrectionError
-from referee.hints.advice import HintSettings
+from referee.hints.advice import RULED_OUT, Answer, HintSettings, Question, Stage
 from referee.hints.opponent import Intention, Opponent, is_meant, other_turn_verdict
-from referee.hints.requests import ANSWER_QUESTION, CORRECT_SQUARES, END_TURN, HintRequests, HintResponse, HintSource
+from referee.hints.requests import (
+    HintSource,
+    hint_event,
+    last_hint_given,
+    position_key,
+    recorded_advice,
+    refusal_reason,
+    states_before,
+)
+from referee.journal.events import Event
 from referee.judge.belief import Belief
 from referee.judge.verdict import Ruling
 from referee.session.announcer import Announcer
@@ -20,6 +32,23 @@ from referee.session.log import GameLog
 
 _PROGRAM = "the program"
 """The name recorded when the program decides between two readings of its own turn."""
+
+
+CORRECT_SQUARES = "correct the lit squares first"
+ANSWER_QUESTION = "answer the question first"
+END_TURN = "end the turn first"
+"""What the players have to do before there can be a hint."""
+_MEANWHILE = "No hint: the position has changed meanwhile; ask again."
+
+
+@dataclass
+class _Pending:
+    """A question being worked out, the callers waiting for it, and the key of its position."""
+
+    number: int
+    position: object
+    by: str
+    waiting: list[Respond] = field(default_factory=list)
 
 
 class Advisers(Generic[StateT, TurnT]):
@@ -40,7 +69,10 @@ class Advisers(Generic[StateT, TurnT]):
         self._game = game
         self._log = log
         self._announcer = announcer
-        self._hints = HintRequests(game, hints, source)
+        self._hints = hints
+        self._source = source
+        self._pending: _Pending | None = None
+        self._number = 0
         self._opponent = opponent
         self._shown: Intention | None = None
 
@@ -51,14 +83,39 @@ class Advisers(Generic[StateT, TurnT]):
 
     def ask(self, command: AskHint, belief: Belief[StateT, TurnT], respond: Respond, *, asking: bool) -> None:
         """Start working out a hint, unless the referee is ``asking`` the players something."""
-        events, time_s, to_do = self._log.events(), self._announcer.time_s, _to_do_first(belief, asking=asking)
-        self._send(self._hints.ask(belief.states, events, command.by, respond, time_s, to_do=to_do))
+        if why := self._refusal(belief, asking=asking):
+            self._refuse(why, (respond,))
+            return
+        events, state = self._log.events(), belief.states[0]
+        before = last_hint_given(events)
+        if before is not None and (event := self._next_stage(before, state, command.by)) is not None:
+            self._give(event, (respond,), is_repeated=before.data["stage"] == "whole")
+            return
+        position = position_key(self._game, state)
+        if self._pending is None or self._pending.position != position:
+            if self._pending is not None:
+                _tell(self._pending.waiting, _MEANWHILE, refused=True)
+            self._number += 1
+            self._pending = _Pending(self._number, position, command.by)
+            if self._source is not None:
+                text, settings = self._game.notation.format_state(state), self._hints
+                earlier = states_before(self._game, events)
+                question = Question(self._number, self._game.name, text, settings.strength, settings.seconds, earlier)
+                self._source.ask(question)
+        self._pending.waiting.append(respond)
+        self._announcer.alarm(f"Thinking about a hint for {state.to_move}.", Sound.SILENCE)
 
     def poll(self, belief: Belief[StateT, TurnT], *, asking: bool) -> None:
         """Show a finished hint and the opponent's request, unless the referee is ``asking`` the players something."""
+        answers, pending = () if self._source is None else self._source.poll(), self._pending
         to_do = _to_do_first(belief, asking=asking)
-        for message in self._hints.poll(belief.states, self._log.events, self._announcer.time_s, to_do=to_do):
-            self._send(message)
+        if pending is not None:
+            if to_do or not belief.states or position_key(self._game, belief.states[0]) != pending.position:
+                self._pending = None
+                self._refuse(f"No hint: {to_do}." if to_do else _MEANWHILE, pending.waiting)
+            elif answer := next((each for each in answers if each.number == pending.number), None):
+                self._pending = None
+                self._answer(pending, answer, belief.states[0])
         if self._opponent is None or belief.fault is not None or asking:
             return
         if self._log.intention is None:
@@ -106,16 +163,61 @@ class Advisers(Generic[StateT, TurnT]):
 
     def close(self) -> None:
         """Close the source of hints and tell everybody who still waits for one."""
-        self._hints.close()
-        if self._opponent is not None:
-            self._opponent.close()
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            _tell(pending.waiting, "No hint: the referee stopped before it was found.", refused=True)
+        for source in (self._source, self._opponent):
+            if source is not None:
+                source.close()
 
-    def _send(self, message: HintResponse) -> None:
-        if message.event is not None and not message.repeated:
-            self._log.append(message.event)
-        self._announcer.show_hint(message)
-        for respond in message.waiting:
-            respond(Reply(message.words, message.refused))
+    def _refusal(self, belief: Belief[StateT, TurnT], *, asking: bool) -> str:
+        """Return the reason there is no hint now; empty if there is one."""
+        if self._hints.strength == "none" or self._log.without_hints:
+            return RULED_OUT
+        if self._source is None:
+            return "There are no hints here."
+        why = refusal_reason(self._game, belief.states) or _to_do_first(belief, asking=asking)
+        return f"No hint: {why}." if why else ""
+
+    def _next_stage(self, before: Event, state: StateT, by: str) -> Event | None:
+        """Return the whole of a hint given before; ``None`` if its turn is illegal, since the table is better known."""
+        advice, strength = recorded_advice(before), str(before.data["strength"])
+        with suppress(EngineError):
+            return hint_event(self._game, state, advice, by, strength, "whole", self._announcer.time_s)
+        return None
+
+    def _answer(self, pending: _Pending, answer: Answer, state: StateT) -> None:
+        """Give the hint that was found, or say why there is none."""
+        strength, given, time_s = self._hints.strength, last_hint_given(self._log.events()), self._announcer.time_s
+        # A gentle hint first names only the piece.
+        stage: Stage = "piece" if strength == "gentle" and given is None else "whole"
+        why = answer.refused
+        if answer.advice is not None:
+            try:
+                event = hint_event(self._game, state, answer.advice, pending.by, strength, stage, time_s)
+            except EngineError as error:
+                why = str(error)
+            else:
+                self._give(event, pending.waiting)
+                return
+        self._refuse(f"No hint: {why.rstrip('.')}.", pending.waiting)
+
+    def _give(self, event: Event, waiting: Iterable[Respond], *, is_repeated: bool = False) -> None:
+        """Record a hint unless ``is_repeated``, then show it."""
+        if not is_repeated:
+            self._log.append(event)
+        words = str(event.data["sentence"])
+        self._announcer.show_hint(words, event.texts("places"))
+        _tell(waiting, words)
+
+    def _refuse(self, words: str, waiting: Iterable[Respond]) -> None:
+        self._announcer.alarm(words, Sound.SILENCE)
+        _tell(waiting, words, refused=True)
+
+
+def _tell(waiting: Iterable[Respond], words: str, *, refused: bool = False) -> None:
+    for respond in waiting:
+        respond(Reply(words, refused))
 
 
 def _to_do_first(belief: Belief[StateT, TurnT], *, asking: bool) -> str:

@@ -16,7 +16,6 @@ from referee.commands import draw_offers
 from referee.commands.entries import apply_entry
 from referee.commands.values import Announce, Press
 from referee.errors import CorrectionError
-from referee.hints.requests import HintResponse
 from referee.journal.events import Event
 from referee.judge.sentences import override_holds
 from referee.judge.verdict import Verdict, VerdictKind
@@ -147,14 +146,10 @@ class Announcer(Generic[StateT, TurnT]):
         self._on_show = _OnShow(signal, verdict, words, evidence)
         self._publish_state(time_s=verdict.time_s)
 
-    def show_hint(self, message: HintResponse) -> None:
-        """Say a hint and light its squares. A refusal leaves the lights as they are."""
-        if message.event is None:
-            self.alarm(message.words, Sound.SILENCE)
-            return
-        self.say(message.words)
-        signal = hint_signal(message.places, message.words)
-        self._on_show = replace(self._on_show, signal=signal, hint=message.words)
+    def show_hint(self, words: str, places: Sequence[Place]) -> None:
+        """Say a hint and light its squares."""
+        self.say(words)
+        self._on_show = replace(self._on_show, signal=hint_signal(places, words), hint=words)
         self._publish_state()
 
     def show_request(self, words: str, places: Sequence[Place] = ()) -> None:

@@ -5,10 +5,13 @@ from typing import Any
 
 from engine.registry import load
 from engine.search.budget import CountingClock
-from referee.hints.advice import Advice, Answer, HintSettings, Question, advice_of
-from referee.hints.requests import HintRequests
-from referee.journal.events import Event, EventKind
+from referee.commands.values import AskHint, Correct, Reply
+from referee.hints.advice import Advice, Answer, Question, advice_of
+from referee.journal.journal import Journal
+from referee.session.service import Service
+from referee.session.settings import ServiceSettings
 from tests.present import present
+from tests.referee.service_table import ScriptedReader, wall_clock
 
 GAME = load("number-drop")
 SLIDE = "slide p1=1...... slots=I4,L4,O4,T4,S4 roll=1,3,4,5,T to=p1 notches=0,0,0,0,0 players=1"
@@ -33,17 +36,22 @@ class HeldAnswers:
 
 def answered(advice: Advice, state: Any) -> str:
     """The words for a hint that was asked before a slide and is answered in ``state``."""
-    asked = GAME.notation.parse_state(SLIDE)
-    begun = [
-        (1, Event(EventKind.NEW_GAME, {"game": GAME.name, "options": {"players": 1}})),
-        (2, Event(EventKind.SET_UP, {"state": GAME.notation.format_state(asked)})),
-    ]
     source = HeldAnswers()
-    requests = HintRequests(GAME, HintSettings(), source)
-    requests.ask([asked], begun, "Ann", lambda reply: None, 0.0, to_do="")
-    source.answers = [Answer(source.questions[0].number, advice)]
-    (response,) = requests.poll([state], lambda: begun, 0.0, to_do="")
-    return response.words
+    replies: list[Reply | None] = []
+    with Journal.in_memory(wall_clock=wall_clock) as journal:
+        service: Service[Any, Any] = Service(
+            GAME, ScriptedReader(), journal, lambda _: None, ServiceSettings({"players": 1}), lambda _: None, source
+        )
+        service.start()
+        service.correct(Correct("Ann", position=SLIDE))
+        service.hint(AskHint("Ann"), replies.append)
+        source.answers = [Answer(source.questions[0].number, advice)]
+        text = GAME.notation.format_state(state)
+        if text != SLIDE:
+            service.correct(Correct("Ann", position=text))
+        service.poll_hints()
+    (reply,) = replies
+    return present(reply).words
 
 
 def test_a_hint_for_a_slide_is_not_given_after_it() -> None:
