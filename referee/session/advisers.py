@@ -108,11 +108,11 @@ class Advisers(Generic[StateT, TurnT]):
     def poll(self, belief: Belief[StateT, TurnT], *, asking: bool) -> None:
         """Show a finished hint and the opponent's request, unless the referee is ``asking`` the players something."""
         answers, pending = () if self._source is None else self._source.poll(), self._pending
-        to_do = _to_do_first(belief, asking=asking)
+        why = _to_do_first(belief, asking=asking)
         if pending is not None:
-            if to_do or not belief.states or position_key(self._game, belief.states[0]) != pending.position:
+            if why or not belief.states or position_key(self._game, belief.states[0]) != pending.position:
                 self._pending = None
-                self._refuse(f"No hint: {to_do}." if to_do else _MEANWHILE, pending.waiting)
+                self._refuse(f"No hint: {why}." if why else _MEANWHILE, pending.waiting)
             elif answer := next((each for each in answers if each.number == pending.number), None):
                 self._pending = None
                 self._answer(pending, answer, belief.states[0])
