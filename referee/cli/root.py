@@ -51,7 +51,7 @@ _TABLE = _commands(
 _PIECES = _commands(
     ("enrol", ".pictures", "Learn what a piece set, faces of dice or your own digits look like."),
     ("read", ".pictures", "Read a picture of a table, dice, sheets, tiles or handwritten digits."),
-    ("teach", ".tiles", "Learn the printed tiles of any game from one photo."),
+    ("teach", ".pictures", "Learn the printed tiles of any game from one photo."),
 )
 _HARDWARE = _commands(
     ("calibrate", ".calibration", "Measure a camera's lens with a printed board."),
