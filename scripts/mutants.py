@@ -4,7 +4,7 @@ Run: ./check --mutants                                   every room, as before a
      ./check --mutants --room judge --count 40 --seed 2  forty mutants of the judge
 
 A mutant is one change in a copy of the project: another comparison or arithmetic operator, "and" for "or", a "not" or
-minus sign removed, a truth value inverted, a number changed by one, or two branches swapped (scripts/code_changes.py).
+minus sign removed, a truth value inverted, a number changed by one, or two branches swapped.
 The tests use the same profile as ./check. They run once on the unchanged code, which records the lines that each test
 runs. Each mutant is written to the copy, and a forked process runs the tests of its line, then the other tests of their
 files, which may share fixtures. Survivors are printed with their change. Exit code 1 when a room's tests notice too
@@ -14,6 +14,7 @@ small a share.
 from __future__ import annotations
 
 import ast
+import difflib
 import json
 import math
 import multiprocessing
@@ -24,7 +25,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -36,9 +37,56 @@ import pytest
 from coverage import CoverageData
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-from scripts import code_changes  # noqa: E402
-from scripts.mutant_rooms import ROOMS, Room  # noqa: E402
+
+GAMES = tuple(sorted(path.parent.name for path in ROOT.glob("engine/games/*/game.py")))
+
+
+@dataclass(frozen=True)
+class Room:
+    """The code to mutate, its tests, and the least share of mutants that they must notice."""
+
+    source: str
+    tests: tuple[str, ...]
+    """Arguments for pytest: a folder, with -k if only some of its tests are about this room."""
+    least_share: float
+    left_out: tuple[str, ...] = ()
+    """Names of modules and folders of the source that are not mutated."""
+
+
+NOT_RULES = ("evaluation", "game", "hints", "search", "state_text")
+"""Modules of a game besides its rules, its table and its notation of turns."""
+
+
+def _tests_of_rules(game: str) -> tuple[str, ...]:
+    """The tests of a game's rules, including those for every game, without hints."""
+    slow = "hints or invariants or lookahead or test_endings"
+    return "tests/engine", "-k", f"({game} or {game.replace('_', '-')}) and not ({slow})"
+
+
+VISION_PARTS = ("layout", "locating", "motion", "surface")
+
+
+READERS = ("blocks", "dice", "discs", "ink", "stacks", "tiles")
+
+
+ROOMS = {
+    **{f"rules-{game}": Room(f"engine/games/{game}", _tests_of_rules(game), 0.95, NOT_RULES) for game in GAMES},
+    "judge": Room("referee/judge", ("tests/referee/judge",), 0.95),
+    "journal": Room("referee/journal", ("tests/referee/journal",), 0.95),
+    "session": Room(
+        "referee/session", tuple(f"tests/referee/{part}" for part in ("session", "commands", "hints")), 0.9
+    ),
+    "clocks": Room("referee/clocks", ("tests/referee/clocks",), 0.95),
+    "hall": Room("hall", ("tests/hall",), 0.85),
+    "lights": Room("hardware/lights", ("tests/hardware/lights",), 0.85),
+    "vision": Room("vision", ("tests/vision",), 0.85, (*VISION_PARTS, "readers")),
+    **{f"vision-{part}": Room(f"vision/{part}", (f"tests/vision/{part}",), 0.85) for part in VISION_PARTS},
+    "vision-readers": Room("vision/readers", ("tests/vision/readers",), 0.85, READERS),
+    **{
+        f"vision-{reader}": Room(f"vision/readers/{reader}", (f"tests/vision/readers/{reader}",), 0.85)
+        for reader in READERS
+    },
+}
 
 COPIED = (
     *("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "hall", "simulator"),
@@ -58,6 +106,100 @@ LONGEST_BASELINE_S = 600.0
 FORKED = multiprocessing.get_context("fork")
 
 
+OTHER_COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
+    ast.Lt: (ast.LtE, ast.GtE),
+    ast.LtE: (ast.Lt, ast.Gt),
+    ast.Gt: (ast.GtE, ast.LtE),
+    ast.GtE: (ast.Gt, ast.Lt),
+    ast.Eq: (ast.NotEq,),
+    ast.NotEq: (ast.Eq,),
+    ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+}
+OTHER_ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+}
+
+
+def changes_of(tree: ast.Module) -> list[tuple[int, Callable[[], None]]]:
+    """List a module's mutations in a fixed order, each as a line and a function that changes the tree.
+
+    Annotations and decorators are left out, as they hardly affect behaviour.
+    """
+    found: list[tuple[int, Callable[[], None]]] = []
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.expr | ast.stmt):
+            found += [(node.lineno, change) for change in _changes_at(node)]
+        for name, value in ast.iter_fields(node):
+            if name not in ("annotation", "returns", "decorator_list"):
+                values = value if isinstance(value, list) else [value]
+                waiting += [child for child in reversed(values) if isinstance(child, ast.AST)]
+    return found
+
+
+def _changes_at(node: ast.expr | ast.stmt) -> Iterator[Callable[[], None]]:
+    match node:
+        case ast.Compare(ops=operators):
+            for place, operator in enumerate(operators):
+                for other in OTHER_COMPARISONS[type(operator)]:
+                    yield partial(operators.__setitem__, place, other())
+        case ast.BoolOp(op=operator):
+            yield lambda: setattr(node, "op", ast.Or() if isinstance(operator, ast.And) else ast.And())
+        case ast.UnaryOp(op=ast.USub() | ast.Not(), operand=operand):
+            yield lambda: _become(node, operand)
+        case ast.Constant(value=bool(value)):
+            yield lambda: setattr(node, "value", not value)
+        case ast.Constant(value=int(value) | float(value)):
+            yield lambda: setattr(node, "value", value + 1)
+            yield lambda: setattr(node, "value", value - 1)
+        case ast.BinOp(op=operator) | ast.AugAssign(op=operator) if type(operator) in OTHER_ARITHMETIC:
+            if not any(isinstance(part, ast.List | ast.JoinedStr) or _is_text(part) for part in ast.walk(node)):
+                yield lambda: setattr(node, "op", OTHER_ARITHMETIC[type(operator)]())
+        case ast.If(test=test) | ast.IfExp(test=test) if not isinstance(test, ast.UnaryOp):
+            yield lambda: setattr(node, "test", ast.copy_location(ast.UnaryOp(ast.Not(), test), test))
+
+
+def _become(node: ast.expr, other: ast.expr) -> None:
+    node.__class__ = other.__class__
+    node.__dict__ = other.__dict__
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def mutated(source: str, number: int) -> ast.Module:
+    """Parse a module's source and apply the mutation of this number."""
+    tree = ast.parse(source)
+    _, change = changes_of(tree)[number]
+    change()
+    return ast.fix_missing_locations(tree)
+
+
+def statement_until(source: str, line: int) -> range:
+    """The lines from the start of the innermost statement around a line up to that line."""
+    around = [
+        node.lineno
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
+    ]
+    return range(max(around, default=line), line + 1)
+
+
+def diff_of(source: str, number: int) -> str:
+    """A mutation as a unified diff."""
+    before, after = (ast.unparse(tree).splitlines() for tree in (ast.parse(source), mutated(source, number)))
+    return "\n".join(difflib.unified_diff(before, after, lineterm="", n=0)).partition("@@\n")[2]
+
+
 @dataclass(frozen=True)
 class Mutant:
     """The mutation of this number in a module, and its line."""
@@ -73,7 +215,7 @@ def mutants_of(room: Room, copy: Path) -> list[Mutant]:
         Mutant(str(path.relative_to(copy)), number, line)
         for path in sorted((copy / room.source).rglob("*.py"))
         if not set(path.relative_to(copy / room.source).with_suffix("").parts) & set(room.left_out)
-        for number, (line, _) in enumerate(code_changes.changes_of(ast.parse(path.read_text(encoding="utf-8"))))
+        for number, (line, _) in enumerate(changes_of(ast.parse(path.read_text(encoding="utf-8"))))
     ]
 
 
@@ -122,7 +264,7 @@ def _file_of(test: str) -> str:
 
 def tests_for(mutant: Mutant, source: str, baseline: Baseline) -> list[str]:
     """The tests for a mutant, in order; none if no test runs its line."""
-    first = baseline.running(mutant.module, code_changes.statement_until(source, mutant.line))
+    first = baseline.running(mutant.module, statement_until(source, mutant.line))
     return [*first, *baseline.beside(first)]
 
 
@@ -241,7 +383,7 @@ def is_noticed(copy: Path, mutant: Mutant, order: Sequence[str], baseline: Basel
     path = copy / mutant.module
     source, written = path.read_text(encoding="utf-8"), path.stat()
     try:
-        path.write_text(ast.unparse(code_changes.mutated(source, mutant.number)), encoding="utf-8")
+        path.write_text(ast.unparse(mutated(source, mutant.number)), encoding="utf-8")
         # Python would use cached bytecode for a file of the same size and second.
         os.utime(path, ns=(written.st_atime_ns, written.st_mtime_ns + 2_000_000_000))
         return failure_in_order(copy, order, baseline, sorted({_file_of(test) for test in order})) is not None
@@ -283,7 +425,7 @@ def run_room(name: str, count: int, seed: int, copy: Path) -> list[bool]:
         outcomes.append(bool(order) and is_noticed(copy, mutant, order, baseline))
         if not outcomes[-1]:
             how = "survived" if order else "survived, no test runs it"
-            click.echo(f"{how}: {mutant.module}:{mutant.line}\n{code_changes.diff_of(source, mutant.number)}")
+            click.echo(f"{how}: {mutant.module}:{mutant.line}\n{diff_of(source, mutant.number)}")
     return outcomes
 
 

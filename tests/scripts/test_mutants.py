@@ -12,13 +12,13 @@ from textwrap import dedent
 
 import pytest
 
-from scripts import code_changes, mutant_rooms, mutants
+from scripts import mutants
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_every_room_has_code_and_tests() -> None:
-    for name, room in mutant_rooms.ROOMS.items():
+    for name, room in mutants.ROOMS.items():
         # What follows an option only chooses among the tests.
         for folder in (room.source, *takewhile(lambda word: not word.startswith("-"), room.tests)):
             assert any((ROOT / folder).rglob("*.py")), f"{name}: there is no code in {folder}"
@@ -47,7 +47,7 @@ def test_a_mutant_is_shown_first_to_the_tests_that_run_its_line_then_to_those_be
 @pytest.mark.parametrize(("line", "begins"), [(1, 1), (2, 1), (3, 3), (4, 4), (6, 4)])
 def test_a_line_belongs_to_the_innermost_statement_around_it(line: int, begins: int) -> None:
     source = "x = (1,\n     2)\nif x:\n    y = (\n        3\n        < 4)\n"
-    assert code_changes.statement_until(source, line) == range(begins, line + 1)
+    assert mutants.statement_until(source, line) == range(begins, line + 1)
 
 
 @pytest.mark.parametrize(
@@ -68,13 +68,13 @@ def test_a_line_belongs_to_the_innermost_statement_around_it(line: int, begins: 
     ],
 )
 def test_each_small_fault_is_a_change_of_its_own(source: str, changed: set[str]) -> None:
-    count = len(code_changes.changes_of(ast.parse(source)))
-    assert {ast.unparse(code_changes.mutated(source, number)) for number in range(count)} == changed
+    count = len(mutants.changes_of(ast.parse(source)))
+    assert {ast.unparse(mutants.mutated(source, number)) for number in range(count)} == changed
 
 
 def test_annotations_and_decorators_are_left_alone() -> None:
     source = "@cache(True)\ndef f(x: tuple[int, 3] = 1) -> 4: ...\ny: 5 = 2\n"
-    assert [line for line, _ in code_changes.changes_of(ast.parse(source))] == [2, 2, 3, 3]
+    assert [line for line, _ in mutants.changes_of(ast.parse(source))] == [2, 2, 3, 3]
 
 
 WEAKLY_TESTED = """
@@ -103,9 +103,9 @@ ITS_TESTS = """
 TRYING_THEM = """
     import sys
     from pathlib import Path
-    from scripts import mutant_rooms, mutants
+    from scripts import mutants
 
-    mutant_rooms.ROOMS["shop"] = mutant_rooms.Room("shop", ("shop_tests",), 0.95)
+    mutants.ROOMS["shop"] = mutants.Room("shop", ("shop_tests",), 0.95)
     mutants.run_room("shop", 100, 1, Path(sys.argv[1]))
 """
 
