@@ -116,6 +116,15 @@ def test_files_that_are_named_are_there(page: Path) -> None:
             assert EXAMPLE_GAME in path or (ROOT / path).exists(), f"{path} is not there"
 
 
+@every_page
+def test_functions_that_are_named_are_there(page: Path) -> None:
+    for code in inline_code(page):
+        if named := re.fullmatch(r"([\w/]+\.py):([\w.]+)", code):
+            text = (ROOT / named[1]).read_text(encoding="utf-8")
+            missing = [name for name in named[2].split(".") if not re.search(rf"(def|class) {name}\b", text)]
+            assert not missing, f"{code}: {missing} is not there"
+
+
 def test_every_page_can_be_found_from_another() -> None:
     if not (ROOT / "README.md").exists():
         pytest.skip("there is no README yet")
