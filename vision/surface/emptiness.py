@@ -2,7 +2,7 @@
 
 About a dozen measures each indicate doubt, such as how much rougher a place is than most. Each reduces the log-odds by
 a monotone curve of its own (a generalised additive model, Hastie and Tibshirani 1986).
-``scripts/training/emptiness.py`` fits the curves to virtual pictures of many kinds.
+``benchmarks/training/emptiness.py`` fits the curves to virtual pictures of many kinds.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class EmptinessCurves:
 
     @classmethod
     def load(cls, path: Path) -> EmptinessCurves:
-        """Read the file written by ``scripts/training/emptiness.py``."""
+        """Read the file written by ``benchmarks/training/emptiness.py``."""
         data = json.loads(path.read_text(encoding="utf-8"))
         curves = {name: (np.array(one["at"]), np.array(one["log_odds"])) for name, one in data["curves"].items()}
         return cls(data["constant"], data["most"], data["most_unclear"], data["least"], curves)

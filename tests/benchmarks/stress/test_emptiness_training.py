@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scripts.training.emptiness import fitted, knots_of, ramps, surest
+from benchmarks.training.emptiness import fitted, knots_of, ramps, surest
 
 
 def made(places: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -86,9 +86,9 @@ class OutlineSettings:
 class LeaningOdds:
     """Log-odds that a die leans, for equal prior odds.
 
-    ``scripts/training/leaning.py`` fitted the weights to dice that an earlier network was not sure to lie flat. Fitted
-    to the present one (0.75, 5.81, -1.9, 2.77), they notice more leaning dice, but also take flat ones in blurred and
-    noisy pictures for leaning.
+    ``benchmarks/training/leaning.py`` fitted the weights to dice that an earlier network was not sure to lie flat.
+    Fitted to the present one (0.75, 5.81, -1.9, 2.77), they notice more leaning dice, but also take flat ones
+    in blurred and noisy pictures for leaning.
     """
 
     network: float = 0.63

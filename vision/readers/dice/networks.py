@@ -1,6 +1,6 @@
 """The small networks that read dice, run by OpenCV.
 
-One finds dice, one reads the upper side, one estimates whether a die leans. ``scripts/training/dice.py`` trains and
+One finds dice, one reads the upper side, one estimates whether a die leans. ``benchmarks/training/dice.py`` trains and
 writes them.
 """
 

@@ -1,7 +1,7 @@
 """Printed faces of a known set of dice (digits, stars and tetromino shapes), read without enrolment.
 
 A small network classifies each upper side. The known faces of each die, and that each die of the set is there once,
-resolve the rest. ``scripts/training/printed.py`` trains and writes the network.
+resolve the rest. ``benchmarks/training/printed.py`` trains and writes the network.
 """
 
 from __future__ import annotations

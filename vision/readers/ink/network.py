@@ -1,4 +1,4 @@
-"""The small network that reads a grid's cells, run by OpenCV. ``scripts/training/ink.py`` trains and writes it.
+"""The small network that reads a grid's cells, run by OpenCV. ``benchmarks/training/ink.py`` trains and writes it.
 
 It has no padding, so what it makes of a cell depends only on the cell and half of each neighbour, however many cells
 are read at once, and neighbours share most of the work.

@@ -60,8 +60,8 @@ _MOST_LINE = 30.0
 
 @dataclass(frozen=True)
 class LoopSettings:
-    """How much the network's outputs count, and how often lines lie where. ``scripts/training/loops.py`` fits all but
-    ``gap`` and ``rounds``.
+    """How much the network's outputs count, and how often lines lie where. ``benchmarks/training/loops.py`` fits all
+    but ``gap`` and ``rounds``.
     """
 
     cell: float = 0.41

@@ -1,6 +1,6 @@
 """The small network that finds the foot and the tip of the stack in a crop, run by OpenCV.
 
-``scripts/training/stack_finder.py`` trains and writes it.
+``benchmarks/training/stack_finder.py`` trains and writes it.
 """
 
 from __future__ import annotations

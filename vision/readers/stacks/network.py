@@ -1,6 +1,6 @@
 """The small network that reads sizes from the sides of a stack, run by OpenCV.
 
-``scripts/training/stacks.py`` trains and writes it.
+``benchmarks/training/stacks.py`` trains and writes it.
 """
 
 from __future__ import annotations

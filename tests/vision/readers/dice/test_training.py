@@ -16,7 +16,7 @@ pytest.importorskip("onnx")
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_short_training_writes_networks_that_run(tmp_path: Path) -> None:
-    training = importlib.import_module("scripts.training.dice")
+    training = importlib.import_module("benchmarks.training.dice")
     made = [dice_picture(np.random.default_rng([7, number]), 128) for number in range(4)]
     made = [picture for picture in made if picture.dice]
     pictures = training.Pictures(made, ())
@@ -32,7 +32,7 @@ def test_a_short_training_writes_networks_that_run(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 def test_training_further_starts_from_the_given_weights(tmp_path: Path) -> None:
-    training = importlib.import_module("scripts.training.dice")
+    training = importlib.import_module("benchmarks.training.dice")
     pictures = training.Pictures([dice_picture(np.random.default_rng([7, 1]), 128)], ())
     training.train_all(pictures, pictures, 1e-12, 1, tmp_path / "new", start=WEIGHTS)
     further, shipped = Networks(tmp_path / "new"), Networks()
@@ -44,7 +44,7 @@ def test_training_further_starts_from_the_given_weights(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_short_training_writes_a_network_of_printed_faces(tmp_path: Path) -> None:
-    training = importlib.import_module("scripts.training.printed")
+    training = importlib.import_module("benchmarks.training.printed")
     faces = training.all_faces([])
     assert set(faces) == set(PRINTED)
     training.train_all(faces, faces, 200, 0.02, 1, tmp_path)

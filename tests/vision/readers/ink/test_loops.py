@@ -180,7 +180,7 @@ def test_several_sheets_are_read_as_each_alone() -> None:
 
 
 def test_the_weights_can_be_fitted_again() -> None:
-    training = importlib.import_module("scripts.training.loops")
+    training = importlib.import_module("benchmarks.training.loops")
     done = CliRunner().invoke(training.main, ["--sheets", "20"], catch_exceptions=False)
     assert done.exit_code == 0
     (line,) = re.findall(r"^{.*}$", done.output, re.MULTILINE)
@@ -193,7 +193,7 @@ def test_the_weights_can_be_fitted_again() -> None:
 
 
 def test_a_step_keeps_shares_between_0_and_1() -> None:
-    training = importlib.import_module("scripts.training.loops")
+    training = importlib.import_module("benchmarks.training.loops")
     settings = LoopSettings(stray=0.01)
     assert training.changed(settings, "cell", -0.25).cell == pytest.approx(settings.cell - 0.25)
     assert training.changed(settings, "stray", -5.0).stray == training.LEAST_SHARE

@@ -16,7 +16,7 @@ pytest.importorskip("onnx")
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_short_training_writes_a_network_that_runs(tmp_path: Path) -> None:
-    training = importlib.import_module("scripts.training.ink")
+    training = importlib.import_module("benchmarks.training.ink")
     out = str(tmp_path / "first")
     done = CliRunner().invoke(training.main, ["--made", "40", "--steps", "3", "--out", out], catch_exceptions=False)
     assert done.exit_code == 0

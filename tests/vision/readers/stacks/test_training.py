@@ -20,7 +20,7 @@ pytest.importorskip("onnx")
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_short_training_writes_a_network_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    training = importlib.import_module("scripts.training.stacks")
+    training = importlib.import_module("benchmarks.training.stacks")
     console = Console(quiet=True)
     samples = training.made_samples(3, range(3), console)
     network = training.StackNetwork()
@@ -46,7 +46,7 @@ def test_a_short_training_writes_a_network_that_runs(tmp_path: Path, monkeypatch
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_short_training_writes_a_finder_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    finder = importlib.import_module("scripts.training.stack_finder")
+    finder = importlib.import_module("benchmarks.training.stack_finder")
     console, board = Console(quiet=True), default_layout("blockade").board
     stacks = finder.stacks_of(finder.made_pictures(3, [2], console), board)
     network = finder.FinderNetwork()
@@ -64,7 +64,7 @@ def test_a_short_training_writes_a_finder_that_runs(tmp_path: Path, monkeypatch:
 
 
 def test_a_varied_stack_still_has_its_tip_and_foot_where_they_are_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    finder = importlib.import_module("scripts.training.stack_finder")
+    finder = importlib.import_module("benchmarks.training.stack_finder")
     crops = np.full((2, HEIGHT_PX, WIDTH_PX, 3), 40, dtype=np.uint8)
     crops[:, 60, 30], crops[:, 120, 50] = 250, 180
     tips, feet = np.tile([30.0, 60.0], (2, 1)), np.tile([50.0, 120.0], (2, 1))

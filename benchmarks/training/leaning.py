@@ -1,6 +1,6 @@
 """Fits the weights of a die's outline and of the network in the odds that the die leans, on rendered trays.
 
-Run: uv run --group training python scripts/training/leaning.py --trays 240
+Run: uv run --group training python benchmarks/training/leaning.py --trays 240
 
 In half of the trays all dice lean, by 10 to 30 degrees. Prints the weights of
 ``vision.readers.dice.finding.LeaningOdds`` (logistic regression by Newton's method, on the dice whose outline the

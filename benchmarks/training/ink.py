@@ -1,6 +1,6 @@
 """Trains the small network that reads handwritten cells, and writes it with its SHA-256.
 
-Run: uv run --group training python scripts/training/ink.py --made 2600 --steps 9000
+Run: uv run --group training python benchmarks/training/ink.py --made 2600 --steps 9000
 
 Add --start vision/readers/ink/weights --seed 2 to continue from the shipped network, with other sheets.
 
@@ -32,8 +32,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.scene.written_sheets import NO_SCANS, Scans, WrittenSheet, written_sheet
-from scripts.training.samples import SampleArrays
-from scripts.training.support import (
+from benchmarks.training.samples import SampleArrays
+from benchmarks.training.support import (
     FOLDER,
     Batches,
     for_steps,

@@ -1,6 +1,6 @@
 """Fits the probability that a place of a surface is empty, and writes the curves of ``vision.surface.emptiness``.
 
-Run: uv run --group training python scripts/training/emptiness.py --pictures 200
+Run: uv run --group training python benchmarks/training/emptiness.py --pictures 200
 
 Pictures are rendered by ``benchmarks/stress.py``, with pieces on printed places too, half with one hardship and half
 with many. Each place where the reader sees no piece is a sample. So are some pieces that the reader is made to
@@ -35,8 +35,8 @@ from benchmarks.parts.stress.hardships import hardships
 from benchmarks.parts.stress.photoreal import developed
 from benchmarks.parts.stress.scenes import case_of
 from benchmarks.stress import Task, learn, picture_of, tasks
+from benchmarks.training.samples import SampleArrays
 from common.places import EMPTY
-from scripts.training.samples import SampleArrays
 from vision.frame import FloatArray, Image
 from vision.geometry import Pose
 from vision.layout.table import default_layout

@@ -1,6 +1,7 @@
 """Trains the small network that reads printed faces of dice: digits, stars, and shapes of four squares.
 
-Run: uv run --group training python scripts/training/printed.py --squares 120000 --minutes 40 --seed 5 [--fonts FOLDER]
+Run: uv run --group training python benchmarks/training/printed.py --squares 120000 --minutes 40 --seed 5
+[--fonts FOLDER]
 
 Faces are drawn in OpenCV's line fonts and in the fonts of the training group's packages, except HELD_OUT; squares
 around them are rendered by ``benchmarks.scene.printed_dice``. Finally the whole reader is tested on ray-cast trays of
@@ -33,9 +34,9 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.scene.dice_variety import random_look, tray_picture
 from benchmarks.scene.printed_dice import printed_square
-from scripts.training.dice import train_flat, write
-from scripts.training.dice_networks import printed_network
-from scripts.training.support import FOLDER, Batches, fitted_temperature, minutes_option, out_option, seed_option
+from benchmarks.training.dice import train_flat, write
+from benchmarks.training.dice_networks import printed_network
+from benchmarks.training.support import FOLDER, Batches, fitted_temperature, minutes_option, out_option, seed_option
 from simulator.rendering.dice import (
     FACE_PX,
     SHAPE_SQUARES,

@@ -1,13 +1,13 @@
 """Trains the small network that recognises a stack's size from its sides, and writes it with its SHA-256.
 
-Run: uv run --group training python scripts/training/stacks.py --made 3000 --steps 40000
+Run: uv run --group training python benchmarks/training/stacks.py --made 3000 --steps 40000
 
 Add --start vision/readers/stacks/weights to continue from the shipped network, with --rate 5e-4; --blend 0.5 then
 writes the mean of both, which is less often certain and wrong than either.
 
 Pictures are rendered from seeds, half by ``benchmarks.scene.stack_variety``, half by the virtual table. Pictures of
 real tables or of a benchmark are never trained on. Besides the true tips with small errors, the network is trained on
-the spots that the shipped finder proposes (``scripts/training/stack_finder.py``).
+the spots that the shipped finder proposes (``benchmarks/training/stack_finder.py``).
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.scene.drawn_stacks import drawn_stacks_pictures
 from benchmarks.scene.stack_variety import StacksPicture, stacks_picture
-from scripts.training.samples import SampleArrays
-from scripts.training.support import (
+from benchmarks.training.samples import SampleArrays
+from benchmarks.training.support import (
     Batches,
     blend,
     block,

@@ -1,7 +1,7 @@
 """Trains the three small networks that read dice, and writes them with their SHA-256.
 
-Run: uv run --group training python scripts/training/dice.py PHOTOS --made 3000 --minutes 40
-     uv run --group training python scripts/training/dice.py PHOTOS --list
+Run: uv run --group training python benchmarks/training/dice.py PHOTOS --made 3000 --minutes 40
+     uv run --group training python benchmarks/training/dice.py PHOTOS --list
 Add --start vision/readers/dice/weights --seed 2 to train the shipped classifier and leaning network further, with other
 pictures; the finder stays, and the classifier's weights are the mean of before and after.
 
@@ -34,7 +34,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.dice import held_out, load_truth, trained_on
 from benchmarks.scene.dice_variety import ANY_DICE, DiceVariety, dice_picture
-from scripts.training.dice_networks import (
+from benchmarks.training.dice_networks import (
     faces_loss,
     faces_network,
     finder_loss,
@@ -42,7 +42,7 @@ from scripts.training.dice_networks import (
     leaning_loss,
     leaning_network,
 )
-from scripts.training.dice_samples import (
+from benchmarks.training.dice_samples import (
     FINDER_PX,
     Pictures,
     faces_batches,
@@ -50,7 +50,7 @@ from scripts.training.dice_samples import (
     leaning_batches,
     mistakes_of,
 )
-from scripts.training.support import (
+from benchmarks.training.support import (
     FOLDER,
     Batches,
     blend,

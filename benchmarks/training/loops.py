@@ -1,6 +1,6 @@
 """Fits how much the outputs for cells and their sides count in finding loops, on rendered sheets.
 
-Run: python scripts/training/loops.py --sheets 3000
+Run: python benchmarks/training/loops.py --sheets 3000
 
 Prints the fitted fields of ``vision.readers.ink.loops.LoopSettings``: those with the greatest likelihood of the true
 cells on every other sheet (a search that changes one field at a time). Also prints, on the other sheets, how well cells
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.scene.written_sheets import written_sheet
-from scripts.training.samples import SampleArrays
+from benchmarks.training.samples import SampleArrays
 from vision.frame import FloatArray
 from vision.readers.ink.network import shipped
 from vision.readers.ink.paper import CELL_PX, SIGNS, ink_on

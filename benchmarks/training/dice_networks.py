@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from scripts.training.support import block
+from benchmarks.training.support import block
 from vision.readers.dice.networks import CLASSES, CROP_PX
 
 LEANS_WEIGHT = 8.0

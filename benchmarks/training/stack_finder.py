@@ -1,8 +1,8 @@
 """Trains the small network that finds the foot and the tip of a stack in its crop, and writes it with its SHA-256.
 
-Run: uv run --group training python scripts/training/stack_finder.py --made 3000 --steps 14000
+Run: uv run --group training python benchmarks/training/stack_finder.py --made 3000 --steps 14000
 
-It is trained on the same rendered pictures as ``scripts/training/stacks.py``, which must be run after it.
+It is trained on the same rendered pictures as ``benchmarks/training/stacks.py``, which must be run after it.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.scene.stack_variety import StacksPicture
-from scripts.training.samples import SampleArrays
-from scripts.training.stacks import ASIDE, made_pictures, recoloured
-from scripts.training.support import (
+from benchmarks.training.samples import SampleArrays
+from benchmarks.training.stacks import ASIDE, made_pictures, recoloured
+from benchmarks.training.support import (
     Batches,
     block,
     for_steps,
