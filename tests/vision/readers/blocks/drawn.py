@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import cv2
 import numpy as np
@@ -111,6 +112,12 @@ def encoded(light: FloatArray | FloatImage | Light) -> FloatArray:
     return np.asarray(255 * (1.055 * lit ** (1 / 2.4) - 0.055))
 
 
+@cache
+def _noise() -> FloatImage:
+    """Sensor noise of one level."""
+    return np.random.default_rng(1).normal(0, 1.0, (*CAMERA.size[::-1], 3)).astype(np.float32)
+
+
 def picture_of(blocks: Sequence[Block], pose: Pose, *, ground: Light = GROUND, noise: float = 2.0) -> Image:
     """A picture of blocks on a plain table, the sides half as light as the tops."""
     width, height = CAMERA.size
@@ -124,7 +131,7 @@ def picture_of(blocks: Sequence[Block], pose: Pose, *, ground: Light = GROUND, n
             _paint(picture, solid.side_corners_mm(side), block.sides[list(Side).index(side)], block.colour, pose, 0.6)
         top = solid.corners_mm()[4:]
         _paint(picture, np.roll(top, block.quarter, axis=0), block.top, block.colour, pose, 1.0)
-    blurred = cv2.GaussianBlur(picture, (0, 0), 0.6) + np.random.default_rng(1).normal(0, noise, picture.shape)
+    blurred = cv2.GaussianBlur(picture, (0, 0), 0.6) + np.float32(noise) * _noise()
     return np.clip(np.round(blurred), 0, 255).astype(np.uint8)
 
 

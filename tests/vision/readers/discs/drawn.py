@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simulator.scene.scene import lens, looking_at
-from vision.frame import FloatArray, Image
+from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import Pose, outline_px, project
 from vision.layout.pieces import DiscPieces
 from vision.layout.table import default_layout
@@ -57,15 +57,15 @@ def encoded(light: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 
 @functools.cache
-def _noise() -> npt.NDArray[np.float64]:
+def _noise() -> FloatImage:
     """Sensor noise, in levels."""
-    return np.random.default_rng(1).normal(0, 2.0, (*CAMERA.size[::-1], 3))
+    return np.random.default_rng(1).normal(0, 2.0, (*CAMERA.size[::-1], 3)).astype(np.float32)
 
 
 def picture_of(discs: Sequence[Drawn], pose: Pose, *, ground: Light = GROUND, lamp: float = 1.0) -> Image:
     """A picture of discs on a plain table; ``lamp`` multiplies the light of all but the paper."""
     width, height = CAMERA.size
-    picture = np.empty((height, width, 3))
+    picture = np.empty((height, width, 3), dtype=np.float32)
     picture[:] = encoded(np.array(ground) * lamp)
     eye = pose.camera_position_mm
     for disc in sorted(discs, key=lambda one: -float(np.linalg.norm(eye[:2] - one.centre_mm))):
@@ -74,11 +74,11 @@ def picture_of(discs: Sequence[Drawn], pose: Pose, *, ground: Light = GROUND, la
         _fill(picture, outline_px(solid, CAMERA, pose), np.array(disc.light) * lamp)
         if disc.ball is not None:
             _draw_ball(picture, disc, pose, lamp)
-    picture = cv2.GaussianBlur(picture, (0, 0), 0.7) + _noise()
-    return np.clip(np.round(picture), 0, 255).astype(np.uint8)
+    blurred = cv2.GaussianBlur(picture, (0, 0), 0.7) + _noise()
+    return np.clip(np.round(blurred), 0, 255).astype(np.uint8)
 
 
-def _draw_ball(picture: npt.NDArray[np.float64], disc: Drawn, pose: Pose, lamp: float) -> None:
+def _draw_ball(picture: FloatImage, disc: Drawn, pose: Pose, lamp: float) -> None:
     """A sphere lit from the left: dark at its outline, brighter towards one spot."""
     half = PIECES.ball_mm / 2
     points = np.random.default_rng(2).normal(size=(600, 3))
@@ -90,7 +90,7 @@ def _draw_ball(picture: npt.NDArray[np.float64], disc: Drawn, pose: Pose, lamp: 
         _fill(picture, hull, np.array(disc.ball) * lamp * (0.35 + 1.2 * step))
 
 
-def _fill(picture: npt.NDArray[np.float64], outline: npt.NDArray[np.float32], light: npt.NDArray[np.float64]) -> None:
+def _fill(picture: FloatImage, outline: npt.NDArray[np.float32], light: npt.NDArray[np.float64]) -> None:
     left, top, width, height = cv2.boundingRect(outline)
     part = picture[top : top + height + 1, left : left + width + 1]
     mask = np.zeros(part.shape[:2], dtype=np.uint8)
