@@ -25,12 +25,13 @@ _DEEPEST = 40
 class Phrase(str):
     """An English text that keeps its template and its parts, so that it can be translated.
 
-    Parts fill ``{name}`` in the template, as in an f-string; a template without parts is used as it is. ``{name!r}``
-    quotes a part, which isn't translated then. ``{name!c}`` capitalizes a part, ``{name!b}`` takes its full stop away.
+    Parts fill ``{name}`` in the template, by name or in its order; a template without parts is used as it is.
+    ``{name!r}`` quotes a part, which isn't translated then, ``{name!c}`` capitalizes it, ``{name!b}`` takes its full
+    stop away.
     In a translation, ``{name:en}`` asks for the form ``en`` of a part (gettext's context), ``{name:as it is}`` copies
     it. A part without a form is said in the form of the whole.
 
-    >>> said = Phrase("{marker} is missing", marker=Phrase("marker {number}", number=2))
+    >>> said = Phrase("{marker} is missing", Phrase("marker {number}", 2))
     >>> german = {"{marker} is missing": "{marker} fehlt", "marker {number}": "Marke {number}"}
     >>> said, said.translated(lambda text, form: german.get(text))
     ('marker 2 is missing', 'Marke 2 fehlt')
@@ -40,8 +41,10 @@ class Phrase(str):
     template: str
     parts: Mapping[str, str]
 
-    def __new__(cls, template: str, /, **parts: object) -> Self:
-        """Fill the parts into the template; raises KeyError if one is missing."""
+    def __new__(cls, template: str, /, *values: object, **parts: object) -> Self:
+        """Fill the parts into the template; raises KeyError or ValueError if one is missing."""
+        if values:
+            parts |= zip(dict.fromkeys(name for name, _, _ in _placeholders(template)), values, strict=True)
         written = {name: f"{part}" for name, part in parts.items()}
         for name, how, _ in _placeholders(template) if parts else ():
             if "r" in how:
@@ -108,6 +111,18 @@ class Phrase(str):
             part = self.parts.get(name, "")
             parts[name] = part.with_parts(change) if isinstance(part, Phrase) else change(before, part, after)
         return Phrase._of(self.template, parts)
+
+
+class SpokenError(Exception):
+    """Root of the errors that people read: the message is a phrase, given by its template and its parts.
+
+    >>> SpokenError("no game is called {name!r}", "chess")
+    SpokenError("no game is called 'chess'")
+    """
+
+    def __init__(self, message: str, /, *values: object, **parts: object) -> None:
+        """Fill the parts into the template; without parts, the message is used as it is."""
+        super().__init__(Phrase(message, *values, **parts) if values or parts else message)
 
 
 def read_phrase(english: str, value: object) -> str:
@@ -187,6 +202,15 @@ def _written(part: str, how: str) -> str:
     if "b" in how:
         part = str.removesuffix(part, ".")
     return f"{part[:1].upper()}{part[1:]}" if "c" in how else part
+
+
+def either(condition: object, this: str, that: str, /, *values: object, **parts: object) -> Phrase:
+    """Fill one of two templates, as for one thing and for several.
+
+    >>> either(1 == 1, "the light {places} is off", "the lights {places} are off", "3")
+    'the light 3 is off'
+    """
+    return Phrase(this if condition else that, *values, **parts)
 
 
 _MOST_FAULTS = 20

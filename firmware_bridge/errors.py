@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+from common.phrases import SpokenError
 
-class BridgeError(Exception):
+
+class BridgeError(SpokenError):
     """Root of this package's errors; the message gives what was got, what was expected, and what to do."""
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from common.phrases import SpokenError
 
-class HardwareError(Exception):
+
+class HardwareError(SpokenError):
     """Root of this package's errors."""
 
 

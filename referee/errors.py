@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from common.phrases import SpokenError
 
-class RefereeError(Exception):
+
+class RefereeError(SpokenError):
     """Root of every error of this package."""
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
+from common.phrases import Phrase
 from common.shown_text import one_line
 from engine.api import Game
 from engine.values import EMPTY, Player
@@ -63,12 +64,32 @@ class Names:
         """Return a text with names; ``say`` translates it meanwhile, with signs in place of the names."""
         if not self._names:
             return say(text)
+        if isinstance(text, Phrase) and text.parts:
+            hidden_parts = text.with_parts(self._hide_part)
+            if say is not str:
+                return self._show(say(hidden_parts))
+            named = hidden_parts.with_parts(lambda _, part, __: self._show(part))
+            return named if named == self(str.__str__(text)) else self(str.__str__(text))
         for name, token in self._parted.items():
             # A name such as ``Mr. White`` that is in the text already doesn't end a sentence.
             text = text.replace(name, token)
         sentences = _BETWEEN.split(text) if say is not str else [text]
         hidden = " ".join(self._hide_in(sentence, say is not str) for sentence in sentences)
-        return self._shown.sub(lambda found: self._names.get(found[0], found[0]), say(hidden))
+        return self._show(say(hidden))
+
+    def _show(self, text: str) -> str:
+        return self._shown.sub(lambda found: self._names.get(found[0], found[0]), text)
+
+    def _hide_part(self, before: str, part: str, after: str) -> str:
+        """Hide the sides in a phrase's part, which stands between these texts of the phrase's template."""
+        for name, token in self._parted.items():
+            part = part.replace(name, token)
+        whole = f"{before}{part}{after}"
+        start, end = len(before), len(before) + len(part)
+        found = [each for each in self._hidden.finditer(whole) if start <= each.start() and each.end() <= end]
+        for each in reversed(found):
+            whole = f"{whole[: each.start()]}{self._hide(each)}{whole[each.end() :]}"
+        return whole[start : len(whole) - len(after)]
 
     def _hide_in(self, sentence: str, is_translated: bool) -> str:
         hidden = self._hidden.sub(self._hide, sentence)

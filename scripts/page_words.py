@@ -10,11 +10,12 @@ what is missing or no longer used.
 from __future__ import annotations
 
 import argparse
+import ast
 import io
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -41,6 +42,7 @@ _OPTIONS = {"templates/**.html": {"trim_blocks": "true", "lstrip_blocks": "true"
 _KEYWORDS = {"_": None, "gettext": None, "ngettext": (1, 2)}
 _HEADERS = {"page": "The page's words", "rules": "The referee's sentences"}
 _DIGIT = re.compile(r"\d")
+_FOR_PROGRAMMERS = frozenset({"ValueError", "TypeError", "KeyError", "AssertionError", "RuntimeError"})
 _WORD = re.compile(r"[^\W\d_]")
 _THIS = "scripts/page_words.py"
 _LIGHTS = "hardware/lights/signals.py"
@@ -207,11 +209,12 @@ def _sentences() -> Iterator[tuple[str, str]]:
                 if not _FOR_MACHINES.search(template):
                     yield file, template
     for room in (*_ROOMS, "engine"):
-        for file, _, message, _, _ in extract_from_dir(
-            str(ROOT / room), [("**.py", "python")], keywords={"Phrase": None}
-        ):
-            if _WORD.search(PLACEHOLDER.sub("", str(message))):
-                yield f"{room}/{file}", str(message).strip()
+        for path in sorted(ROOT.glob(f"{room}/**/*.py")):
+            file = path.relative_to(ROOT).as_posix()
+            is_shown = not file.startswith(_WITHOUT_A_PAGE)
+            for message in phrases_in(path.read_text(encoding="utf-8"), with_faults=is_shown):
+                if _WORD.search(PLACEHOLDER.sub("", message)):
+                    yield file, message.strip()
     yield from ((_THIS, word) for word in _WORDS)
     for name in games():
         game = load(name)
@@ -226,6 +229,30 @@ def _sentences() -> Iterator[tuple[str, str]]:
                 piece = look.partition(",")[0]
                 words = [look] if parts is None else [look, piece, parts.colour, parts.shape, parts.mark]
                 yield from ((file, word) for word in words if word)
+
+
+def phrases_in(source: str, *, with_faults: bool) -> Iterator[str]:
+    """Yield the templates of a module's phrases and, if they are shown on the page, of its errors and findings."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            if called in {"Phrase", "either"}:
+                yield from _literals(node.args)
+            elif with_faults and called == "counted" and isinstance(node.args[1], ast.Constant):
+                one, *several = _literals(node.args)
+                yield from (f"1 {one}", f"{{number}} {several[0] if several else f'{one}s'}")
+            elif with_faults and called.startswith("Finding"):
+                yield from _literals(node.args)
+            elif with_faults and called.endswith("Error") and called not in _FOR_PROGRAMMERS:
+                yield from (text for text in _literals(node.args) if " " in text)
+
+
+def _literals(nodes: Iterable[ast.expr]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, ast.IfExp):
+            yield from _literals((node.body, node.orelse))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
 
 
 def kept(language: str, domain: str) -> Catalog:

@@ -20,7 +20,7 @@ _WORD = re.compile(r"[A-Za-z]{2,}")
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 _FOR_PROGRAMMERS = frozenset({"ValueError", "TypeError", "KeyError", "AssertionError", "RuntimeError", "TypeVar"})
 _NO_SENTENCES = frozenset(
-    {"startswith", "endswith", "removeprefix", "removesuffix", "split", "partition", "compile", "Phrase"}
+    {"startswith", "endswith", "removeprefix", "removesuffix", "split", "partition", "compile", "Phrase", "either"}
 )
 
 Choices = Mapping[str, bool]

@@ -15,8 +15,10 @@ VisionError
 
 from __future__ import annotations
 
+from common.phrases import SpokenError
 
-class VisionError(Exception):
+
+class VisionError(SpokenError):
     """Root of vision's errors."""
 
 

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Literal, cast
 
 from common.json_files import parse_json
+from common.phrases import Phrase, read_phrase
 from referee.errors import EventError, JournalUnreadableError
 
 
@@ -52,6 +53,9 @@ STATE_CHANGING = frozenset(
 
 STOPPED = "stopped before its end"
 """The reason recorded when somebody stops an unfinished game, which may be resumed later."""
+
+PHRASES = "phrases"
+"""The key for the texts' templates and parts (``Phrase.to_json``), so that they can be translated after a restart."""
 
 REQUEST = "request"
 """The key for the request id of the MQTT command that caused an event."""
@@ -158,8 +162,10 @@ def encode(event: Event) -> str:
     missing = _missing(event.kind, event.data)
     if missing:
         raise EventError(f"a '{event.kind}' event needs {', '.join(missing)}; got only {sorted(event.data)}")
+    phrases = {key: text.to_json() for key, text in event.data.items() if isinstance(text, Phrase) and text.parts}
+    data = {**event.data, PHRASES: phrases} if phrases else dict(event.data)
     try:
-        text = json.dumps(dict(event.data), sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = json.dumps(data, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         text.encode("utf-8")
     except (TypeError, ValueError) as error:
         raise EventError(f"the data of a '{event.kind}' event is not JSON: {error}") from error
@@ -183,6 +189,10 @@ def decode(number: int, kind: str, data: str, frame_time_s: float | None, wall_t
     missing = _missing(known, value)
     if missing:
         raise JournalUnreadableError(f"event {number} ({known}) has no {', '.join(missing)}; the journal is damaged")
+    phrases = value.pop(PHRASES, None)
+    for key, phrase in phrases.items() if isinstance(phrases, dict) else ():
+        if isinstance(value.get(key), str):
+            value[key] = read_phrase(value[key], phrase)
     return Event(known, cast("dict[str, JsonValue]", value), frame_time_s, wall_time)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,6 +25,8 @@ WHERE_KNOWN = "where known"
 """The form of messages from other programs and libraries: translated if possible, else copied."""
 _MOST_KEPT = 20_000
 _WORD = re.compile(r"[A-Za-z]{2,}")
+_MOST_ATTEMPTS = 1_500
+"""The most attempts to match one text: about 25 ms on a PC. The referee's own sentences take up to 1,123."""
 _MOST_WORDS = 150
 """The referee has no longer sentences, so a longer text isn't translated."""
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"", re.DOTALL)
@@ -44,6 +47,22 @@ _SPELLINGS: tuple[tuple[Callable[[str], str], Callable[[str], str]], ...] = (
 )
 """How a text may be spelt in the catalogue, and how its translation then becomes that of the text."""
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?)]) (?=[A-Z(`']|p\d)")
+
+
+class TooHardError(Exception):
+    """A text that takes too many attempts to match; it stays in English."""
+
+
+class Effort(threading.local):
+    """Counts the attempts to match one text, so that what somebody typed can't hold up the server."""
+
+    left = _MOST_ATTEMPTS
+
+    def spend(self) -> None:
+        """Count an attempt; raises TooHardError if it is one too many."""
+        self.left -= 1
+        if self.left < 0:
+            raise TooHardError
 
 
 @dataclass(frozen=True)
@@ -81,12 +100,18 @@ class Template:
         said = tuple(zip(others[::4], [*others[1::4], ""], [*forms, ""], strict=True))
         return cls(said, texts, names, quoted, max(texts, key=len), sum(map(len, texts)))
 
-    def fillings(self, text: str) -> Iterator[dict[str, str]]:
-        """Yield every way to fill the template that produces ``text``. A repeated name has the same value each time."""
-        if text.startswith(self.texts[0]) and text.endswith(self.texts[-1]):
-            yield from self._from(text, len(self.texts[0]), 0, {})
+    def fillings(self, text: str, effort: Effort) -> Iterator[dict[str, str]]:
+        """Yield every way to fill the template that produces ``text``. A repeated name has the same value each time.
 
-    def _from(self, text: str, start: int, index: int, filled: dict[str, str]) -> Iterator[dict[str, str]]:
+        Raises TooHardError when the effort is used up.
+        """
+        if text.startswith(self.texts[0]) and text.endswith(self.texts[-1]):
+            yield from self._from(text, len(self.texts[0]), 0, {}, effort)
+
+    def _from(
+        self, text: str, start: int, index: int, filled: dict[str, str], effort: Effort
+    ) -> Iterator[dict[str, str]]:
+        effort.spend()
         if index == len(self.names):
             if start == len(text):
                 yield filled
@@ -103,7 +128,7 @@ class Template:
             fits = filled.get(name, part) == part and (name not in self.quoted or _QUOTED.fullmatch(part))
             # What stands before a colon belongs to another sentence.
             if fits and (part or start) and not (name == "player" and ": " in part):
-                yield from self._from(text, end + len(following), index + 1, {**filled, name: part})
+                yield from self._from(text, end + len(following), index + 1, {**filled, name: part}, effort)
             if is_last:
                 return
             end = text.find(following, end + 1)
@@ -126,6 +151,8 @@ class Sentences:
                 self._plain[entry.form, entry.template] = entry.said
         for templates in self._templates.values():
             templates.sort(key=lambda one: -one.weight)
+        self._effort = Effort()
+        self._matched: Callable[[str], str] = lru_cache(_MOST_KEPT)(self._match)
         self._cached: Callable[[str, str], str | None] = lru_cache(_MOST_KEPT)(self._translate)
         self._known: Callable[[str, str], str | None] = lru_cache(_MOST_KEPT)(self._translate_entry)
 
@@ -138,6 +165,7 @@ class Sentences:
         """Translate a text. Each sentence of it that is unknown stays in English."""
         if not isinstance(text, Phrase):
             return self._matched(text)
+        self._effort.left = _MOST_ATTEMPTS
         said, is_whole = self._phrase(text, "")
         if said is not None and is_whole:
             return said
@@ -146,9 +174,16 @@ class Sentences:
 
     def translated(self, text: str, form: str = "") -> str | None:
         """Translate a text in a form, ``None`` if it contains an unknown word."""
+        self._effort.left = _MOST_ATTEMPTS
         if isinstance(text, Phrase):
             said, is_whole = self._phrase(text, form)
             return said if is_whole else self.translated(str.__str__(text), form)
+        try:
+            return self._translated(text, form)
+        except TooHardError:
+            return None
+
+    def _translated(self, text: str, form: str = "") -> str | None:
         bare = text.strip()
         said = self._cached(bare, form)
         return None if said is None else text.replace(bare, said, 1) if bare else text
@@ -161,7 +196,10 @@ class Sentences:
                 said = self._all.get((wanted, known(bare)))
                 if said is not None:
                     return text.replace(bare, change(said), 1)
-        return None if "{" in text else self.translated(text, form)
+        try:
+            return None if "{" in text else self._translated(text, form)
+        except TooHardError:
+            return None
 
     def _phrase(self, phrase: Phrase, form: str) -> tuple[str | None, bool]:
         """Translate a phrase, and tell whether all its words are known."""
@@ -175,18 +213,23 @@ class Sentences:
 
         return phrase.translated(find, form), not unknown
 
-    def _matched(self, text: str) -> str:
-        if len(_WORD.findall(text)) > _MOST_WORDS:
+    def _match(self, text: str) -> str:
+        self._effort.left = _MOST_ATTEMPTS
+        try:
+            return self._by_sentence(text) if len(_WORD.findall(text)) <= _MOST_WORDS else text
+        except TooHardError:
             return text
-        said = self.translated(text)
+
+    def _by_sentence(self, text: str) -> str:
+        said = self._translated(text)
         if said is not None:
             return said
         pieces = _BETWEEN_SENTENCES.split(text)
         for end in range(len(pieces) - 1, 0, -1):
-            begun = self.translated(" ".join(pieces[:end]))
+            begun = self._translated(" ".join(pieces[:end]))
             if begun is not None:
-                return f"{begun} {self(' '.join(pieces[end:]))}"
-        return text if len(pieces) == 1 else f"{pieces[0]} {self(' '.join(pieces[1:]))}"
+                return f"{begun} {self._by_sentence(' '.join(pieces[end:]))}"
+        return text if len(pieces) == 1 else f"{pieces[0]} {self._by_sentence(' '.join(pieces[1:]))}"
 
     def _translate(self, text: str, form: str) -> str | None:
         if form == UNCHANGED:
@@ -233,7 +276,7 @@ class Sentences:
             return f"{self._plain[form, text.removesuffix('.')]}."
         # Nearly all of a thousand templates are ruled out by their longest text, so that is looked for first.
         for template in [each for each in self._templates.get(form, ()) if each.longest in text]:
-            for filled in template.fillings(text):
+            for filled in template.fillings(text, self._effort):
                 said = self._fill_template(template, filled)
                 if said is not None:
                     return said
@@ -244,7 +287,7 @@ class Sentences:
         for text, name, form in template.said:
             value: str | None = filled.get(name, "")
             if name and name not in template.quoted:
-                value = self.translated(filled[name], form)
+                value = self._translated(filled[name], form)
             if value is None:
                 return None
             said += [text, value]
@@ -261,7 +304,7 @@ class Sentences:
                 said = None if begun in _JOINT_WORDS else self._word(begun)
                 if said is None and joint != " ":
                     said = self._known(begun, form)
-                following = None if said is None or not rest else self.translated(rest, form)
+                following = None if said is None or not rest else self._translated(rest, form)
                 if following is not None:
                     return f"{said}{self._joint(joint.removeprefix(mark) if mark else joint)}{following}"
                 end = text.find(joint, end + 1)
