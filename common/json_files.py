@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from common.phrases import Phrase, either
 from common.whole_files import read_text
 
 
@@ -26,11 +27,22 @@ def read_json(path: Path, what: str, error: Callable[[str], Exception], *, plura
     try:
         return parse_json(read_text(path))
     except OSError as wrong:
-        raise error(f"cannot read {what} {path}: {wrong.strerror}") from wrong
+        raise error(Phrase("cannot read {what} {path}: {strerror}", what, path, wrong.strerror)) from wrong
     except UnicodeDecodeError as wrong:
-        raise error(f"{what} {path} {'are' if plural else 'is'} not UTF-8 text") from wrong
+        raise error(
+            either(plural, "{what} {path} are not UTF-8 text", "{what} {path} is not UTF-8 text", what, path)
+        ) from wrong
     except ValueError as wrong:
-        raise error(f"{what} {path} {'are' if plural else 'is'} not valid JSON: {wrong}") from wrong
+        raise error(
+            either(
+                plural,
+                "{what} {path} are not valid JSON: {wrong}",
+                "{what} {path} is not valid JSON: {wrong}",
+                what,
+                path,
+                wrong,
+            )
+        ) from wrong
 
 
 def read_json_object(
@@ -39,5 +51,13 @@ def read_json_object(
     """Read a JSON file that must contain an object; errors as in ``read_json``."""
     data = read_json(path, what, error, plural=plural)
     if not isinstance(data, dict):
-        raise error(f"{what} {path} {'are' if plural else 'is'} not a JSON object, which begins with a brace")
+        raise error(
+            either(
+                plural,
+                "{what} {path} are not a JSON object, which begins with a brace",
+                "{what} {path} is not a JSON object, which begins with a brace",
+                what,
+                path,
+            )
+        )
     return data

@@ -7,6 +7,8 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
+from common.phrases import Phrase
+
 MOST_LEVELS = 50
 """Most tables or lists inside each other, far more than any of our files has."""
 
@@ -23,7 +25,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     except RecursionError as error:
         raise tomllib.TOMLDecodeError("it is nested too deeply") from error
     except ValueError as error:
-        raise tomllib.TOMLDecodeError(f"it has a value that can't be read ({error})") from error
+        raise tomllib.TOMLDecodeError(Phrase("it has a value that can't be read ({error})", error)) from error
     _refuse_extremes(data)
     return data
 
@@ -36,7 +38,9 @@ def _refuse_extremes(data: dict[str, Any]) -> None:
     for _ in range(MOST_LEVELS):
         items = [item for one in level for item in (one.values() if isinstance(one, dict) else one)]
         if any(isinstance(item, int) and item.bit_length() > MOST_INTEGER_BITS for item in items):
-            raise tomllib.TOMLDecodeError(f"it has an integer of more than {MOST_INTEGER_BITS} bits")
+            raise tomllib.TOMLDecodeError(
+                Phrase("it has an integer of more than {most_integer_bits} bits", MOST_INTEGER_BITS)
+            )
         level = [item for item in items if isinstance(item, dict | list)]
         if not level:
             return

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 from pathlib import Path
 
+from common.phrases import Phrase
+
 MOST_SETTINGS_BYTES = 1024 * 1024
 """More than any file of settings, map or sheet; a hundred times the longest one with all its comments."""
 MOST_TEXT_BYTES = 16 * 1024 * 1024
@@ -21,7 +23,11 @@ def read_whole(path: Path, most_bytes: int) -> bytes:
         is_small = path.stat().st_size <= most_bytes
         data = file.read(most_bytes + 1) if is_small else b""
     if not is_small or len(data) > most_bytes:
-        raise OSError(errno.EFBIG, f"it is larger than {most_bytes / 1024**2:g} MiB, so it is another file", str(path))
+        raise OSError(
+            errno.EFBIG,
+            Phrase("it is larger than {part} MiB, so it is another file", f"{most_bytes / 1024**2:g}"),
+            str(path),
+        )
     return data
 
 

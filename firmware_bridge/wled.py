@@ -171,7 +171,9 @@ class WledSerial:
         self._heard = (self._heard + received)[-_HEARD_BYTES:]
         device = certain_foreign_device(self._heard)
         if device not in (None, WLED):
-            raise WledError(f"{self._port.name} is {device} and not WLED; name the port of the WLED in the settings")
+            raise WledError(
+                "{name} is {device} and not WLED; name the port of the WLED in the settings", self._port.name, device
+            )
 
     def _is_stuck(self, now_s: float) -> bool:
         return bool(self._rest) and now_s >= self._progress_s + _STUCK_S
@@ -189,8 +191,10 @@ class WledSerial:
             self._progress_s = now_s
         elif self._is_stuck(now_s):
             raise WledError(
-                f"{self._port.name} has taken no light for {_STUCK_S:.0f} seconds; is it the WLED controller's port? "
-                "Unplug it and plug it in again"
+                "{name} has taken no light for {stuck_s} seconds; is it the WLED controller's port? Unplug "
+                "it and plug it in again",
+                self._port.name,
+                f"{_STUCK_S:.0f}",
             )
 
 
@@ -239,8 +243,9 @@ def check_host(host: str) -> str:
     """Return the name or address of a WLED; raises WledSettingError if it can't be one."""
     if not host or any(letter.isspace() or letter in "/:@" for letter in host):
         raise WledSettingError(
-            f"{host!r} is not the name of a WLED controller; for example wled-board.local or 192.168.1.40, "
-            "without http:// and without a port"
+            "{host!r} is not the name of a WLED controller; for example wled-board.local or "
+            "192.168.1.40, without http:// and without a port",
+            host,
         )
     return host
 
@@ -295,14 +300,17 @@ class WledNetwork:
         if not self._resolved.is_set():
             if self._clock() >= self._asked_s + LOOK_UP_S:
                 raise WledError(
-                    f"the name {self.host!r} has not been resolved yet; is this computer in the network? An address "
-                    "such as 192.168.1.40 needs no resolving"
+                    "the name {host!r} has not been resolved yet; is this computer in the network? An address "
+                    "such as 192.168.1.40 needs no resolving",
+                    self.host,
                 )
             return
         if self._unresolved is not None or self._address is None:
             raise WledError(
-                f"no computer in this network is called {self.host!r} ({self._unresolved}); is the WLED controller on? "
-                "Its address is shown in its app and in the router's list"
+                "no computer in this network is called {host!r} ({unresolved}); is the WLED controller on? "
+                "Its address is shown in its app and in the router's list",
+                self.host,
+                self._unresolved,
             ) from self._unresolved
         try:
             self._send(self._address, linearize(frame))
@@ -340,12 +348,18 @@ class WledNetwork:
         where = self.host if self.host == self._address else f"{self.host} ({self._address})"
         if isinstance(error, ConnectionRefusedError):
             return WledError(
-                f"{where} is there, but nothing takes lights on UDP port {self._port}; see whether it is "
-                "the WLED controller, and has finished starting"
+                "{where} is there, but nothing takes lights on UDP port {port}; see whether it is the WLED "
+                "controller, and has finished starting",
+                where,
+                self._port,
             )
         if error.errno in (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTDOWN):
-            return WledError(f"{where} can't be reached ({error.strerror}); see whether WLED is on and in this network")
-        return WledError(f"{where} does not take lights: {error.strerror or error}; run `./run doctor`")
+            return WledError(
+                "{where} can't be reached ({strerror}); see whether WLED is on and in this network",
+                where,
+                error.strerror,
+            )
+        return WledError("{where} does not take lights: {part}; run `./run doctor`", where, error.strerror or error)
 
 
 def _is_address(host: str) -> bool:

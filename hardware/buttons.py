@@ -22,7 +22,7 @@ from gpiozero.pins import Factory
 
 from common.backoff import Backoff
 from common.moments import to_microseconds
-from common.phrases import capitalized
+from common.phrases import Phrase, capitalized
 from hardware.errors import HardwareError, part_and_reason
 from hardware.pin_map import ButtonRole
 from hardware.pins import hardware_error, open_pin_factory, pin_errors
@@ -183,8 +183,11 @@ class Buttons:
             self._said.add(fault)
             name, message = part_and_reason(slot.name, fault)
             self._on_fault(
-                f"{capitalized(name)} does not work: {message}. The game goes on without it, and the referee keeps "
-                "trying."
+                Phrase(
+                    "{name} does not work: {message}. The game goes on without it, and the referee keeps trying.",
+                    capitalized(name),
+                    message,
+                )
             )
 
 

@@ -9,7 +9,7 @@ from gpiozero.pins import Factory
 from rich.console import Console
 
 from common.grid import PlaceGrid
-from common.phrases import did_you_mean
+from common.phrases import Phrase, did_you_mean, joined
 from hardware.errors import SettingError
 from hardware.lights.gpio import BuzzerDriver, BuzzerKind, EdgeLed, PlaceLed, StatusLed
 from hardware.lights.panel import DriverSource
@@ -44,9 +44,11 @@ def driver_sources(
     for name in settings.drivers:
         if name not in DRIVER_NAMES:
             guess = did_you_mean(name, DRIVER_NAMES, quoted=True)
-            raise SettingError(f"there is no driver {name!r}{guess}; allowed are {', '.join(DRIVER_NAMES)}")
+            raise SettingError(
+                "there is no driver {name!r}{guess}; allowed are {names}", name, guess, joined(DRIVER_NAMES, ", ")
+            )
     if len(set(settings.drivers)) < len(settings.drivers):
-        raise SettingError(f"a driver is named twice in {', '.join(settings.drivers)}; name each once")
+        raise SettingError("a driver is named twice in {names}; name each once", joined(settings.drivers, ", "))
     sources: list[DriverSource] = []
     if "terminal" in settings.drivers:
         terminal = partial(TerminalDriver, console, grid, bell=settings.bell)
@@ -71,7 +73,9 @@ def _gpio_sources(settings: DriverSettings, pin_factory: Factory | None) -> list
     ]
     if pins.status is not None:
         sources.append(
-            DriverSource("status light", partial(StatusLed, pins.status, active_high=high, pin_factory=pin_factory))
+            DriverSource(
+                Phrase("status light"), partial(StatusLed, pins.status, active_high=high, pin_factory=pin_factory)
+            )
         )
     if pins.buzzer is not None:
         buzzer = partial(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from common.grid import column_and_row
-from common.phrases import did_you_mean, first_and_last
+from common.phrases import Phrase, did_you_mean, first_and_last
 from hardware.errors import PinError
 
 PinName = int | str
@@ -22,9 +22,9 @@ PinName = int | str
 class ButtonRole(enum.StrEnum):
     """The function of a button; the values are used in settings and pin maps."""
 
-    END_TURN = "end turn"
+    END_TURN = Phrase("end turn")
     HINT = "hint"
-    TAKE_BACK = "take back"
+    TAKE_BACK = Phrase("take back")
     ANTI_PLAY = "anti-play"
     REPETITION = "repetition"
     DRAW = "draw"
@@ -65,23 +65,25 @@ def parse_pin(name: PinName) -> int:
     """
     number: int | None
     if isinstance(name, bool) or not isinstance(name, int | str):
-        raise PinError(f"{name!r} is not a pin; give a number such as 17 or a name such as GPIO17 or BOARD11")
+        raise PinError("{name!r} is not a pin; give a number such as 17 or a name such as GPIO17 or BOARD11", name)
     if isinstance(name, int):
         number = name
     else:
         match = _SPELLING.fullmatch(name)
         if match is None:
-            raise PinError(f"{name!r} is not a pin; give a number such as 17 or a name such as GPIO17 or BOARD11")
+            raise PinError("{name!r} is not a pin; give a number such as 17 or a name such as GPIO17 or BOARD11", name)
         if match["bcm"] is not None:
             number = int(match["number"])
         else:
             number = _PHYSICAL.get(int(match["position"]))
             if number is None:
-                raise PinError(f"{name!r} is not a GPIO pin: it is power, ground, or not on the 40-pin header")
+                raise PinError("{name!r} is not a GPIO pin: it is power, ground, or not on the 40-pin header", name)
     if number in _HAT_EEPROM:
-        raise PinError(f"{name!r} is kept for the identification chip of add-on boards; use one of GPIO2 to GPIO27")
+        raise PinError(
+            "{name!r} is kept for the identification chip of add-on boards; use one of GPIO2 to GPIO27", name
+        )
     if number not in _USABLE:
-        raise PinError(f"{name!r} does not exist on the 40-pin header; use one of GPIO2 to GPIO27")
+        raise PinError("{name!r} does not exist on the 40-pin header; use one of GPIO2 to GPIO27", name)
     return number
 
 
@@ -104,7 +106,12 @@ class PinAllocator:
             return -1
         if number in self._uses:
             self.problems.append(
-                f"GPIO{number} is used twice: for {self._uses[number]} and for {use}; give each its own pin"
+                Phrase(
+                    "GPIO{number} is used twice: for {use} and for {use_2}; give each its own pin",
+                    number,
+                    self._uses[number],
+                    use,
+                )
             )
         self._uses.setdefault(number, use)
         return number
@@ -115,9 +122,9 @@ class PinAllocator:
             raise PinError("; ".join(self.problems))
 
 
-NO_OUTPUT = (
-    "the driver gpio has no pin to drive; give it pins for places, the status light or the buzzer, or take it off the "
-    "list of drivers"
+NO_OUTPUT = Phrase(
+    "the driver gpio has no pin to drive; give it pins for places, the status light or the "
+    "buzzer, or take it off the list of drivers"
 )
 
 
@@ -163,20 +170,30 @@ class GpioPinMap:
         if given and len(given) < len(status):
             lacking = ", ".join(colour for colour in status if colour not in given)
             pins.problems.append(
-                f"the status light has no pin for {lacking}; it needs red, green and blue, or none of them"
+                Phrase(
+                    "the status light has no pin for {lacking}; it needs red, green and blue, or none of them", lacking
+                )
             )
         pins.problems += _unknown("place", places or {}, known_places)
         pins.problems += _unknown("column", columns or {}, [column_and_row(place)[0] for place in known_places])
         pins.problems += _unknown("row", rows or {}, [column_and_row(place)[1] for place in known_places])
         pins.problems += _unknown("button", buttons or {}, BUTTON_ROLES)
         if bool(columns) != bool(rows):
-            pins.problems.append("edge lights need pins for columns and for rows; only one of the two has any")
-        place_pins = {place: pins.allocate(f"place {place}", pin) for place, pin in (places or {}).items()}
-        column_pins = {column: pins.allocate(f"column {column}", pin) for column, pin in (columns or {}).items()}
-        row_pins = {row: pins.allocate(f"row {row}", pin) for row, pin in (rows or {}).items()}
-        status_pins = [pins.allocate(f"the status light's {colour}", pin) for colour, pin in given.items()]
-        buzzer_pin = None if buzzer is None else pins.allocate("the buzzer", buzzer)
-        button_pins = {role: pins.allocate(f"the button {str(role)!r}", pin) for role, pin in (buttons or {}).items()}
+            pins.problems.append(Phrase("edge lights need pins for columns and for rows; only one of the two has any"))
+        place_pins = {
+            place: pins.allocate(Phrase("place {place}", place), pin) for place, pin in (places or {}).items()
+        }
+        column_pins = {
+            column: pins.allocate(Phrase("column {column}", column), pin) for column, pin in (columns or {}).items()
+        }
+        row_pins = {row: pins.allocate(Phrase("row {row}", row), pin) for row, pin in (rows or {}).items()}
+        status_pins = [
+            pins.allocate(Phrase("the status light's {colour}", colour), pin) for colour, pin in given.items()
+        ]
+        buzzer_pin = None if buzzer is None else pins.allocate(Phrase("the buzzer"), buzzer)
+        button_pins = {
+            role: pins.allocate(Phrase("the button {role!r}", str(role)), pin) for role, pin in (buttons or {}).items()
+        }
         pins.check()
         return cls(
             places=place_pins,
@@ -196,12 +213,14 @@ class GpioPinMap:
     def uses(self) -> tuple[tuple[str, int], ...]:
         """The use of each pin, in words, and its Broadcom number."""
         return (
-            *((f"place {place}", pin) for place, pin in self.places.items()),
-            *((f"column {column}", pin) for column, pin in self.columns.items()),
-            *((f"row {row}", pin) for row, pin in self.rows.items()),
-            *zip(("status red", "status green", "status blue"), self.status or (), strict=False),
+            *((Phrase("place {place}", place), pin) for place, pin in self.places.items()),
+            *((Phrase("column {column}", column), pin) for column, pin in self.columns.items()),
+            *((Phrase("row {row}", row), pin) for row, pin in self.rows.items()),
+            *zip(
+                (Phrase("status red"), Phrase("status green"), Phrase("status blue")), self.status or (), strict=False
+            ),
             *(() if self.buzzer is None else (("buzzer", self.buzzer),)),
-            *((f"button {role.value!r}", pin) for role, pin in self.buttons.items()),
+            *((Phrase("button {value!r}", role.value), pin) for role, pin in self.buttons.items()),
         )
 
 
@@ -212,4 +231,4 @@ def _unknown(kind: str, given: Collection[str], allowed: Collection[str]) -> Ite
         if name not in allowed:
             guess = did_you_mean(name, allowed, quoted=True)
             names = first_and_last(tuple(dict.fromkeys(allowed)), most=12)
-            yield f"there is no {kind} {name!r}{guess}; there are {names}"
+            yield Phrase("there is no {kind} {name!r}{guess}; there are {names}", kind, name, guess, names)

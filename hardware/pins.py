@@ -15,9 +15,10 @@ from gpiozero.exc import BadPinFactory, GPIOPinInUse, GPIOZeroError, GPIOZeroWar
 from gpiozero.pins import Factory
 
 from common.findings import Finding, Severity
+from common.phrases import Phrase, joined
 from hardware.errors import DriverError, HardwareError, PinError
 
-NO_PINS_REMEDY = (
+NO_PINS_REMEDY = Phrase(
     "`./run` installs the pin library lgpio on a 64-bit Pi with Python 3.11 to 3.13; elsewhere use the terminal"
 )
 
@@ -43,20 +44,24 @@ def open_pin_factory() -> Factory:
             Device.ensure_pin_factory()
         except (BadPinFactory, ImportError, *pin_errors()) as error:
             tried = "; ".join(dict.fromkeys(str(warning.message) for warning in caught)) or str(error)
-            raise DriverError(f"this computer has no usable GPIO pins ({tried}); {NO_PINS_REMEDY}") from error
+            raise DriverError(
+                "this computer has no usable GPIO pins ({tried}); {no_pins_remedy}", tried, NO_PINS_REMEDY
+            ) from error
     return Device.pin_factory
 
 
 def hardware_error(use: str, error: Exception) -> HardwareError:
     """Convert a pin's exception to a HardwareError that names the pin's use and what to do."""
     if isinstance(error, GPIOPinInUse):
-        return PinError(f"{use}: {error}; end the other program, or choose another pin")
+        return PinError("{use}: {error}; end the other program, or choose another pin", use, error)
     if isinstance(error, GPIOZeroError) and isinstance(error, ValueError):
-        return PinError(f"{use}: {error}; choose a pin that this board has")
+        return PinError("{use}: {error}; choose a pin that this board has", use, error)
     reason = str(error) or type(error).__name__
     if "busy" in reason.lower():
-        return DriverError(f"{use}: another program holds the pin ({reason}); end it, or choose another pin")
-    return DriverError(f"{use}: {reason}; check the wiring, then run `./run doctor`")
+        return DriverError(
+            "{use}: another program holds the pin ({reason}); end it, or choose another pin", use, reason
+        )
+    return DriverError("{use}: {reason}; check the wiring, then run `./run doctor`", use, reason)
 
 
 _MODEL = Path("proc/device-tree/model")
@@ -102,8 +107,8 @@ def _library(computer: Computer) -> Iterator[Finding]:
     environment = os.environ if computer.environment is None else computer.environment
     chosen = environment.get("GPIOZERO_PIN_FACTORY")
     if chosen:
-        remedy = "unset GPIOZERO_PIN_FACTORY to let gpiozero choose"
-        yield Finding.note("pin library", f"GPIOZERO_PIN_FACTORY asks for {chosen}", remedy)
+        remedy = Phrase("unset GPIOZERO_PIN_FACTORY to let gpiozero choose")
+        yield Finding.note("pin library", Phrase("GPIOZERO_PIN_FACTORY asks for {chosen}", chosen), remedy)
     if computer.has_module("lgpio"):
         yield Finding.ok("lgpio", "lgpio is installed; it knows every Raspberry Pi")
     else:
@@ -114,14 +119,14 @@ def _rights(computer: Computer) -> Iterator[Finding]:
     chips = computer.gpio_chips()
     closed = [chip.name for chip in chips if not os.access(chip, os.R_OK | os.W_OK)]
     if closed:
-        remedy = "join the group gpio with `sudo usermod -aG gpio $USER`, then log in again"
-        yield Finding.fault("rights", f"you may not use {', '.join(closed)}", remedy)
+        remedy = Phrase("join the group gpio with `sudo usermod -aG gpio $USER`, then log in again")
+        yield Finding.fault("rights", Phrase("you may not use {names}", joined(closed, ", ")), remedy)
     elif chips:
-        yield Finding.ok("rights", f"{', '.join(chip.name for chip in chips)} can be used")
+        yield Finding.ok("rights", Phrase("{names} can be used", joined((chip.name for chip in chips), ", ")))
     if chips and not os.access(computer.working_directory, os.W_OK):
         # lgpio makes a pipe there as soon as it is imported
-        remedy = "start the referee in a directory you may write to"
-        message = "lgpio must create a pipe in the working directory, but may not write there"
+        remedy = Phrase("start the referee in a directory you may write to")
+        message = Phrase("lgpio must create a pipe in the working directory, but may not write there")
         yield Finding.fault("working directory", message, remedy)
 
 
@@ -133,7 +138,7 @@ def _factory(computer: Computer, uses: Sequence[tuple[str, int]]) -> Iterator[Fi
         remedy = NO_PINS_REMEDY if NO_PINS_REMEDY not in str(error) else ""
         yield Finding("pins", Severity.FAULT if uses else Severity.NOTE, str(error), remedy)
         return
-    yield Finding.ok("pins", f"{type(factory).__name__} drives the pins of a Pi {header.model}")
+    yield Finding.ok("pins", Phrase("{name} drives the pins of a Pi {model}", type(factory).__name__, header.model))
     for use, number in uses:
         missing = _missing(factory, number)
         if missing is not None:
@@ -145,4 +150,4 @@ def _missing(factory: Factory, number: int) -> str | None:
         found = next(iter(factory.board_info.find_pin(f"GPIO{number}")), None)
     except pin_errors() as error:
         return str(error)
-    return None if found is not None else "this board has no such pin"
+    return None if found is not None else Phrase("this board has no such pin")

@@ -22,6 +22,7 @@ from gpiozero.pins import Factory
 
 from common.backoff import Backoff
 from common.moments import to_microseconds
+from common.phrases import Phrase
 from hardware.errors import HardwareError, part_and_reason
 from hardware.pin_map import PinAllocator, PinName
 from hardware.pins import hardware_error, open_pin_factory, pin_errors
@@ -220,7 +221,7 @@ class SwitchPins:
     @property
     def uses(self) -> tuple[tuple[str, int], ...]:
         """The use of each pin, in words, and its Broadcom number."""
-        named = (("sensor row", self.rows), ("sensor column", self.columns), ("sensor", self.singles))
+        named = ((Phrase("sensor row"), self.rows), (Phrase("sensor column"), self.columns), ("sensor", self.singles))
         return tuple((f"{what} {number}", pin) for what, pins in named for number, pin in enumerate(pins, start=1))
 
 
@@ -239,15 +240,20 @@ def switch_pins(
     """
     pins = PinAllocator({pin: use for use, pin in taken})
     if bool(rows) != bool(columns):
-        pins.problems.append("a sensor matrix needs pins for rows and for columns; only one of the two has any")
+        pins.problems.append(Phrase("a sensor matrix needs pins for rows and for columns; only one of the two has any"))
     if not (rows or columns or singles):
-        pins.problems.append("there is no pin with a sensor; give pins for rows and columns, or for single sensors")
+        pins.problems.append(
+            Phrase("there is no pin with a sensor; give pins for rows and columns, or for single sensors")
+        )
 
     def numbered(what: str, names: Sequence[PinName]) -> tuple[int, ...]:
         return tuple(pins.allocate(f"{what} {position}", name) for position, name in enumerate(names, start=1))
 
     made = SwitchPins(
-        numbered("sensor row", rows), numbered("sensor column", columns), numbered("sensor", singles), diodes=diodes
+        numbered(Phrase("sensor row"), rows),
+        numbered(Phrase("sensor column"), columns),
+        numbered("sensor", singles),
+        diodes=diodes,
     )
     pins.check()
     return made
@@ -379,7 +385,10 @@ class GpioSwitches:
         if message not in self._said:
             self._said.add(message)
             self._on_fault(
-                f"The sensors do not work: {message}. The game goes on without them, and the referee keeps trying."
+                Phrase(
+                    "The sensors do not work: {message}. The game goes on without them, and the referee keeps trying.",
+                    message,
+                )
             )
 
 

@@ -18,7 +18,7 @@ from importlib import metadata
 from pathlib import Path
 
 from common.findings import Finding, Severity
-from common.phrases import counted, listed
+from common.phrases import Phrase, either, listed
 from engine import registry
 from firmware_bridge.errors import PortTakenError
 from firmware_bridge.ports.serial_ports import SerialPort, serial_ports
@@ -97,12 +97,12 @@ def examine(load: Callable[[], Configuration], now: datetime, machine: Machine |
         configuration = load()
     except ConfigError as error:
         yield Finding.fault("settings", str(error), "correct it; `./run tools config --example` shows every setting")
-        message = "the checks below use the defaults, because the settings can't be read"
+        message = Phrase("the checks below use the defaults, because the settings can't be read")
         yield Finding.note("settings", message)
         defaults = Settings().with_absolute_paths({}, Path.cwd(), machine.environment)
         configuration = Configuration(defaults, None, {})
     else:
-        found = configuration.file or "no file, all defaults"
+        found = configuration.file or Phrase("no file, all defaults")
         yield Finding.ok("settings", str(found))
     yield from check_camera(configuration, machine.root)
     yield from check_table(configuration)
@@ -120,7 +120,9 @@ def check_python(version: Sequence[int]) -> Finding:
     text = ".".join(map(str, version))
     if tuple(version[:2]) < OLDEST_PYTHON:
         oldest = ".".join(map(str, OLDEST_PYTHON))
-        return Finding.fault("Python", f"{text} is too old", f"install Python {oldest} or newer")
+        return Finding.fault(
+            "Python", Phrase("{text} is too old", text), Phrase("install Python {oldest} or newer", oldest)
+        )
     return Finding.ok("Python", text)
 
 
@@ -135,12 +137,14 @@ def check_packages(version_of: Version) -> Iterator[Finding]:
     if there:
         yield Finding.ok("libraries", ", ".join(there))
     for name in missing:
-        yield Finding.fault("libraries", f"{name} is not installed", "start the program with `./run`")
+        yield Finding.fault("libraries", Phrase("{name} is not installed", name), "start the program with `./run`")
     try:
         version = _short(version_of("opencv-python"))
     except metadata.PackageNotFoundError:
         return
-    message = f"opencv-python {version} is installed beside the headless one; they overwrite each other's files"
+    message = Phrase(
+        "opencv-python {version} is installed beside the headless one; they overwrite each other's files", version
+    )
     yield Finding.note("libraries", message, "uninstall both, then install opencv-python-headless alone")
 
 
@@ -154,11 +158,15 @@ def check_opencv() -> Iterator[Finding]:
     import cv2
 
     if not hasattr(cv2, "aruco"):
-        yield Finding.fault("OpenCV", f"{cv2.__version__} has no marker detection", "install opencv-python-headless")
+        yield Finding.fault(
+            "OpenCV", Phrase("{version} has no marker detection", cv2.__version__), "install opencv-python-headless"
+        )
         return
     registry = cv2.videoio_registry
     backends = [registry.getBackendName(backend) for backend in registry.getCameraBackends()]
-    yield Finding.ok("OpenCV", f"{cv2.__version__}, cameras through {', '.join(backends) or 'nothing'}")
+    yield Finding.ok(
+        "OpenCV", Phrase("{version}, cameras through {part}", cv2.__version__, ", ".join(backends) or "nothing")
+    )
     if sys.platform == "linux" and "V4L2" not in backends:
         yield Finding.note("OpenCV", "this build cannot open USB cameras (no V4L2)", "use another OpenCV build")
 
@@ -168,13 +176,25 @@ def check_camera(configuration: Configuration, root: Path) -> Iterator[Finding]:
     ids = ids_of(usb_cameras(root))
     devices = sorted(root.glob("dev/video*"), key=lambda device: (len(device.name), device.name))
     for device in devices:
-        name = read_attribute(root / "sys/class/video4linux" / device.name / "name") or "a camera"
+        name = read_attribute(root / "sys/class/video4linux" / device.name / "name") or Phrase("a camera")
         if os.access(device, os.R_OK | os.W_OK):
             by_id = ids.get(f"/dev/{device.name}")
-            yield Finding.ok("camera", f"/dev/{device.name}: {name}" + (f", always {by_id}" if by_id else ""))
+            yield Finding.ok(
+                "camera",
+                either(
+                    by_id,
+                    "/dev/{name}: {name_2}, always {by_id}",
+                    "/dev/{name}: {name_2}",
+                    name=device.name,
+                    name_2=name,
+                    by_id=by_id,
+                ),
+            )
         else:
-            remedy = "join the group with `sudo usermod -aG video $USER`, then log in again"
-            yield Finding.fault("camera", f"/dev/{device.name}: {name}, but you may not use it", remedy)
+            remedy = Phrase("join the group with `sudo usermod -aG video $USER`, then log in again")
+            yield Finding.fault(
+                "camera", Phrase("/dev/{name}: {name_2}, but you may not use it", device.name, name), remedy
+            )
     yield from _chosen_camera(configuration, [device.name for device in devices], root)
 
 
@@ -182,13 +202,13 @@ def _chosen_camera(configuration: Configuration, devices: Sequence[str], root: P
     spec = configuration.settings.camera.source
     if re.fullmatch(r"pi(:\d+)?", spec):
         if (root / "usr/lib/python3/dist-packages/picamera2").is_dir():
-            yield Finding.ok("camera", f"{spec}: the Pi's own, through Picamera2")
+            yield Finding.ok("camera", Phrase("{spec}: the Pi's own, through Picamera2", spec))
         else:
             yield Finding.fault("camera", "the Pi's own needs Picamera2", "sudo apt install python3-picamera2")
         return
     if ID_PATTERN.fullmatch(spec):
         try:
-            yield Finding.ok("camera", f"{spec} is {find_camera(spec, root)}")
+            yield Finding.ok("camera", Phrase("{spec} is {find_camera}", spec, find_camera(spec, root)))
         except CameraError as error:
             yield Finding.fault("camera", str(error), "plug it in, or set source under [camera]")
         return
@@ -198,14 +218,20 @@ def _chosen_camera(configuration: Configuration, devices: Sequence[str], root: P
         if f"video{match[1]}" in devices:
             return
         severity = Severity.NOTE if source.kind == "default" else Severity.FAULT
-        message = f"camera {spec} ({source}) is not there" if devices else "no camera is plugged in"
+        message = (
+            Phrase("camera {spec} ({source}) is not there", spec, source)
+            if devices
+            else Phrase("no camera is plugged in")
+        )
         yield Finding("camera", severity, message, "plug one in, or set source under [camera]; the demo needs none")
         return
     path = Path(spec.partition(":")[2] if re.match(r"[a-z]+:", spec) else spec)
     if path.exists():
-        yield Finding.ok("camera", f"pictures come from {path}")
+        yield Finding.ok("camera", Phrase("pictures come from {path}", path))
     else:
-        yield Finding.fault("camera", f"there is no {path} ({source})", "set source under [camera]")
+        yield Finding.fault(
+            "camera", Phrase("there is no {path} ({source})", path, source), "set source under [camera]"
+        )
 
 
 def check_table(configuration: Configuration) -> Iterator[Finding]:
@@ -221,10 +247,20 @@ def check_table(configuration: Configuration) -> Iterator[Finding]:
         yield Finding.fault("layout", str(error), "docs/set-up.md has a whole layout file")
     else:
         load = reader_kind(table).load
-        where = settings.table.layout or f"the one that comes with {settings.game.name}"
+        where = settings.table.layout or Phrase("the one that comes with {name}", settings.game.name)
         ids = ", ".join(map(str, sorted(table.markers.centres_mm)))
-        markers = f"markers {ids}" if ids else "no markers"
-        yield Finding.ok("layout", f"{where}: {table.board.columns} x {table.board.rows} squares, {markers}")
+        yield Finding.ok(
+            "layout",
+            either(
+                ids,
+                "{where}: {columns} x {rows} squares, markers {ids}",
+                "{where}: {columns} x {rows} squares, no markers",
+                where=where,
+                columns=table.board.columns,
+                rows=table.board.rows,
+                ids=ids,
+            ),
+        )
     yield _looks(settings, load)
 
 
@@ -233,7 +269,7 @@ def _calibration(settings: Settings) -> Iterator[Finding]:
     if calibration is None:
         if settings.sensors.eyes == "sensors":
             return
-        remedy = (
+        remedy = Phrase(
             "`./run tools print charuco --out calibration-board.pdf`, take pictures, then `./run hardware calibrate`"
         )
         yield Finding.note("calibration", "none is set; a real table needs one", remedy)
@@ -245,11 +281,26 @@ def _calibration(settings: Settings) -> Iterator[Finding]:
         return
     width, height = camera.size
     error_px = camera.reprojection_error_px
-    yield Finding.ok("calibration", f"{calibration}: {width} x {height}, {error_px:.2f} px off on average")
+    yield Finding.ok(
+        "calibration",
+        Phrase(
+            "{calibration}: {width} x {height}, {error_px} px off on average",
+            calibration,
+            width,
+            height,
+            f"{error_px:.2f}",
+        ),
+    )
     asked = settings.camera.size_px
     if camera.size != asked:
-        message = f"it is for {width} x {height} pixels, the camera is asked for {asked[0]} x {asked[1]}"
-        remedy = "set width_px and height_px under [camera] to the calibration's, or calibrate again"
+        message = Phrase(
+            "it is for {width} x {height} pixels, the camera is asked for {asked} x {asked_2}",
+            width,
+            height,
+            asked[0],
+            asked[1],
+        )
+        remedy = Phrase("set width_px and height_px under [camera] to the calibration's, or calibrate again")
         yield Finding.fault("calibration", message, remedy)
 
 
@@ -258,7 +309,7 @@ def _looks(settings: Settings, load: Callable[[Path], Appearance]) -> Finding:
     if looks is None and registry.load(settings.game.name).has_sheets:
         return Finding.ok("looks", "handwriting is read without looks")
     if looks is None:
-        message = "none are set; they are learned from each set-up"
+        message = Phrase("none are set; they are learned from each set-up")
         return Finding.note("looks", message, "`./run pieces enrol` gives more reliable results")
     try:
         known = load(looks)
@@ -267,8 +318,10 @@ def _looks(settings: Settings, load: Callable[[Path], Appearance]) -> Finding:
     game = registry.load(settings.game.name)
     lacking = missing_traits(known, game.looks)
     if lacking:
-        remedy = "give `./run pieces enrol` a picture of them too"
-        return Finding.fault("looks", f"{looks} does not show what {listed(lacking)} pieces look like", remedy)
+        remedy = Phrase("give `./run pieces enrol` a picture of them too")
+        return Finding.fault(
+            "looks", Phrase("{looks} does not show what {lacking} pieces look like", looks, listed(lacking)), remedy
+        )
     return Finding.ok("looks", f"{looks}: {'; '.join(', '.join(names) for names in known.traits)}")
 
 
@@ -282,7 +335,7 @@ def check_opponent(settings: Settings) -> Iterator[Finding]:
     except ConfigError as error:
         yield Finding.fault("opponent", str(error), "correct player under [opponent], or name under [game]")
     else:
-        yield Finding.ok("opponent", f"the program plays {side}")
+        yield Finding.ok("opponent", Phrase("the program plays {side}", side))
 
 
 def check_lights(configuration: Configuration, machine: Machine) -> Iterator[Finding]:
@@ -315,9 +368,11 @@ def check_broker(
     except BrokerError as error:
         yield Finding.fault("broker", str(error), "correct [mqtt]; games go on without a broker")
         return
-    may = {"off": "it may command nothing", "play": "it may do what players may"}
-    allowed = may.get(section.commands, "it may do what the owner may")
-    yield Finding.ok("broker", f"{options.broker} lets the table {options.table} in; {allowed}")
+    may = {"off": Phrase("it may command nothing"), "play": Phrase("it may do what players may")}
+    allowed = may.get(section.commands, Phrase("it may do what the owner may"))
+    yield Finding.ok(
+        "broker", Phrase("{broker} lets the table {table} in; {allowed}", options.broker, options.table, allowed)
+    )
     if options.tls is None and options.user is not None:
         yield Finding.note("broker", "the password goes to it unencrypted", "set tls = true under [mqtt]")
 
@@ -333,12 +388,16 @@ def check_journal(
     folder = next((parent for parent in path.parents if parent.is_dir()), Path())
     busy = holder(path)
     if busy is not None:
-        yield Finding.note("journal", f"it is in use by {busy}", "stop that one before another referee writes it")
+        yield Finding.note(
+            "journal", Phrase("it is in use by {busy}", busy), "stop that one before another referee writes it"
+        )
     writable = os.access(path if path.exists() else folder, os.W_OK) and os.access(folder, os.W_OK)
     if not writable:
-        yield Finding.fault("journal", f"{path} may not be written", "change its rights, or give another --journal")
+        yield Finding.fault(
+            "journal", Phrase("{path} may not be written", path), "change its rights, or give another --journal"
+        )
     free = free_bytes(folder)
-    amount = f"{free / 1024 / 1024:.0f} MiB are free in {folder}"
+    amount = Phrase("{part} MiB are free in {folder}", f"{free / 1024 / 1024:.0f}", folder)
     if free < NO_ROOM_BYTES:
         yield Finding.fault("disk", amount, "make room: without it events are kept in memory only")
     elif free < LITTLE_ROOM_BYTES:
@@ -352,18 +411,28 @@ def _journal_content(path: Path, now: datetime) -> Iterator[Finding]:
     if lost:
         yield Finding.fault("journal", lost, "start `./run watch`, and compare the board with what it shows")
     for kept in kept_damaged(path):
-        message = f"its log was damaged; {kept.name} is a copy"
+        message = Phrase("its log was damaged; {name} is a copy", kept.name)
         yield Finding.note("journal", message, "remove the copy if nothing is missing")
     try:
         with Journal.open(path, wall_clock=lambda: now, read_only=True) as journal:
             journal.check()
             games = journal.games()
     except JournalMissingError:
-        yield Finding.ok("journal", f"none yet; the first game makes {path}")
+        yield Finding.ok("journal", Phrase("none yet; the first game makes {path}", path))
     except JournalBusyError as error:
         yield Finding.note("journal", str(error), "try again when the other program is done")
     except JournalError as error:
         yield Finding.fault("journal", str(error), "keep a copy of the file, and give another --journal")
     else:
         open_games = sum(not (game.ended or game.stopped) for game in games)
-        yield Finding.ok("journal", f"{path}: {counted(len(games), 'game')}, {open_games} still open; no damage found")
+        yield Finding.ok(
+            "journal",
+            either(
+                len(games) == 1,
+                "{path}: 1 game, {open_games} still open; no damage found",
+                "{path}: {games} games, {open_games} still open; no damage found",
+                path=path,
+                open_games=open_games,
+                games=len(games),
+            ),
+        )

@@ -19,7 +19,7 @@ import numpy as np
 
 from common.durable import write_durably
 from common.json_files import read_json
-from common.phrases import as_sentence, counted
+from common.phrases import Phrase, as_sentence, either
 from vision.errors import CalibrationError
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel
@@ -61,14 +61,22 @@ def parse_board(text: str) -> CharucoBoardSpec:
     match = _SPEC.fullmatch(text.strip())
     if match is None:
         raise CalibrationError(
-            f"no board {text!r}; expected charuco:COLUMNSxROWS:SQUARE_MM:MARKER_MM:DICTIONARY, like {_EXAMPLE}"
+            "no board {text!r}; expected charuco:COLUMNSxROWS:SQUARE_MM:MARKER_MM:DICTIONARY, like {example}",
+            text,
+            _EXAMPLE,
         )
     columns, rows = int(match[1]), int(match[2])
     square, marker, dictionary = float(match[3]), float(match[4]), match[5]
     if columns < 3 or rows < 3:
-        raise CalibrationError(f"a board of {columns} x {rows} squares is too small; expected at least 3 x 3")
+        raise CalibrationError(
+            "a board of {columns} x {rows} squares is too small; expected at least 3 x 3", columns, rows
+        )
     if not 0 < marker < square:
-        raise CalibrationError(f"markers of {marker:g} mm in squares of {square:g} mm; expected smaller ones, above 0")
+        raise CalibrationError(
+            "markers of {marker} mm in squares of {square} mm; expected smaller ones, above 0",
+            f"{marker:g}",
+            f"{square:g}",
+        )
     try:
         aruco_dictionary(dictionary)
     except ValueError as wrong:
@@ -115,7 +123,7 @@ class Calibration:
     @property
     def verdict(self) -> str:
         """``good``, or ``Not good enough.`` and a sentence for each reason."""
-        return "good" if self.good else " ".join(("Not good enough.", *map(as_sentence, self.reasons)))
+        return "good" if self.good else " ".join((Phrase("Not good enough."), *map(as_sentence, self.reasons)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,9 +152,15 @@ def calibrate(images: Sequence[Image], board: CharucoBoardSpec | str, *, name: s
     if len(usable) < 3:
         counts = ", ".join(str(len(sighting.ids)) for sighting in sightings)
         raise CalibrationError(
-            f"{len(usable)} of {len(images)} pictures show enough of the board {format_board(spec)} (corners seen: "
-            f"{counts}; {_FEWEST_CORNERS} needed), too few; take {_FEWEST_VIEWS} or "
-            f"more, or check the board's description, the focus and the light"
+            "{usable} of {images} pictures show enough of the board {format_board} (corners seen: "
+            "{counts}; {fewest_corners} needed), too few; take {fewest_views} or more, or check the "
+            "board's description, the focus and the light",
+            len(usable),
+            len(images),
+            format_board(spec),
+            counts,
+            _FEWEST_CORNERS,
+            _FEWEST_VIEWS,
         )
     fit, kept = _fit_without_outliers(usable, spec, size)
     views = _views(sightings, kept, fit)
@@ -157,11 +171,15 @@ def calibrate(images: Sequence[Image], board: CharucoBoardSpec | str, *, name: s
 
 def _common_size(images: Sequence[Image]) -> tuple[int, int]:
     if not images:
-        raise CalibrationError(f"no pictures; expected {_FEWEST_VIEWS} or more of the board from different sides")
+        raise CalibrationError(
+            "no pictures; expected {fewest_views} or more of the board from different sides", _FEWEST_VIEWS
+        )
     sizes = sorted({(image.shape[1], image.shape[0]) for image in images})
     if len(sizes) > 1:
         listed = ", ".join(f"{width} x {height}" for width, height in sizes)
-        raise CalibrationError(f"the pictures differ in size ({listed}); take all with one camera at one setting")
+        raise CalibrationError(
+            "the pictures differ in size ({listed}); take all with one camera at one setting", listed
+        )
     return sizes[0]
 
 
@@ -208,7 +226,7 @@ def _fit(sightings: Sequence[BoardCorners], spec: CharucoBoardSpec, size: tuple[
         simple = fit_camera(points, pixels, size, third_radial=False)
         full = fit_camera(points, pixels, size, third_radial=True)
     except ValueError as wrong:
-        raise CalibrationError(f"no camera fits these pictures: {wrong}") from wrong
+        raise CalibrationError("no camera fits these pictures: {wrong}", wrong) from wrong
     # k3 distorts the picture's corners badly where no corner was seen, so it is only kept if it reduces the error
     return full if full.error_px < 0.95 * simple.error_px else simple
 
@@ -226,7 +244,11 @@ def _views(
             views.append(CalibrationView(index, count, fit.view_errors_px[number], tilt, used=True))
         else:
             few = count < _FEWEST_CORNERS
-            why = f"only {counted(count, 'corner')} seen" if few else "it disagrees with the other pictures"
+            why = (
+                either(count == 1, "only 1 corner seen", "only {count} corners seen", count=count)
+                if few
+                else Phrase("it disagrees with the other pictures")
+            )
             views.append(CalibrationView(index, count, None, None, used=False, why_not=why))
     return tuple(views)
 
@@ -244,23 +266,44 @@ def _reasons(views: Sequence[CalibrationView], fit: CameraFit, coverage: float) 
     reasons = []
     if len(used) < _FEWEST_VIEWS:
         reasons.append(
-            f"take at least {_FEWEST_VIEWS} pictures (10 is better): only {counted(len(used), 'picture')} could be used"
+            either(
+                len(used) == 1,
+                "take at least {fewest_views} pictures (10 is better): only 1 picture could be used",
+                "take at least {fewest_views} pictures (10 is better): only {used} pictures could be used",
+                fewest_views=_FEWEST_VIEWS,
+                used=len(used),
+            )
         )
     if fit.error_px > _LARGEST_ERROR_PX:
         reasons.append(
-            f"the corners are {fit.error_px:.2f} pixels off on average; at most {_LARGEST_ERROR_PX} is acceptable; "
-            "hold the board still and flat, check its measurements, and keep the focus fixed"
+            Phrase(
+                "the corners are {error_px} pixels off on average; at most {largest_error_px} is "
+                "acceptable; hold the board still and flat, check its measurements, and keep the focus fixed",
+                f"{fit.error_px:.2f}",
+                _LARGEST_ERROR_PX,
+            )
         )
     tilted = [view for view in used if (view.tilt_deg or 0.0) >= _LEAST_TILT_DEG]
     if len(tilted) < 3:
         reasons.append(
-            f"only {counted(len(tilted), 'picture')} {'shows' if len(tilted) == 1 else 'show'} the board tilted by "
-            f"{_LEAST_TILT_DEG:g} degrees or more; three or more are needed, tilted to different sides"
+            either(
+                len(tilted) == 1,
+                "only 1 picture shows the board tilted by {least_tilt_deg} degrees or more; three or more "
+                "are needed, tilted to different sides",
+                "only {tilted} pictures show the board tilted by {least_tilt_deg} degrees or more; three "
+                "or more are needed, tilted to different sides",
+                least_tilt_deg=f"{_LEAST_TILT_DEG:g}",
+                tilted=len(tilted),
+            )
         )
     if coverage < _LEAST_COVERAGE:
         reasons.append(
-            f"corners were seen in only {coverage:.0%} of the picture; at least {_LEAST_COVERAGE:.0%} is needed; hold "
-            "the board in each corner of the picture and near the edges too"
+            Phrase(
+                "corners were seen in only {coverage} of the picture; at least {least_coverage} is needed; "
+                "hold the board in each corner of the picture and near the edges too",
+                f"{coverage:.0%}",
+                f"{_LEAST_COVERAGE:.0%}",
+            )
         )
     return tuple(reasons)
 
@@ -292,25 +335,28 @@ def save_calibration(path: Path, calibration: Calibration, *, made_on: date) -> 
     try:
         write_durably(path, json.dumps(data, indent=2) + "\n")
     except OSError as error:
-        raise CalibrationError(f"cannot write the calibration {path}: {error.strerror}") from error
+        raise CalibrationError("cannot write the calibration {path}: {strerror}", path, error.strerror) from error
 
 
 def load_calibration(path: Path) -> CameraModel:
     """Read a camera model from its calibration file; raises CalibrationError."""
 
     def fault(message: str) -> CalibrationError:
-        return CalibrationError(f"{message}; make one with: ./run hardware calibrate")
+        return CalibrationError("{message}; make one with: ./run hardware calibrate", message)
 
-    return camera_from_json(read_json(path, "the calibration", fault), str(path))
+    return camera_from_json(read_json(path, Phrase("the calibration"), fault), str(path))
 
 
 def camera_from_json(data: Any, source: str) -> CameraModel:
     """Make a camera model from parsed JSON; raises CalibrationError naming the key that is missing or invalid."""
     if not isinstance(data, dict) or data.get("format") != _FORMAT:
-        raise CalibrationError(f"{source} is not a calibration; make one with: ./run hardware calibrate")
+        raise CalibrationError("{source} is not a calibration; make one with: ./run hardware calibrate", source)
     if data.get("version") != _VERSION:
         raise CalibrationError(
-            f"{source} has version {data.get('version')!r}, this program reads {_VERSION}; calibrate again"
+            "{source} has version {get!r}, this program reads {version}; calibrate again",
+            source,
+            data.get("version"),
+            _VERSION,
         )
     try:
         matrix = np.asarray(data["matrix"], dtype=np.float64)
@@ -319,17 +365,23 @@ def camera_from_json(data: Any, source: str) -> CameraModel:
         error_px = float(data["error_px"])
         name = str(data["name"])
     except KeyError as missing:
-        raise CalibrationError(f"{source} has no key {missing}; calibrate again") from None
+        raise CalibrationError("{source} has no key {missing}; calibrate again", source, missing) from None
     except (TypeError, ValueError, OverflowError) as wrong:
-        raise CalibrationError(f"{source} is invalid: {wrong}; calibrate again") from None
+        raise CalibrationError("{source} is invalid: {wrong}; calibrate again", source, wrong) from None
     if matrix.shape != (3, 3) or not np.isfinite(matrix).all() or min(matrix[0, 0], matrix[1, 1]) <= 0:
-        raise CalibrationError(f"{source}: matrix is not a camera matrix of 3 x 3 with focal lengths above zero")
+        raise CalibrationError("{source}: matrix is not a camera matrix of 3 x 3 with focal lengths above zero", source)
     if distortion.ndim != 1 or len(distortion) not in _DISTORTION_LENGTHS or not np.isfinite(distortion).all():
         raise CalibrationError(
-            f"{source}: distortion has {distortion.size} numbers; expected 4, 5, 8, 12 or 14 finite ones"
+            "{source}: distortion has {size} numbers; expected 4, 5, 8, 12 or 14 finite ones", source, distortion.size
         )
     if width < 1 or height < 1 or not math.isfinite(error_px):
-        raise CalibrationError(f"{source}: size {width} x {height} and error {error_px} do not fit a calibration")
+        raise CalibrationError(
+            "{source}: size {width} x {height} and error {error_px} do not fit a calibration",
+            source,
+            width,
+            height,
+            error_px,
+        )
     return CameraModel(matrix, distortion, (width, height), error_px, name)
 
 

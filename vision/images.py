@@ -53,25 +53,37 @@ def check_frame(image: Image, size: tuple[int, int] | None = None, *, source: st
     """
     if not is_picture(image):
         raise FrameError(
-            f"{source} gave an array of {image.dtype} {image.shape}; expected 8 bits a channel, in one channel or three"
+            "{source} gave an array of {dtype} {shape}; expected 8 bits a channel, in one channel or three",
+            source,
+            image.dtype,
+            image.shape,
         )
     height, width = image.shape[:2]
     if size is not None and (width, height) != tuple(size):
         raise FrameError(
-            f"{source} gave a picture of {width} x {height} pixels where {size[0]} x {size[1]} is expected; "
-            "set the camera to that size, or calibrate it again at this one"
+            "{source} gave a picture of {width} x {height} pixels where {size} x {size_2} is expected; "
+            "set the camera to that size, or calibrate it again at this one",
+            source,
+            width,
+            height,
+            size[0],
+            size[1],
         )
     grey = as_grey(np.ascontiguousarray(image[::8, ::8]))
     if np.count_nonzero(grey >= _BLACK_BELOW) < _LIT_SHARE * grey.size:
         raise FrameError(
-            f"the picture from {source} is black; take the lens cap off, switch a lamp on, or look at its exposure"
+            "the picture from {source} is black; take the lens cap off, switch a lamp on, or look at its exposure",
+            source,
         )
     if np.all(image[-1] == _UNDECODED):
         decoded = np.flatnonzero(np.any(image.reshape(height, -1) != _UNDECODED, axis=1))
         missing = height - 1 - int(decoded[-1]) if decoded.size else height
         raise FrameError(
-            f"the picture from {source} lacks its lower {missing} of {height} rows; if that happens often, "
-            "try another cable or a smaller picture"
+            "the picture from {source} lacks its lower {missing} of {height} rows; if that happens "
+            "often, try another cable or a smaller picture",
+            source,
+            missing,
+            height,
         )
 
 
@@ -103,19 +115,19 @@ def _has_all_chunks(data: bytes) -> bool:
 def decode_image(data: bytes, name: str) -> Image:
     """Decode an image file's bytes to blue-green-red; raises FrameError for truncated data or another format."""
     if not data:
-        raise FrameError(f"{name} is empty; expected an image")
+        raise FrameError("{name} is empty; expected an image", name)
     if not is_complete_image(data):
-        raise FrameError(f"{name} is cut off after {len(data)} bytes; copy or take it again")
+        raise FrameError("{name} is cut off after {data} bytes; copy or take it again", name, len(data))
     size = image_size(data)
     if size is None:
-        raise FrameError(f"{name} is not a readable image; expected JPEG, PNG, BMP, WebP or TIFF")
+        raise FrameError("{name} is not a readable image; expected JPEG, PNG, BMP, WebP or TIFF", name)
     _check_size(size, name, MOST_PIXELS)
     try:
         image = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), cv2.IMREAD_COLOR)
     except cv2.error as error:
-        raise FrameError(f"{name} cannot be decoded: {error.err}") from error
+        raise FrameError("{name} cannot be decoded: {err}", name, error.err) from error
     if image is None:
-        raise FrameError(f"{name} is not a readable image; expected JPEG, PNG, BMP, WebP or TIFF")
+        raise FrameError("{name} is not a readable image; expected JPEG, PNG, BMP, WebP or TIFF", name)
     return np.asarray(image, dtype=np.uint8)
 
 
@@ -200,14 +212,20 @@ def decode_photo(data: bytes, name: str, *, most_pixels: int) -> Image:
     """
     size = image_size(data)
     if size is None or not has_end_mark(data):
-        raise FrameError(f"{name} is not a readable image; expected JPEG or PNG")
+        raise FrameError("{name} is not a readable image; expected JPEG or PNG", name)
     _check_size(size, name, most_pixels)
     return decode_image(data, name)
 
 
 def _check_size(size: tuple[int, int], name: str, most_pixels: int) -> None:
     if size[0] * size[1] > most_pixels:
-        raise FrameError(f"{name} has {size[0]} x {size[1]} pixels; {most_pixels / 1e6:g} million are the most")
+        raise FrameError(
+            "{name} has {size} x {size_2} pixels; {part} million are the most",
+            name,
+            size[0],
+            size[1],
+            f"{most_pixels / 1000000.0:g}",
+        )
 
 
 def read_image(path: Path) -> bytes:
@@ -222,7 +240,12 @@ def read_image(path: Path) -> bytes:
         data = start + (file.read(MOST_FILE_BYTES) if path.stat().st_size <= MOST_FILE_BYTES else b"")
     size_bytes = max(len(data), path.stat().st_size)
     if size_bytes > MOST_FILE_BYTES:
-        raise FrameError(f"{path} has {size_bytes >> 20} MiB; {MOST_FILE_BYTES >> 20} MiB are the most of a picture")
+        raise FrameError(
+            "{path} has {part} MiB; {part_2} MiB are the most of a picture",
+            path,
+            size_bytes >> 20,
+            MOST_FILE_BYTES >> 20,
+        )
     return data
 
 
@@ -231,7 +254,7 @@ def load_image(path: Path) -> Image:
     try:
         data = read_image(path)
     except OSError as error:
-        raise CameraError(f"cannot read {path}: {error.strerror}") from error
+        raise CameraError("cannot read {path}: {strerror}", path, error.strerror) from error
     return decode_image(data, str(path))
 
 
@@ -245,9 +268,9 @@ def write_image(path: Path, image: Image, parameters: Sequence[int] = (), *, dur
         # OpenCV crashes on a suffix that is not text
         is_encoded, data = cv2.imencode(path.suffix if path.suffix.isascii() else "", image, list(parameters))
     except cv2.error as error:
-        raise FrameError(f"cannot write the picture {path}: its name should end in .png or .jpg") from error
+        raise FrameError("cannot write the picture {path}: its name should end in .png or .jpg", path) from error
     if not is_encoded:
-        raise FrameError(f"cannot write the picture {path}: it can't be encoded as {path.suffix}")
+        raise FrameError("cannot write the picture {path}: it can't be encoded as {suffix}", path, path.suffix)
     try:
         if durably:
             write_durably(path, data.tobytes())
@@ -255,5 +278,7 @@ def write_image(path: Path, image: Image, parameters: Sequence[int] = (), *, dur
             path.write_bytes(data.tobytes())
     except OSError as error:
         raise FrameError(
-            f"cannot write the picture {path}: {error.strerror}; check that its folder exists and may be written"
+            "cannot write the picture {path}: {strerror}; check that its folder exists and may be written",
+            path,
+            error.strerror,
         ) from error

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from common.phrases import Phrase
 from firmware_bridge.connection.events import (
     BoardEvent,
     ButtonChanged,
@@ -41,7 +42,7 @@ _HEARD_BYTES = 4096  # bytes kept to name a foreign device by; many times the lo
 _ANSWER_S = 0.5  # how long a device may take to answer a probe; set by hand
 _COUNTER = 1 << 16  # log counters wrap here (protocol)
 _INTERRUPT = 0x03  # Ctrl-C, which would stop a MicroPython prompt
-_RESTART_IT = "press its reset button, or unplug it and plug it in again"
+_RESTART_IT = Phrase("press its reset button, or unplug it and plug it in again")
 _KNOWN_ACTIONS = frozenset(messages.ButtonAction)
 
 
@@ -198,7 +199,7 @@ class BoardConversation:
 
     def _interrupted(self, because: LossCause | None, now_s: float) -> None:
         if because is not LossCause.RESTARTED:
-            self._lose(f"the board on {self._port.device} does not answer", now_s)
+            self._lose(Phrase("the board on {device} does not answer", self._port.device), now_s)
         self._stage = _Stage.RECOVERING
         self._heard = b""
         self._start_handshake(now_s)
@@ -212,10 +213,13 @@ class BoardConversation:
         if not self._is_ours or is_known_device(self._heard):
             return foreign_device_error(self._port.device, self._heard, self._baud)
         if self._stage is _Stage.RECOVERING:
-            return ConnectionLostError(f"the board on {self._port.device} has stopped answering; {_RESTART_IT}")
+            return ConnectionLostError(
+                "the board on {device} has stopped answering; {restart_it}", self._port.device, _RESTART_IT
+            )
         return ConnectionLostError(
-            f"the board on {self._port.device} runs the referee's firmware, but does not answer the greeting; "
-            f"{_RESTART_IT}"
+            "the board on {device} runs the referee's firmware, but does not answer the greeting; {restart_it}",
+            self._port.device,
+            _RESTART_IT,
         )
 
     def _take(self, message: messages.Message, now_s: float) -> None:
@@ -292,21 +296,29 @@ def _version_error(port: SerialPort, refused: messages.Refused | None) -> Versio
     theirs = _versions(refused.oldest, refused.newest)
     ours = _versions(messages.OLDEST_VERSION, messages.NEWEST_VERSION)
     if refused.newest < messages.OLDEST_VERSION:
-        advice = "its firmware is older than this program: `./run hardware firmware install` updates it"
+        advice = Phrase("its firmware is older than this program: `./run hardware firmware install` updates it")
     elif refused.oldest <= messages.NEWEST_VERSION:
-        advice = "it still refuses, so its firmware is damaged: `./run hardware firmware install` reinstalls it"
+        advice = Phrase("it still refuses, so its firmware is damaged: `./run hardware firmware install` reinstalls it")
     else:
-        advice = (
-            "its firmware is newer than this program: update the referee, or `./run hardware firmware install` puts "
-            "the firmware that fits on the board"
+        advice = Phrase(
+            "its firmware is newer than this program: update the referee, or `./run hardware firmware "
+            "install` puts the firmware that fits on the board"
         )
     return VersionError(
-        f"the board on {port.device} speaks {theirs} of the protocol, and this program {ours}; {advice}"
+        "the board on {device} speaks {theirs} of the protocol, and this program {ours}; {advice}",
+        port.device,
+        theirs,
+        ours,
+        advice,
     )
 
 
 def _versions(oldest: int, newest: int) -> str:
-    return f"version {oldest}" if oldest == newest else f"versions {oldest} to {newest}"
+    return (
+        Phrase("version {oldest}", oldest)
+        if oldest == newest
+        else Phrase("versions {oldest} to {newest}", oldest, newest)
+    )
 
 
 _WRAP_MS = 2**32  # the device's clock wraps here (protocol)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from common.backoff import doubled_wait_s
+from common.phrases import Phrase, either
 from firmware_bridge.connection.events import (
     BoardEvent,
     ButtonChanged,
@@ -126,17 +127,26 @@ class OutageTracker:
             return None
         self._is_loss_reported = False
         if not is_again:
-            return f"the board answers now, on {where}"
-        meanwhile = " (it had hung, and restarted itself)" if cause == ResetCause.WATCHDOG else ""
-        return f"the board answers again, on {where}{meanwhile}; lights and settings are as before"
+            return Phrase("the board answers now, on {where}", where)
+        return either(
+            cause == ResetCause.WATCHDOG,
+            "the board answers again, on {where} (it had hung, and restarted itself); lights and "
+            "settings are as before",
+            "the board answers again, on {where}; lights and settings are as before",
+            where,
+        )
 
     def restarted(self, now_s: float, where: str, cause: int) -> str | None:
         """Note that the board restarted by itself; returns the message to show, if any."""
         if self._restart_reported_s is not None and now_s - self._restart_reported_s < _TRUSTED_AFTER_S:
             return None
         self._restart_reported_s = now_s
-        because = ", because it had hung" if cause == ResetCause.WATCHDOG else ""
-        return f"the board on {where} restarted by itself{because}; lights and settings are as before"
+        return either(
+            cause == ResetCause.WATCHDOG,
+            "the board on {where} restarted by itself, because it had hung; lights and settings are as before",
+            "the board on {where} restarted by itself; lights and settings are as before",
+            where,
+        )
 
     def _announcement(self, error: BridgeError, now_s: float) -> str | None:
         kind = "absent" if isinstance(error, _ABSENT) else str(error)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from common.moments import earliest
+from common.phrases import Phrase, either, joined
 from firmware_bridge.connection.conversation import BoardConversation
 from firmware_bridge.connection.events import BoardEvent, ConnectionState, Linked, Lost
 from firmware_bridge.connection.mailbox import ConnectionStatus, Mailbox, OutageTracker, is_foreign
@@ -139,10 +140,19 @@ class ConnectionThread:
                 chosen = port
                 answering.append(f"{port} ({conversation.link.welcome.board})")
         if len(answering) > 1:
-            raise PortAmbiguousError(f"{len(answering)} boards answer: {'; '.join(answering)}; {ask_which_port(found)}")
+            raise PortAmbiguousError(
+                "{answering} boards answer: {names}; {ask_which_port}",
+                len(answering),
+                joined(answering, "; "),
+                ask_which_port(found),
+            )
         if not answering and failed:
             kind = WrongDeviceError if all(map(is_foreign, failed)) else PortMissingError
-            raise kind(f"none of the {len(found)} boards is the referee's: {'; '.join(map(str, failed))}")
+            raise kind(
+                Phrase(
+                    "none of the {found} boards is the referee's: {names}", len(found), joined(map(str, failed), "; ")
+                )
+            )
         return chosen
 
     # communicating
@@ -183,8 +193,16 @@ class ConnectionThread:
     def _other_programs(self, port: SerialPort) -> str:
         """Name other programs that have the port open without a lock, and may take the board's messages."""
         others = [str(holder) for holder in port_holders(port.device) if holder.pid != os.getpid()]
-        have = "has" if len(others) == 1 else "have"
-        return f" ({' and '.join(others)} {have} the port open, too, and may take its bytes)" if others else ""
+        return (
+            either(
+                len(others) == 1,
+                " ({names} has the port open, too, and may take its bytes)",
+                " ({names} have the port open, too, and may take its bytes)",
+                joined(others, " and "),
+            )
+            if others
+            else ""
+        )
 
     def _pump(self, conversation: BoardConversation, port: Port, is_over: Callable[[BoardConversation], bool]) -> None:
         """Read and write until ``is_over``, or until an error is raised that gives the reason."""
@@ -208,8 +226,9 @@ class ConnectionThread:
                 return
             if unsent and now_s - moved_on_s >= _BLOCKED_S:
                 raise ConnectionLostError(
-                    f"the device on {port.name} takes no more bytes; press its reset button, or unplug it and plug it "
-                    "in again"
+                    "the device on {name} takes no more bytes; press its reset button, or unplug it and plug "
+                    "it in again",
+                    port.name,
                 )
             due_s = moved_on_s + _BLOCKED_S if unsent else conversation.due_s(now_s)
             until_s = earliest((due_s, self._closing_deadline_s))
@@ -277,7 +296,9 @@ class ConnectionThread:
         if isinstance(error, WrongDeviceError):
             missed = self._missed_board()
             if missed is not None:
-                error = type(error)(f"the board that was on {missed.device} is unplugged; {error}")
+                error = type(error)(
+                    Phrase("the board that was on {device} is unplugged; {error}", missed.device, error)
+                )
             elif not isinstance(error, SilentDeviceError):
                 # another device has the name by which the board was known: the settings decide again
                 self._known, self._lookalikes = None, frozenset()

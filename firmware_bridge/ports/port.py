@@ -23,6 +23,7 @@ from typing import Any
 import serial
 from serial.tools import list_ports
 
+from common.phrases import Phrase, either, joined
 from firmware_bridge.errors import (
     PortDeniedError,
     PortError,
@@ -92,8 +93,15 @@ class Port:
         self._serial.close()
 
     def _gone(self, error: OSError | None) -> PortGoneError:
-        why = "" if error is None else f" ({error.strerror})"
-        return PortGoneError(f"{self.name} was unplugged, or its device switched off{why}; check the cable")
+        return PortGoneError(
+            Phrase("{name} was unplugged, or its device switched off; check the cable", self.name)
+            if error is None
+            else Phrase(
+                "{name} was unplugged, or its device switched off ({strerror}); check the cable",
+                self.name,
+                error.strerror,
+            )
+        )
 
 
 def open_port(
@@ -135,28 +143,36 @@ def _port_error(
 ) -> PortError:
     number = _error_number(error)
     if number == errno.ENOENT:
-        return PortMissingError(f"there is no port {name}; {ports_named(serial_ports(list_records))}")
+        return PortMissingError("there is no port {name}; {ports_named}", name, ports_named(serial_ports(list_records)))
     if number in (errno.EACCES, errno.EPERM):
-        return PortDeniedError(f"this user may not open {name}; {_permission_advice(name)}")
+        return PortDeniedError("this user may not open {name}; {permission_advice}", name, _permission_advice(name))
     if number in (errno.EAGAIN, errno.EWOULDBLOCK, errno.EBUSY):
-        return PortTakenError(f"{name} is in use {_describe_holders(name, find_holders(name))}")
+        return PortTakenError("{name} is in use {describe_holders}", name, _describe_holders(name, find_holders(name)))
     if number in (errno.ENOTTY, errno.EISDIR, errno.EINVAL) and not _is_character_device(name):
         return PortUnusableError(
-            f"{name} is not a serial port; expected one such as /dev/ttyACM0; {ports_named(serial_ports(list_records))}"
+            "{name} is not a serial port; expected one such as /dev/ttyACM0; {ports_named}",
+            name,
+            ports_named(serial_ports(list_records)),
         )
     if number in (errno.ENXIO, errno.ENODEV, errno.EIO):
-        return PortUnusableError(f"{name} has no device behind it ({_reason(error, number)}); unplug it and plug it in")
+        return PortUnusableError(
+            "{name} has no device behind it ({reason}); unplug it and plug it in", name, _reason(error, number)
+        )
     if isinstance(error, ValueError) and not isinstance(error, OSError):
-        return PortUnusableError(f"{name} does not support {baud} bits a second ({error}); 115200 and 9600 are common")
-    return PortUnusableError(f"{name} can't be opened ({_reason(error, number)}); unplug it and plug it in again")
+        return PortUnusableError(
+            "{name} does not support {baud} bits a second ({error}); 115200 and 9600 are common", name, baud, error
+        )
+    return PortUnusableError(
+        "{name} can't be opened ({reason}); unplug it and plug it in again", name, _reason(error, number)
+    )
 
 
 def ports_named(ports: Sequence[SerialPort]) -> str:
     """List the ports for a message about a missing one; only USB ports, if there are any."""
     shown = [port for port in ports if port.vendor_id is not None] or ports
     if not shown:
-        return "there are no serial ports at all: is the board plugged in, with a cable that carries data?"
-    return f"there {'is' if len(shown) == 1 else 'are'} {'; '.join(str(port) for port in shown)}"
+        return Phrase("there are no serial ports at all: is the board plugged in, with a cable that carries data?")
+    return either(len(shown) == 1, "there is {names}", "there are {names}", joined((str(port) for port in shown), "; "))
 
 
 def _error_number(error: BaseException) -> int | None:
@@ -183,23 +199,27 @@ def _describe_holders(name: str, who: Sequence[PortHolder]) -> str:
     own = [holder for holder in who if holder.pid == os.getpid()]
     others = [holder for holder in who if holder.pid != os.getpid()]
     if others:
-        return f"by {' and '.join(map(str, others))}; end whatever has it open, then try again"
+        return Phrase("by {names}; end whatever has it open, then try again", joined(map(str, others), " and "))
     if own:
-        return "by this very program; it is named twice in the settings, or asked for twice"
-    return f"by another program, which this user can't see; `sudo fuser -v {name}` names it"
+        return Phrase("by this very program; it is named twice in the settings, or asked for twice")
+    return Phrase("by another program, which this user can't see; `sudo fuser -v {name}` names it", name)
 
 
 def _permission_advice(name: str) -> str:
     try:
         node = Path(name).stat()
     except OSError:
-        return "ask whoever looks after this computer"
+        return Phrase("ask whoever looks after this computer")
     group = _group_name(node.st_gid)
     if not node.st_mode & stat.S_IWGRP or node.st_gid == 0:
-        return f"it belongs to {_user_name(node.st_uid)} alone; a udev rule can give it to the group dialout"
+        return Phrase(
+            "it belongs to {user_name} alone; a udev rule can give it to the group dialout", _user_name(node.st_uid)
+        )
     if node.st_gid in (os.getegid(), *os.getgroups()):
-        return f"it is in the port's group {group}, so a container or a security rule must forbid it"
-    return f"only the group {group} may: join it with `sudo usermod -aG {group} $USER`, then log out and in again"
+        return Phrase("it is in the port's group {group}, so a container or a security rule must forbid it", group)
+    return Phrase(
+        "only the group {group} may: join it with `sudo usermod -aG {group} $USER`, then log out and in again", group
+    )
 
 
 def _group_name(number: int) -> str:

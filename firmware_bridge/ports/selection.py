@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from common.phrases import Phrase, either
 from firmware_bridge.errors import PortAmbiguousError, PortMissingError
 from firmware_bridge.ports.port import DEFAULT_BAUD, ports_named
 from firmware_bridge.ports.serial_ports import OWN_USB_VENDORS, SerialPort
@@ -46,12 +47,18 @@ class WantedBoard:
 
     def __str__(self) -> str:
         """The specification in words."""
-        words = [] if self.port is None else [f"on {self.port}"]
+        words = [] if self.port is None else [Phrase("on {port}", self.port)]
         if self.vendor_id is not None or self.product_id is not None:
-            words.append(f"with USB numbers {_hexadecimal(self.vendor_id)}:{_hexadecimal(self.product_id)}")
+            words.append(
+                Phrase(
+                    "with USB numbers {hexadecimal}:{hexadecimal_2}",
+                    _hexadecimal(self.vendor_id),
+                    _hexadecimal(self.product_id),
+                )
+            )
         if self.serial_number is not None:
-            words.append(f"with serial number {self.serial_number}")
-        return " ".join(["a board", *words]) if words else "any board of the referee's"
+            words.append(Phrase("with serial number {serial_number}", self.serial_number))
+        return " ".join([Phrase("a board"), *words]) if words else Phrase("any board of the referee's")
 
 
 def candidates(
@@ -81,10 +88,14 @@ def candidates(
         return _likely_ports(wanted, ports)
     fitting = [port for port in ports if port.vendor_id is not None and wanted.fits(port)]
     if not fitting:
-        raise PortMissingError(f"found no port for {wanted}; {ports_named(ports)}")
+        raise PortMissingError("found no port for {wanted}; {ports_named}", wanted, ports_named(ports))
     if len(fitting) > 1:
         raise PortAmbiguousError(
-            f"{len(fitting)} ports fit {wanted}: {_list_ports(fitting)}; {ask_which_port(fitting)}"
+            "{fitting} ports fit {wanted}: {list_ports}; {ask_which_port}",
+            len(fitting),
+            wanted,
+            _list_ports(fitting),
+            ask_which_port(fitting),
         )
     return (fitting[0],)
 
@@ -126,8 +137,11 @@ def _same_board_ports(
     if len(alike) < 2 or wanted.is_any:
         return alike
     raise PortAmbiguousError(
-        f"the board that was on {known.device} is gone, and {len(alike)} are like it: {_list_ports(alike)}; "
-        f"{ask_which_port(alike)}"
+        "the board that was on {device} is gone, and {alike} are like it: {list_ports}; {ask_which_port}",
+        known.device,
+        len(alike),
+        _list_ports(alike),
+        ask_which_port(alike),
     )
 
 
@@ -136,7 +150,12 @@ def _port_by_name(wanted: WantedBoard, ports: Sequence[SerialPort]) -> SerialPor
     for port in ports:
         if port.device in _names_of(name):
             if not wanted.fits(port):
-                raise PortMissingError(f"found no port for {wanted}; on that port is {port}; {ports_named(ports)}")
+                raise PortMissingError(
+                    "found no port for {wanted}; on that port is {port}; {ports_named}",
+                    wanted,
+                    port,
+                    ports_named(ports),
+                )
             return port
     # pseudo-terminals and a Pi's own UART may be missing from the list: opening shows whether the port exists
     return SerialPort(name)
@@ -152,8 +171,15 @@ def _likely_ports(wanted: WantedBoard, ports: Sequence[SerialPort]) -> tuple[Ser
     found = tuple(port for port in ports if port.vendor_id in OWN_USB_VENDORS and port.device not in left_out)
     if found:
         return found
-    elsewhere = "; if the board is behind another port, name it in the settings" if ports else ""
-    raise PortMissingError(f"found no Pico and no Espressif board on USB; {ports_named(ports)}{elsewhere}")
+    raise PortMissingError(
+        either(
+            ports,
+            "found no Pico and no Espressif board on USB; {ports_named}; if the board is behind "
+            "another port, name it in the settings",
+            "found no Pico and no Espressif board on USB; {ports_named}",
+            ports_named(ports),
+        )
+    )
 
 
 def _list_ports(ports: Sequence[SerialPort]) -> str:
@@ -164,8 +190,8 @@ def ask_which_port(ports: Sequence[SerialPort]) -> str:
     """Ask which of several ports to use, with their differences."""
     numbers = [port.serial_number for port in ports]
     if all(numbers) and len(set(numbers)) == len(numbers):
-        return "which one is it? Give its serial number in the settings"
-    return "which one is it? Name its port in the settings"
+        return Phrase("which one is it? Give its serial number in the settings")
+    return Phrase("which one is it? Name its port in the settings")
 
 
 def _hexadecimal(number: int | None) -> str:

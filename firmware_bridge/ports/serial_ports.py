@@ -18,18 +18,19 @@ from typing import Any
 
 from serial.tools import list_ports
 
+from common.phrases import Phrase
 from firmware_bridge.errors import NoFirmwareError, PortMissingError, SilentDeviceError, WrongDeviceError
 
 # USB vendor numbers, as assigned by the USB Implementers Forum.
 _VENDORS: Mapping[int, str] = MappingProxyType(
     {
-        0x0403: "FTDI serial converter",
-        0x10C4: "Silicon Labs serial converter (many ESP boards)",
-        0x1A86: "WCH serial converter (many Arduino and ESP boards)",
-        0x2341: "Arduino board",
-        0x239A: "Adafruit board",
-        0x2E8A: "Raspberry Pi microcontroller (Pico)",
-        0x303A: "Espressif board",
+        0x0403: Phrase("FTDI serial converter"),
+        0x10C4: Phrase("Silicon Labs serial converter (many ESP boards)"),
+        0x1A86: Phrase("WCH serial converter (many Arduino and ESP boards)"),
+        0x2341: Phrase("Arduino board"),
+        0x239A: Phrase("Adafruit board"),
+        0x2E8A: Phrase("Raspberry Pi microcontroller (Pico)"),
+        0x303A: Phrase("Espressif board"),
     }
 )
 
@@ -62,9 +63,9 @@ class SerialPort:
         if what:
             parts.append(what)
         if self.vendor_id is not None and self.product_id is not None:
-            parts.append(f"USB {self.vendor_id:04x}:{self.product_id:04x}")
+            parts.append(Phrase("USB {vendor_id}:{product_id}", f"{self.vendor_id:04x}", f"{self.product_id:04x}"))
         if self.serial_number:
-            parts.append(f"serial number {self.serial_number}")
+            parts.append(Phrase("serial number {serial_number}", self.serial_number))
         return ", ".join(parts)
 
 
@@ -117,7 +118,7 @@ class PortHolder:
 
     def __str__(self) -> str:
         """Name and process id, for a sentence."""
-        return f"{self.name} (process {self.pid})"
+        return Phrase("{name} (process {pid})", self.name, self.pid)
 
 
 def port_holders(device: str, proc: Path = _PROC) -> tuple[PortHolder, ...]:
@@ -187,8 +188,8 @@ PROBE = b"v\r\n"
 WLED = "WLED"
 """The name that ``certain_foreign_device`` returns for a WLED controller."""
 
-_INSTALL = "`./run hardware firmware install` puts it there"
-_ELSEWHERE = "is the right port named in the settings?"
+_INSTALL = Phrase("`./run hardware firmware install` puts it there")
+_ELSEWHERE = Phrase("is the right port named in the settings?")
 
 
 @dataclass(frozen=True)
@@ -206,35 +207,39 @@ class _Signature:
 
 # in this order: a 3D printer's board may print anything, and CircuitPython mentions MicroPython's prompt
 _SIGNATURES = (
-    _Signature(rb"\bMarlin\b|^echo:|^ok T:|^ok\b.*\bB:|^Error:.*(checksum|Line Number)", "a 3D printer (Marlin)"),
-    _Signature(rb"^Grbl \d|^\[MSG:", "a milling machine (Grbl)"),
-    _Signature(rb"\bWLED\b|\"vid\":\d|^\{\"state\":", WLED, 'choose `drivers = ["wled-serial"]` for lights on WLED'),
-    _Signature(rb"^\$(G[ABLNPQ]|P[A-Z]{2})[A-Z]{2,3},", "a GPS receiver (NMEA)"),
+    _Signature(
+        rb"\bMarlin\b|^echo:|^ok T:|^ok\b.*\bB:|^Error:.*(checksum|Line Number)", Phrase("a 3D printer (Marlin)")
+    ),
+    _Signature(rb"^Grbl \d|^\[MSG:", Phrase("a milling machine (Grbl)")),
+    _Signature(
+        rb"\bWLED\b|\"vid\":\d|^\{\"state\":", WLED, Phrase('choose `drivers = ["wled-serial"]` for lights on WLED')
+    ),
+    _Signature(rb"^\$(G[ABLNPQ]|P[A-Z]{2})[A-Z]{2,3},", Phrase("a GPS receiver (NMEA)")),
     _Signature(
         rb"CircuitPython",
-        "CircuitPython, which the referee's firmware doesn't run on",
-        f"put MicroPython on the board; then {_INSTALL}",
+        Phrase("CircuitPython, which the referee's firmware doesn't run on"),
+        Phrase("put MicroPython on the board; then {install}", _INSTALL),
         could_be_ours=True,
     ),
     _Signature(
         rb"MicroPython v\d|MPY: soft reboot|raw REPL; CTRL-B|^>>> ",
-        "MicroPython at its prompt, without the referee's firmware running",
+        Phrase("MicroPython at its prompt, without the referee's firmware running"),
         _INSTALL,
         could_be_ours=True,
     ),
     _Signature(
         rb"waiting for download|DOWNLOAD\(",
-        "an Espressif chip that waits for its firmware",
-        "press its reset button; if that doesn't help, put MicroPython on it",
+        Phrase("an Espressif chip that waits for its firmware"),
+        Phrase("press its reset button; if that doesn't help, put MicroPython on it"),
         could_be_ours=True,
     ),
     _Signature(
         rb"^ESP-ROM:|^rst:0x|^ets [A-Z]",
-        "an Espressif chip with other firmware, or one that starts again and again",
-        "put MicroPython on it, then the referee's firmware with `./run hardware firmware install`",
+        Phrase("an Espressif chip with other firmware, or one that starts again and again"),
+        Phrase("put MicroPython on it, then the referee's firmware with `./run hardware firmware install`"),
         could_be_ours=True,
     ),
-    _Signature(rb"\blogin: ?$", "a computer's console (it asks to log in)"),
+    _Signature(rb"\blogin: ?$", Phrase("a computer's console (it asks to log in)")),
 )
 
 _PRINTABLE = frozenset(range(0x20, 0x7F)) | {0x09, 0x0A, 0x0D}
@@ -259,19 +264,26 @@ def foreign_device_error(port: str, heard: bytes, baud: int) -> WrongDeviceError
     for signature in _SIGNATURES:
         if signature.is_in(text):
             kind = NoFirmwareError if signature.could_be_ours else WrongDeviceError
-            return kind(f"{port} is {signature.what}; {signature.advice}")
+            return kind(Phrase("{port} is {what}; {advice}", port, signature.what, signature.advice))
     if not heard:
         return SilentDeviceError(
-            f"nothing answers on {port}; if the referee's board is there, press its reset button or plug it in again; "
-            f"if the board lacks the referee's firmware, {_INSTALL}"
+            "nothing answers on {port}; if the referee's board is there, press its reset button or "
+            "plug it in again; if the board lacks the referee's firmware, {install}",
+            port,
+            _INSTALL,
         )
     first = _first_line(text)
     if first is not None:
-        return WrongDeviceError(f"{port} does not speak the referee's protocol ({first!r}); {_ELSEWHERE}")
+        return WrongDeviceError(
+            "{port} does not speak the referee's protocol ({first!r}); {elsewhere}", port, first, _ELSEWHERE
+        )
     shown = heard[:8].hex(" ")
     return WrongDeviceError(
-        f"{port} sends what is neither the referee's protocol nor text ({shown} …); is it the right port, and are "
-        f"{baud} bits a second right for it?"
+        "{port} sends what is neither the referee's protocol nor text ({shown} …); is it the right "
+        "port, and are {baud} bits a second right for it?",
+        port,
+        shown,
+        baud,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from types import ModuleType
 
-from common.phrases import counted
+from common.phrases import Phrase, either
 from hall.copies import note_known_event, restore_result
 from hall.database import Database, Transaction
 from hall.tournament import round_robin, swiss
@@ -51,13 +51,17 @@ class Director:
         """
         listed = number_players(players)
         if not 2 <= len(listed) <= MOST_PLAYERS:
-            raise TournamentError(f"{len(listed)} players were named; a tournament has 2 to {MOST_PLAYERS}")
+            raise TournamentError(
+                "{listed} players were named; a tournament has 2 to {most_players}", len(listed), MOST_PLAYERS
+            )
         needed = _SYSTEMS[system].rounds_needed(len(listed))
         rounds = rounds or needed
         if system is System.ROUND_ROBIN and rounds % needed:
-            raise TournamentError(f"a round robin of {len(listed)} has {needed} rounds, or a multiple of that")
+            raise TournamentError(
+                "a round robin of {listed} has {needed} rounds, or a multiple of that", len(listed), needed
+            )
         if not 1 <= rounds <= MOST_ROUNDS:
-            raise TournamentError(f"{rounds} rounds were asked for; expected 1 to {MOST_ROUNDS}")
+            raise TournamentError("{rounds} rounds were asked for; expected 1 to {most_rounds}", rounds, MOST_ROUNDS)
         with self._database.transaction() as work:
             ((last,),) = work.rows("SELECT coalesce(max(id), 0) FROM tournament")
             insert = "INSERT INTO tournament (id, name, system, rounds, game, began) VALUES (?, ?, ?, ?, ?, ?)"
@@ -90,14 +94,29 @@ class Director:
             if unfinished:
                 # The earliest comes first; an arbiter may have opened it again.
                 first = unfinished[0]
-                open_games = counted(sum(pairing.round == first.round for pairing in unfinished), "game")
-                raise TournamentError(f"round {first.round} still has {open_games} without a result")
+                raise TournamentError(
+                    Phrase("round {round} still has 1 game without a result", first.round)
+                    if sum(pairing.round == first.round for pairing in unfinished) == 1
+                    else Phrase(
+                        "round {round} still has {sum} games without a result",
+                        first.round,
+                        sum(pairing.round == first.round for pairing in unfinished),
+                    )
+                )
             if tournament.round >= tournament.rounds:
-                raise TournamentError(f"all {tournament.rounds} rounds are paired")
+                raise TournamentError("all {rounds} rounds are paired", tournament.rounds)
             pairings = _SYSTEMS[tournament.system].pair(tournament)
             games = [pairing for pairing in pairings if pairing.needs_table]
             if len(seats) < len(games):
-                raise TournamentError(f"the next round needs {counted(len(games), 'table')}, and got {len(seats)}")
+                raise TournamentError(
+                    either(
+                        len(games) == 1,
+                        "the next round needs 1 table, and got {seats}",
+                        "the next round needs {games} tables, and got {seats}",
+                        seats=len(seats),
+                        games=len(games),
+                    )
+                )
             paired = self._stamp()
             boards = iter(seats)
             rows = []
@@ -128,13 +147,17 @@ class Director:
             )
             if others:
                 other_round, board = others[0]
-                raise TournamentError(f"table {seat} still has the game of round {other_round}, board {board}")
+                raise TournamentError(
+                    "table {seat} still has the game of round {other_round}, board {board}", seat, other_round, board
+                )
             if not work.run(
                 "UPDATE pairing SET seat = ?, paired = ? WHERE tournament = ? AND round = ? AND board = ? "
                 "AND seat <> '' AND game_number = 0 AND score = ?",
                 *(seat, self._stamp(), *key, Score.OPEN.value),
             ):
-                raise TournamentError(f"round {pairing[0]} has no game at board {pairing[1]} that is still to begin")
+                raise TournamentError(
+                    "round {pairing} has no game at board {pairing_2} that is still to begin", pairing[0], pairing[1]
+                )
             work.run("DELETE FROM known_event WHERE tournament = ? AND round = ? AND board = ?", *key)
             note_known_event(work, seat, *key)
 
@@ -152,7 +175,7 @@ class Director:
                 number,
                 *pairing,
             ):
-                raise TournamentError(f"round {pairing[0]} has no game at board {pairing[1]}")
+                raise TournamentError("round {pairing} has no game at board {pairing_2}", pairing[0], pairing[1])
             if score is Score.OPEN:
                 restore_result(work, number, *pairing)
 
@@ -162,7 +185,7 @@ class Director:
             if not work.run(
                 "UPDATE player SET present = ? WHERE tournament = ? AND number = ?", int(present), number, player
             ):
-                raise TournamentError(f"there is no player {player}")
+                raise TournamentError("there is no player {player}", player)
 
     def _stamp(self) -> str:
         return utc_text(self._now())
@@ -171,7 +194,7 @@ class Director:
 def _read(work: Transaction, number: int) -> StoredTournament:
     found = work.rows("SELECT name, system, rounds, game, began FROM tournament WHERE id = ?", number)
     if not found:
-        raise TournamentError(f"there is no tournament {number}")
+        raise TournamentError("there is no tournament {number}", number)
     name, system, rounds, game, began = found[0]
     players = work.rows("SELECT number, name, rating, present FROM player WHERE tournament = ? ORDER BY number", number)
     pairings = work.rows(

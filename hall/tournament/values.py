@@ -104,7 +104,7 @@ class Tournament:
         for player in self.players:
             if player.number == number:
                 return player
-        raise TournamentError(f"there is no player {number}")
+        raise TournamentError("there is no player {number}", number)
 
     def names_of(self, pairing: Pairing) -> tuple[str, ...]:
         """Return the names of those who meet, the first player's first; only that one for a bye."""
@@ -135,7 +135,7 @@ def number_players(names: Sequence[tuple[str, int]]) -> tuple[Player, ...]:
     seen: set[str] = set()
     for name, _ in names:
         if name.casefold() in seen:
-            raise TournamentError(f"{name!r} is in the list twice; players are told apart by their names")
+            raise TournamentError("{name!r} is in the list twice; players are told apart by their names", name)
         seen.add(name.casefold())
     ranked = sorted(names, key=lambda named: -named[1])
     return tuple(Player(number, name, rating) for number, (name, rating) in enumerate(ranked, 1))

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from common.phrases import Phrase
 from engine import registry
 from engine.support.players import RESIGN
 from hall.floor import Seat, Urgency
@@ -129,7 +130,7 @@ class TablePages:
         seat, number = self._requested_seat(request), request.path_params["number"]
         content = self._hall.picture(seat.id, number, request.path_params["name"])
         if content is None:
-            raise HTTPException(404, "The table has not sent this picture yet. Load the page again.")
+            raise HTTPException(404, Phrase("The table has not sent this picture yet. Load the page again."))
         media_type = "image/png" if content.startswith(b"\x89PNG") else "image/jpeg"
         return Response(content, media_type=media_type)
 
@@ -145,7 +146,7 @@ class TablePages:
         try:
             COMMANDS.validate_python({**command, "by": by})
         except ValidationError as error:
-            raise HTTPException(422, f"That is no ruling: {describe_errors(error)}.") from error
+            raise HTTPException(422, Phrase("That is no ruling: {describe_errors}.", describe_errors(error))) from error
         if isinstance(command.get("seen"), str) and command["seen"].isdecimal():
             command["seen"] = int(command["seen"])
         await run_in_threadpool(self._hall.rule, seat.id, command, by)
@@ -161,7 +162,7 @@ class TablePages:
     def _requested_seat(self, request: Request) -> Seat:
         seat = self._hall.floor.seat(request.path_params["seat"])
         if seat is None:
-            raise HTTPException(404, f"There is no table {request.path_params['seat'][:64]!r} here.")
+            raise HTTPException(404, Phrase("There is no table {path_param!r} here.", request.path_params["seat"][:64]))
         return seat
 
 

@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from common.phrases import Phrase
 from common.shown_text import one_line
 from engine import registry
 from hall.floor import natural_sort_key
@@ -66,10 +67,10 @@ class TournamentPages:
         players = read_players(fields.get("players", ""))
         game, rounds = fields.get("game", ""), fields.get("rounds", "") or "0"
         if game not in registry.games() or fields.get("system") not in set(System):
-            raise HTTPException(422, "The form lacks the game or the system. Load the page again.")
+            raise HTTPException(422, Phrase("The form lacks the game or the system. Load the page again."))
         count = number_in(rounds, 4)
         if count is None:
-            raise HTTPException(422, f"{rounds[:20]!r} is no number of rounds.")
+            raise HTTPException(422, Phrase("{round!r} is no number of rounds.", rounds[:20]))
         name = _cleaned(fields.get("name", "")) or "Tournament"
         number = await self._run(lambda: self._director.begin(name, System(fields["system"]), count, game, players))
         return RedirectResponse(f"/tournaments/{number}", 303)
@@ -102,7 +103,7 @@ class TournamentPages:
         for seat in seats:
             self._check_seat(seat)
         if len(set(seats)) != len(seats):
-            raise HTTPException(422, "A table is in the list twice.")
+            raise HTTPException(422, Phrase("A table is in the list twice."))
         await self._run(lambda: self._director.pair(stored.id, seats))
         return RedirectResponse(f"/tournaments/{stored.id}", 303)
 
@@ -157,7 +158,7 @@ class TournamentPages:
     def _check_seat(self, seat: str) -> None:
         """Refuse a table that the hall doesn't know."""
         if self._services.hall.floor.seat(seat) is None:
-            raise HTTPException(422, f"There is no table {seat[:64]!r} here.")
+            raise HTTPException(422, Phrase("There is no table {seat!r} here.", seat[:64]))
 
     async def _move(self, request: Request) -> Response:
         stored, fields = await self._stored(request), await self._fields(request)
@@ -173,7 +174,7 @@ class TournamentPages:
         try:
             score = Score(fields.get("score", ""))
         except ValueError as error:
-            raise HTTPException(422, "The form lacks the game or its result. Load the page again.") from error
+            raise HTTPException(422, Phrase("The form lacks the game or its result. Load the page again.")) from error
         await self._run(lambda: self._director.decide(stored.id, pairing, score, arbiter_name(request.state.session)))
         if score is not Score.OPEN:
             await run_in_threadpool(self._withdraw_game, stored, pairing)
@@ -204,7 +205,7 @@ class TournamentPages:
         stored, fields = await self._stored(request), await self._fields(request)
         player = number_in(fields.get("player", ""), 5)
         if player is None:
-            raise HTTPException(422, "The form lacks the player. Load the page again.")
+            raise HTTPException(422, Phrase("The form lacks the player. Load the page again."))
         present = fields.get("present") == "yes"
         await self._run(lambda: self._director.set_present(stored.id, player, present=present))
         return RedirectResponse(f"/tournaments/{stored.id}", 303)
@@ -218,7 +219,7 @@ class TournamentPages:
             "pairings.csv": lambda: pairings_csv(stored.tournament),
         }
         if name not in makers:
-            raise HTTPException(404, "There is no such file.")
+            raise HTTPException(404, Phrase("There is no such file."))
         text = await run_in_threadpool(makers[name])
         media_type = "text/csv" if name.endswith(".csv") else "text/plain"
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
@@ -233,7 +234,7 @@ class TournamentPages:
         try:
             return await run_in_threadpool(self._director.get, number)
         except TournamentError as error:
-            raise HTTPException(404, f"There is no tournament {number}.") from error
+            raise HTTPException(404, Phrase("There is no tournament {number}.", number)) from error
 
     @staticmethod
     async def _run(work: Callable[[], _ResultT]) -> _ResultT:
@@ -278,4 +279,4 @@ def _pairing_in(fields: Mapping[str, str]) -> tuple[int, int]:
     try:
         return int(fields["round"][:6]), int(fields["board"][:6])
     except (KeyError, ValueError) as error:
-        raise HTTPException(422, "The form lacks the game. Load the page again.") from error
+        raise HTTPException(422, Phrase("The form lacks the game. Load the page again.")) from error

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from common.durable import write_durably
-from common.phrases import did_you_mean, first_and_last, first_faults
+from common.phrases import Phrase, did_you_mean, first_and_last, first_faults, joined
 from common.toml_text import as_toml_line, parse_toml
 from common.whole_files import MOST_SETTINGS_BYTES, read_text
 from hardware.errors import MapFileError, SettingError
@@ -38,7 +38,7 @@ class LightMap:
     def __post_init__(self) -> None:
         problems = list(_map_problems(self))
         if problems:
-            raise SettingError(f"the light map is wrong: {'; '.join(problems)}")
+            raise SettingError("the light map is wrong: {names}", joined(problems, "; "))
 
     @property
     def shortest_strip(self) -> int:
@@ -61,41 +61,64 @@ class LightMap:
             last = self.shortest_strip - 1
             use = next(use for use, numbers in _uses(self) if last in numbers)
             found.append(
-                f"the strip has {strip_lights} lights and the light map needs {self.shortest_strip} "
-                f"(light {last} is {use}); connect the missing {self.shortest_strip - strip_lights}, correct the "
-                "number of lights, or map the lights again"
+                Phrase(
+                    "the strip has {strip_lights} lights and the light map needs {shortest_strip} (light "
+                    "{last} is {use}); connect the missing {part}, correct the number of lights, or map the "
+                    "lights again",
+                    strip_lights,
+                    self.shortest_strip,
+                    last,
+                    use,
+                    self.shortest_strip - strip_lights,
+                )
             )
         if None not in (self.pin_map_crc, pin_map_crc) and pin_map_crc != self.pin_map_crc:
             found.append(
-                "the board's pin map has changed since the lights were mapped, so the strip may be a different one; "
-                "check with `./run hardware lights test`; if the lights are right, delete the line pin_map_crc from "
-                "the light map, otherwise map again with `./run hardware lights map`"
+                Phrase(
+                    "the board's pin map has changed since the lights were mapped, so the strip may be a "
+                    "different one; check with `./run hardware lights test`; if the lights are right, delete "
+                    "the line pin_map_crc from the light map, otherwise map again with `./run hardware lights "
+                    "map`"
+                )
             )
         return tuple(found)
 
 
 def _uses(light_map: LightMap) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Yield the purpose of lights in words, and their numbers."""
-    yield from ((f"place {place}", numbers) for place, numbers in light_map.places.items())
-    yield "the status light", light_map.status
+    yield from ((Phrase("place {place}", place), numbers) for place, numbers in light_map.places.items())
+    yield Phrase("the status light"), light_map.status
 
 
 def _map_problems(light_map: LightMap) -> Iterator[str]:
     if not 1 <= light_map.lights <= MAX_LIGHTS:
-        yield f"a strip of {light_map.lights} lights; expected 1 to {MAX_LIGHTS}"
+        yield Phrase("a strip of {lights} lights; expected 1 to {max_lights}", light_map.lights, MAX_LIGHTS)
     taken: dict[int, str] = {}
     for use, numbers in _uses(light_map):
         for number in numbers:
             if number < 0:
-                yield f"{use} has light {number}; lights are numbered from 0"
+                yield Phrase("{use} has light {number}; lights are numbered from 0", use, number)
             elif number >= light_map.lights:
                 yield (
-                    f"{use} has light {number}, and a strip of {light_map.lights} lights ends with light "
-                    f"{light_map.lights - 1}"
+                    Phrase(
+                        "{use} has light {number}, and a strip of {lights} lights ends with light {part}",
+                        use,
+                        number,
+                        light_map.lights,
+                        light_map.lights - 1,
+                    )
                 )
             if number in taken:
-                twice = f"twice for {use}" if taken[number] == use else f"used for {taken[number]} and for {use}"
-                yield f"light {number} is {twice}; a light belongs to one place"
+                yield (
+                    Phrase("light {number} is twice for {use}; a light belongs to one place", number, use)
+                    if taken[number] == use
+                    else Phrase(
+                        "light {number} is used for {taken} and for {use}; a light belongs to one place",
+                        number,
+                        taken[number],
+                        use,
+                    )
+                )
             taken.setdefault(number, use)
 
 
@@ -104,7 +127,12 @@ def _unknown_places(given: Iterable[str], known: Collection[str]) -> Iterator[st
         if place not in known:
             guess = did_you_mean(place, known, quoted=True)
             names = first_and_last(tuple(known), most=8)
-            yield f"the light map has a place {place!r} that this game does not have{guess}; it has {names}"
+            yield Phrase(
+                "the light map has a place {place!r} that this game does not have{guess}; it has {names}",
+                place,
+                guess,
+                names,
+            )
 
 
 _KEYS = ("lights", "status", "pin_map_crc", "places")
@@ -119,11 +147,11 @@ def read_light_map(path: Path) -> LightMap:
     try:
         text = read_text(path, most_bytes=MOST_SETTINGS_BYTES)
     except UnicodeDecodeError as error:
-        raise SettingError(f"{path} is not text ({error}); map the lights again") from error
+        raise SettingError("{path} is not text ({error}); map the lights again", path, error) from error
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise MapFileError(
-            f"the light map {path} can't be read ({reason}); map the lights, or name another file"
+            "the light map {path} can't be read ({reason}); map the lights, or name another file", path, reason
         ) from error
     try:
         return light_map_from_toml(text)
@@ -140,7 +168,9 @@ def write_light_map(light_map: LightMap, path: Path) -> None:
         write_durably(path, light_map_as_toml(light_map))
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise MapFileError(f"the light map can't be written to {path} ({reason}); choose another file") from error
+        raise MapFileError(
+            "the light map can't be written to {path} ({reason}); choose another file", path, reason
+        ) from error
 
 
 def light_map_as_toml(light_map: LightMap) -> str:
@@ -166,7 +196,7 @@ def light_map_from_toml(text: str) -> LightMap:
     try:
         data = parse_toml(text)
     except tomllib.TOMLDecodeError as error:
-        raise SettingError(f"this is not valid TOML: {error}") from error
+        raise SettingError("this is not valid TOML: {error}", error) from error
     problems = list(_file_problems(data))
     if problems:
         raise SettingError(first_faults(problems))
@@ -181,20 +211,20 @@ def light_map_from_toml(text: str) -> LightMap:
 def _file_problems(data: dict[str, Any]) -> Iterator[str]:
     for key in data:
         if key not in _KEYS:
-            yield f"{key!r} is unknown; a light map has {', '.join(_KEYS)}"
+            yield Phrase("{key!r} is unknown; a light map has {names}", key, joined(_KEYS, ", "))
     if "lights" not in data:
-        yield "it does not say how many lights the strip has; add a line such as lights = 64"
+        yield Phrase("it does not say how many lights the strip has; add a line such as lights = 64")
     elif type(data["lights"]) is not int:
-        yield f"lights is {data['lights']!r}; expected a whole number"
+        yield Phrase("lights is {data!r}; expected a whole number", data["lights"])
     if type(data.get("pin_map_crc", 0)) is not int:
-        yield f"pin_map_crc is {data['pin_map_crc']!r}; expected a whole number, or no such line"
+        yield Phrase("pin_map_crc is {data!r}; expected a whole number, or no such line", data["pin_map_crc"])
     places = data.get("places")
     if not isinstance(places, dict):
-        yield "it has no places; expected a section [places] with lines such as a1 = [0]"
+        yield Phrase("it has no places; expected a section [places] with lines such as a1 = [0]")
         places = {}
     for name, given in (("status", data.get("status", [])), *places.items()):
         if not all(type(number) is int for number in (given if isinstance(given, list) else [given])):
-            yield f"{name} is {given!r}; expected a list of lights, such as [0, 1]"
+            yield Phrase("{name} is {given!r}; expected a list of lights, such as [0, 1]", name, given)
 
 
 def _numbers(given: int | list[int]) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from common.backoff import Backoff
 from common.closeable import Closeable
 from common.moments import earliest
-from common.phrases import capitalized
+from common.phrases import Phrase, capitalized
 from hardware.errors import HardwareError, part_and_reason
 from hardware.lights.signals import AnimatedDriver, Driver, Signal, Sound
 
@@ -132,7 +132,11 @@ class Panel(Closeable):
             self._said.add(fault)
             name, message = part_and_reason(slot.source.name, fault)
             self._on_fault(
-                f"{capitalized(name)} does not work: {message}. The game goes on, and the referee keeps trying."
+                Phrase(
+                    "{name} does not work: {message}. The game goes on, and the referee keeps trying.",
+                    capitalized(name),
+                    message,
+                )
             )
 
     def _worked(self, slot: _Slot, now_s: float) -> None:
@@ -143,7 +147,7 @@ class Panel(Closeable):
         if all(other.fault != fault for other in self._slots):
             self._said.discard(fault)
         if self._on_recovery is not None:
-            self._on_recovery(f"{capitalized(slot.source.name)} works again.")
+            self._on_recovery(Phrase("{name} works again.", capitalized(slot.source.name)))
 
     def _next_change_of(self, slot: _Slot, now_s: float) -> float | None:
         if slot.driver is None:

@@ -83,7 +83,7 @@ class TerminalDriver:
                 self._console.bell()
         except (OSError, ValueError) as error:
             # a closed text stream raises ValueError, a broken pipe OSError
-            raise DriverError(f"the terminal can't be written to ({error})") from error
+            raise DriverError("the terminal can't be written to ({error})", error) from error
         self._shown = signal
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from common.phrases import capitalized
+from common.phrases import Phrase, capitalized
 from engine.values import Player
 from referee.clocks.control import ClockMode, TimeControl
 
@@ -18,9 +18,9 @@ from referee.clocks.control import ClockMode, TimeControl
 class PauseReason(StrEnum):
     """Why a clock is paused; it runs again once no reason is left. The values are stored in the journal's file."""
 
-    PERSON = "a person"
-    QUESTION = "a question"
-    UNSEEN = "the table can't be seen"
+    PERSON = Phrase("a person")
+    QUESTION = Phrase("a question")
+    UNSEEN = Phrase("the table can't be seen")
 
     @property
     def words(self) -> str:
@@ -29,9 +29,9 @@ class PauseReason(StrEnum):
 
 
 _REASONS = {
-    PauseReason.PERSON: "somebody paused it",
-    PauseReason.QUESTION: "a question is open",
-    PauseReason.UNSEEN: "the table can't be seen",
+    PauseReason.PERSON: Phrase("somebody paused it"),
+    PauseReason.QUESTION: Phrase("a question is open"),
+    PauseReason.UNSEEN: Phrase("the table can't be seen"),
 }
 
 
@@ -230,9 +230,9 @@ def clock_words(face: ClockFace, names: Mapping[Player, str]) -> Iterator[str]:
     """Yield a line for each player: the time left, whether it runs, and whether the flag has fallen."""
     for player, left_s in face.remaining_s.items():
         called = f"{capitalized(player)} ({names[player]})" if player in names else capitalized(player)
-        runs = "is paused" if face.paused else "runs"
+        runs = Phrase("is paused") if face.paused else "runs"
         says = [runs] if player in face.running else []
-        says += ["the flag has fallen"] if player in face.fallen else []
+        says += [Phrase("the flag has fallen")] if player in face.fallen else []
         yield f"{called} {clock_text(left_s)}{', ' if says else ''}{', '.join(says)}"
     if face.paused:
-        yield f"The clock is paused: {face.paused}."
+        yield Phrase("The clock is paused: {paused}.", face.paused)

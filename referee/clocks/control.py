@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from common.phrases import did_you_mean, listed
+from common.phrases import Phrase, did_you_mean, listed
 from referee.errors import ClockError
 
 
@@ -39,7 +39,9 @@ class FlagRule(StrEnum):
 _WITH_BONUS = frozenset({ClockMode.FISCHER, ClockMode.BRONSTEIN, ClockMode.DELAY})
 NO_CLOCK = "none"
 _TEXT = re.compile(r"\s*([a-z]+)\s+([0-9]+(?:\.[0-9]+)?)\s*(?:\+\s*([0-9]+(?:\.[0-9]+)?)\s*)?", re.IGNORECASE)
-_EXPECTED = '"none", "fischer 5+3" (minutes and seconds), "bronstein 5+3", "delay 5+3", "hourglass 2" or "game 10"'
+_EXPECTED = Phrase(
+    '"none", "fischer 5+3" (minutes and seconds), "bronstein 5+3", "delay 5+3", "hourglass 2" or "game 10"'
+)
 _MOST_MINUTES = 24 * 60
 
 
@@ -60,14 +62,19 @@ class TimeControl:
     def __post_init__(self) -> None:
         """Refuse impossible times."""
         if not 0 < self.base_s <= _MOST_MINUTES * 60:
-            raise ClockError(f"a clock of {self.base_s / 60:g} minutes; expected more than 0 and at most a day")
+            raise ClockError(
+                "a clock of {part} minutes; expected more than 0 and at most a day", f"{self.base_s / 60:g}"
+            )
         if self.mode in _WITH_BONUS and not 0 < self.bonus_s <= self.base_s:
             raise ClockError(
-                f"the clock's bonus is {self.bonus_s:g} s; {self.mode} expects more than 0, and no more than the "
-                f"{self.base_s:g} s at the start"
+                "the clock's bonus is {bonus_s} s; {mode} expects more than 0, and no more than the "
+                "{base_s} s at the start",
+                f"{self.bonus_s:g}",
+                self.mode,
+                f"{self.base_s:g}",
             )
         if self.mode not in _WITH_BONUS and self.bonus_s:
-            raise ClockError(f"{self.mode} has no bonus a turn; leave +{self.bonus_s:g} out")
+            raise ClockError("{mode} has no bonus a turn; leave +{bonus_s} out", self.mode, f"{self.bonus_s:g}")
 
     @property
     def text(self) -> str:
@@ -84,7 +91,7 @@ def read_control(text: str, *, flag: FlagRule = FlagRule.SAID, waits: bool = Tru
     mode = "" if found is None else found[1].lower()
     if found is None or mode not in frozenset(ClockMode):
         near = did_you_mean(mode, tuple(ClockMode)) if mode else ""
-        raise ClockError(f"cannot read the clock {text!r}{near}; expected {_EXPECTED}")
+        raise ClockError("cannot read the clock {text!r}{near}; expected {expected}", text, near, _EXPECTED)
     return TimeControl(ClockMode(mode), 60 * float(found[2]), float(found[3] or 0), flag, waits)
 
 
@@ -103,4 +110,6 @@ def recorded_control(data: Mapping[str, Any]) -> TimeControl | None:
         )
     except (KeyError, TypeError, ValueError) as error:
         known = listed(tuple(ClockMode), "or")
-        raise ClockError(f"the journal's clock is {kept!r}; expected one of {known} with its times") from error
+        raise ClockError(
+            "the journal's clock is {kept!r}; expected one of {known} with its times", kept, known
+        ) from error

@@ -8,7 +8,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
-from common.phrases import capitalized
+from common.phrases import Phrase, capitalized
 from engine.api import Game
 from engine.support.players import who_plays
 from engine.values import Player
@@ -161,13 +161,17 @@ class ClockFold:
 
 def paused_event(why: PauseReason, by: str, time_s: float) -> Event:
     """Make the event that pauses the clock."""
-    said = f"{by} stops the clock." if why is PauseReason.PERSON else f"The clock is paused: {why.words}."
+    said = (
+        Phrase("{by} stops the clock.", by)
+        if why is PauseReason.PERSON
+        else Phrase("The clock is paused: {words}.", why.words)
+    )
     return _event(ClockChange.PAUSED, time_s, why=why.value, sentence=said)
 
 
 def resumed_event(why: PauseReason, time_s: float) -> Event:
     """Make the event that ends one reason for a pause."""
-    return _event(ClockChange.WENT_ON, time_s, why=why.value, sentence="The clock runs again.")
+    return _event(ClockChange.WENT_ON, time_s, why=why.value, sentence=Phrase("The clock runs again."))
 
 
 def restarted_event(time_s: float) -> Event:
@@ -182,7 +186,7 @@ def running_event(time_s: float) -> Event:
 
 def flag_event(player: Player, time_s: float) -> Event:
     """Make the event for a player whose time is up."""
-    said = f"{capitalized(player)}'s time is up: the flag has fallen."
+    said = Phrase("{player}'s time is up: the flag has fallen.", capitalized(player))
     return _event(ClockChange.FLAG_FELL, time_s, player=player, sentence=said)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from common.phrases import capitalized
+from common.phrases import Phrase, capitalized, joined
 from engine.api import Game
 from engine.support.players import DRAW, EVERYONE, check_player, opponent
 from engine.values import Announcement, Player
@@ -57,7 +57,7 @@ def resolve_draw(
     elif open_offer is None:
         raise CorrectionError("no draw is on offer")
     elif not command.accepts:
-        sentence = f"{capitalized(opponent(game.players, open_offer))} refuses the draw."
+        sentence = Phrase("{opponent} refuses the draw.", capitalized(opponent(game.players, open_offer)))
         return _event(open_offer, REFUSED, command.by, sentence, time_s)
     return AgreedDraw(command.by)
 
@@ -68,14 +68,14 @@ def withdrawal(events: Sequence[tuple[int, Event]], by: str, time_s: float | Non
     newest = next((event.kind for _, event in reversed(events) if event.kind in _TAKEN_BACK), None)
     if player is None or newest != EventKind.OFFER:
         return None
-    return _event(player, WITHDRAWN, by, f"{capitalized(player)} withdraws the draw offer.", time_s)
+    return _event(player, WITHDRAWN, by, Phrase("{player} withdraws the draw offer.", capitalized(player)), time_s)
 
 
 def with_lapse(sentence: str, before: Player | None, after: Player | None) -> str:
     """Add to a sentence that an open offer has ended without an answer, given who had one before and after."""
     if before is None or after is not None:
         return sentence
-    lapsed = f"{capitalized(before)}'s draw offer no longer counts."
+    lapsed = Phrase("{before}'s draw offer no longer counts.", capitalized(before))
     return " ".join(filter(None, (sentence, lapsed)))
 
 
@@ -92,13 +92,15 @@ def _offer_event(
         raise CorrectionError("a draw can be offered only during a game whose rules allow one")
     if open_offer is not None:
         other = capitalized(opponent(game.players, open_offer))
-        raise CorrectionError(f"{capitalized(open_offer)} has offered a draw already; {other} accepts or refuses")
+        raise CorrectionError(
+            "{open_offer} has offered a draw already; {other} accepts or refuses", capitalized(open_offer), other
+        )
     player = _offering_player(game, belief, command)
     if player is None:
-        raise CorrectionError(f"say who offers the draw: {' or '.join(game.players[:2])}")
+        raise CorrectionError("say who offers the draw: {names}", joined(game.players[:2], " or "))
     if not {player, opponent(game.players, player)}.isdisjoint(programs):
         raise CorrectionError("the program accepts no draw; play on, or resign")
-    return _event(player, MADE, command.by, f"{capitalized(player)} offers a draw.", time_s)
+    return _event(player, MADE, command.by, Phrase("{player} offers a draw.", capitalized(player)), time_s)
 
 
 def _offering_player(game: Game[Any, Any], belief: Sequence[Any], command: OfferDraw) -> Player | None:

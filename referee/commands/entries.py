@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from common.phrases import listed
+from common.phrases import Phrase, either, joined, listed
 from engine.api import Game, StateT
 from engine.errors import EngineError, IllegalTurnError
 from engine.showing import silent_turns
@@ -28,7 +28,7 @@ from referee.journal.events import Event, JsonValue
 from referee.journal.fold import after_step, read_step
 from referee.judge.starts import STARTS_OPTION, start_options, usual_appearance
 
-MISREAD = "a side face had been misread"
+MISREAD = Phrase("a side face had been misread")
 """Why the referee itself corrects what it believed; nothing changes on the table."""
 
 
@@ -77,7 +77,9 @@ def apply_entry(game: Game[Any, Any], belief: Sequence[Any], entry: Entry, time_
     if not belief:
         raise CorrectionError("the board is not set up yet; set it up, or correct what stands where")
     if entry.player is not None and entry.player not in game.players:
-        raise CorrectionError(f"there is no player {entry.player!r}; there are {listed(game.players, 'and')}")
+        raise CorrectionError(
+            "there is no player {player!r}; there are {players}", entry.player, listed(game.players, "and")
+        )
     fitting: list[tuple[Any, Any, Any]] = []
     refusals: list[EngineError] = []
     for state in belief:
@@ -122,7 +124,7 @@ def refusal(error: EngineError) -> str:
 def _read(game: Game[Any, Any], state: Any, entry: Entry) -> Any:
     match entry:
         case EnterTurn(player=str() as player) if not _may_play(game, state, player):
-            raise IllegalTurnError(f"{player} may not play now; {_who_may(game, state)}")
+            raise IllegalTurnError(Phrase("{player} may not play now; {who_may}", player, _who_may(game, state)))
         case Announce() | AgreedDraw():
             return _announcement(game, state, entry)
     return read_step(game, state, entry.kind, entry.text, entry.player)
@@ -137,8 +139,8 @@ def _may_play(game: Game[Any, Any], state: Any, player: Player) -> bool:
 
 def _who_may(game: Game[Any, Any], state: Any) -> str:
     if game.rules.outcome(state) is not None:
-        return "the game is over"
-    return f"it is the turn of {listed(game.rules.players_to_move(state), 'and')}"
+        return Phrase("the game is over")
+    return Phrase("it is the turn of {players_to_move}", listed(game.rules.players_to_move(state), "and"))
 
 
 def _announcement(game: Game[Any, Any], state: Any, entry: Announced) -> Announcement:
@@ -158,8 +160,13 @@ def _announcement(game: Game[Any, Any], state: Any, entry: Announced) -> Announc
         game.rules.announce(state, Announcement(kind, None if kind == DRAW else entry.player or state.to_move))
     said = [format_announcement(each) for each in game.rules.announcements(state)]
     raise IllegalTurnError(
-        f"{entry.text!r} can't be announced now; there "
-        + (f"are {listed(said, 'and')}" if said else "is nothing to say")
+        either(
+            said,
+            "{text!r} can't be announced now; there are {said}",
+            "{text!r} can't be announced now; there is nothing to say",
+            text=entry.text,
+            said=listed(said, "and"),
+        )
     )
 
 
@@ -210,14 +217,25 @@ def apply_correction(
     before = game.table.appearance(belief[0]) if belief else dict.fromkeys(game.places, EMPTY)
     after = game.table.appearance(states[0])
     places = tuple(place for place, look in after.items() if place in correction.looks or before.get(place) != look)
-    parts = [f"{place} is {after[place]}" for place in places]
+    parts = [Phrase("{place} is {after}", place, after[place]) for place in places]
     if correction.to_move:
-        parts.append(f"{states[0].to_move} plays next")
+        parts.append(Phrase("{to_move} plays next", states[0].to_move))
     if not parts:
-        parts = ["the position stands"]
-    why = f" ({correction.why})" if correction.why else ""
+        parts = [Phrase("the position stands")]
     unchanged = tuple(place for place in game.places if place not in places) if correction.position else ()
-    return AppliedCorrection(states, places, f"{correction.by} says: {', '.join(parts)}{why}.", unchanged)
+    return AppliedCorrection(
+        states,
+        places,
+        either(
+            correction.why,
+            "{by} says: {names} ({why}).",
+            "{by} says: {names}.",
+            by=correction.by,
+            names=joined(parts, ", "),
+            why=correction.why,
+        ),
+        unchanged,
+    )
 
 
 def _states(
@@ -240,8 +258,9 @@ def _states(
         return (game.table.set_up(correction.looks, {**options, **starts}, anywhere=True),)
     except IllegalTurnError as error:
         raise CorrectionError(
-            "the board is not set up yet, so a correction has to name every piece on it, "
-            f"or give a whole position: {all_sentences(error.breaches)}"
+            "the board is not set up yet, so a correction has to name every piece on it, or give a "
+            "whole position: {all_sentences}",
+            all_sentences(error.breaches),
         ) from error
 
 
@@ -250,7 +269,7 @@ def check_places(game: Game[StateT, Any], state: StateT, places: Sequence[Place]
     believed = game.table.appearance(state)
     for place in places:
         if place not in believed:
-            raise CorrectionError(f"there is no place {place} in this game")
+            raise CorrectionError("there is no place {place} in this game", place)
 
 
 def read_looks(game: Game[Any, Any], words: Sequence[str]) -> dict[Place, str]:
@@ -262,13 +281,20 @@ def read_looks(game: Game[Any, Any], words: Sequence[str]) -> dict[Place, str]:
         place, equals, look = (part.strip() for part in text.partition("="))
         place = place.lower()
         if place not in game.places:
-            raise CorrectionError(f"there is no place {place!r}; places run from {game.places[0]} to {game.places[-1]}")
+            raise CorrectionError(
+                "there is no place {place!r}; places run from {place_2} to {place_3}",
+                place,
+                game.places[0],
+                game.places[-1],
+            )
         if not equals:
             if not remaining:
-                raise CorrectionError(f"say what stands on {place}, such as {example_look(game)}, or empty")
+                raise CorrectionError(
+                    "say what stands on {place}, such as {example_look}, or empty", place, example_look(game)
+                )
             look = remaining.pop(0)
         if place in looks:
-            raise CorrectionError(f"{place} is given twice")
+            raise CorrectionError("{place} is given twice", place)
         looks[place] = read_look(game, place, look)
     return looks
 
@@ -298,9 +324,15 @@ def read_look(game: Game[Any, Any], place: Place, text: str) -> str:
         if all(_words(look) <= _words(other) for other in found):
             return look
     if found:
-        raise CorrectionError(f"{text!r} on {place} could be {listed(found, 'or')}; write more of it")
+        raise CorrectionError(
+            "{text!r} on {place} could be {found}; write more of it", text, place, listed(found, "or")
+        )
     raise CorrectionError(
-        f"{text!r} on {place} does not occur in {game.title}; expected something like {_examples(game)}, or empty"
+        "{text!r} on {place} does not occur in {title}; expected something like {examples}, or empty",
+        text,
+        place,
+        game.title,
+        _examples(game),
     )
 
 
@@ -340,7 +372,7 @@ def with_named_players(
     _refuse_doubles(names)
     for side, name in names.items():
         if name.casefold() != side and name.casefold() in game.players:
-            raise CorrectionError(f"{name} is the name of another side; give {side} another name")
+            raise CorrectionError("{name} is the name of another side; give {side} another name", name, side)
     chosen = dict(options)
     if not is_fixed and len(names) > 1:
         tried = ({**chosen, PLAYERS: count} for count in player_counts(game))
@@ -348,7 +380,9 @@ def with_named_players(
     playing = players_with(game, chosen)
     for side, name in names.items():
         if side not in playing:
-            raise CorrectionError(f"{name} is named, but only {len(playing)} play; let more play, or leave {name} out")
+            raise CorrectionError(
+                "{name} is named, but only {playing} play; let more play, or leave {name} out", name, len(playing)
+            )
     return chosen
 
 
@@ -367,5 +401,5 @@ def _refuse_doubles(names: Mapping[Player, str]) -> None:
     given: set[str] = set()
     for name in names.values():
         if name.casefold() in given:
-            raise CorrectionError(f"{name} is named twice; give each player another name")
+            raise CorrectionError("{name} is named twice; give each player another name", name)
         given.add(name.casefold())

@@ -108,8 +108,8 @@ def parse_line(game: Game[Any, Any], line: str, by: str) -> Command:
         case "correct" if rest:
             return Correct(by, read_squares(game, rest))
         case "turn" | "roll" | "correct":
-            raise CorrectionError(f"Something is missing after {word!r}; {_SAYS_MORE}")
-    raise CorrectionError(f"{line.strip()!r} is not understood; {_SAYS_MORE}")
+            raise CorrectionError("Something is missing after {word!r}; {says_more}", word, _SAYS_MORE)
+    raise CorrectionError("{strip!r} is not understood; {says_more}", line.strip(), _SAYS_MORE)
 
 
 class TypedLines:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Literal
 
-from common.phrases import with_minus
+from common.phrases import Phrase, either, with_minus, without_stop
 from engine.api import Clock, Game, Hint
 from engine.errors import EngineError
 from engine.registry import load
@@ -22,7 +22,7 @@ HintStrength = Literal["gentle", "fair", "strong", "none"]
 Stage = Literal["piece", "whole"]
 """What a hint reveals: only the piece to move (or the die to take), or the whole turn."""
 
-RULED_OUT = "The players ruled hints out."
+RULED_OUT = Phrase("The players ruled hints out.")
 
 
 @dataclass(frozen=True)
@@ -114,29 +114,36 @@ def hint_text(game: Game[Any, Any], state: Any, advice: Advice, stage: Stage) ->
     """
     turn = game.notation.parse_turn(state, advice.turn, advice.player)
     roll = None if game.dice is None else game.dice.roll_of(state)
-    die = None if advice.die is None or roll is None else f"the die that shows {roll.faces[advice.die]}"
+    die = None if advice.die is None or roll is None else Phrase("the die that shows {face}", roll.faces[advice.die])
     places = tuple(turn.places)
     if stage == "whole" or not (places or die):
-        take = "" if die is None else f" Take {die}."
         return HintText(
-            f"Hint: {game.notation.describe(turn)}{take} That {advice.reason.rstrip('.')}. {_expectation(advice)}",
+            either(
+                die is None,
+                "Hint: {describe} That {reason}. {expectation}",
+                "Hint: {describe} Take {die}. That {reason}. {expectation}",
+                describe=game.notation.describe(turn),
+                reason=without_stop(advice.reason),
+                expectation=_expectation(advice),
+                die=die,
+            ),
             places,
         )
     look = game.table.appearance(state).get(places[0], EMPTY) if places else EMPTY
     if look != EMPTY:
         piece = look.partition(",")[0]
-        return HintText(f"Hint: look at the {piece} on {places[0]}.", places[:1])
+        return HintText(Phrase("Hint: look at the {piece} on {place}.", piece, places[0]), places[:1])
     if die is not None:
-        return HintText(f"Hint: take {die}.", ())
-    return HintText(f"Hint: look at {places[0]}.", places[:1])
+        return HintText(Phrase("Hint: take {die}.", die), ())
+    return HintText(Phrase("Hint: look at {place}.", places[0]), places[:1])
 
 
 def _expectation(advice: Advice) -> str:
     if advice.unit == "win":
-        what = f"Chance of winning: {100 * advice.expected:.0f}%"
+        what = Phrase("Chance of winning: {part}%", f"{100 * advice.expected:.0f}")
     elif advice.unit == "squares":
-        what = f"Expected: {advice.expected:.0f} filled squares"
+        what = Phrase("Expected: {expected} filled squares", f"{advice.expected:.0f}")
     else:
         expected = with_minus(round(advice.expected))
-        what = f"Expected: {expected} {'point' if expected == '1' else 'points'}"
-    return f"{what}, worked out to the end." if advice.sure == 1 else f"{what}."
+        what = either(expected == "1", "Expected: {expected} point", "Expected: {expected} points", expected)
+    return Phrase("{what}, worked out to the end.", what) if advice.sure == 1 else f"{what}."

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from common.phrases import capitalized, did_you_mean, listed
+from common.phrases import Phrase, capitalized, did_you_mean, either, listed, without_stop
 from engine.api import Game
 from engine.errors import EngineError
 from engine.values import Place, Player
@@ -49,7 +49,11 @@ def check_side(game: Game[Any, Any], side: Player) -> None:
     if side not in game.players:
         near = did_you_mean(side, game.players)
         raise ConfigError(
-            f"the opponent is to play {side!r}{near}; in {game.title} that is {listed(game.players, 'or')}"
+            "the opponent is to play {side!r}{near}; in {title} that is {players}",
+            side,
+            near,
+            game.title,
+            listed(game.players, "or"),
         )
 
 
@@ -76,7 +80,7 @@ class Opponent:
     @property
     def name(self) -> str:
         """The program's name in the list of players."""
-        return f"program ({self._settings.strength})"
+        return Phrase("program ({strength})", self._settings.strength)
 
     def poll(self, states: Sequence[Any], events: Callable[[], Sequence[tuple[int, Event]]]) -> OpponentRequest | None:
         """Return a new request, if there is one. Call this only while no intention is open."""
@@ -105,7 +109,7 @@ class Opponent:
     def _roll_request(self, state: Any) -> str:
         if to_draw := self._game.to_draw(state):
             return f"{capitalized(to_draw)}."
-        return f"{capitalized(self.player)} is to roll. Please roll for it."
+        return Phrase("{player} is to roll. Please roll for it.", capitalized(self.player))
 
     def _question(self, position: str, events: Sequence[tuple[int, Event]]) -> Question:
         earlier = states_before(self._game, events)
@@ -113,7 +117,7 @@ class Opponent:
         return Question(self._number, self._game.name, position, settings.strength, settings.seconds, earlier)
 
     def _refusal(self, why: str) -> OpponentRequest:
-        return OpponentRequest(f"{capitalized(self.player)} finds no turn: {why.rstrip('.')}.")
+        return OpponentRequest(Phrase("{player} finds no turn: {why}.", capitalized(self.player), without_stop(why)))
 
     def close(self) -> None:
         """Close the source."""
@@ -140,12 +144,22 @@ class Opponent:
         except EngineError as error:
             return self._refusal(str(error))
         if meant.places:
-            do = "write" if self._game.has_sheets else "move"
-            words = f"{self._game.notation.describe(meant)} Please {do} it for {self.player}."
+            words = either(
+                self._game.has_sheets,
+                "{describe} Please write it for {player}.",
+                "{describe} Please move it for {player}.",
+                self._game.notation.describe(meant),
+                self.player,
+            )
         else:
             # The table looks the same after such a turn, so somebody has to say that it was played.
             turn = _turn_to_type(self._game, state, self.player, advice.turn)
-            words = f"{self._game.notation.describe(meant)} Please play it for {self.player}, and say: turn {turn}."
+            words = Phrase(
+                "{describe} Please play it for {player}, and say: turn {turn}.",
+                self._game.notation.describe(meant),
+                self.player,
+                turn,
+            )
         data: dict[str, JsonValue] = {
             "player": self.player,
             "turn": advice.turn,
@@ -187,9 +201,12 @@ def other_turn_verdict(
     """Return a verdict that asks for the intended turn after another one was played; ``asked`` is replaced by it."""
     played = game.notation.parse_turn(state, step.turn, step.player)
     turn = _turn_to_type(game, state, step.player, step.turn)
-    sentence = (
-        f"{game.notation.describe(played)} The rules allow it, but the program chose another turn. {intention.words} "
-        f"To keep this one, say: turn {turn}."
+    sentence = Phrase(
+        "{describe} The rules allow it, but the program chose another turn. {words} To keep this "
+        "one, say: turn {turn}.",
+        game.notation.describe(played),
+        intention.words,
+        turn,
     )
     places = tuple(dict.fromkeys((*step.places, *intention.places)))
     return Verdict(

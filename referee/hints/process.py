@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import TextIO
 
 import referee
+from common.phrases import Phrase
 from engine.api import Clock
 from referee.hints.advice import Advice, Answer, Question, answer_question
 
 _WORKER = (sys.executable, "-P", "-m", "referee.hints.process")
 _END_S = 5.0
-_GONE = "the hint could not be worked out: the process for it ended"
+_GONE = Phrase("the hint could not be worked out: the process for it ended")
 
 
 class HintProcess:

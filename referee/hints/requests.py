@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Protocol
 
+from common.phrases import Phrase
 from engine.api import Clock, Game
 from referee.hints.advice import (
     Advice,
@@ -55,15 +56,15 @@ class ImmediateHints:
 def refusal_reason(game: Game[Any, Any], belief: Sequence[Any]) -> str:
     """Return the reason there can't be a hint now; empty if there can."""
     if not belief:
-        return "the board is not set up yet"
+        return Phrase("the board is not set up yet")
     if game.rules.outcome(belief[0]) is not None:
-        return "the game is over"
+        return Phrase("the game is over")
     if len({state.to_move for state in belief}) > 1:
-        return "it is still open who starts"
+        return Phrase("it is still open who starts")
     if to_draw := game.to_draw(belief[0]):
-        return f"first, {to_draw}"
+        return Phrase("first, {to_draw}", to_draw)
     if game.awaits_roll(belief[0]):
-        return f"{belief[0].to_move} has to roll first"
+        return Phrase("{to_move} has to roll first", belief[0].to_move)
     return ""
 
 

@@ -46,7 +46,7 @@ class BufferedJournal(Closeable):
         event = self.journal.stamped(event)
         encode(event)
         if self._game == 0 and event.kind != EventKind.NEW_GAME:
-            raise EventError(f"a '{event.kind}' event came before any 'new game'; start a game first")
+            raise EventError("a '{kind}' event came before any 'new game'; start a game first", event.kind)
         self._game += event.kind == EventKind.NEW_GAME
         self._pending.append((event, tuple(evidence)))
         number = self._written + len(self._pending)

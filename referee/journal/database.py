@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from common.phrases import Phrase
 from referee.errors import (
     JournalBusyError,
     JournalError,
@@ -85,7 +86,7 @@ def check_row(row: Sequence[Any]) -> int:
     *columns, checksum = row
     number, *_ = columns
     if checksum is not None and checksum != checksum_of(tuple(columns)):
-        raise JournalUnreadableError(f"event {number} is not as it was recorded; the journal is damaged")
+        raise JournalUnreadableError("event {number} is not as it was recorded; the journal is damaged", number)
     return int(number)
 
 
@@ -107,8 +108,9 @@ def version_of(connection: sqlite3.Connection) -> int:
     if application_id == 0 and version == 0 and objects == 0:
         return 0
     raise JournalUnreadableError(
-        f"it is a database of another application (id {application_id:#x}); expected a referee's journal. "
-        "Give another path to --journal"
+        "it is a database of another application (id {application_id}); expected a referee's "
+        "journal. Give another path to --journal",
+        f"{application_id:#x}",
     )
 
 
@@ -116,8 +118,10 @@ def check_version(version: int, migrations: Sequence[str] = MIGRATIONS) -> None:
     """Raise JournalNewerError when a file's version is unknown to this program."""
     if version > len(migrations):
         raise JournalNewerError(
-            f"it has version {version}, this referee knows up to {len(migrations)}. "
-            "Install the newer referee, or start a new journal with --journal"
+            "it has version {version}, this referee knows up to {migrations}. Install the newer "
+            "referee, or start a new journal with --journal",
+            version,
+            len(migrations),
         )
 
 
@@ -200,23 +204,27 @@ def _translate(error: sqlite3.Error, path: Path) -> JournalError:
     code = primary_code(error)
     if code == sqlite3.SQLITE_FULL or (code in {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN} and is_full(path)):
         return JournalFullError(
-            f"no room on the disk for the journal {path}: free some space (the referee goes on once there is room)"
+            "no room on the disk for the journal {path}: free some space (the referee goes on once there is room)", path
         )
     if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM}:
-        return JournalReadOnlyError(f"the journal {path} may not be written: check its permissions ({error})")
+        return JournalReadOnlyError(
+            "the journal {path} may not be written: check its permissions ({error})", path, error
+        )
     if code in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}:
         return JournalUnreadableError(
-            f"{path} is not a journal or is damaged ({error}): keep a copy, and give another --journal"
+            "{path} is not a journal or is damaged ({error}): keep a copy, and give another --journal", path, error
         )
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-        return JournalBusyError(f"another program holds the journal {path} ({error}): close it and try again")
+        return JournalBusyError(
+            "another program holds the journal {path} ({error}): close it and try again", path, error
+        )
     if code == sqlite3.SQLITE_CANTOPEN:
         return JournalReadOnlyError(
-            f"cannot open the journal {path} ({error}): check that its folder exists and may be written"
+            "cannot open the journal {path} ({error}): check that its folder exists and may be written", path, error
         )
     if code == sqlite3.SQLITE_IOERR:
-        return JournalFailedError(f"the journal {path} failed: {error}")
-    return JournalError(f"the journal {path} failed: {error}")
+        return JournalFailedError("the journal {path} failed: {error}", path, error)
+    return JournalError("the journal {path} failed: {error}", path, error)
 
 
 @contextmanager
@@ -228,9 +236,9 @@ def journal_faults(path: Path) -> Iterator[None]:
         raise _translate(error, path) from error
     except UnicodeDecodeError as error:
         raise JournalUnreadableError(
-            f"{path} is damaged (a text in it is not UTF-8): keep a copy, and give another --journal"
+            "{path} is damaged (a text in it is not UTF-8): keep a copy, and give another --journal", path
         ) from error
     except (JournalNewerError, JournalUnreadableError) as error:
         if str(path) in str(error):
             raise
-        raise type(error)(f"cannot use the journal {path}: {error}") from error
+        raise type(error)(Phrase("cannot use the journal {path}: {error}", path, error)) from error

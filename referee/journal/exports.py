@@ -10,7 +10,7 @@ from typing import Any
 
 from common.durable import write_durably
 from common.moments import local_time
-from common.phrases import capitalized
+from common.phrases import Phrase, capitalized, either
 from common.shown_text import one_line
 from engine import records
 from engine.api import Game
@@ -25,7 +25,7 @@ from referee.journal.results import outcome_sentence
 from referee.naming import Names
 
 _NOT_IN_A_RECORD = str.maketrans({"{": "(", "}": ")", ";": ","})
-_MORE_WAS_SEEN = "side faces were seen"
+_MORE_WAS_SEEN = Phrase("side faces were seen")
 
 
 def make_record(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> records.Record:
@@ -185,38 +185,65 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
             chosen = (
                 ", ".join(f"{name}={value}" for name, value in options.items()) if isinstance(options, dict) else ""
             )
-            names = ", ".join(f"{who} is {name}" for who, name in event.names.items())
+            names = ", ".join(Phrase("{who} is {name}", who, name) for who, name in event.names.items())
             return "; ".join(part for part in (game.title, chosen, names) if part)
         case EventKind.SET_UP:
             starters = {str(state.to_move) for state in after.start}
-            return "the set-up is accepted; " + (
-                f"{starters.pop()} starts" if len(starters) == 1 else "it is open who starts"
+            return (
+                Phrase("the set-up is accepted; {pop} starts", starters.pop())
+                if len(starters) == 1
+                else Phrase("the set-up is accepted; it is open who starts")
             )
         case EventKind.TURN:
             return f"{data['turn']}  {_described(game, after, before)}"
         case EventKind.ROLLED:
-            return f"{data['roll']} was rolled"
+            return Phrase("{data} was rolled", data["roll"])
         case EventKind.ANNOUNCED:
             if data.get("by") == CLOCK:
                 loser = capitalized(str(data["announcement"]).partition(":")[0])
-                return f"{loser} loses on time."
+                return Phrase("{loser} loses on time.", loser)
             return describe_announcement(parse_announcement(str(data["announcement"]), game.players))
         case EventKind.TAKE_BACK:
             undone = next(step for step in reversed(before.steps) if step.kind != EventKind.CORRECTION)
-            also = ", with the corrections after it" if before.corrections_since else ""
             if undone.by == CLOCK:
                 loser, by = capitalized(undone.text.partition(":")[0]), data["by"]
-                return f"{loser}'s loss on time is taken back by {by}{also}"
+                return either(
+                    before.corrections_since,
+                    "{loser}'s loss on time is taken back by {by}, with the corrections after it",
+                    "{loser}'s loss on time is taken back by {by}",
+                    loser,
+                    by,
+                )
             if undone.kind == EventKind.ANNOUNCED:
                 announced = describe_announcement(parse_announcement(undone.text, game.players))
-                return f"{announced} Taken back by {data['by']}{also}"
-            return f"{undone.text} is taken back by {data['by']}{also}"
+                return either(
+                    before.corrections_since,
+                    "{announced} Taken back by {data}, with the corrections after it",
+                    "{announced} Taken back by {data}",
+                    announced,
+                    data["by"],
+                )
+            return either(
+                before.corrections_since,
+                "{text} is taken back by {data}, with the corrections after it",
+                "{text} is taken back by {data}",
+                undone.text,
+                data["by"],
+            )
         case EventKind.HINT_GIVEN:
             sentence = str(data.get("sentence") or data["turn"]).removeprefix("Hint: ")
-            return f"a {data['strength']} hint for {data['player']}: {sentence}"
+            return Phrase("a {data} hint for {data_2}: {sentence}", data["strength"], data["player"], sentence)
         case EventKind.CORRECTION:
-            why = f" ({data['why']})" if data.get("why") else ""
-            return f"corrected by {data['by']}{_corrected(game, event, before, after)}{why}"
+            return (
+                Phrase(
+                    "corrected by {data}{corrected} ({data_2})",
+                    data["by"],
+                    _corrected(game, event, before, after),
+                    data["why"],
+                )
+                if data.get("why")
+                else Phrase("corrected by {data}{corrected}", data["by"], _corrected(game, event, before, after))
+            )
         case EventKind.END:
             return outcome_sentence(after.outcome or Outcome(None, ""))
         case (
@@ -234,10 +261,10 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
 def _corrected(game: Game[Any, Any], event: Event, before: Folded[Any], after: Folded[Any]) -> str:
     """Describe the corrected places, if the event names any, and who plays next if that changed."""
     looks = game.table.appearance(after.states[0])
-    parts = [f"{place} is {looks[place]}" for place in event.texts("places") if place in looks]
+    parts = [Phrase("{place} is {look}", place, looks[place]) for place in event.texts("places") if place in looks]
     to_move = after.states[0].to_move
     if to_move is not None and before.states and before.states[0].to_move != to_move:
-        parts.append(f"{to_move} plays next")
+        parts.append(Phrase("{to_move} plays next", to_move))
     return ": " + ", ".join(parts) if parts else ""
 
 

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from common.closeable import Closeable
 from common.durable import sync_folder
-from common.phrases import counted
+from common.phrases import either
 from engine import registry
 from engine.api import Game
 from referee.errors import (
@@ -134,11 +134,11 @@ class Journal(Queries, Closeable):
                 on_failure.pop_all()
             return journal
         if path.is_dir():
-            raise JournalReadOnlyError(f"{path} is a folder; give the journal's file in it")
+            raise JournalReadOnlyError("{path} is a folder; give the journal's file in it", path)
         if not create:
             cls._check_present(path)
         if not path.parent.is_dir():
-            raise JournalReadOnlyError(f"there is no folder {path.parent} for the journal; make it first")
+            raise JournalReadOnlyError("there is no folder {parent} for the journal; make it first", path.parent)
         with ExitStack() as on_failure:
             lock = WriterLock(path)
             on_failure.callback(lock.release)
@@ -162,7 +162,7 @@ class Journal(Queries, Closeable):
                 try:
                     sync_folder(path.parent)
                 except OSError as error:
-                    raise JournalFailedError(f"the journal {path} failed: {error.strerror}") from error
+                    raise JournalFailedError("the journal {path} failed: {strerror}", path, error.strerror) from error
                 journal = cls(path, connection, wall_clock, limits, lock, reopen, remark)
             on_failure.pop_all()
         if remark and journal.latest_game() is not None:
@@ -176,7 +176,14 @@ class Journal(Queries, Closeable):
         """Refuse a file of a few bytes, which SQLite takes for an empty database."""
         size = path.stat().st_size
         if version == 0 and 0 < size < _LEAST_BYTES:
-            raise JournalUnreadableError(f"it is a file of {counted(size, 'byte')}, no journal. Give another --journal")
+            raise JournalUnreadableError(
+                either(
+                    size == 1,
+                    "it is a file of 1 byte, no journal. Give another --journal",
+                    "it is a file of {size} bytes, no journal. Give another --journal",
+                    size=size,
+                )
+            )
 
     @classmethod
     def in_memory(cls, *, wall_clock: WallClock, limits: EvidenceLimits | None = None) -> Self:
@@ -188,7 +195,7 @@ class Journal(Queries, Closeable):
     @staticmethod
     def _check_present(path: Path) -> None:
         if not path.is_file():
-            raise JournalMissingError(f"there is no journal {path}; `./run games new` or `./run watch` starts one")
+            raise JournalMissingError("there is no journal {path}; `./run games new` or `./run watch` starts one", path)
 
     @classmethod
     def _connect_to_read(cls, path: Path, connect: Connect) -> sqlite3.Connection:
@@ -245,12 +252,14 @@ class Journal(Queries, Closeable):
             data = encode(event)
             game += event.kind == EventKind.NEW_GAME
             if game == 0:
-                raise EventError(f"a '{event.kind}' event came before any 'new game'; start a game first")
+                raise EventError("a '{kind}' event came before any 'new game'; start a game first", event.kind)
             number = self._last + len(rows) + 1
             if number > LAST_NUMBER:
                 raise JournalUnreadableError(
-                    f"the journal {self.path} is damaged: it has an event {self._last}, which no referee numbers so "
-                    "high. Keep a copy, and give another --journal"
+                    "the journal {path} is damaged: it has an event {last}, which no referee numbers so high. "
+                    "Keep a copy, and give another --journal",
+                    self.path,
+                    self._last,
                 )
             # As SQLite gives it back, which knows no NaN and no negative zero.
             time_s = None if event.frame_time_s is None or isnan(event.frame_time_s) else event.frame_time_s + 0.0
@@ -324,12 +333,12 @@ class Journal(Queries, Closeable):
             if file_stamp(self.path) == self._stamp or self._holds_everything():
                 return None
             self._displaced = _Displaced.OVERWRITTEN
-            return JournalDisplacedError(f"the journal {self.path} was overwritten while the referee used it")
+            return JournalDisplacedError("the journal {path} was overwritten while the referee used it", self.path)
         if self.path.exists():
             self._displaced = _Displaced.REPLACED
-            return JournalDisplacedError(f"the journal {self.path} was replaced while the referee used it")
+            return JournalDisplacedError("the journal {path} was replaced while the referee used it", self.path)
         self._displaced = _Displaced.REMOVED
-        return JournalDisplacedError(f"the journal {self.path} was removed while the referee used it")
+        return JournalDisplacedError("the journal {path} was removed while the referee used it", self.path)
 
     def _holds_everything(self) -> bool:
         """Whether a new connection finds all events, whatever another program wrote into the file."""
@@ -472,6 +481,8 @@ def events_of_game(journal: Journal, number: int | None) -> tuple[Game[Any, Any]
     if not events:
         numbers = [game.number for game in journal.games()]
         if not numbers:
-            raise JournalMissingError(f"{journal.path} has no game yet; `./run games new` begins one")
-        raise JournalMissingError(f"there is no game {number} in {journal.path}; the last one is game {numbers[-1]}")
+            raise JournalMissingError("{path} has no game yet; `./run games new` begins one", journal.path)
+        raise JournalMissingError(
+            "there is no game {number} in {path}; the last one is game {number_2}", number, journal.path, numbers[-1]
+        )
     return registry.load(str(events[0][1].data["game"])), events

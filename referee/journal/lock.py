@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from common.phrases import Phrase
 from referee.errors import JournalBusyError, JournalError, JournalFullError, JournalReadOnlyError
 
 _LOCKED_BYTE = 2**62
@@ -87,12 +88,12 @@ def _opened_and_locked(journal: Path, file: Path) -> int:
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
         if error.errno == errno.ENOSPC:
-            raise JournalFullError(f"no room on the disk for the journal {journal}: free some space") from error
+            raise JournalFullError("no room on the disk for the journal {journal}: free some space", journal) from error
         if error.errno in _NOT_WRITABLE:
             raise JournalReadOnlyError(
-                f"cannot write {file} ({error.strerror}); give a --journal that you may write"
+                "cannot write {file} ({strerror}); give a --journal that you may write", file, error.strerror
             ) from error
-        raise JournalError(f"cannot open the journal {journal}: {error.strerror}") from error
+        raise JournalError("cannot open the journal {journal}: {strerror}", journal, error.strerror) from error
     try:
         # flock would shut out SQLite's locks in a network folder; a plain fcntl lock ends with any close of the file.
         fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _request(fcntl.F_WRLCK))
@@ -100,7 +101,7 @@ def _opened_and_locked(journal: Path, file: Path) -> int:
         os.close(descriptor)
         if error.errno in {errno.EAGAIN, errno.EACCES}:
             raise _busy(journal, _holder(file)) from error
-        raise JournalError(f"cannot lock the journal {journal}: {error.strerror}") from error
+        raise JournalError("cannot lock the journal {journal}: {strerror}", journal, error.strerror) from error
     return descriptor
 
 
@@ -109,13 +110,15 @@ def _request(kind: int) -> bytes:
 
 
 def _busy(journal: Path, holder: str) -> JournalBusyError:
-    return JournalBusyError(f"the journal {journal} is in use by {holder}; stop that one, or give another --journal")
+    return JournalBusyError(
+        "the journal {journal} is in use by {holder}; stop that one, or give another --journal", journal, holder
+    )
 
 
 def _check_own(journal: Path, file: Path) -> None:
     """Refuse a second writer in this process before a descriptor of the file is opened, and so closed again."""
     if _has_locked(os.getpid(), file):
-        raise _busy(journal, f"process {os.getpid()}")
+        raise _busy(journal, Phrase("process {getpid}", os.getpid()))
 
 
 def _holder(file: Path) -> str:

@@ -61,7 +61,7 @@ class Queries(ABC):
         for game, count in self._rows("SELECT game, count(*) FROM event GROUP BY game ORDER BY game"):
             events = [event for _, event in self.events(game)]
             if not events or events[0].kind is not EventKind.NEW_GAME:
-                raise JournalUnreadableError(f"game {game} has no beginning; the journal is damaged")
+                raise JournalUnreadableError("game {game} has no beginning; the journal is damaged", game)
             begun = events[0]
             end: Event | None = None
             for event in events[1:]:
@@ -143,7 +143,9 @@ class Queries(ABC):
             self.events()
             finding = self._value("PRAGMA quick_check(1)")
             if finding != "ok":
-                raise JournalUnreadableError(f"it is damaged ({finding}): keep a copy, and give another --journal")
+                raise JournalUnreadableError(
+                    "it is damaged ({finding}): keep a copy, and give another --journal", finding
+                )
 
 
 def _event_of(row: Sequence[Any]) -> Event:

@@ -19,14 +19,14 @@ from datetime import datetime
 from pathlib import Path
 
 from common.durable import sync_file, sync_folder
-from common.phrases import counted
+from common.phrases import Phrase, either
 from referee.errors import JournalError, JournalFullError, JournalUnreadableError
 from referee.journal import database
 from referee.journal.backups import drop_log, replace
 from referee.journal.lock import WriterLock, lock_holder
 from referee.journal.log import Frame, Log, log_path, read_log, with_log
 
-_COMPARE = "Compare the board with what `./run status` shows, and correct what differs."
+_COMPARE = Phrase("Compare the board with what `./run status` shows, and correct what differs.")
 
 _DAMAGED = "-damaged-"
 """Stands before the time in the name of a copy of damaged files."""
@@ -99,18 +99,34 @@ class Loss:
         """Say what is missing, for a person; ``journal`` is only named."""
         missing = self.recorded - self.read
         if not missing:
-            said = f"The log of {journal.name} was damaged. All {self.read} events could be read nevertheless."
+            said = Phrase(
+                "The log of {name} was damaged. All {read} events could be read nevertheless.", journal.name, self.read
+            )
         elif self.is_certain:
-            said = (
-                f"The log of {journal.name} was damaged: {counted(missing, 'event')} after event {self.read} "
-                f"{'is' if missing == 1 else 'are'} missing. {_COMPARE}"
+            said = either(
+                missing == 1,
+                "The log of {name} was damaged: 1 event after event {read} is missing. {compare}",
+                "The log of {name} was damaged: {missing} events after event {read} are missing. {compare}",
+                name=journal.name,
+                read=self.read,
+                compare=_COMPARE,
+                missing=missing,
             )
         else:
-            said = (
-                f"The log of {journal.name} was damaged: {counted(missing, 'event')} after event {self.read} "
-                f"may be missing. {_COMPARE}"
+            said = either(
+                missing == 1,
+                "The log of {name} was damaged: 1 event after event {read} may be missing. {compare}",
+                "The log of {name} was damaged: {missing} events after event {read} may be missing. {compare}",
+                name=journal.name,
+                read=self.read,
+                compare=_COMPARE,
+                missing=missing,
             )
-        return said if self.pictured is None else f"{said} The pictures of events after {self.pictured} are lost."
+        return (
+            said
+            if self.pictured is None
+            else Phrase("{said} The pictures of events after {pictured} are lost.", said, self.pictured)
+        )
 
 
 def loss_of(journal: Path) -> Loss | None:
@@ -137,12 +153,27 @@ def sentence_for_readers(journal: Path) -> str:
     lost = None if lock_holder(journal) else loss_of(journal)
     if lost is None:
         return ""
-    begin = f"The log of {journal.name} is damaged. The next `./run watch` keeps a copy of the files"
     if lost.image is None:
-        certainly = "are" if lost.is_certain else "may be"
-        return f"{begin}. The events after number {lost.read}, up to {lost.recorded}, {certainly} missing."
-    left = f" of {lost.recorded}" if lost.recorded > lost.read else ""
-    return f"{begin} and recovers the events up to number {lost.read}{left}."
+        return either(
+            lost.is_certain,
+            "The log of {name} is damaged. The next `./run watch` keeps a copy of the files. The "
+            "events after number {read}, up to {recorded}, are missing.",
+            "The log of {name} is damaged. The next `./run watch` keeps a copy of the files. The "
+            "events after number {read}, up to {recorded}, may be missing.",
+            journal.name,
+            lost.read,
+            lost.recorded,
+        )
+    return either(
+        lost.recorded > lost.read,
+        "The log of {name} is damaged. The next `./run watch` keeps a copy of the files and "
+        "recovers the events up to number {read} of {recorded}.",
+        "The log of {name} is damaged. The next `./run watch` keeps a copy of the files and "
+        "recovers the events up to number {read}.",
+        name=journal.name,
+        read=lost.read,
+        recorded=lost.recorded,
+    )
 
 
 def _loss(file: bytes, log: Log, recorded: int) -> Loss | None:
@@ -249,15 +280,18 @@ def recover(journal: Path, now: datetime, lock: WriterLock) -> str:
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise JournalFullError(
-                f"no room on the disk for a copy of the journal {journal}, whose log is damaged: free some space"
+                "no room on the disk for a copy of the journal {journal}, whose log is damaged: free some space",
+                journal,
             ) from error
-        raise JournalUnreadableError(f"the damaged journal {journal} can't be copied: {error.strerror}") from error
+        raise JournalUnreadableError(
+            "the damaged journal {journal} can't be copied: {strerror}", journal, error.strerror
+        ) from error
     image = lost.image
     if image is not None:
         replace(file, lambda draft: draft.write_bytes(image), lock=lock)
         lock.name_newest(file)
         drop_log(file)
-    return f"{lost.sentences(journal)} The damaged files are kept in {kept.name}."
+    return Phrase("{sentences} The damaged files are kept in {name}.", lost.sentences(journal), kept.name)
 
 
 def file_stamp(file: Path) -> tuple[int, int] | None:

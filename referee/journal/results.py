@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
-from common.phrases import capitalized, listed, with_minus
+from common.phrases import Phrase, capitalized, either, listed, with_minus
 from engine import registry
 from engine.api import Game
 from engine.errors import EngineError
@@ -23,22 +23,29 @@ from referee.journal.journal import Journal
 def outcome_sentence(outcome: Outcome, called: Callable[[Player], str] = str) -> str:
     """Say how a game ended: ``Teal wins: gold resigned.`` ``called`` returns a player's name."""
     if outcome.reason == STOPPED:
-        return "The game was stopped before its end."
+        return Phrase("The game was stopped before its end.")
     reason = with_minus(outcome.reason.rstrip("."))
     if outcome.shared_by:
         shared_by = capitalized(listed(called(player) for player in outcome.shared_by))
         if level := _LEVEL.fullmatch(reason):
             why, best = level.groups()
-            return f"{shared_by} share the win with {best} {'point' if best == '1' else 'points'} each: {why}."
-        return f"{shared_by} share the win: {reason}."
+            return either(
+                best == "1",
+                "{shared_by} share the win with {best} point each: {why}.",
+                "{shared_by} share the win with {best} points each: {why}.",
+                shared_by,
+                best,
+                why,
+            )
+        return Phrase("{shared_by} share the win: {reason}.", shared_by, reason)
     if outcome.is_score:
         return f"{capitalized(reason)}."
     if outcome.is_given_up:
-        return f"The game was given up: {reason}."
+        return Phrase("The game was given up: {reason}.", reason)
     if outcome.winner is None:
-        return f"A draw: {reason}."
+        return Phrase("A draw: {reason}.", reason)
     winner = called(outcome.winner)
-    return f"{capitalized(winner)} wins: {reason}."
+    return Phrase("{winner} wins: {reason}.", capitalized(winner), reason)
 
 
 _LEVEL = re.compile(r"(.+); (\S+) points? each")

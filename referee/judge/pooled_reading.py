@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
+from common.phrases import Phrase
 from engine.values import EMPTY, Appearance
 from referee.judge.dice import SeenDice
 from vision.place_picture import PlacePicture
 from vision.reading import PlaceChange
 
-PIECE = "a piece"
+PIECE = Phrase("a piece")
 """The look of a place where only a sensor reports a piece: any look but empty."""
 
 _IMPOSSIBLE = -30.0

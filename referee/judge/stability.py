@@ -9,6 +9,7 @@ from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from common.phrases import Phrase
 from common.places import EMPTY
 from vision.reading import Hindrance, HindranceKind, Reading
 
@@ -95,7 +96,7 @@ def blocking_hindrance(reading: Reading) -> Hindrance | None:
         if (hindrance.kind in BLOCKING_KINDS and not is_of_part) or (not hindrance.places and not reading.places):
             return hindrance
     if not reading.places:
-        return Hindrance(HindranceKind.NOT_LOCATED, "The table was not found in the picture.")
+        return Hindrance(HindranceKind.NOT_LOCATED, Phrase("The table was not found in the picture."))
     return None
 
 
@@ -175,5 +176,5 @@ class StabilityFilter:
             for number, die in enumerate(roll.dice):
                 face, probability = max(die.faces.items(), key=lambda item: item[1])
                 if not die.is_settled or probability >= self._settings.sure_probability:
-                    sure[f"{_DICE}{roll.surface}, {number}"] = face if die.is_settled else "no roll"
+                    sure[f"{_DICE}{roll.surface}, {number}"] = face if die.is_settled else Phrase("no roll")
         return sure

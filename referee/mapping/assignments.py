@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from common.phrases import counted, shortened
+from common.phrases import Phrase, counted, joined, shortened
 
 _BACK = ("b", "back")
 _FINISH = ("f", "finish")
@@ -62,7 +62,7 @@ class AssignmentBySquare(_SensorAssignment):
     @property
     def prompt(self) -> str:
         """The question to ask."""
-        return f"Put a piece on {self.place}."
+        return Phrase("Put a piece on {place}.", self.place)
 
     def process_closings(self, switches: Sequence[int]) -> str:
         """Process switches that closed at the same moment; returns a sentence for the person."""
@@ -70,27 +70,32 @@ class AssignmentBySquare(_SensorAssignment):
         if place is None:
             return ""
         if len(switches) > 1:
-            return (
-                f"Switches {', '.join(map(str, switches))} closed at once: take the piece off and put it down again "
-                f"on {place}, right in the middle. If they always do, their wires touch."
+            return Phrase(
+                "Switches {names} closed at once: take the piece off and put it down again on {place}, "
+                "right in the middle. If they always do, their wires touch.",
+                joined(map(str, switches), ", "),
+                place,
             )
         (switch,) = switches
         other = self.place_of(switch)
         if other is not None:
-            return (
-                f"Switch {switch} is the one under {other} already: put the piece on {place}, "
-                f"or type b until {other} is asked for again."
+            return Phrase(
+                "Switch {switch} is the one under {other} already: put the piece on {place}, or type b "
+                "until {other} is asked for again.",
+                switch,
+                other,
+                place,
             )
         self.found[place] = switch
         self.passed.append(place)
-        return f"{place} is switch {switch}."
+        return Phrase("{place} is switch {switch}.", place, switch)
 
     def answer(self, text: str) -> str:
         """Process a typed answer; returns a sentence for the person."""
         word = text.strip().lower()
         if word in _BACK:
             if not self.passed:
-                return "This is the first square."
+                return Phrase("This is the first square.")
             before = self.passed.pop()
             self.found.pop(before, None)
             return ""
@@ -99,8 +104,8 @@ class AssignmentBySquare(_SensorAssignment):
             return ""
         if word in _SKIP and self.place is not None:
             self.passed.append(self.place)
-            return f"{self.passed[-1]} has no switch."
-        return f"{text.strip()!r} is not possible here. {self.HELP}"
+            return Phrase("{passed} has no switch.", self.passed[-1])
+        return Phrase("{strip!r} is not possible here. {help}", text.strip(), self.HELP)
 
 
 @dataclass
@@ -122,18 +127,26 @@ class AssignmentBySwitch(_SensorAssignment):
     @property
     def prompt(self) -> str:
         """The question to ask."""
-        return "Put a piece on a square." if self.switch is None else f"Switch {self.switch} closed: which square? "
+        return (
+            Phrase("Put a piece on a square.")
+            if self.switch is None
+            else Phrase("Switch {switch} closed: which square? ", self.switch)
+        )
 
     def process_closings(self, switches: Sequence[int]) -> str:
         """Process switches that closed at the same moment; returns a sentence for the person."""
         if len(switches) > 1:
-            return f"Switches {', '.join(map(str, switches))} closed at once: take the piece off and try again."
+            return Phrase(
+                "Switches {names} closed at once: take the piece off and try again.", joined(map(str, switches), ", ")
+            )
         (switch,) = switches
         other = self.place_of(switch)
         if other is not None:
-            return f"Switch {switch} is the one under {other} already."
+            return Phrase("Switch {switch} is the one under {other} already.", switch, other)
         if self.switch is not None and self.switch != switch:
-            return f"Switch {switch} closed as well; first, which square has switch {self.switch}?"
+            return Phrase(
+                "Switch {switch} closed as well; first, which square has switch {switch_2}?", switch, self.switch
+            )
         self.switch = switch
         return ""
 
@@ -145,20 +158,24 @@ class AssignmentBySwitch(_SensorAssignment):
             return ""
         if word in _BACK:
             if not self.found:
-                return "No square is known yet."
+                return Phrase("No square is known yet.")
             place, _ = self.found.popitem()
-            return f"{place} is forgotten."
+            return Phrase("{place} is forgotten.", place)
         if self.switch is None:
-            return f"No switch has closed yet. {self.HELP}"
+            return Phrase("No switch has closed yet. {help}", self.HELP)
         if word in _SKIP:
             left, self.switch = self.switch, None
-            return f"Switch {left} is left out."
+            return Phrase("Switch {left} is left out.", left)
         if word not in self.places:
             return unknown_place(word, self.places)
         if word in self.found:
-            return f"{word} has switch {self.found[word]} already; type b until it is forgotten, or another square."
+            return Phrase(
+                "{word} has switch {found} already; type b until it is forgotten, or another square.",
+                word,
+                self.found[word],
+            )
         self.found[word], self.switch = self.switch, None
-        return f"{word} is switch {self.found[word]}."
+        return Phrase("{word} is switch {found}.", word, self.found[word])
 
 
 SwitchAssignment = AssignmentBySquare | AssignmentBySwitch
@@ -191,7 +208,7 @@ class LightAssignment:
     @property
     def prompt(self) -> str:
         """The question about the current light."""
-        return f"Light {self.light} of 0 to {self.lights - 1}: which square? "
+        return Phrase("Light {light} of 0 to {part}: which square? ", self.light, self.lights - 1)
 
     HELP = (
         "Type the square where a light shines, such as a1. Enter alone: no square. status: the status light. "
@@ -202,11 +219,11 @@ class LightAssignment:
         """Process a typed answer about the current light; returns a sentence for the person, or an empty string."""
         light = self.light
         if light is None:
-            return "Every light has been shown."
+            return Phrase("Every light has been shown.")
         word = text.strip().lower()
         if word in _BACK:
             if not self.answers:
-                return "This is the first light."
+                return Phrase("This is the first light.")
             self.answers.pop()
             return ""
         if word in _FINISH:
@@ -218,8 +235,8 @@ class LightAssignment:
         if word == STATUS or word in self.places:
             before = [number for number, given in enumerate(self.answers) if given == word]
             self.answers.append(word)
-            what = "The status light" if word == STATUS else word
-            return f"{what} has {_lights([*before, light])} now." if before else ""
+            what = Phrase("The status light") if word == STATUS else word
+            return Phrase("{what} has {lights} now.", what, _lights([*before, light])) if before else ""
         return unknown_place(word, self.places)
 
     def places_of_lights(self) -> tuple[dict[str, tuple[int, ...]], tuple[int, ...]]:
@@ -245,8 +262,8 @@ class LightAssignment:
 
 def unknown_place(word: str, places: Sequence[str]) -> str:
     """Say that there is no such square, and list those there are."""
-    return f"There is no square {word!r}; squares run from {places[0]} to {places[-1]}."
+    return Phrase("There is no square {word!r}; squares run from {place} to {place_2}.", word, places[0], places[-1])
 
 
 def _lights(numbers: Sequence[int]) -> str:
-    return "lights " + " and ".join(map(str, numbers))
+    return Phrase("lights {names}", joined(map(str, numbers), " and "))

@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.console import Console
 
 from common.grid import PlaceGrid
+from common.phrases import Phrase, joined
 from engine.registry import load
 from hardware.factory import driver_sources
 from hardware.lights.light_map import LightMap, write_light_map
@@ -60,7 +61,9 @@ def map_lights(
     game = load(configuration.settings.game.name)
     plan = wiring_plan(configuration.settings, configuration.sources, game.places, making="light map")
     if not plan.drivers:
-        raise ConfigError(f"no strip of lights is set; set drivers under [lights] to one of {', '.join(STRIP_DRIVERS)}")
+        raise ConfigError(
+            "no strip of lights is set; set drivers under [lights] to one of {names}", joined(STRIP_DRIVERS, ", ")
+        )
     with ExitStack() as stack:
         linked = stack.enter_context(answering_controller(plan, say)) if "board" in plan.drivers else None
         count = _light_count(plan, linked)
@@ -79,12 +82,12 @@ def map_lights(
         return 1
     places, status = assignment.places_of_lights()
     if not places and not status:
-        say("No light is under any square; nothing was written.")
+        say(Phrase("No light is under any square; nothing was written."))
         return 1
     write_light_map(LightMap(places, status, lights=count, pin_map_crc=pin_map_crc), out)
     say(assignment.summary())
     named, setting = configuration.settings.lights.light_map, f'light_map = "{out}" under [lights]'
-    say(saved_map_sentence("light map", out, named, setting))
+    say(saved_map_sentence(Phrase("light map"), out, named, setting))
     return 0
 
 
@@ -119,7 +122,7 @@ def show_every_light(
             sources = driver_sources(pinned, grid_of(tuple(game.places)), console)
         if not sources:
             raise ConfigError(
-                f"no lights are set; set drivers under [lights] to terminal, gpio, {', '.join(STRIP_DRIVERS)}"
+                "no lights are set; set drivers under [lights] to terminal, gpio, {names}", joined(STRIP_DRIVERS, ", ")
             )
         panel = stack.enter_context(LivePanel(Panel(sources, time.monotonic, failed, say), time.monotonic))
         lit = tuple(plan.light_map.places) if plan.light_map is not None else tuple(game.places)
@@ -127,7 +130,11 @@ def show_every_light(
             say(signal.words)
             panel.show(signal)
             wait(seconds)
-    say("That was everything." if not faults else f"That was everything; {len(faults)} did not work, see above.")
+    say(
+        Phrase("That was everything.")
+        if not faults
+        else Phrase("That was everything; {faults} did not work, see above.", len(faults))
+    )
     return 1 if faults else 0
 
 

@@ -16,6 +16,7 @@ import cv2
 import numpy as np
 
 from common.durable import write_durably
+from common.phrases import Phrase, joined
 from referee.errors import PrintError
 from vision.calibration import CharucoBoardSpec, format_board
 from vision.layout.markers import MarkerLayout
@@ -129,7 +130,7 @@ def _marker_modules(dictionary: str, marker_id: int) -> np.ndarray[tuple[int, in
         raise PrintError(str(error)) from error
     known = len(family.bytesList)
     if not 0 <= marker_id < known:
-        raise PrintError(f"{dictionary} has no marker {marker_id}; it has 0 to {known - 1}")
+        raise PrintError("{dictionary} has no marker {marker_id}; it has 0 to {part}", dictionary, marker_id, known - 1)
     count = family.markerSize + 2
     image = cv2.aruco.generateImageMarker(family, marker_id, count)
     return np.asarray(np.asarray(image).reshape(count, count) < 128, dtype=np.int8)
@@ -159,11 +160,19 @@ def plan_markers(markers: MarkerLayout, paper: str, surface: str = "board") -> t
     down = int((room_below_heading + _GAP_MM) // (card + _LABEL_HEIGHT_MM + _GAP_MM))
     if across < 1 or down < 1:
         raise PrintError(
-            f"a marker of {markers.side_mm:g} mm with its border needs {card:.1f} mm; {paper} has "
-            f"{width - 2 * MARGIN_MM:.1f} x {room_below_heading - _LABEL_HEIGHT_MM:.1f} mm for it. "
-            "Make markers.side smaller"
+            "a marker of {side_mm} mm with its border needs {card} mm; {paper} has {part} x {part_2} "
+            "mm for it. Make markers.side smaller",
+            f"{markers.side_mm:g}",
+            f"{card:.1f}",
+            paper,
+            f"{width - 2 * MARGIN_MM:.1f}",
+            f"{room_below_heading - _LABEL_HEIGHT_MM:.1f}",
         )
-    origin = "the board's centre" if surface == "board" else f"the point of the {surface} where x and y are 0"
+    origin = (
+        Phrase("the board's centre")
+        if surface == "board"
+        else Phrase("the point of the {surface} where x and y are 0", surface)
+    )
     ids = sorted(markers.centres_mm)
     per_page = across * down
     pages = []
@@ -233,8 +242,12 @@ def plan_charuco(board: CharucoBoardSpec, paper: str) -> Page:
             break
     else:
         raise PrintError(
-            f"the board {format_board(board)} is {board_width:g} x {board_height:g} mm, which does not fit on {paper} "
-            "with its ruler; use fewer or smaller squares"
+            "the board {format_board} is {board_width} x {board_height} mm, which does not fit on "
+            "{paper} with its ruler; use fewer or smaller squares",
+            format_board(board),
+            f"{board_width:g}",
+            f"{board_height:g}",
+            paper,
         )
     left, top = (width - board_width) / 2, height - MARGIN_MM
     inset = (board.square_mm - board.marker_mm) / 2
@@ -255,7 +268,7 @@ def plan_charuco(board: CharucoBoardSpec, paper: str) -> Page:
 def paper_mm(name: str) -> tuple[float, float]:
     """Return the width and height of a paper; raises PrintError for one that is not in PAPERS_MM."""
     if name not in PAPERS_MM:
-        raise PrintError(f"no paper {name!r}; expected one of {', '.join(PAPERS_MM)}")
+        raise PrintError("no paper {name!r}; expected one of {names}", name, joined(PAPERS_MM, ", "))
     return PAPERS_MM[name]
 
 

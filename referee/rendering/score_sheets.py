@@ -120,8 +120,13 @@ def _page(title: str, printed: PrintedSheet, grid: GridSurface, part: TableLayou
     margin = min(MARGIN_MM, (width - 2 * half_width) / 2)
     if margin < 0 or height - margin - 2 * half_height < MARGIN_MM + RULER_HEIGHT_MM:
         raise PrintError(
-            f"the sheet is {2 * half_width:g} x {2 * half_height:g} mm, which does not fit on {paper} with its ruler "
-            f"({width:g} x {height:g} mm); move the layout's markers nearer to the grid"
+            "the sheet is {part} x {part_2} mm, which does not fit on {paper} with its ruler ({width} "
+            "x {height} mm); move the layout's markers nearer to the grid",
+            f"{2 * half_width:g}",
+            f"{2 * half_height:g}",
+            paper,
+            f"{width:g}",
+            f"{height:g}",
         )
     middle = (width / 2, height - margin - half_height)
     drawing = _Drawing(*middle)
@@ -196,8 +201,10 @@ def _draw_boxes(drawing: _Drawing, groups: tuple[BoxGroup, ...], strips: tuple[_
                 break
         else:
             raise PrintError(
-                f"there is no room around the grid for the {len(group.boxes)} boxes of {group.title!r}; "
-                "move the layout's markers away from the grid, or have fewer boxes"
+                "there is no room around the grid for the {boxes} boxes of {title!r}; move the layout's "
+                "markers away from the grid, or have fewer boxes",
+                len(group.boxes),
+                group.title,
             )
 
 

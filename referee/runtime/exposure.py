@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from common.phrases import Phrase
 from vision.frame import Frame
 
 
@@ -89,9 +90,9 @@ class ExposureHold:
         assert self._changed_s is not None
         if self._changed_s - self._held[0] <= _CHECK_S:
             self._can_hold = False
-            self._say("This camera can't lock its exposure, so it stays automatic.")
+            self._say(Phrase("This camera can't lock its exposure, so it stays automatic."))
         elif now_s - self._changed_s >= _CHANGED_S:
-            self._say("The light has changed. The camera adapts to it.")
+            self._say(Phrase("The light has changed. The camera adapts to it."))
         else:
             return
         self._camera.lock(False)

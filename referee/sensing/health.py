@@ -20,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from common.durable import write_durably
 from common.json_files import read_json_object
-from common.phrases import listed, shortened
+from common.phrases import Phrase, listed, shortened
 from engine.values import Place
 from referee.errors import ConfigError, CorrectionError
 from referee.sensing.values import SensorSettings
@@ -30,14 +30,14 @@ from vision.reading import PlaceChange
 class SensorFault(enum.StrEnum):
     """Why a sensor is switched off; the values are those in the saved file."""
 
-    STUCK_CLOSED = "stuck closed"
-    STUCK_OPEN = "stuck open"
+    STUCK_CLOSED = Phrase("stuck closed")
+    STUCK_OPEN = Phrase("stuck open")
     CHATTERING = "chattering"
     DOUBTFUL = "doubtful"
 
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_SHOWS = "`./run hardware sensors` shows them."
+_SHOWS = Phrase("`./run hardware sensors` shows them.")
 _MOST_SILENCE_S = 15.0
 """Time without any report, in seconds, after which it is not known what could be read meanwhile."""
 
@@ -157,8 +157,15 @@ class SensorHealth:
             latest.append(change.time_s)
             full = len(latest) == self.health.chatter_changes
             if full and latest[-1] - latest[0] <= self.health.chatter_s:
-                times = f"{self.health.chatter_changes} times within {self.health.chatter_s:.0f} seconds"
-                words += self._disable(change.place, SensorFault.CHATTERING, f"has changed {times}")
+                words += self._disable(
+                    change.place,
+                    SensorFault.CHATTERING,
+                    Phrase(
+                        "has changed {chatter_changes} times within {chatter_s} seconds",
+                        self.health.chatter_changes,
+                        f"{self.health.chatter_s:.0f}",
+                    ),
+                )
                 latest.clear()
         words += self._note_doubts(frozenset(doubtful), now_s)
         return tuple(words)
@@ -171,24 +178,43 @@ class SensorHealth:
         readable = {place for place, record in self._records.items() if record.out is SensorFault.DOUBTFUL} - doubtful
         self._doubtful_since_s = {place: self._doubtful_since_s.get(place, now_s) for place in doubtful}
         self._readable_since_s = {place: self._readable_since_s.get(place, now_s) for place in readable}
-        doubtful_s = f"{self.health.doubtful_s:.0f}"
         words: list[str] = []
         lost = sorted(self._lasting(self._doubtful_since_s, now_s) - self.out)
         for place in lost:
-            words = self._disable(place, SensorFault.DOUBTFUL, f"could not be read for {doubtful_s} seconds")
+            words = self._disable(
+                place,
+                SensorFault.DOUBTFUL,
+                Phrase("could not be read for {doubtful_s} seconds", f"{self.health.doubtful_s:.0f}"),
+            )
         if len(lost) > 1:
             places = shortened(lost)
             words = [
-                f"The sensors under {places} could not be read for {doubtful_s} seconds; I go on without them. {_SHOWS}"
+                Phrase(
+                    "The sensors under {places} could not be read for {doubtful_s} seconds; I go on without "
+                    "them. {shows}",
+                    places,
+                    f"{self.health.doubtful_s:.0f}",
+                    _SHOWS,
+                )
             ]
         back = sorted(self._lasting(self._readable_since_s, now_s))
         self._records |= {place: self._new_record(place) for place in back}
         places = shortened(back)
         if len(back) == 1:
-            words.append(f"The sensor under {places} has been readable for {doubtful_s} seconds; it is used again.")
+            words.append(
+                Phrase(
+                    "The sensor under {places} has been readable for {doubtful_s} seconds; it is used again.",
+                    places,
+                    f"{self.health.doubtful_s:.0f}",
+                )
+            )
         elif back:
             words.append(
-                f"The sensors under {places} have been readable for {doubtful_s} seconds; they are used again."
+                Phrase(
+                    "The sensors under {places} have been readable for {doubtful_s} seconds; they are used again.",
+                    places,
+                    f"{self.health.doubtful_s:.0f}",
+                )
             )
         return words
 
@@ -198,13 +224,13 @@ class SensorHealth:
     def put_back(self, place: Place) -> str:
         """Use a sensor again at a person's request; returns the reply. Raises CorrectionError if it wasn't off."""
         if not self.out:
-            raise CorrectionError(f"no sensor is switched off, so there is none to switch on under {place}")
+            raise CorrectionError("no sensor is switched off, so there is none to switch on under {place}", place)
         if place not in self.out:
             raise CorrectionError(
-                f"the sensor under {place} is not switched off; these are: {listed(sorted(self.out))}"
+                "the sensor under {place} is not switched off; these are: {sorted}", place, listed(sorted(self.out))
             )
         self._records[place] = self._new_record(place)
-        return f"The sensor under {place} is used again."
+        return Phrase("The sensor under {place} is used again.", place)
 
     def forget(self, places: Iterable[Place]) -> tuple[Place, ...]:
         """Forget the records of these sensors; returns those that were switched off."""
@@ -246,10 +272,12 @@ class SensorHealth:
             return self._reenable_if_reliable(record)
         if record.stuck_closed.log_odds >= math.log(self.health.odds):
             return self._disable(
-                place, SensorFault.STUCK_CLOSED, _reason(record.stuck_closed, "occupied", "nothing", "emptied it")
+                place,
+                SensorFault.STUCK_CLOSED,
+                _reason(record.stuck_closed, "occupied", "nothing", Phrase("emptied it")),
             )
         if record.stuck_open.log_odds >= math.log(self.health.odds):
-            why = _reason(record.stuck_open, "empty", "something", "put something there")
+            why = _reason(record.stuck_open, "empty", "something", Phrase("put something there"))
             return self._disable(place, SensorFault.STUCK_OPEN, why)
         return []
 
@@ -273,22 +301,47 @@ class SensorHealth:
         if record.out is not None:
             return []
         self._records[place] = replace(record, out=fault, why=why, agreed=0)
-        return [f"The sensor under {place} {why}; I go on without it. {_SHOWS}"]
+        return [Phrase("The sensor under {place} {why}; I go on without it. {shows}", place, why, _SHOWS)]
 
     def _reenable_if_reliable(self, record: SensorRecord) -> list[str]:
         if record.agreed < self.health.agreements:
             return []
         self._records[record.place] = self._new_record(record.place)
         times = _number(self.health.agreements)
-        return [f"The sensor under {record.place} was right through {times} changes; it is used again."]
+        return [
+            Phrase("The sensor under {place} was right through {times} changes; it is used again.", record.place, times)
+        ]
 
 
 def _reason(known: Suspicion, says: str, stands: str, done: str) -> str:
     if known.turns > 1:
         others = known.tables - known.turns
-        more = f", and in {_number(others)} more position{'' if others == 1 else 's'}" if others else ""
-        return f'has said "{says}" through {_number(known.turns)} turns that {done}{more}'
-    return f'has said "{says}" in {_number(known.tables)} positions with {stands} on its square'
+        return (
+            (
+                Phrase(
+                    'has said "{says}" through {number} turns that {done}, and in {number_2} more position',
+                    says,
+                    _number(known.turns),
+                    done,
+                    _number(others),
+                )
+                if others
+                else Phrase('has said "{says}" through {number} turns that {done}', says, _number(known.turns), done)
+            )
+            if others == 1
+            else Phrase(
+                'has said "{says}" through {number} turns that {done}, and in {number_2} more positions',
+                says,
+                _number(known.turns),
+                done,
+                _number(others),
+            )
+            if others
+            else Phrase('has said "{says}" through {number} turns that {done}', says, _number(known.turns), done)
+        )
+    return Phrase(
+        'has said "{says}" in {number} positions with {stands} on its square', says, _number(known.tables), stands
+    )
 
 
 def _number(count: int) -> str:
@@ -374,7 +427,13 @@ class HealthFile:
             self.write(self.health, self._path)
         except OSError as error:
             if not self._failed:
-                self._say(f"What is known of the sensors could not be kept in {self._path} ({error.strerror}).")
+                self._say(
+                    Phrase(
+                        "What is known of the sensors could not be kept in {path} ({strerror}).",
+                        self._path,
+                        error.strerror,
+                    )
+                )
             self._failed = True
             return
         self._kept, self._failed = data, False

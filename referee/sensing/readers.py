@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from common.phrases import Phrase
 from engine.values import EMPTY, Appearance, LookName, Place
 from referee.judge.stability import blocking_hindrance
 from referee.sensing.health import SensorHealth
@@ -103,11 +104,15 @@ class SensorWatch:
         quiet_s = self._settings.after_put_down_s if last.put_down else self._settings.after_lift_s
         if now_s - last.time_s >= quiet_s:
             return None
-        what = f"Something was just put down on {last.place}." if last.put_down else f"{last.place} was just lifted."
+        what = (
+            Phrase("Something was just put down on {place}.", last.place)
+            if last.put_down
+            else Phrase("{place} was just lifted.", last.place)
+        )
         return Hindrance(HindranceKind.HAND, what, (last.place,))
 
 
-_ALONE = "I can't see the table, and use the sensors alone until I can."
+_ALONE = Phrase("I can't see the table, and use the sensors alone until I can.")
 
 
 class FusedReader:
@@ -197,7 +202,7 @@ def sensed_only(sensed: float, looks: Sequence[LookName], why: HindranceKind) ->
     return PlaceReading(probabilities, hidden_by=why, sensed=sensed)
 
 
-NO_CAMERA = "no camera"
+NO_CAMERA = Phrase("no camera")
 """The source of a frame that no camera took."""
 
 
@@ -223,7 +228,7 @@ class SensorReader:
             hindrances = (evidence.busy,)
         elif not evidence.occupied:
             hindrances = (
-                Hindrance(HindranceKind.NOT_LOCATED, "No sensor can be read. Check the wiring or the board."),
+                Hindrance(HindranceKind.NOT_LOCATED, Phrase("No sensor can be read. Check the wiring or the board.")),
             )
         places = {
             place: sensed_only(evidence.occupied[place], self._looks, HindranceKind.NO_CAMERA)
@@ -234,7 +239,7 @@ class SensorReader:
 
     def crop(self, frame: Frame, place: str) -> Image:
         """Raise NotLocatedError, since there is no picture."""
-        raise NotLocatedError(f"there is no camera, so no picture of {place} in frame {frame.sequence}")
+        raise NotLocatedError("there is no camera, so no picture of {place} in frame {sequence}", place, frame.sequence)
 
     def believed(self, appearance: Appearance) -> None:
         """Compare the sensors with an accepted table, to find faulty ones."""

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
+from common.phrases import Phrase, without_stop
 from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError
 from engine.values import Player
@@ -30,15 +31,15 @@ from referee.judge.verdict import Ruling
 from referee.session.announcer import Announcer
 from referee.session.log import GameLog
 
-_PROGRAM = "the program"
+_PROGRAM = Phrase("the program")
 """The name recorded when the program decides between two readings of its own turn."""
 
 
-CORRECT_SQUARES = "correct the lit squares first"
-ANSWER_QUESTION = "answer the question first"
-END_TURN = "end the turn first"
+CORRECT_SQUARES = Phrase("correct the lit squares first")
+ANSWER_QUESTION = Phrase("answer the question first")
+END_TURN = Phrase("end the turn first")
 """What the players have to do before there can be a hint."""
-_MEANWHILE = "No hint: the position has changed meanwhile; ask again."
+_MEANWHILE = Phrase("No hint: the position has changed meanwhile; ask again.")
 
 
 @dataclass
@@ -103,7 +104,7 @@ class Advisers(Generic[StateT, TurnT]):
                 question = Question(self._number, self._game.name, text, settings.strength, settings.seconds, earlier)
                 self._source.ask(question)
         self._pending.waiting.append(respond)
-        self._announcer.alarm(f"Thinking about a hint for {state.to_move}.", Sound.SILENCE)
+        self._announcer.alarm(Phrase("Thinking about a hint for {to_move}.", state.to_move), Sound.SILENCE)
 
     def poll(self, belief: Belief[StateT, TurnT], *, asking: bool) -> None:
         """Show a finished hint and the opponent's request, unless the referee is ``asking`` the players something."""
@@ -112,7 +113,7 @@ class Advisers(Generic[StateT, TurnT]):
         if pending is not None:
             if why or not belief.states or position_key(self._game, belief.states[0]) != pending.position:
                 self._pending = None
-                self._refuse(f"No hint: {why}." if why else _MEANWHILE, pending.waiting)
+                self._refuse(Phrase("No hint: {why}.", why) if why else _MEANWHILE, pending.waiting)
             elif answer := next((each for each in answers if each.number == pending.number), None):
                 self._pending = None
                 self._answer(pending, answer, belief.states[0])
@@ -159,13 +160,13 @@ class Advisers(Generic[StateT, TurnT]):
         if self._opponent is not None and intention is not None:
             for turn in passes:
                 if turn.player == intention.player and turn.text != intention.turn:
-                    raise CorrectionError(f"something else comes first: {intention.words}")
+                    raise CorrectionError("something else comes first: {words}", intention.words)
 
     def close(self) -> None:
         """Close the source of hints and tell everybody who still waits for one."""
         pending, self._pending = self._pending, None
         if pending is not None:
-            _tell(pending.waiting, "No hint: the referee stopped before it was found.", refused=True)
+            _tell(pending.waiting, Phrase("No hint: the referee stopped before it was found."), refused=True)
         for source in (self._source, self._opponent):
             if source is not None:
                 source.close()
@@ -175,9 +176,9 @@ class Advisers(Generic[StateT, TurnT]):
         if self._hints.strength == "none" or self._log.without_hints:
             return RULED_OUT
         if self._source is None:
-            return "There are no hints here."
+            return Phrase("There are no hints here.")
         why = refusal_reason(self._game, belief.states) or _to_do_first(belief, asking=asking)
-        return f"No hint: {why}." if why else ""
+        return Phrase("No hint: {why}.", why) if why else ""
 
     def _next_stage(self, before: Event, state: StateT, by: str) -> Event | None:
         """Return the whole of a hint given before; ``None`` if its turn is illegal, since the table is better known."""
@@ -200,7 +201,7 @@ class Advisers(Generic[StateT, TurnT]):
             else:
                 self._give(event, pending.waiting)
                 return
-        self._refuse(f"No hint: {why.rstrip('.')}.", pending.waiting)
+        self._refuse(Phrase("No hint: {why}.", without_stop(why)), pending.waiting)
 
     def _give(self, event: Event, waiting: Iterable[Respond], *, is_repeated: bool = False) -> None:
         """Record a hint unless ``is_repeated``, then show it."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
-from common.phrases import capitalized
+from common.phrases import Phrase, capitalized, without_stop
 from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError
 from engine.values import Appearance, Place, Player
@@ -37,7 +37,7 @@ _AS_BEFORE = frozenset({VerdictKind.UNCHANGED, VerdictKind.PUT_RIGHT})
 """Verdicts that leave the table as it was when the program announced its turn."""
 _LASTING = frozenset({Mood.QUESTION, Mood.FAULT, Mood.FINISHED})
 """The moods that stay lit while the table can't be judged."""
-_WAITING_FOR_SET_UP = "Waiting for the set-up."
+_WAITING_FOR_SET_UP = Phrase("Waiting for the set-up.")
 
 CONFIRM_S = 5.0
 """How long, in seconds, a second press can confirm a button's question."""
@@ -193,7 +193,9 @@ class Announcer(Generic[StateT, TurnT]):
         except (CorrectionError, EngineError):
             return ""
         self._asked = (press.role, touched, self.time_s)
-        question = f"{done.sentence.rstrip('.')}? Press again within {CONFIRM_S:g} seconds."
+        question = Phrase(
+            "{sentence}? Press again within {confirm_s} seconds.", without_stop(done.sentence), f"{CONFIRM_S:g}"
+        )
         self.say(question)
         signal = replace(self._on_show.signal, mood=Mood.QUESTION, sound=Sound.QUESTION, words=question)
         self._publish_state(signal)

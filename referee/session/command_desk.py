@@ -14,6 +14,7 @@ from typing import Protocol
 
 from pydantic import BaseModel, ValidationError
 
+from common.phrases import Phrase
 from engine.values import Player
 from referee.commands.draw_offers import offer_of
 from referee.commands.values import COMMANDS, Announce, AnswerDraw, Command, OfferDraw, Reply, Role, describe_errors
@@ -109,7 +110,9 @@ class CommandDesk:
         try:
             command = COMMANDS.validate_python(fields)
         except ValidationError as error:
-            raise CommandError(CommandFault.UNREADABLE, f"That is not a command: {describe_errors(error)}.") from error
+            raise CommandError(
+                CommandFault.UNREADABLE, Phrase("That is not a command: {describe_errors}.", describe_errors(error))
+            ) from error
         if sender.role < command.needs:
             raise CommandError(CommandFault.FORBIDDEN, self._forbidden.format(needs=command.needs.name.lower()))
         key = (sender.id, command.request_id)
@@ -128,7 +131,10 @@ class CommandDesk:
             async with asyncio.timeout(ANSWER_TIMEOUT_S):
                 return await asyncio.shield(task)
         except TimeoutError as error:
-            words = f"There was no answer within {ANSWER_TIMEOUT_S:g} s. The history shows whether it was done."
+            words = Phrase(
+                "There was no answer within {answer_timeout_s} s. The history shows whether it was done.",
+                f"{ANSWER_TIMEOUT_S:g}",
+            )
             raise CommandError(CommandFault.UNANSWERED, words) from error
 
     def _forget_if_failed(self, key: tuple[str, str], task: asyncio.Task[ReplyDocument]) -> None:
@@ -138,7 +144,7 @@ class CommandDesk:
 
     def _begin(self, sender: Sender, command: Command) -> asyncio.Task[ReplyDocument]:
         if len(self._waiting) >= MOST_WAITING:
-            words = "The referee is busy with other commands. Wait a moment, then try again."
+            words = Phrase("The referee is busy with other commands. Wait a moment, then try again.")
             raise CommandError(CommandFault.BUSY, words)
         task = asyncio.create_task(self._carry_out(sender, command))
         self._waiting.add(task)
@@ -152,11 +158,11 @@ class CommandDesk:
         if kept and self._port.journal is not None:
             done = await asyncio.to_thread(_event_of_request, self._port.journal, kept)
             if done is not None:
-                return self._reply(Reply(f"That was done before; it is event {done}."))
+                return self._reply(Reply(Phrase("That was done before; it is event {done}.", done)))
         by = command.by or sender.name or self._usual_name
         reply = await self._port.submit(replace(command, by=by), kept)
         if reply is None:
-            return self._reply(Reply("The referee has stopped; nothing was done.", refused=True))
+            return self._reply(Reply(Phrase("The referee has stopped; nothing was done."), refused=True))
         if not reply.refused and (offered := _offered(command)) is not None:
             self._offering = sender.id, offered.player
         if reply.waits and self._shares_requests:
@@ -171,9 +177,9 @@ class CommandDesk:
         if self._shares_requests or sender.id != device or open_offer is None or player not in {None, open_offer}:
             return
         if _offered(command) is not None or (isinstance(command, AnswerDraw) and command.accepts):
-            words = (
-                "This device offered the draw. The other player accepts it on another one, or the owner enters it "
-                "under Resign or draw."
+            words = Phrase(
+                "This device offered the draw. The other player accepts it on another one, or the owner "
+                "enters it under Resign or draw."
             )
             raise CommandError(CommandFault.FORBIDDEN, words)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from common.phrases import capitalized, listed
+from common.phrases import Phrase, capitalized, joined, listed
 from engine.api import Game, StateT
 from engine.support.players import describe_announcement, parse_announcement
 from engine.values import Breach, Outcome, Place, Player
@@ -28,7 +28,7 @@ _CHANGING = STATE_CHANGING | {EventKind.END}
 
 def set_up_request(game: Game[Any, Any]) -> str:
     """Say what the players must do first."""
-    return "Lay out empty sheets." if game.has_sheets else "Set up the pieces."
+    return Phrase("Lay out empty sheets.") if game.has_sheets else Phrase("Set up the pieces.")
 
 
 def new_game_event(command: NewGame, clock: TimeControl | None = None, seed: int | None = None) -> Event:
@@ -130,12 +130,12 @@ def is_change(event: Event) -> bool:
 
 def restored_sentence(said: str, by: str) -> str:
     """Return the journal's sentence about a sensor that a person switched on again."""
-    return f"{said} {by} asked for it."
+    return Phrase("{said} {by} asked for it.", said, by)
 
 
 def overrule_event(places: Sequence[str], by: str, time_s: float | None) -> Event:
     """Make the event for a person's word that places are as believed, whatever the camera sees there."""
-    sentence = f"On a person's word, taken to be correct: {', '.join(places)}."
+    sentence = Phrase("On a person's word, taken to be correct: {names}.", joined(places, ", "))
     return Event(EventKind.NOTE, {"sentence": sentence, "by": by, "places": list(places)}, time_s)
 
 
@@ -164,7 +164,7 @@ def end_event(outcome: Outcome, time_s: float | None) -> Event:
 
 def time_is_up(player: Player) -> str:
     """Return the reason of an end by a loss on time."""
-    return f"{player}'s time is up"
+    return Phrase("{player}'s time is up", player)
 
 
 def missing_end_event(folded: Folded[StateT], recorded: Sequence[tuple[int, Event]]) -> Event | None:
@@ -218,9 +218,9 @@ def take_back_sentence(game: Game[StateT, Any], folded: Folded[StateT]) -> str:
     sentence = _undone_sentence(game, folded)
     places = dict.fromkeys(place for step in folded.corrections_since for place in step.places)
     if places:
-        sentence += f" The correction of {listed(places, 'and')} no longer counts either."
+        sentence += Phrase(" The correction of {places} no longer counts either.", listed(places, "and"))
     if folded.corrections_since and folded.states[0].to_move != folded.steps[folded.last_played or 0].states[0].to_move:
-        sentence += " The correction of who plays next no longer counts either."
+        sentence += Phrase(" The correction of who plays next no longer counts either.")
     return sentence
 
 
@@ -231,13 +231,13 @@ def _undone_sentence(game: Game[StateT, Any], folded: Folded[StateT]) -> str:
         before = folded.steps[index - 1].states if index else folded.start
         state = next((each for each in before if step.player in game.rules.players_to_move(each)), before[0])
         turn = read_step(game, state, step.kind, step.text, step.player)
-        return f"{game.notation.describe(turn)} That is taken back."
+        return Phrase("{describe} That is taken back.", game.notation.describe(turn))
     if step.kind != EventKind.ANNOUNCED:
-        return f"{step.text} is taken back."
+        return Phrase("{text} is taken back.", step.text)
     announcement = parse_announcement(step.text, game.players)
     if step.by == CLOCK:
-        return f"{capitalized(str(announcement.player))}'s loss on time is taken back."
-    return f"{describe_announcement(announcement)} That is taken back."
+        return Phrase("{player}'s loss on time is taken back.", capitalized(str(announcement.player)))
+    return Phrase("{describe_announcement} That is taken back.", describe_announcement(announcement))
 
 
 def standing_fault(event: Event) -> StandingFault:

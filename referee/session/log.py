@@ -9,6 +9,7 @@ from typing import Any, Generic
 
 import cv2
 
+from common.phrases import Phrase
 from engine import registry
 from engine.api import Game, StateT, TurnT
 from engine.values import Outcome, Place, Player
@@ -91,7 +92,9 @@ class GameLog(Generic[StateT, TurnT]):
         """Return a reply that says so while the journal can't be written."""
         if self.trouble is None or reply.refused:
             return reply
-        return replace(reply, words=f"{reply.words} This is only in memory so far: {self.trouble}.")
+        return replace(
+            reply, words=Phrase("{words} This is only in memory so far: {trouble}.", reply.words, self.trouble)
+        )
 
     def retry_writes(self, time_s: float) -> bool:
         """Retry failed writes every few seconds of frame time; returns whether they have just succeeded."""
@@ -313,7 +316,11 @@ def _is_left_behind(number: int, recorded: Sequence[tuple[int, Event]], wanted: 
     folded = fold(other, recorded)
     if folded.outcome is None and folded.turns:
         raise FoldError(
-            f"game {number} in the journal is {other.title} and not finished; go on with it by "
-            f'name = "{name}" under [game], or begin {wanted.title} by `./run watch --new`'
+            "game {number} in the journal is {title} and not finished; go on with it by name = "
+            '"{name}" under [game], or begin {title_2} by `./run watch --new`',
+            number,
+            other.title,
+            name,
+            wanted.title,
         )
     return True

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from common.phrases import Phrase
 from hardware.pin_map import ButtonRole
 from referee.commands.queue import CommandQueue, Submitted
 from referee.commands.values import Press
@@ -22,7 +23,7 @@ _READ_TIMEOUT_S = 2.0
 
 _WITHOUT_PICTURE = frozenset({ButtonRole.TAKE_BACK, ButtonRole.HINT})
 """The buttons that work while the camera is away; the others judge the table, or ask by the time of the pictures."""
-_CAMERA_AWAY = "The camera is away; press again when it is back."
+_CAMERA_AWAY = Phrase("The camera is away; press again when it is back.")
 
 
 class FrameSource(Protocol):
@@ -95,7 +96,7 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
             if black is None:
                 _wait_blind(service, ports, None if is_away else str(error))
             elif not is_away:
-                black.say(f"{error}. Until the camera is back, I use only the sensors.")
+                black.say(Phrase("{error}. Until the camera is back, I use only the sensors.", error))
             is_away = True
             if not isinstance(error, FrameTimeoutError):
                 # A device that fails immediately would keep a core busy.
@@ -106,7 +107,7 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
         else:
             if is_away:
                 is_away = False
-                (service.end_trouble if black is None else black.say)("The camera is back.")
+                (service.end_trouble if black is None else black.say)(Phrase("The camera is back."))
         if black is not None:
             sequence = max(sequence + 1, frame.sequence)
             frame = replace(frame, sequence=sequence)
@@ -124,7 +125,7 @@ def _wait_blind(service: Service[Any, Any], ports: LoopPorts, error: str | None)
     # Each time, since a command may have let the clock run meanwhile, such as a take-back of the end.
     service.lose_sight()
     if error is not None:
-        service.say_trouble(f"{error}. The game is kept as it is and goes on when the camera is back.")
+        service.say_trouble(Phrase("{error}. The game is kept as it is and goes on when the camera is back.", error))
     for pressed in _take_presses(ports):
         if isinstance(pressed.command, Press) and pressed.command.role in _WITHOUT_PICTURE:
             service.carry_out(pressed)

@@ -54,7 +54,7 @@ RestoreSensorAt = Callable[[Place], str]
 
 def no_sensors(place: Place) -> str:
     """Raise CorrectionError, since there are no sensors."""
-    raise CorrectionError(f"this referee has no sensors, so none under {place}")
+    raise CorrectionError("this referee has no sensors, so none under {place}", place)
 
 
 class Display(Protocol):

@@ -13,6 +13,7 @@ from functools import singledispatchmethod
 from itertools import islice
 from typing import Any, Generic
 
+from common.phrases import Phrase
 from engine.api import Clock, Game, StateT, TurnT
 from engine.errors import EngineError, IllegalTurnError
 from engine.values import OptionValue, Place, Player
@@ -142,7 +143,7 @@ class Service(Generic[StateT, TurnT]):
 
         seen = submitted.command.seen
         if seen is not None and not self._log.last_change <= seen <= self._log.last_event:
-            respond(commands.Reply("The table has changed meanwhile. Check it, then try again.", refused=True))
+            respond(commands.Reply(Phrase("The table has changed meanwhile. Check it, then try again."), refused=True))
             return []
         with self._log.recording_request(submitted.request_id):
             return self.execute(submitted.command, respond)
@@ -168,7 +169,7 @@ class Service(Generic[StateT, TurnT]):
                 case commands.Press(role=ButtonRole.END_TURN):
                     verdicts = self.end_turn()
                     said = [verdict.sentence for verdict in verdicts]
-                    sentence = " ".join(said) or "The table is judged once it is at rest."
+                    sentence = " ".join(said) or Phrase("The table is judged once it is at rest.")
                 case _:
                     sentence = self.apply(command)
         except CorrectionError as error:
@@ -207,7 +208,7 @@ class Service(Generic[StateT, TurnT]):
                 return
         if self._log.ended is not None and self._log.ended.reason == STOPPED:
             number = self._log.number
-            raise CorrectionError(f"game {number} was stopped; `./run games resume {number}` goes on with it")
+            raise CorrectionError("game {number} was stopped; `./run games resume {number}` goes on with it", number)
 
     def refuse(self, submitted: Submitted, words: str) -> None:
         """Refuse a command aloud, since whoever pressed a button sees no reply."""
@@ -241,7 +242,9 @@ class Service(Generic[StateT, TurnT]):
         Raises CorrectionError for another game, and what ``complete`` and ``check_new_game`` of ServiceSettings raise.
         """
         if command.game != self._game.name:
-            raise CorrectionError(f"this referee referees {self._game.title}; stop it to play {command.game}")
+            raise CorrectionError(
+                "this referee referees {title}; stop it to play {game}", self._game.title, command.game
+            )
         complete, clock = self._settings.complete(self._game, command)
         if self._has_camera:
             self._settings.check_new_game(self._game, complete)
@@ -252,7 +255,12 @@ class Service(Generic[StateT, TurnT]):
         self._announced = {}
         self._view = TableView(self._context, self._settings)
         self._announcer.begin()
-        return f"Game {self._log.number} of {self._game.title} begins. {events.set_up_request(self._game)}"
+        return Phrase(
+            "Game {number} of {title} begins. {set_up_request}",
+            self._log.number,
+            self._game.title,
+            events.set_up_request(self._game),
+        )
 
     def step(self, frame: Frame, *, ends_turn: bool = False) -> list[Verdict]:
         """Process one frame and return the new verdicts.
@@ -296,7 +304,7 @@ class Service(Generic[StateT, TurnT]):
             return self._announcer.record_offer(withdrawn)
         folded = self._log.folded()
         if folded.last_played is None:
-            self._announcer.say("There is no turn to take back.")
+            self._announcer.say(Phrase("There is no turn to take back."))
             raise CorrectionError("there is no turn to take back")
         self._log.append(events.take_back_event(command.by, self._announcer.time_s))
         states = self._log.folded().states
@@ -378,7 +386,7 @@ class Service(Generic[StateT, TurnT]):
 
     def _judge_later(self, command: commands.Announced) -> str:
         self._announced[command] = self._log.request_id
-        return "Noted. It is decided once the table is at rest."
+        return Phrase("Noted. It is decided once the table is at rest.")
 
     def _end_turn_before(self) -> None:
         """Treat the turn on the table as ended by what somebody said, before that is carried out."""
@@ -561,7 +569,7 @@ class Service(Generic[StateT, TurnT]):
         self._belief = override_belief(self._context, self._belief, states, places, unchanged=unchanged, undone=undone)
         self._view.press_waits = False
         if self._announced:
-            self._announcer.say("What was announced before no longer counts, since the game went on meanwhile.")
+            self._announcer.say(Phrase("What was announced before no longer counts, since the game went on meanwhile."))
         self._announced = {}
         self._show_override(signal)
 

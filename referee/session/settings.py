@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from common.phrases import joined
 from engine.api import Game
 from engine.values import OptionValue
 from referee.clocks.control import FlagRule, TimeControl, read_control
@@ -80,7 +81,7 @@ class ServiceSettings:
             raise FieldError("clock", str(error)) from error
         players = {side.lower(): name for side, name in command.players.items() if name}
         if len(players) < sum(bool(name) for name in command.players.values()):
-            raise CorrectionError(f"a side is named twice: {', '.join(command.players)}")
+            raise CorrectionError("a side is named twice: {names}", joined(command.players, ", "))
         options = {**self.options, **command.options}
         complete = replace(
             command,

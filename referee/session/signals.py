@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from common.phrases import capitalized, listed
+from common.phrases import Phrase, capitalized, either, listed
 from engine.api import Game, StateT, TurnT
 from engine.support.players import DRAW, describe_announcement
 from engine.values import EMPTY, Announcement, Appearance, Outcome, Place
@@ -91,7 +91,7 @@ def waiting_signal(game: Game[StateT, TurnT], state: StateT) -> Signal:
     playing = game.rules.players_to_move(state)
     if len(playing) > 1:
         names = listed(map(capitalized, playing))
-        return Signal(Mood.WAITING, words=f"{names} play now.")
+        return Signal(Mood.WAITING, words=Phrase("{names} play now.", names))
     return Signal(Mood.WAITING, words=_to_move(state.to_move))
 
 
@@ -107,8 +107,16 @@ def finished_signal(outcome: Outcome, places: Sequence[Place] = ()) -> Signal:
 
 def resumed_signal(game: Game[StateT, TurnT], state: StateT, turns_played: int) -> Signal:
     """Return the signal for a game that continues from its journal."""
-    after = "before the first turn" if turns_played == 0 else f"after turn {turns_played}"
-    words = _joined(f"{game.title} goes on {after}.", waiting_signal(game, state).words)
+    words = _joined(
+        either(
+            turns_played == 0,
+            "{title} goes on before the first turn.",
+            "{title} goes on after turn {turns_played}.",
+            title=game.title,
+            turns_played=turns_played,
+        ),
+        waiting_signal(game, state).words,
+    )
     return Signal(Mood.WAITING, sound=Sound.READY, words=words)
 
 
@@ -154,7 +162,7 @@ def _marked(places: Iterable[Place], role: LightRole) -> tuple[Light, ...]:
 
 
 def _to_move(player: str | None) -> str:
-    return "" if player is None else f"{capitalized(player)} to play."
+    return "" if player is None else Phrase("{player} to play.", capitalized(player))
 
 
 def with_outcome(sentence: str, outcome: Outcome) -> str:

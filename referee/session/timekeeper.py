@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Generic
 
+from common.phrases import Phrase
 from engine.api import StateT, TurnT
 from engine.support.players import RESIGN, who_plays
 from engine.values import Player
@@ -35,7 +36,7 @@ _AT_REST_S = 1.0
 
 _TOGETHER_S = 0.001
 """Difference, in seconds, up to which flags fall together: clocks that were set alike run down alike."""
-NOBODY_LOSES = "All flags fell at the same time, so nobody loses on time. Decide together how the game ends."
+NOBODY_LOSES = Phrase("All flags fell at the same time, so nobody loses on time. Decide together how the game ends.")
 
 
 def loss_on_time(player: Player) -> Announce:

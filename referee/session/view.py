@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Generic
 
+from common.phrases import Phrase
 from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError
 from engine.values import EMPTY, Appearance, LookName, OptionValue, Place, Player
@@ -274,7 +275,7 @@ class UnclearWatch:
         if not self.is_long:
             return None
         hindrance = blocking_hindrance(reading)
-        sentence = hindrance.message if hindrance else "The picture does not come to rest; is something moving?"
+        sentence = hindrance.message if hindrance else Phrase("The picture does not come to rest; is something moving?")
         places = hindrance.places if hindrance else ()
         return Verdict(VerdictKind.CANNOT_SEE, sentence, reading.time_s, reading.sequence, places=places)
 

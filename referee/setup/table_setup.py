@@ -38,7 +38,7 @@ MakeMap = Callable[[Settings, Path], bool]
 
 def _refuse_mapping(settings: Settings, path: Path) -> bool:
     del settings
-    raise ConfigError(f"here nobody can be asked which is where; make {path.name} at a terminal")
+    raise ConfigError("here nobody can be asked which is where; make {name} at a terminal", path.name)
 
 
 @dataclass

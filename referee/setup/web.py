@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from common.phrases import Phrase
 from referee.session.table_port import as_jpeg
 from referee.setup.page import SetUpPage
 from referee.web import views
@@ -121,12 +122,12 @@ def answer_of(fields: Mapping[str, Sequence[str]]) -> str:
     """Assemble an answer from a form's fields; raises HTTPException if a required field is empty or it is too long."""
     parts = [part.strip() for part in fields.get("part", ())]
     if not all(parts):
-        raise HTTPException(422, "A field is empty. Go back and fill it in.")
+        raise HTTPException(422, Phrase("A field is empty. Go back and fill it in."))
     optional = [part.strip() for part in fields.get("optional", ()) if part.strip()]
     corners = [f"{x.strip()},{y.strip()}" for x, y in zip(fields.get("x", ()), fields.get("y", ()), strict=False)]
     answer = " ".join((*parts, *optional, *corners))
     if len(answer) > _MOST_CHARACTERS:
-        raise HTTPException(422, f"That is too long: more than {_MOST_CHARACTERS} characters.")
+        raise HTTPException(422, Phrase("That is too long: more than {most_characters} characters.", _MOST_CHARACTERS))
     return answer
 
 

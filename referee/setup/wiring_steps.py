@@ -124,7 +124,7 @@ def _check_wiring(
     if not problems:
         return Outcome((Finding.ok(_WIRING, message),), given)
     drivers = given.get("lights.drivers")
-    example = "gpio buzzer_pin=18" if isinstance(drivers, list) and "gpio" in drivers else "strip_lights=49"
+    example = Phrase("gpio buzzer_pin=18") if isinstance(drivers, list) and "gpio" in drivers else "strip_lights=49"
     remedy = Phrase("add what is missing to the answer, such as {example}, or give another answer", example=example)
     # No file and no flag has set these values.
     said = (problem.removeprefix(f"{DEFAULT}: ") for problem in problems)

@@ -21,7 +21,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
 
 from common.durable import write_durably
-from common.phrases import capitalized
+from common.phrases import Phrase, capitalized
 from referee.commands.values import Role as Role  # noqa: PLC0414 - re-exported
 from referee.errors import DevicesFullError, PageError
 from referee.web.devices import Device, PairedDevices
@@ -83,7 +83,7 @@ STRANGERS = RateLimit(120, 10)
 _READS_AT_ONCE, _READS_OF_DEVICE = 16, 2
 """Reading requests worked on at once, in all and by device; the owner's need no turn. The server has 40 threads."""
 _MOST_KEYS = 1000
-_NOT_KEPT = "The referee can't keep this device on its disk. The owner's `./run doctor` says why."
+_NOT_KEPT = Phrase("The referee can't keep this device on its disk. The owner's `./run doctor` says why.")
 
 
 class RateLimiter:
@@ -204,11 +204,11 @@ class Access:
         device can't be saved.
         """
         if not self.policy.is_open:
-            raise HTTPException(403, "Only this machine can open the page, so no device needs pairing.")
+            raise HTTPException(403, Phrase("Only this machine can open the page, so no device needs pairing."))
         origin = address_group(client)
         is_free = self._failures[origin] < FREE_FAILURES and self._failures.total() < ALL_FREE_FAILURES
         if not (self._tries.take(origin) and (is_free or self._all_tries.take())):
-            raise HTTPException(429, "Too many tries. Wait a minute, then type the code again.")
+            raise HTTPException(429, Phrase("Too many tries. Wait a minute, then type the code again."))
         digits = "".join(character for character in code if character in string.digits)
         for role, right in self.policy.codes.items():
             if secrets.compare_digest(digits, right):
@@ -224,12 +224,12 @@ class Access:
                 return session, str(self._tokens.dumps([device.id]))
         if is_free:
             self._failures[origin] += 1
-        raise HTTPException(403, "That is not the code. The referee's terminal shows it.")
+        raise HTTPException(403, Phrase("That is not the code. The referee's terminal shows it."))
 
     def count_read(self, session: Session) -> None:
         """Raise HTTPException if a device other than the owner's reads more than a page needs."""
         if session.role < Role.OWN and not self._reads.take(session.id):
-            raise HTTPException(429, "Too many requests at once. Wait a moment, then load the page again.")
+            raise HTTPException(429, Phrase("Too many requests at once. Wait a moment, then load the page again."))
 
     def hears_stranger(self, client: str) -> bool:
         """Count a request from an address without a paired device; returns whether it is to be answered."""
@@ -238,7 +238,7 @@ class Access:
     def count_command(self, session: Session) -> None:
         """Raise HTTPException if a session sends more commands than a person can."""
         if not self._commands.take(session.id):
-            raise HTTPException(429, "Too many commands at once. Wait a moment, then repeat the last one.")
+            raise HTTPException(429, Phrase("Too many commands at once. Wait a moment, then repeat the last one."))
 
     def check_csrf(self, session: Session, token: str) -> None:
         """Raise HTTPException unless the token belongs to the session."""
@@ -249,7 +249,7 @@ class Access:
         except BadSignature:
             named = None
         if named != session.id:
-            raise HTTPException(403, "This page is out of date. Load it again, then repeat what you did.")
+            raise HTTPException(403, Phrase("This page is out of date. Load it again, then repeat what you did."))
 
     def still_holds(self, session: Session) -> bool:
         """Whether a session is still valid: its device may have been unpaired since. A paired one counts as seen."""

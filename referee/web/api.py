@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from common.json_files import parse_json
+from common.phrases import Phrase
 from engine.errors import IllegalTurnError
 from referee.commands.values import COMMANDS
 from referee.session.command_desk import CommandDesk, CommandError, CommandFault, ReplyDocument
@@ -270,14 +271,16 @@ class Api:
     def _newest(self) -> Snapshot:
         newest = self._port.snapshots.newest
         if newest is None:
-            raise HTTPException(404, "No game has begun yet.")
+            raise HTTPException(404, Phrase("No game has begun yet."))
         return newest.snapshot
 
     async def _camera(self, request: Request) -> Response:
         overlay = bool(_number(request, "overlay"))
         content = await run_in_threadpool(self._pictures.jpeg, overlay=overlay)
         if content is None:
-            raise HTTPException(404, "There is no picture: no camera is on, or the table was not found in its picture.")
+            raise HTTPException(
+                404, Phrase("There is no picture: no camera is on, or the table was not found in its picture.")
+            )
         return Response(content, media_type="image/jpeg")
 
     async def _session(self, request: Request) -> Response:
@@ -305,7 +308,9 @@ def pairing(access: Access) -> Callable[[Request], Awaitable[Response]]:
         try:
             wanted = _PAIRING.validate_python(await body_fields(request))
         except ValidationError as error:
-            raise HTTPException(422, "Give the code that the referee's terminal shows, and a short name.") from error
+            raise HTTPException(
+                422, Phrase("Give the code that the referee's terminal shows, and a short name.")
+            ) from error
         request.state.pairing = wanted
         client = request.client.host if request.client is not None else ""
         session, token = access.pair(wanted.code, wanted.name, Role[wanted.role.upper()], client)
@@ -324,7 +329,7 @@ async def body_fields(request: Request) -> Any:
     try:
         fields = {name: values[-1] for name, values in form.items()} if form else parse_json(await request.body())
     except ValueError as error:
-        raise HTTPException(400, "That is not valid JSON.") from error
+        raise HTTPException(400, Phrase("That is not valid JSON.")) from error
     if isinstance(fields, dict):
         fields.pop(CSRF_FIELD, None)
     return fields
@@ -335,7 +340,7 @@ def _number(request: Request, name: str) -> int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit()):
-        raise HTTPException(422, f"{name} is {text[:40]!r}; expected a number.")
+        raise HTTPException(422, Phrase("{name} is {text!r}; expected a number.", name, text[:40]))
     return min(int(text[:20]), _LARGEST)
 
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
+from common.phrases import Phrase
 from referee.commands.values import Role
 from referee.errors import PageError
 from referee.web.devices import PairedDevices
@@ -68,14 +69,14 @@ async def change_device(devices: PairedDevices, fields: object) -> DevicesDocume
     try:
         change = DEVICE_CHANGE.validate_python(fields)
     except ValidationError as error:
-        raise HTTPException(422, "Give a device's id, and its role: look, play, own or none.") from error
+        raise HTTPException(422, Phrase("Give a device's id, and its role: look, play, own or none.")) from error
     role = Role.NOBODY if change.role == "none" else Role[change.role.upper()]
     try:
         changed = await run_in_threadpool(devices.change, change.id, role)
     except PageError as error:
         raise HTTPException(503, f"{error}.") from error
     if changed is None:
-        raise HTTPException(404, "That device is not paired, or not any more.")
+        raise HTTPException(404, Phrase("That device is not paired, or not any more."))
     return devices_document(devices)
 
 

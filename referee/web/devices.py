@@ -86,7 +86,8 @@ class PairedDevices:
                 lesser = [each for each in devices.values() if each.role < Role.OWN]
                 if not lesser:
                     raise DevicesFullError(
-                        f"{len(devices)} devices own this table already, so no other can be paired; unpair one of them"
+                        "{devices} devices own this table already, so no other can be paired; unpair one of them",
+                        len(devices),
                     )
                 del devices[min(lesser, key=lambda each: each.seen_s).id]
             devices[device.id] = device
@@ -146,7 +147,9 @@ class PairedDevices:
             except PageError:
                 raise
             except OSError as error:
-                raise PageError(f"the paired devices can't be kept in {self._path} ({error.strerror})") from error
+                raise PageError(
+                    "the paired devices can't be kept in {path} ({strerror})", self._path, error.strerror
+                ) from error
 
     def _refresh(self) -> None:
         """Read the file again if it has changed."""
@@ -178,7 +181,9 @@ def _read(path: Path) -> dict[str, Device]:
 
 
 def _unreadable(path: Path, error: Exception) -> PageError:
-    return PageError(f"the paired devices {path} can't be read ({error}); delete the file, then pair the devices again")
+    return PageError(
+        "the paired devices {path} can't be read ({error}); delete the file, then pair the devices again", path, error
+    )
 
 
 @contextmanager

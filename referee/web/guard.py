@@ -23,6 +23,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from common.phrases import Phrase
 from referee.web.access import NOBODY, Access, AccessPolicy, Role
 
 if TYPE_CHECKING:
@@ -88,9 +89,9 @@ class Guarded(Route):
         access, session = scope["state"]["access"], scope["state"]["session"]
         if session.role < self.role:
             if session.role is Role.NOBODY:
-                raise HTTPException(401, "This device is not paired with the referee yet.")
+                raise HTTPException(401, Phrase("This device is not paired with the referee yet."))
             # Roles aren't named: a hall's viewers have the one that plays at a table.
-            raise HTTPException(403, "This device may not do that. Pair it with a code that allows it.")
+            raise HTTPException(403, Phrase("This device may not do that. Pair it with a code that allows it."))
         if scope["method"] not in _SAFE and not self.by_code:
             request = Request(scope, receive)
             access.check_csrf(session, await _csrf_in(request))
@@ -126,7 +127,7 @@ async def form_fields(request: Request) -> dict[str, list[str]]:
     try:
         return parse_qs(body, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
     except ValueError as error:
-        raise HTTPException(400, "The form has too many fields.") from error
+        raise HTTPException(400, Phrase("The form has too many fields.")) from error
 
 
 def number_in(text: str, most_digits: int) -> int | None:
@@ -217,14 +218,16 @@ def refuse_strangers(policy: AccessPolicy, headers: Headers) -> None:
     """Raise HTTPException for a request to an unknown host name, or one caused by another site's page."""
     host = headers.get("host", "")
     if not policy.knows(host):
-        raise HTTPException(421, f"There is no page {host[:80]!r} here. Open the address that the referee shows.")
+        raise HTTPException(
+            421, Phrase("There is no page {host!r} here. Open the address that the referee shows.", host[:80])
+        )
     origin = headers.get("origin")
     own = (f"http://{host}", f"https://{host}")
     # Without an Origin header, Sec-Fetch-Site shows where a request came from. Links from other sites are harmless.
     site, mode = headers.get("sec-fetch-site", "none"), headers.get("sec-fetch-mode", "")
     is_foreign = site in {"cross-site", "same-site"} and mode != "navigate"
     if is_foreign or (origin is not None and origin not in own):
-        raise HTTPException(403, "Another site's page asked for this. Only the referee's own page may.")
+        raise HTTPException(403, Phrase("Another site's page asked for this. Only the referee's own page may."))
 
 
 async def save_seen_times_if_due(access: Access) -> None:
@@ -234,7 +237,7 @@ async def save_seen_times_if_due(access: Access) -> None:
 
 
 async def _whole_body(request: Request, most_bytes: int) -> bytes:
-    too_long = HTTPException(413, f"That is too long: more than {most_bytes // 1024} kB.")
+    too_long = HTTPException(413, Phrase("That is too long: more than {part} kB.", most_bytes // 1024))
     announced = request.headers.get("content-length", "0")
     if announced.isdigit() and int(announced) > most_bytes:
         raise too_long
@@ -246,7 +249,7 @@ async def _whole_body(request: Request, most_bytes: int) -> bytes:
                 if len(body) > most_bytes:
                     raise too_long
     except TimeoutError as error:
-        raise HTTPException(408, "The request was cut off. Try again.") from error
+        raise HTTPException(408, Phrase("The request was cut off. Try again.")) from error
     return bytes(body)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import ConfigDict
 from starlette.exceptions import HTTPException
 
+from common.phrases import Phrase
 from engine import records, registry
 from engine.api import Game
 from engine.errors import EngineError
@@ -106,7 +107,7 @@ class History:
         with self._open_journal() as journal:
             chosen = journal.latest_game() if number is None else number
             if chosen is None:
-                raise HTTPException(404, "No game has begun yet.")
+                raise HTTPException(404, Phrase("No game has begun yet."))
             # Many screens ask at once; the lock lets the later ones reuse the first one's answer.
             with self._lock:
                 return self._of_game(journal, chosen, language)
@@ -141,14 +142,14 @@ class History:
         with self._open_journal() as journal:
             number = journal.game_of(event_number)
             if number is None:
-                raise HTTPException(404, f"There is no event {event_number}.")
+                raise HTTPException(404, Phrase("There is no event {event_number}.", event_number))
             game, events = events_of_game(journal, number)
             folded = fold(game, [each for each in events if each[0] <= event_number])
             with self._lock:
                 history = self._of_game(journal, number, language)
         numbers = [each.number for each in history.events]
         if event_number not in numbers:
-            raise HTTPException(404, f"Event {event_number} only keeps the clock running.")
+            raise HTTPException(404, Phrase("Event {event_number} only keeps the clock running.", event_number))
         index = numbers.index(event_number)
         versioned = VersionedSnapshot(event_number, _snapshot(game, number, events[0][1], folded))
         return PositionDocument(
@@ -183,9 +184,9 @@ class History:
             for kept in journal.evidence(event_number):
                 if kept.evidence.name == name and kept.evidence.media_type in _PICTURES:
                     if kept.left_out:
-                        raise HTTPException(404, "The picture was left out of the journal to save space.")
+                        raise HTTPException(404, Phrase("The picture was left out of the journal to save space."))
                     return kept.evidence.content, kept.evidence.media_type
-        raise HTTPException(404, f"Event {event_number} has no such picture.")
+        raise HTTPException(404, Phrase("Event {event_number} has no such picture.", event_number))
 
     def games(self) -> GamesDocument:
         """List the games."""
@@ -213,20 +214,20 @@ class History:
             try:
                 return game.name, records.write(make_record(game, events))
             except FoldError as error:
-                raise HTTPException(404, f"There is no record of it: {error}.") from error
+                raise HTTPException(404, Phrase("There is no record of it: {error}.", error)) from error
 
     @contextmanager
     def _open_journal(self) -> Iterator[Journal]:
         if self._port.journal is None:
-            raise HTTPException(404, "This game is not kept in a journal.")
+            raise HTTPException(404, Phrase("This game is not kept in a journal."))
         try:
             with Journal.open(self._port.journal, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
                 yield journal
         except JournalMissingError as error:
-            raise HTTPException(404, "The journal has no such game.") from error
+            raise HTTPException(404, Phrase("The journal has no such game.")) from error
         except (JournalError, FoldError, EngineError) as error:
             # The reason may name a path of this machine.
-            raise HTTPException(503, "The journal can't be read. `./run doctor` says why.") from error
+            raise HTTPException(503, Phrase("The journal can't be read. `./run doctor` says why.")) from error
 
 
 def _games_document(journal: Journal) -> GamesDocument:
@@ -253,7 +254,7 @@ def _snapshot(game: Game[Any, Any], number: int, begun: Event, folded: Folded[An
     return Snapshot(
         number,
         folded.last_event,
-        looking_signal("Before the set-up.") if state is None else waiting_signal(game, state),
+        looking_signal(Phrase("Before the set-up.")) if state is None else waiting_signal(game, state),
         0.0,
         states=folded.states,
         appearance={} if state is None else game.table.appearance(state),

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from common.findings import Finding
+from common.phrases import Phrase
 from referee.session.table_port import Maintenance, ReportFile
 from referee.web.access import Role
 from referee.web.api import PageServices, body_fields
@@ -94,17 +95,17 @@ class OwnerPages:
     async def _picture(self, request: Request) -> Response:
         files, number = self._files(request.path_params["bundle"]), request.path_params["number"]
         if number >= len(files):
-            raise HTTPException(404, "There is no such file in the report.")
+            raise HTTPException(404, Phrase("There is no such file in the report."))
         return Response(files[number].content, media_type=files[number].media_type)
 
     def _files(self, bundle: str) -> Sequence[ReportFile]:
         """Return the files that were shown; raises HTTPException if the report was gathered again since."""
         if not bundle or bundle != self._bundle[0]:
-            raise HTTPException(409, "The report has changed in the meantime. Look through it again.")
+            raise HTTPException(409, Phrase("The report has changed in the meantime. Look through it again."))
         return self._bundle[1]
 
     @property
     def _maintenance(self) -> Maintenance:
         if self._services.port.maintenance is None:
-            raise HTTPException(404, "This page has no doctor and no bug report.")
+            raise HTTPException(404, Phrase("This page has no doctor and no bug report."))
         return self._services.port.maintenance

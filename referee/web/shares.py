@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from common.phrases import Phrase
 from referee.commands.values import Role
 
 if TYPE_CHECKING:
@@ -115,10 +116,17 @@ class Viewers:
         An owner gets one however many others look, and this machine, where everybody is the owner, has no share.
         """
         if not session.is_everybody and self._open[session.id] >= VIEWERS_OF_DEVICE:
-            raise HTTPException(429, f"This device looks {VIEWERS_OF_DEVICE} times already. Close one of its screens.")
+            raise HTTPException(
+                429,
+                Phrase(
+                    "This device looks {viewers_of_device} times already. Close one of its screens.", VIEWERS_OF_DEVICE
+                ),
+            )
         is_bound = session.is_everybody or session.role < Role.OWN
         if is_bound and self._open.total() >= MOST_VIEWERS:
-            raise HTTPException(503, f"{MOST_VIEWERS} screens are looking already. Close one of them.")
+            raise HTTPException(
+                503, Phrase("{most_viewers} screens are looking already. Close one of them.", MOST_VIEWERS)
+            )
         self._open[session.id] += 1
         return _ViewersStream(changes, partial(self._end, session.id))
 

@@ -7,7 +7,7 @@ import threading
 from dataclasses import dataclass
 from typing import Any, Self
 
-from common.phrases import capitalized
+from common.phrases import Phrase, capitalized
 from engine.api import Game
 from hardware.lights.signals import Signal, most_urgent_lights
 from referee.clocks.clock import ClockFace
@@ -59,7 +59,7 @@ class TableDocuments:
 
     def newest(self, language: str = "en") -> Rendered:
         """Return the newest snapshot's document, with its clock brought up to date."""
-        nothing_yet = Snapshot(0, 0, looking_signal("The referee is starting."), 0.0)
+        nothing_yet = Snapshot(0, 0, looking_signal(Phrase("The referee is starting.")), 0.0)
         newest = self._port.snapshots.newest or VersionedSnapshot(0, nothing_yet)
         rendered, face = self.of(newest, language), newest.snapshot.clock
         if face is None or not face.running:

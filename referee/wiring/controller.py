@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from common.phrases import counted
+from common.phrases import Phrase, either
 from firmware_bridge.connection.connection import BoardConnection
 from firmware_bridge.connection.events import (
     BoardEvent,
@@ -83,11 +83,11 @@ class Controller:
         """Return the sources of drivers for the board's lights and buzzer; none if the board shows no signals."""
         if "board" not in self._plan.drivers:
             return ()
-        buzzer = DriverSource("board buzzer", partial(ToneDriver, "board buzzer", self._connection))
+        buzzer = DriverSource(Phrase("board buzzer"), partial(ToneDriver, Phrase("board buzzer"), self._connection))
         light_map = self._plan.light_map
         if light_map is None or not self._plan.has_board_lights:
             return (buzzer,)
-        return (DriverSource("board lights", partial(self._lights, light_map)), buzzer)
+        return (DriverSource(Phrase("board lights"), partial(self._lights, light_map)), buzzer)
 
     def presses(self) -> list[ButtonRole]:
         """Return the roles of the buttons pressed since the last call, in order."""
@@ -122,7 +122,7 @@ class Controller:
 
     def _lights(self, light_map: LightMap) -> PixelDriver:
         output = ControllerLights(self._connection, light_map.lights)
-        return PixelDriver("board lights", output, light_map, brightness=self._plan.brightness)
+        return PixelDriver(Phrase("board lights"), output, light_map, brightness=self._plan.brightness)
 
     def _process_events(self) -> None:
         for event in self._connection.poll():
@@ -143,11 +143,18 @@ class Controller:
             case Lost():
                 self._forget_switches()
             case FaultReported(text=text, code=code):
-                self._say_once(f"The board says: {text or f'fault {code}'}.")
+                self._say_once(Phrase("The board says: {part}.", text or Phrase("fault {code}", code)))
             case LogLine(level=level, text=text) if level >= _ERROR_LEVEL:
-                self._say_once(f"The board says: {text}")
+                self._say_once(Phrase("The board says: {text}", text))
             case EventsDropped(presses=presses) if presses:
-                self._say(f"{counted(presses, 'press', 'presses')} of the board's buttons came too fast to count.")
+                self._say(
+                    either(
+                        presses == 1,
+                        "1 press of the board's buttons came too fast to count.",
+                        "{presses} presses of the board's buttons came too fast to count.",
+                        presses=presses,
+                    )
+                )
 
     def _greet(self, welcome: Welcome) -> None:
         """Say everything again about another board, or one that was changed; a loose cable changes nothing."""
@@ -166,8 +173,11 @@ class Controller:
             self._presses.append(self._plan.roles[button])
         else:
             self._say_once(
-                f"The board's button {button} was pressed, and the settings give it no use; name it in the pin map, or "
-                "in buttons under [board]."
+                Phrase(
+                    "The board's button {button} was pressed, and the settings give it no use; name it in the "
+                    "pin map, or in buttons under [board].",
+                    button,
+                )
             )
 
     def _say_once(self, sentence: str) -> None:
@@ -180,18 +190,20 @@ def find_mismatches(welcome: Welcome, plan: WiringPlan) -> Iterator[str]:
     """Describe how the answering board does not fit this program or the maps."""
     other = version_problem(welcome.firmware)
     if other is not None:
-        yield f"The board's firmware is {other[0]}; {other[1]}."
+        yield Phrase("The board's firmware is {other}; {other_2}.", other[0], other[1])
     pin_map, light_map, sensor_map = plan.pin_map, plan.light_map, plan.sensor_map
     if pin_map is not None and pin_map.crc32 != welcome.pin_map_checksum:
         yield (
-            "The pin map on the board is not the one that the settings name; `./run hardware firmware install` "
-            "installs that one. Until then, lights, switches and buttons may be mixed up."
+            Phrase(
+                "The pin map on the board is not the one that the settings name; `./run hardware firmware "
+                "install` installs that one. Until then, lights, switches and buttons may be mixed up."
+            )
         )
     if plan.has_board_lights and light_map is not None:
         for problem in light_map.problems(strip_lights=welcome.lights):
-            yield f"Lights: {problem}. The lights that are there are used."
+            yield Phrase("Lights: {problem}. The lights that are there are used.", problem)
         for problem in light_map.problems(pin_map_crc=welcome.pin_map_checksum):
-            yield f"Lights: {problem}."
+            yield Phrase("Lights: {problem}.", problem)
     if plan.switch_source is SwitchSource.CONTROLLER and sensor_map is not None:
         for problem in sensor_map.problems(switches=welcome.switches, pin_map_crc=welcome.pin_map_checksum):
-            yield f"Sensors: {problem}."
+            yield Phrase("Sensors: {problem}.", problem)

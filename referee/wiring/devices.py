@@ -13,7 +13,7 @@ from typing import Any
 
 from serial.tools import list_ports
 
-from common.phrases import as_sentence, shortened
+from common.phrases import Phrase, as_sentence, shortened
 from engine.values import Place
 from firmware_bridge import wled
 from firmware_bridge.connection.connection import BoardConnection
@@ -118,7 +118,7 @@ class LinkedController:
             return welcome
         if outage is not None:
             raise outage.error
-        raise SilentDeviceError(f"no board answered within {ANSWER_TIMEOUT_S:g} s")
+        raise SilentDeviceError("no board answered within {answer_timeout_s} s", f"{ANSWER_TIMEOUT_S:g}")
 
     def wait(self, timeout_s: float) -> None:
         """Wait for a message from the board, up to the time given."""
@@ -218,7 +218,7 @@ def open_devices(
             known = load_health(health_path, plan.sensor_settings)
             out = [place for place in plan.sensor_map.places if place in known.out]
             if out:
-                say(f"These sensors are switched off: {shortened(out)}. `./run hardware sensors` says why.")
+                say(Phrase("These sensors are switched off: {out}. `./run hardware sensors` says why.", shortened(out)))
             health = HealthFile(known, health_path, say)
             stack.callback(health.save)
             if plan.switch_source is SwitchSource.CONTROLLER:
@@ -245,7 +245,7 @@ def strip_sources(plan: WiringPlan, clock: Callable[[], float] = time.monotonic)
         "wled-serial": lambda: WledSerial(plan.wled_serial_port, lights, clock, baud=plan.wled_baud),
         "wled-network": lambda: WledNetwork(plan.wled_host, lights, clock, port=plan.wled_port),
     }
-    names = {"wled-serial": "the WLED on USB", "wled-network": "the WLED on the network"}
+    names = {"wled-serial": Phrase("the WLED on USB"), "wled-network": Phrase("the WLED on the network")}
     # a fault of one frame is only reported with a later one, which shows whether it works
     steady_s = {"wled-serial": wled.SERIAL_STEADY_S, "wled-network": wled.NETWORK_STEADY_S}
     return tuple(

@@ -10,7 +10,7 @@ from typing import Any
 
 from common.findings import Finding
 from common.json_files import parse_json
-from common.phrases import plain_reason
+from common.phrases import Phrase, plain_reason
 from engine.errors import EngineError
 from engine.registry import load
 from firmware_bridge.connection.connection import ConnectionStatistics
@@ -71,11 +71,16 @@ def check_wires(
         yield Finding.fault("wires", problem, "docs/hardware.md explains it")
     if plan.light_map is not None:
         light_map = plan.light_map
-        squares = f"{len(light_map.places)} squares, {len(light_map.status)} for the status light"
-        yield Finding.ok("light map", f"{settings.lights.light_map}: {light_map.lights} lights; {squares}")
+        squares = Phrase(
+            "{places} squares, {status} for the status light", len(light_map.places), len(light_map.status)
+        )
+        yield Finding.ok(
+            "light map",
+            Phrase("{light_map}: {lights} lights; {squares}", settings.lights.light_map, light_map.lights, squares),
+        )
     if plan.sensor_map is not None:
         sensor_map = plan.sensor_map
-        squares = f"{len(sensor_map.places)} squares, {sensor_map.switches} switches"
+        squares = Phrase("{places} squares, {switches} switches", len(sensor_map.places), sensor_map.switches)
         yield Finding.ok("sensor map", f"{settings.sensors.map}: {squares}")
     if plan.needs_controller:
         yield from check_board(plan, connect)
@@ -100,28 +105,47 @@ def check_board(plan: WiringPlan, connect: Connect) -> Iterator[Finding]:
     except BridgeError as error:
         yield Finding.fault("board", str(error), "docs/troubleshooting.md says more; the game goes on without it")
         return
-    yield Finding.ok("board", f"{port or 'a board'}: {_describe(welcome)}")
+    yield Finding.ok("board", Phrase("{part}: {describe}", port or Phrase("a board"), _describe(welcome)))
     for mismatch in find_mismatches(welcome, plan):
         yield Finding.fault("board", mismatch, "docs/microcontroller.md explains it")
     if welcome.reset_cause == ResetCause.WATCHDOG:
-        remedy = "once is harmless; if it repeats, run `./run hardware firmware check` and check the board's power"
+        remedy = Phrase(
+            "once is harmless; if it repeats, run `./run hardware firmware check` and check the board's power"
+        )
         yield Finding.note("board", "its watchdog restarted it last: it had hung", remedy)
     yield link_quality(statistics)
 
 
 def check_wled_network(plan: WiringPlan, ask_wled: AskWled) -> Finding:
     """Find whether the WLED answers, and has as many lights as the map needs."""
-    remedy = "is it switched on and in this network? Its app and the router's list of devices show its address"
+    remedy = Phrase("is it switched on and in this network? Its app and the router's list of devices show its address")
     try:
         info = ask_wled(plan.wled_host)
     except (OSError, ValueError) as error:
-        return Finding.fault("WLED", f"{plan.wled_host} does not answer: {plain_reason(error)}", remedy)
+        return Finding.fault(
+            "WLED", Phrase("{wled_host} does not answer: {plain_reason}", plan.wled_host, plain_reason(error)), remedy
+        )
     leds = info.get("leds")
     count = leds.get("count") if isinstance(leds, dict) else None
-    what = f"{plan.wled_host}: WLED {info.get('ver', 'of some version')}, {count or 'some'} lights"
+    what = Phrase(
+        "{wled_host}: WLED {get}, {part} lights",
+        plan.wled_host,
+        info.get("ver", Phrase("of some version")),
+        count or "some",
+    )
     if isinstance(count, int) and plan.light_map is not None and count < plan.light_map.shortest_strip:
         (problem,) = plan.light_map.problems(strip_lights=count)
-        return Finding.fault("WLED", f"{what}; {problem}", "set the number of lights in WLED's LED preferences")
+        return Finding.fault(
+            "WLED",
+            Phrase(
+                "{wled_host}: WLED {get}, {part} lights; {problem}",
+                plan.wled_host,
+                info.get("ver", "of some version"),
+                count or "some",
+                problem,
+            ),
+            "set the number of lights in WLED's LED preferences",
+        )
     return Finding.ok("WLED", what)
 
 
@@ -133,26 +157,38 @@ def check_sensors(configuration: Configuration) -> Iterator[Finding]:
         yield Finding.fault("sensors", str(error), "")
         return
     for place, why in sensors_out(health).items():
-        remedy = (
-            "look under the square; it is used again after a few correct changes, or after "
-            "`./run hardware sensors put-back`"
+        remedy = Phrase(
+            "look under the square; it is used again after a few correct changes, or after `./run "
+            "hardware sensors put-back`"
         )
-        yield Finding.note("sensors", f"the sensor under {place} is switched off: it {why}", remedy)
+        yield Finding.note("sensors", Phrase("the sensor under {place} is switched off: it {why}", place, why), remedy)
 
 
 def _describe(welcome: Welcome) -> str:
     version = ".".join(map(str, welcome.firmware))
-    return f"{welcome.board or 'unnamed'}, firmware {version}, {equipment(welcome)}"
+    return Phrase("{part}, firmware {version}, {equipment}", welcome.board or "unnamed", version, equipment(welcome))
 
 
 def link_quality(statistics: ConnectionStatistics) -> Finding:
     """Rate a link by its round-trip time, and its lost and damaged packets."""
     link = statistics.link
     bad = link.dropped.total
-    trip = (
-        "no round trip measured" if link.round_trip_s is None else f"{link.round_trip_s * 1000:.1f} ms there and back"
+    info = (
+        Phrase(
+            "no round trip measured; {packets} packets received, {bad} damaged, {resent} resent",
+            link.packets,
+            bad,
+            link.counts.resent,
+        )
+        if link.round_trip_s is None
+        else Phrase(
+            "{part} ms there and back; {packets} packets received, {bad} damaged, {resent} resent",
+            f"{link.round_trip_s * 1000:.1f}",
+            link.packets,
+            bad,
+            link.counts.resent,
+        )
     )
-    info = f"{trip}; {link.packets} packets received, {bad} damaged, {link.counts.resent} resent"
     if bad > 1 or link.counts.resent or (link.round_trip_s or 0.0) > SLOW_ROUND_TRIP_S:
         return Finding.note("link", info, "use a shorter or better cable, away from motors; nothing is lost meanwhile")
     return Finding.ok("link", info)
@@ -163,5 +199,7 @@ def _wled_port(name: str, ports: Sequence[SerialPort]) -> Finding:
     found = next((port for port in ports if port.device in (name, str(Path(name).resolve()))), None)
     if found is None:
         there = ", ".join(port.device for port in ports) or "none"
-        return Finding.fault("WLED", f"there is no port {name}; there are: {there}", "plug it in, or name another")
-    return Finding.ok("WLED", f"its port is there: {found}")
+        return Finding.fault(
+            "WLED", Phrase("there is no port {name}; there are: {there}", name, there), "plug it in, or name another"
+        )
+    return Finding.ok("WLED", Phrase("its port is there: {found}", found))

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from common.phrases import listed
+from common.phrases import Phrase, either, joined, listed
 from firmware_bridge.pin_maps.file import read_pin_map
 from firmware_bridge.pin_maps.pin_map import PinMap, PinMapError, SerialWires
 from firmware_bridge.ports.selection import WantedBoard
@@ -184,7 +184,7 @@ class _Faults:
 
     def require(self, name: str, value: object, why: str) -> None:
         if value is None:
-            self.add(name, [f"it is not set, and {why}"])
+            self.add(name, [Phrase("it is not set, and {why}", why)])
 
     def read(self, name: str, path: Path | None, load: Callable[[Path], Loaded]) -> Loaded | None:
         """Load a file if one is named; ``None`` if none is, or if it is invalid."""
@@ -205,8 +205,12 @@ def _light_map(
     """Read the light map and validate it against the game, the strip and the pin map."""
     lights, strips = settings.lights, _strips(drivers, pin_map)
     if strips:
-        needs = "needs" if len(strips) == 1 else "need"
-        why = f"{' and '.join(strips)} {needs} one; `./run hardware lights map` makes it"
+        why = either(
+            len(strips) == 1,
+            "{names} needs one; `./run hardware lights map` makes it",
+            "{names} need one; `./run hardware lights map` makes it",
+            joined(strips, " and "),
+        )
         faults.require("lights.light_map", lights.light_map, why)
     light_map = faults.read("lights.light_map", lights.light_map, read_light_map)
     if light_map is None:
@@ -225,28 +229,43 @@ def _strips(drivers: Sequence[str], pin_map: PinMap | None) -> tuple[str, ...]:
 
 def _check_uart(wanted: WantedBoard, link: SerialWires, faults: _Faults) -> None:
     if wanted.is_any:
-        faults.add("board.port", ['it is "auto", but the pin map links the board by a UART; name the UART\'s port'])
+        faults.add(
+            "board.port", [Phrase('it is "auto", but the pin map links the board by a UART; name the UART\'s port')]
+        )
     if wanted.baud != link.baud:
-        faults.add("board.baud", [f"it is {wanted.baud}, but the pin map has {link.baud}; set the same in both"])
+        faults.add(
+            "board.baud",
+            [Phrase("it is {baud}, but the pin map has {baud_2}; set the same in both", wanted.baud, link.baud)],
+        )
 
 
 def _wled_host(settings: Settings, faults: _Faults) -> str | None:
     host = settings.lights.wled_host
-    faults.require("lights.wled_host", host, "wled-network needs the name or address of the WLED")
+    faults.require("lights.wled_host", host, Phrase("wled-network needs the name or address of the WLED"))
     return None if host is None else faults.attempt("lights.wled_host", lambda: check_host(host))
 
 
 def _check_wled_serial(settings: Settings, drivers: Sequence[str], faults: _Faults) -> None:
     lights, board = settings.lights, settings.board
     if "wled-serial" in drivers:
-        faults.require("lights.wled_serial_port", lights.wled_serial_port, "wled-serial needs the port of the WLED")
+        faults.require(
+            "lights.wled_serial_port", lights.wled_serial_port, Phrase("wled-serial needs the port of the WLED")
+        )
         if lights.wled_baud not in BAUDS:
             faults.add(
                 "lights.wled_baud",
-                [f"WLED does not know {lights.wled_baud} baud; it knows {', '.join(map(str, BAUDS))}"],
+                [
+                    Phrase(
+                        "WLED does not know {wled_baud} baud; it knows {names}",
+                        lights.wled_baud,
+                        joined(map(str, BAUDS), ", "),
+                    )
+                ],
             )
         if lights.wled_serial_port is not None and lights.wled_serial_port == board.port:
-            faults.add("lights.wled_serial_port", [f"{board.port} is the port of the board under [board], too"])
+            faults.add(
+                "lights.wled_serial_port", [Phrase("{port} is the port of the board under [board], too", board.port)]
+            )
 
 
 def _sensor_map(
@@ -265,7 +284,8 @@ def _button_roles(settings: Settings, pin_map: PinMap | None, faults: _Faults) -
     twice = sorted({role for role in roles if roles.count(role) > 1})
     if twice:
         faults.add(
-            "board.buttons", [f"more than one button is set for {listed(twice)}; give each button a use of its own"]
+            "board.buttons",
+            [Phrase("more than one button is set for {twice}; give each button a use of its own", listed(twice))],
         )
     return tuple(ButtonRole(role) for role in roles)
 
@@ -283,9 +303,11 @@ def _configure(settings: Settings) -> Configure:
 def _sensor_problems(settings: Settings) -> Iterator[str]:
     sensors = settings.sensors
     if SwitchSource(sensors.source) is SwitchSource.NONE:
-        yield f"it is {sensors.eyes!r}, but sensors.source is none; expected board or pins there, or camera here"
+        yield Phrase(
+            "it is {eyes!r}, but sensors.source is none; expected board or pins there, or camera here", sensors.eyes
+        )
     if sensors.map is None:
-        yield f"it is {sensors.eyes!r}, but sensors.map is not set; `./run hardware sensors map` makes one"
+        yield Phrase("it is {eyes!r}, but sensors.map is not set; `./run hardware sensors map` makes one", sensors.eyes)
 
 
 def _switches(settings: Settings, pin_map: PinMap | None) -> int | None:

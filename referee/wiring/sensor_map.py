@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from common.durable import write_durably
-from common.phrases import first_faults, shortened
+from common.phrases import Phrase, first_faults, joined, shortened
 from common.toml_text import as_toml, as_toml_line, parse_toml
 from common.whole_files import MOST_SETTINGS_BYTES, read_text
 from firmware_bridge.connection.events import SensorsReported
@@ -38,7 +38,7 @@ class SensorMap:
     def __post_init__(self) -> None:
         found = list(_faults(self))
         if found:
-            raise ConfigError(f"the sensor map is wrong: {'; '.join(found)}")
+            raise ConfigError("the sensor map is wrong: {names}", joined(found, "; "))
 
     def problems(
         self, *, known_places: Collection[str] = (), switches: int | None = None, pin_map_crc: int | None = None
@@ -47,19 +47,28 @@ class SensorMap:
         found = []
         unknown = [place for place in self.places if known_places and place not in known_places]
         if unknown:
-            found.append(f"the sensor map has squares that this game does not have: {shortened(unknown)}")
+            found.append(
+                Phrase("the sensor map has squares that this game does not have: {unknown}", shortened(unknown))
+            )
         beyond = [place for place, number in self.places.items() if switches is not None and number >= switches]
         if beyond:
             found.append(
-                f"there are {switches} switches and the sensor map was made for {self.switches}: "
-                f"{shortened(beyond)} would have none; correct the pins, or map again with `./run hardware "
-                f"sensors map`"
+                Phrase(
+                    "there are {switches} switches and the sensor map was made for {switches_2}: {beyond} "
+                    "would have none; correct the pins, or map again with `./run hardware sensors map`",
+                    switches,
+                    self.switches,
+                    shortened(beyond),
+                )
             )
         if None not in (self.pin_map_crc, pin_map_crc) and pin_map_crc != self.pin_map_crc:
             found.append(
-                "the board's pin map has changed since the sensors were mapped, so switches may be numbered "
-                "differently; check with `./run hardware sensors`; if the squares are right, delete the line "
-                "pin_map_crc from the sensor map, otherwise map again with `./run hardware sensors map`"
+                Phrase(
+                    "the board's pin map has changed since the sensors were mapped, so switches may be "
+                    "numbered differently; check with `./run hardware sensors`; if the squares are right, "
+                    "delete the line pin_map_crc from the sensor map, otherwise map again with `./run hardware "
+                    "sensors map`"
+                )
             )
         return tuple(found)
 
@@ -78,54 +87,71 @@ def save_sensor_map(sensor_map: SensorMap, path: Path) -> None:
         write_durably(path, "\n".join(lines) + "\n")
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise ConfigError(f"the sensor map can't be written to {path} ({reason}); choose another file") from error
+        raise ConfigError(
+            "the sensor map can't be written to {path} ({reason}); choose another file", path, reason
+        ) from error
 
 
 def load_sensor_map(path: Path) -> SensorMap:
     """Read a sensor map; raises ConfigError that names the file, what was got and what to do."""
-    remake = "map the sensors with `./run hardware sensors map`"
     try:
         data = parse_toml(read_text(path, most_bytes=MOST_SETTINGS_BYTES))
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise ConfigError(f"the sensor map {path} can't be read ({reason}); {remake}, or name another file") from error
+        raise ConfigError(
+            "the sensor map {path} can't be read ({reason}); map the sensors with `./run hardware "
+            "sensors map`, or name another file",
+            path,
+            reason,
+        ) from error
     except ValueError as error:
-        raise ConfigError(f"the sensor map {path} is not valid TOML ({error}); {remake}") from error
+        raise ConfigError(
+            "the sensor map {path} is not valid TOML ({error}); map the sensors with `./run hardware sensors map`",
+            path,
+            error,
+        ) from error
     found = list(_form_faults(data))
     if found:
         raise ConfigError(f"{path}: {first_faults(found)}")
     try:
         return SensorMap(data["places"], data["switches"], data.get("pin_map_crc"))
     except ConfigError as error:
-        raise ConfigError(f"{path}: {error}; {remake}") from error
+        raise ConfigError("{path}: {error}; map the sensors with `./run hardware sensors map`", path, error) from error
 
 
 def _form_faults(data: Mapping[str, Any]) -> Iterator[str]:
     for key in data:
         if key not in _KEYS:
-            yield f"{key!r} is unknown; a sensor map has {', '.join(_KEYS)}"
+            yield Phrase("{key!r} is unknown; a sensor map has {names}", key, joined(_KEYS, ", "))
     if type(data.get("switches")) is not int:
-        yield f"switches is {as_toml(data.get('switches'))}; expected how many switches there are"
+        yield Phrase("switches is {as_toml}; expected how many switches there are", as_toml(data.get("switches")))
     if type(data.get("pin_map_crc", 0)) is not int:
-        yield f"pin_map_crc is {as_toml(data['pin_map_crc'])}; expected a number, or no such line"
+        yield Phrase("pin_map_crc is {as_toml}; expected a number, or no such line", as_toml(data["pin_map_crc"]))
     places = data.get("places")
     if not isinstance(places, dict):
-        yield "it has no places; expected a section [places] with lines such as a1 = 0"
+        yield Phrase("it has no places; expected a section [places] with lines such as a1 = 0")
         return
     for place, number in places.items():
         if type(number) is not int:
-            yield f"{place} is {as_toml(number)}; expected the number of its switch"
+            yield Phrase("{place} is {as_toml}; expected the number of its switch", place, as_toml(number))
 
 
 def _faults(sensor_map: SensorMap) -> Iterator[str]:
     if not 1 <= sensor_map.switches <= MOST_SWITCHES:
-        yield f"{sensor_map.switches} switches; expected 1 to {MOST_SWITCHES}"
+        yield Phrase("{switches} switches; expected 1 to {most_switches}", sensor_map.switches, MOST_SWITCHES)
     taken: dict[int, str] = {}
     for place, number in sensor_map.places.items():
         if not 0 <= number < sensor_map.switches:
-            yield f"{place} has switch {number}; there are switches 0 to {sensor_map.switches - 1}"
+            yield Phrase(
+                "{place} has switch {number}; there are switches 0 to {part}", place, number, sensor_map.switches - 1
+            )
         if number in taken:
-            yield f"switch {number} is under {taken[number]} and under {place}; a switch lies under one square"
+            yield Phrase(
+                "switch {number} is under {taken} and under {place}; a switch lies under one square",
+                number,
+                taken[number],
+                place,
+            )
         taken.setdefault(number, place)
 
 

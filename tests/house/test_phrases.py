@@ -17,7 +17,9 @@ ROOMS = ("common", "engine", "vision", "hardware", "firmware_bridge", "referee",
 def _wrong(source: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(source)):
         called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
-        if isinstance(node, ast.Call) and (called in {"Phrase", "either"} or (called.endswith("Error") and called != "FieldError")):
+        if isinstance(node, ast.Call) and (
+            called in {"Phrase", "either"} or (called.endswith("Error") and called != "FieldError")
+        ):
             first = 1 if called == "either" else 0
             last = first + (2 if called == "either" else 1)
             values, named = len(node.args) - last, {each.arg for each in node.keywords}

@@ -10,6 +10,7 @@ import time
 from functools import partial
 from pathlib import Path
 
+from common.phrases import joined
 from vision.cameras.camera import Camera, Clock, Wait, Waiting
 from vision.cameras.files import VIDEO_SUFFIXES, GrowingFolder, ImageFiles, VideoFile, image_paths
 from vision.cameras.live import ID_PATTERN, LiveCamera, find_camera, usb_camera
@@ -77,7 +78,7 @@ def open_camera(
     if not colon and kind != "pi":
         kind = ""
     if kind in {"usb", "v4l2", "images", "folder", "video", "realtime"} and not rest:
-        raise CameraError(f"camera {spec!r} names nothing after the colon; expected {'; '.join(_SPECS)}")
+        raise CameraError("camera {spec!r} names nothing after the colon; expected {names}", spec, joined(_SPECS, "; "))
     open_usb = partial(usb_camera, clock=clock, size=size, frames_per_second=frames_per_second, waiting=waiting)
     if ID_PATTERN.fullmatch(named):
         return open_usb(named, find=partial(find_camera, named))
@@ -97,10 +98,10 @@ def open_camera(
         return VideoFile(path, clock=clock, wait=wait)
     if path.suffix.lower() in IMAGE_SUFFIXES:
         if not path.is_file():
-            raise CameraError(f"no image file {path}")
+            raise CameraError("no image file {path}", path)
         return ImageFiles([path], clock=clock, name=str(path))
     if path.exists():
-        raise CameraError(f"{path} is no folder, picture or video")
+        raise CameraError("{path} is no folder, picture or video", path)
     if kind == "images" or ("/" in named and "://" not in named):
-        raise CameraError(f"there is no file or folder {path}")
-    raise CameraError(f"no camera {spec!r}; expected {'; '.join(_SPECS)}")
+        raise CameraError("there is no file or folder {path}", path)
+    raise CameraError("no camera {spec!r}; expected {names}", spec, joined(_SPECS, "; "))

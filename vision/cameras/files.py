@@ -10,6 +10,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from common.phrases import Phrase, either, joined
 from vision.cameras.camera import Camera, Clock, Wait
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
 from vision.frame import Frame
@@ -28,7 +29,7 @@ def image_paths(folder: Path) -> list[Path]:
         with os.scandir(folder) as entries:
             files = [Path(entry.path) for entry in entries if entry.is_file()]
     except OSError as error:
-        raise CameraError(f"cannot list the folder {folder}: {error.strerror}") from error
+        raise CameraError("cannot list the folder {folder}: {strerror}", folder, error.strerror) from error
     images = [path for path in files if path.suffix.lower() in IMAGE_SUFFIXES and not path.name.startswith(".")]
     return sorted(images, key=name_order)
 
@@ -39,7 +40,9 @@ class ImageFiles(Camera):
     def __init__(self, paths: Sequence[Path], *, clock: Clock, name: str = "image files") -> None:
         super().__init__(name)
         if not paths:
-            raise EndOfFramesError(f"{name}: no image; expected at least one of {', '.join(sorted(IMAGE_SUFFIXES))}")
+            raise EndOfFramesError(
+                "{name}: no image; expected at least one of {names}", name, joined(sorted(IMAGE_SUFFIXES), ", ")
+            )
         self._paths = tuple(paths)
         self._clock = clock
         self._next = 0
@@ -48,9 +51,9 @@ class ImageFiles(Camera):
     def read(self, timeout_s: float) -> Frame:  # noqa: ARG002 - files need no waiting
         """Return the next image; see ``Camera.read``."""
         if self._closed:
-            raise CameraError(f"{self.name} is closed")
+            raise CameraError("{name} is closed", self.name)
         if self._next >= len(self._paths):
-            raise EndOfFramesError(f"{self.name} has given all its {len(self._paths)} pictures")
+            raise EndOfFramesError("{name} has given all its {paths} pictures", self.name, len(self._paths))
         sequence, path = self._next, self._paths[self._next]
         self._next += 1
         return Frame(load_image(path), self._clock(), sequence, str(path))
@@ -75,9 +78,9 @@ class GrowingFolder(Camera):
     """
 
     def __init__(self, folder: Path, *, clock: Clock, wait: Wait, skip: Collection[str] = ()) -> None:
-        super().__init__(f"folder {folder}")
+        super().__init__(Phrase("folder {folder}", folder))
         if not folder.is_dir():
-            raise CameraError(f"no folder {folder}; make it, or name another")
+            raise CameraError("no folder {folder}; make it, or name another", folder)
         self._folder, self._clock, self._wait = folder, clock, wait
         self._seen: set[str] = set(skip)
         self._sequence = 0
@@ -89,7 +92,7 @@ class GrowingFolder(Camera):
         deadline = self._clock() + timeout_s
         while True:
             if self._closed:
-                raise CameraError(f"{self.name} is closed")
+                raise CameraError("{name} is closed", self.name)
             fresh = [path for path in image_paths(self._folder) if path.name not in self._seen]
             frame = self._read_if_complete(fresh[0]) if fresh else None
             if frame is not None:
@@ -97,8 +100,13 @@ class GrowingFolder(Camera):
             left_s = deadline - self._clock()
             if left_s <= 0:
                 if fresh:
-                    raise FrameTimeoutError(f"{self.name}: {fresh[0].name} is still incomplete after {timeout_s:g} s")
-                raise NothingNewError(f"{self.name}: no new image after {timeout_s:g} s")
+                    raise FrameTimeoutError(
+                        "{name}: {name_2} is still incomplete after {timeout_s} s",
+                        self.name,
+                        fresh[0].name,
+                        f"{timeout_s:g}",
+                    )
+                raise NothingNewError("{name}: no new image after {timeout_s} s", self.name, f"{timeout_s:g}")
             self._wait(min(_POLL_S, left_s))
 
     def _read_if_complete(self, path: Path) -> Frame | None:
@@ -109,7 +117,7 @@ class GrowingFolder(Camera):
             return None
         except OSError as error:
             self._seen.add(path.name)
-            raise CameraError(f"cannot read {path}: {error.strerror}") from error
+            raise CameraError("cannot read {path}: {strerror}", path, error.strerror) from error
         except FrameError:
             self._skip(path)
             raise
@@ -124,7 +132,12 @@ class GrowingFolder(Camera):
             if waited_s < _PATIENCE_S:
                 return None
             self._skip(path)
-            raise FrameError(f"{path} is still cut off after {waited_s:.1f} s ({len(data)} bytes); it is skipped")
+            raise FrameError(
+                "{path} is still cut off after {waited_s} s ({data} bytes); it is skipped",
+                path,
+                f"{waited_s:.1f}",
+                len(data),
+            )
         self._skip(path)
         sequence = self._sequence
         self._sequence += 1
@@ -154,13 +167,15 @@ class VideoFile(Camera):
     """
 
     def __init__(self, path: Path, *, clock: Clock, wait: Wait, realtime: bool = False) -> None:
-        super().__init__(f"video {path}")
+        super().__init__(Phrase("video {path}", path))
         if not path.is_file():
-            raise CameraError(f"no video file {path}")
+            raise CameraError("no video file {path}", path)
         self._capture = cv2.VideoCapture(str(path))
         if not self._capture.isOpened():
             raise CameraError(
-                f"{path} cannot be opened as a video; expected one of {', '.join(sorted(VIDEO_SUFFIXES))}"
+                "{path} cannot be opened as a video; expected one of {names}",
+                path,
+                joined(sorted(VIDEO_SUFFIXES), ", "),
             )
         self._clock, self._wait, self._realtime = clock, wait, realtime
         rate = self._capture.get(cv2.CAP_PROP_FPS)
@@ -175,7 +190,7 @@ class VideoFile(Camera):
     def read(self, timeout_s: float) -> Frame:
         """Return the next frame, or in real time the newest one due; see ``Camera.read``."""
         if self._closed:
-            raise CameraError(f"{self.name} is closed")
+            raise CameraError("{name} is closed", self.name)
         if not self._realtime:
             return self._next()
         newest = self._held or self._next()
@@ -187,7 +202,9 @@ class VideoFile(Camera):
             self._wait(min(early_s, timeout_s))
             if early_s > timeout_s:
                 self._held = newest
-                raise FrameTimeoutError(f"{self.name}: the next frame is due in {early_s - timeout_s:.2f} s")
+                raise FrameTimeoutError(
+                    "{name}: the next frame is due in {part} s", self.name, f"{early_s - timeout_s:.2f}"
+                )
         return self._skip_missed(newest, self._clock() - self._offset_s)
 
     def _skip_missed(self, newest: Frame, now_s: float) -> Frame:
@@ -205,8 +222,16 @@ class VideoFile(Camera):
         is_read, image = self._capture.read()
         if not is_read or image is None:
             short = self._expected_frames > self._sequence
-            cut = f" of the {self._expected_frames} it should have; it seems cut off" if short else ""
-            raise EndOfFramesError(f"{self.name} has {self._sequence} frames{cut}")
+            raise EndOfFramesError(
+                either(
+                    short,
+                    "{name} has {sequence} frames of the {expected_frames} it should have; it seems cut off",
+                    "{name} has {sequence} frames",
+                    name=self.name,
+                    sequence=self._sequence,
+                    expected_frames=self._expected_frames,
+                )
+            )
         stamp_s = self._capture.get(cv2.CAP_PROP_POS_MSEC) / 1000
         # Some containers have no time stamps, or repeat them; then the frame rate gives the time.
         self._last_time_s = stamp_s if stamp_s > self._last_time_s else self._last_time_s + self._period_s

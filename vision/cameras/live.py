@@ -16,6 +16,7 @@ from typing import Protocol
 import cv2
 import numpy as np
 
+from common.phrases import Phrase
 from vision.cameras.camera import Camera, Clock, Waiting
 from vision.errors import CameraError, FrameTimeoutError
 from vision.frame import Frame, Image
@@ -85,7 +86,9 @@ def _camera(entry: Path) -> UsbCamera | None:
     maker = f"{read_attribute(socket / 'idVendor')}:{read_attribute(socket / 'idProduct')}".lower()
     # Characters that separate the parts of an id can't be part of one.
     serial = re.sub(r"[@\s]+", "_", read_attribute(socket / "serial"))
-    return UsbCamera(f"/dev/{entry.name}", read_attribute(entry / "name") or "a camera", maker, serial, socket.name)
+    return UsbCamera(
+        f"/dev/{entry.name}", read_attribute(entry / "name") or Phrase("a camera"), maker, serial, socket.name
+    )
 
 
 def ids_of(cameras: tuple[UsbCamera, ...]) -> dict[str, str]:
@@ -109,8 +112,12 @@ def find_camera(camera_id: str, root: Path = Path("/")) -> str:
     ids = ids_of(tuple(fitting) or cameras)
     there = ", ".join(f"{ids[camera.device]} ({camera.name})" for camera in fitting or cameras)
     if fitting:
-        raise CameraError(f"{len(fitting)} cameras are {camera_id}: {there}; give the whole id of one")
-    raise CameraError(f"camera {camera_id} is not plugged in; there is {there or 'no USB camera'}")
+        raise CameraError(
+            "{fitting} cameras are {camera_id}: {there}; give the whole id of one", len(fitting), camera_id, there
+        )
+    raise CameraError(
+        "camera {camera_id} is not plugged in; there is {part}", camera_id, there or Phrase("no USB camera")
+    )
 
 
 def read_attribute(path: Path) -> str:
@@ -192,7 +199,9 @@ class LiveCamera(Camera):
         self._fault: str | None = None
         self._is_fault_raised = False
         capture = open_capture()
-        self._thread = threading.Thread(target=self._run, args=(capture,), name=f"camera {name}", daemon=True)
+        self._thread = threading.Thread(
+            target=self._run, args=(capture,), name=Phrase("camera {name}", name), daemon=True
+        )
         self._thread.start()
 
     def read(self, timeout_s: float) -> Frame:
@@ -203,7 +212,7 @@ class LiveCamera(Camera):
         self._waiting.until(self._has_news, timeout_s)
         with self._lock:
             if self._stop.is_set():
-                raise CameraError(f"camera {self.name} is closed")
+                raise CameraError("camera {name} is closed", self.name)
             if self._newest is not None:
                 frame, self._newest = self._newest, None
                 return frame
@@ -211,8 +220,9 @@ class LiveCamera(Camera):
                 self._is_fault_raised = True
                 raise CameraError(self._fault)
         raise FrameTimeoutError(
-            f"camera {self.name} gave no frame within {timeout_s:g} s; check its cable, "
-            "and whether another program uses it"
+            "camera {name} gave no frame within {timeout_s} s; check its cable, and whether another program uses it",
+            self.name,
+            f"{timeout_s:g}",
         )
 
     @property
@@ -252,7 +262,11 @@ class LiveCamera(Camera):
             if capture is not None:
                 capture.release()
                 self._publish(
-                    f"camera {self.name} went away; plug it in again; the referee tries every {self._retry_s:g} s"
+                    Phrase(
+                        "camera {name} went away; plug it in again; the referee tries every {retry_s} s",
+                        self.name,
+                        f"{self._retry_s:g}",
+                    )
                 )
             if self._stop.wait(self._retry_s):
                 return
@@ -340,8 +354,9 @@ def usb_camera(
         if not capture.isOpened():
             capture.release()
             raise CameraError(
-                f"camera {name} cannot be opened; is it plugged in, used by another program, and may you read it "
-                "(group video)?"
+                "camera {name} cannot be opened; is it plugged in, used by another program, and may you "
+                "read it (group video)?",
+                name,
             )
         if size is not None:
             # Most USB cameras deliver large pictures at full rate only as MJPEG.

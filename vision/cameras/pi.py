@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from common.phrases import Phrase
 from vision.cameras.camera import Clock, Waiting
 from vision.cameras.live import Capture, LiveCamera, Shot
 from vision.errors import CameraError
@@ -79,7 +80,7 @@ class PiCapture:
                     start_new_session=True,
                 )
         except OSError as error:
-            raise CameraError(f"the Pi's camera can't be used: {error}") from error
+            raise CameraError("the Pi's camera can't be used: {error}", error) from error
         reply = self._reply(_START_S)
         if reply is None or "error" in reply:
             self.release()
@@ -136,18 +137,22 @@ class PiCapture:
 
 def _start_failure(number: int, reply: dict[str, Any] | None) -> str:
     if reply is None:
-        return (
-            f"the Pi's camera {number} did not start; check its ribbon cable, and what `rpicam-hello --list-cameras` "
-            "says"
+        return Phrase(
+            "the Pi's camera {number} did not start; check its ribbon cable, and what `rpicam-hello "
+            "--list-cameras` says",
+            number,
         )
     if reply["error"] == "missing":
-        return (
-            f"the Pi's camera needs Picamera2 for the system's Python ({reply['detail']}); "
-            "install it: sudo apt install python3-picamera2"
+        return Phrase(
+            "the Pi's camera needs Picamera2 for the system's Python ({reply}); install it: sudo apt "
+            "install python3-picamera2",
+            reply["detail"],
         )
-    return (
-        f"the Pi's camera {number} can't be used ({reply['detail']}); check its ribbon cable, whether another program "
-        "uses it, and what `rpicam-hello --list-cameras` says"
+    return Phrase(
+        "the Pi's camera {number} can't be used ({reply}); check its ribbon cable, whether another "
+        "program uses it, and what `rpicam-hello --list-cameras` says",
+        number,
+        reply["detail"],
     )
 
 

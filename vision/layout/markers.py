@@ -56,13 +56,14 @@ def markers_from_json(data: Mapping[str, Any] | str) -> MarkerLayout:
     """Parse ``markers`` of a layout file; raises LayoutError."""
     if isinstance(data, str):
         if data != NO_MARKERS:
-            raise LayoutError(f'markers is {data!r}; expected where they lie, or "{NO_MARKERS}"')
+            raise LayoutError('markers is {data!r}; expected where they lie, or "{no_markers}"', data, NO_MARKERS)
         return MarkerLayout("DICT_4X4_50", 36.0, 0.0, {})
     with naming("markers"):
         if not data["centres"]:
             raise LayoutError(
-                f'markers.centres names no marker; four are best, and "markers": "{NO_MARKERS}" is for a table without '
-                "any"
+                'markers.centres names no marker; four are best, and "markers": "{no_markers}" is for a '
+                "table without any",
+                NO_MARKERS,
             )
         if len({int(key) for key in data["centres"]}) < len(data["centres"]):
             raise LayoutError("markers.centres names an id twice")
@@ -84,15 +85,26 @@ def check_markers(markers: MarkerLayout) -> None:
     placed = sorted(markers.centres_mm.items())
     for marker_id, (x, y) in placed:
         if not 0 <= marker_id <= last:
-            raise LayoutError(f"marker {marker_id} is not in {markers.dictionary}; its ids are 0 to {last}")
+            raise LayoutError(
+                "marker {marker_id} is not in {dictionary}; its ids are 0 to {last}",
+                marker_id,
+                markers.dictionary,
+                last,
+            )
         if not (abs(x) < MOST_MM and abs(y) < MOST_MM):
             raise LayoutError(
-                f"marker {marker_id} stands at ({x:g}, {y:g}); expected millimetres from the middle of the table"
+                "marker {marker_id} stands at ({x}, {y}); expected millimetres from the middle of the table",
+                marker_id,
+                f"{x:g}",
+                f"{y:g}",
             )
     for number, (marker_id, (x, y)) in enumerate(placed):
         for other_id, (other_x, other_y) in placed[number + 1 :]:
             if max(abs(x - other_x), abs(y - other_y)) < markers.side_mm:
                 raise LayoutError(
-                    f"markers {marker_id} and {other_id} overlap: their centres are less than a marker's side "
-                    f"({markers.side_mm:g} mm) apart"
+                    "markers {marker_id} and {other_id} overlap: their centres are less than a marker's side "
+                    "({side_mm} mm) apart",
+                    marker_id,
+                    other_id,
+                    f"{markers.side_mm:g}",
                 )

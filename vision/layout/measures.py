@@ -14,21 +14,21 @@ MOST_MM = 1e6
 def positive_mm(value: object, what: str) -> float:
     """Return a length above zero as a number; raises LayoutError for anything else, naming it ``what``."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < MOST_MM:
-        raise LayoutError(f"{what} is {value!r}; expected a length in millimetres above zero")
+        raise LayoutError("{what} is {value!r}; expected a length in millimetres above zero", what, value)
     return float(value)
 
 
 def height_mm(value: object, what: str) -> float:
     """Return a height as a number; raises LayoutError for anything else, naming it ``what``."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < MOST_MM:
-        raise LayoutError(f"{what} is {value!r}; expected a height in millimetres")
+        raise LayoutError("{what} is {value!r}; expected a height in millimetres", what, value)
     return float(value)
 
 
 def whole_number(value: object, what: str) -> int:
     """Return a whole number; raises LayoutError for anything else, naming it ``what``."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise LayoutError(f"{what} is {value!r}; expected a whole number")
+        raise LayoutError("{what} is {value!r}; expected a whole number", what, value)
     return value
 
 
@@ -45,6 +45,8 @@ def naming(section: str, *, add_section: bool = False) -> Iterator[None]:
             raise LayoutError(f"{section}: {wrong}") from None
         raise
     except KeyError as missing:
-        raise LayoutError(f"{section} has no key {missing}; see docs/set-up.md for a complete example") from None
+        raise LayoutError(
+            "{section} has no key {missing}; see docs/set-up.md for a complete example", section, missing
+        ) from None
     except (TypeError, ValueError, OverflowError, AttributeError) as wrong:
-        raise LayoutError(f"{section} is invalid: {wrong}") from None
+        raise LayoutError("{section} is invalid: {wrong}", section, wrong) from None

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
-from common.phrases import listed, shortened
+from common.phrases import joined, listed, shortened
 from vision.errors import LayoutError
 from vision.frame import FloatArray
 from vision.geometry import CubeSolid, FrustumSolid, Rectangle, Side, Solid
@@ -54,7 +54,7 @@ class Measured:
         """Return the pieces of a surface; raises LayoutError if it has others."""
         pieces: object = surface.pieces
         if not isinstance(pieces, cls):
-            raise LayoutError(f"the layout has no {cls.kind} on the {surface.name}; {cls.needs}")
+            raise LayoutError("the layout has no {kind} on the {name}; {needs}", cls.kind, surface.name, cls.needs)
         return pieces
 
 
@@ -77,10 +77,12 @@ class BlockPieces(Measured):
             net = {side: str(symbol).lower() for side, symbol in block.get("net", {}).items()}
             side_mm = positive_mm(block["side"], "block.side")
         if net and set(net) != set(NET_SIDES):
-            raise LayoutError(f"block.net has {sorted(net)}; expected {', '.join(NET_SIDES)}")
+            raise LayoutError("block.net has {sorted}; expected {names}", sorted(net), joined(NET_SIDES, ", "))
         unknown = next((symbol for symbol in net.values() if symbol not in BLOCK_SYMBOLS), None)
         if unknown is not None:
-            raise LayoutError(f"block.net has the symbol {unknown!r}; expected {listed(BLOCK_SYMBOLS, 'or')}")
+            raise LayoutError(
+                "block.net has the symbol {unknown!r}; expected {block_symbols}", unknown, listed(BLOCK_SYMBOLS, "or")
+            )
         return cls(side_mm, net)
 
     @property
@@ -127,7 +129,11 @@ class DiscPieces(Measured):
         with naming("ball"):
             ball_mm = positive_mm(ball["diameter"], "ball.diameter")
         if ball_mm > diameter_mm:
-            raise LayoutError(f"ball.diameter is {ball_mm:g}; expected piece.diameter, {diameter_mm:g}, or less")
+            raise LayoutError(
+                "ball.diameter is {ball_mm}; expected piece.diameter, {diameter_mm}, or less",
+                f"{ball_mm:g}",
+                f"{diameter_mm:g}",
+            )
         return cls(diameter_mm, disc_mm, ball_mm)
 
     @property
@@ -262,11 +268,11 @@ class DicePieces(Measured):
             colours, faces = dice.get("colours", []), dice.get("faces")
         smallest_mm, largest_mm = positive_mm(smallest, "dice.side"), positive_mm(largest, "dice.side")
         if smallest_mm > largest_mm:
-            raise LayoutError(f"dice.side is {given}; expected the smallest length first")
+            raise LayoutError("dice.side is {given}; expected the smallest length first", given)
         if not isinstance(colours, list):
-            raise LayoutError(f'dice.colours is {colours!r}; expected a list, such as ["red", "white"]')
+            raise LayoutError('dice.colours is {colours!r}; expected a list, such as ["red", "white"]', colours)
         if not isinstance(faces, list | str | None):
-            raise LayoutError(f"dice.faces is {faces!r}; expected a file, or a list with the faces of each die")
+            raise LayoutError("dice.faces is {faces!r}; expected a file, or a list with the faces of each die", faces)
         printed = tuple(str(each) for each in faces) if isinstance(faces, list) else ()
         if "" in printed:
             raise LayoutError("a die in dice.faces has no face; expected a text with all its faces, such as 1*3457")
@@ -307,7 +313,9 @@ class Ink(Measured):
         """Parse ``colours`` and the sheet's ``size``, both optional; raises LayoutError."""
         colours = data.get("colours", [])
         if not isinstance(colours, list) or not all(isinstance(colour, str) for colour in colours):
-            raise LayoutError(f'colours is {colours!r}; expected a list of the pens\' names, such as ["red", "blue"]')
+            raise LayoutError(
+                'colours is {colours!r}; expected a list of the pens\' names, such as ["red", "blue"]', colours
+            )
         with naming("sheet"):
             size = data.get("sheet", {}).get("size")
             if size is None:
@@ -353,7 +361,7 @@ def pieces_from_json(data: Mapping[str, Any]) -> Pieces | None:
     if kind is None:
         return None
     if not isinstance(kind, str) or not kind:
-        raise LayoutError(f"pieces is {kind!r}; expected a kind of pieces such as {BlockPieces.kind!r}")
+        raise LayoutError("pieces is {kind!r}; expected a kind of pieces such as {kind_2!r}", kind, BlockPieces.kind)
     measured = next((one for one in MEASURED_PIECES if one.kind == kind), None)
     return NamedPieces(kind) if measured is None else measured.from_json(data)
 
@@ -406,7 +414,9 @@ class GridSurface:
         centre = self._centre_of.get(place)
         if centre is None:
             first, last = self.places[0], self.places[-1]
-            raise LayoutError(f"no square {place!r} on this {self.name}; squares run from {first} to {last}")
+            raise LayoutError(
+                "no square {place!r} on this {name}; squares run from {first} to {last}", place, self.name, first, last
+            )
         return centre
 
     def divided(self, columns: int, rows: int) -> GridSurface:
@@ -461,7 +471,7 @@ class Tray:
 
     def centre_mm(self, place: str) -> NoReturn:
         """Raise LayoutError: a tray has no places."""
-        raise LayoutError(f"no place {place!r} in the {self.name}; dice may lie anywhere in it")
+        raise LayoutError("no place {place!r} in the {name}; dice may lie anywhere in it", place, self.name)
 
     outline_mm = solid_at = centre_mm
 
@@ -497,7 +507,10 @@ def surface_from_json(data: Mapping[str, Any], name: str, markers: MarkerLayout 
             for key, low, high in (("x", left, right), ("y", near, far)):
                 if not -MOST_MM < low < high < MOST_MM:
                     raise LayoutError(
-                        f"tray.{key} is [{low}, {high}]; expected two lengths in mm, the smaller one first"
+                        "tray.{key} is [{low}, {high}]; expected two lengths in mm, the smaller one first",
+                        key,
+                        low,
+                        high,
                     )
             bounds = Rectangle(float(left), float(right), float(near), float(far))
             return Tray(name, bounds, height_mm(tray.get("top_z", 0.0), "tray.top_z"), pieces, markers)
@@ -517,15 +530,22 @@ def surface_from_json(data: Mapping[str, Any], name: str, markers: MarkerLayout 
         )
     if surface.columns > MOST_COLUMNS:
         raise LayoutError(
-            f"the {name} has {surface.columns} columns; expected at most {MOST_COLUMNS}, since letters name them"
+            "the {name} has {columns} columns; expected at most {most_columns}, since letters name them",
+            name,
+            surface.columns,
+            MOST_COLUMNS,
         )
     if not (surface.columns >= 1 and 1 <= surface.rows <= MOST_ROWS):
         raise LayoutError(
-            f"the {name} has {surface.columns} x {surface.rows} squares; expected 1 to {MOST_COLUMNS} columns and "
-            f"1 to {MOST_ROWS} rows"
+            "the {name} has {columns} x {rows} squares; expected 1 to {most_columns} columns and 1 to {most_rows} rows",
+            name,
+            surface.columns,
+            surface.rows,
+            MOST_COLUMNS,
+            MOST_ROWS,
         )
     if surface.columns * surface.rows < FEWEST_SQUARES:
-        raise LayoutError(f"the {name} has 1 x 1 squares; expected at least {FEWEST_SQUARES}")
+        raise LayoutError("the {name} has 1 x 1 squares; expected at least {fewest_squares}", name, FEWEST_SQUARES)
     with naming("star_spaces", add_section=True):
         for place in (printed := tuple(data.get("star_spaces", ()))):
             surface.centre_mm(place)
@@ -539,8 +559,10 @@ def _board_of_sheet(sheet: Mapping[str, Any], markers: object) -> dict[str, Any]
     for side, count in (("left", grid["cols"]), ("bottom", rows)):
         if side in grid and abs(grid[side] + count * grid["cell"] / 2) > GRID_OFF_MM:
             raise LayoutError(
-                f"sheet.grid.{side} is {grid[side]}; expected {-count * grid['cell'] / 2:g}, since all is measured "
-                "from the grid's middle"
+                "sheet.grid.{side} is {grid}; expected {part}, since all is measured from the grid's middle",
+                side,
+                grid[side],
+                f"{-count * grid['cell'] / 2:g}",
             )
     height = markers.get("z", 0.0) if isinstance(markers, Mapping) else 0.0
     return {"cols": grid["cols"], "rows": rows, "cell": grid["cell"], "top_z": height}

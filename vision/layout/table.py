@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from common.json_files import read_json_object
-from common.phrases import listed
+from common.phrases import Phrase, joined, listed
 from vision.errors import LayoutError
 from vision.layout.markers import MarkerLayout, check_markers, markers_from_json
 from vision.layout.measures import naming, whole_number
@@ -46,7 +46,7 @@ class TableLayout:
         """The surface the game is played on; raises LayoutError for a table that only has a tray."""
         first = self.surfaces[0]
         if not isinstance(first, GridSurface):
-            raise LayoutError(f"the table has no board with squares, but a {first.name}")
+            raise LayoutError("the table has no board with squares, but a {name}", first.name)
         return first
 
     @property
@@ -60,7 +60,7 @@ class TableLayout:
             if place in surface.places:
                 return surface
         self.surfaces[0].centre_mm(place)
-        raise LayoutError(f"no place {place!r} on this table")
+        raise LayoutError("no place {place!r} on this table", place)
 
     def centre_mm(self, place: str) -> tuple[float, float]:
         """Return the (x, y) of a place's centre in its surface's frame; raises LayoutError for an unknown place."""
@@ -73,9 +73,9 @@ class TableLayout:
         """
         first = self.surfaces[0]
         if not isinstance(first, GridSurface) or not isinstance(first.pieces, Ink):
-            raise LayoutError(f"a table with a {first.name} has no sheets")
+            raise LayoutError("a table with a {name} has no sheets", first.name)
         if not 1 <= count <= MOST_SHEETS:
-            raise LayoutError(f"sheets is {count}; expected 1 to {MOST_SHEETS}")
+            raise LayoutError("sheets is {count}; expected 1 to {most_sheets}", count, MOST_SHEETS)
         more = tuple(
             replace(
                 first,
@@ -106,7 +106,7 @@ class TableLayout:
         """Raise LayoutError if several parts have no markers: the same lines would be taken for each of them."""
         bare = [f"the {part.surfaces[0].name}" for part in self.parts() if not part.markers.centres_mm]
         if len(bare) > 1:
-            raise LayoutError(f"{listed(bare)} can't be told apart without markers; print them with markers")
+            raise LayoutError("{bare} can't be told apart without markers; print them with markers", listed(bare))
 
     def parts(self) -> tuple[TableLayout, ...]:
         """Split the table into parts with their own pose: surfaces without markers, then each surface with some."""
@@ -179,7 +179,7 @@ def _check_located(layout: TableLayout) -> None:
     for part in layout.parts():
         check_markers(part.markers)
         if not part.markers.centres_mm and not isinstance(part.surfaces[0], GridSurface):
-            raise LayoutError(f"the {part.surfaces[0].name} has no lines to be found by; it needs markers")
+            raise LayoutError("the {name} has no lines to be found by; it needs markers", part.surfaces[0].name)
 
 
 def _check_sizes(layout: TableLayout) -> None:
@@ -189,26 +189,40 @@ def _check_sizes(layout: TableLayout) -> None:
             cell_mm, pieces = surface.cell_mm, surface.pieces
             if cell_mm < LEAST_SQUARE_MM:
                 raise LayoutError(
-                    f"a square of the {surface.name} is {cell_mm:g} mm wide; expected at least {LEAST_SQUARE_MM:g}: "
-                    "give all lengths in millimetres"
+                    "a square of the {name} is {cell_mm} mm wide; expected at least {least_square_mm}: give "
+                    "all lengths in millimetres",
+                    surface.name,
+                    f"{cell_mm:g}",
+                    f"{LEAST_SQUARE_MM:g}",
                 )
             if isinstance(pieces, Measured) and 0 < pieces.width_mm < LEAST_PIECE_MM:
                 raise LayoutError(
-                    f"a piece on the {surface.name} is {pieces.width_mm:g} mm wide; expected at least "
-                    f"{LEAST_PIECE_MM:g}: give all lengths in millimetres"
+                    "a piece on the {name} is {width_mm} mm wide; expected at least {least_piece_mm}: give all "
+                    "lengths in millimetres",
+                    surface.name,
+                    f"{pieces.width_mm:g}",
+                    f"{LEAST_PIECE_MM:g}",
                 )
             if isinstance(pieces, Measured) and pieces.width_mm > cell_mm:
                 raise LayoutError(
-                    f"a piece on the {surface.name} is {pieces.width_mm:g} mm wide, and a square {cell_mm:g} mm; "
-                    "measure both again"
+                    "a piece on the {name} is {width_mm} mm wide, and a square {cell_mm} mm; measure both again",
+                    surface.name,
+                    f"{pieces.width_mm:g}",
+                    f"{cell_mm:g}",
                 )
             width_mm, depth_mm = surface.bounds_mm.width_mm, surface.bounds_mm.depth_mm
             for marker_id, (x, y) in sorted(part.markers.centres_mm.items()):
                 gap_mm = max(abs(x) - width_mm / 2, abs(y) - depth_mm / 2) - part.markers.side_mm / 2
                 if gap_mm < -TOUCHING_MM:
                     raise LayoutError(
-                        f"marker {marker_id} at ({x:g}, {y:g}) lies on the squares of the {surface.name}, which are "
-                        f"{width_mm:g} x {depth_mm:g} mm in all; measure the squares and the markers again"
+                        "marker {marker_id} at ({x}, {y}) lies on the squares of the {name}, which are {width_mm} "
+                        "x {depth_mm} mm in all; measure the squares and the markers again",
+                        marker_id,
+                        f"{x:g}",
+                        f"{y:g}",
+                        surface.name,
+                        f"{width_mm:g}",
+                        f"{depth_mm:g}",
                     )
 
 
@@ -224,10 +238,14 @@ def _checked(layout: TableLayout) -> TableLayout:
     layout.check_told_apart()
     ids = [marker_id for part in layout.parts() for marker_id in part.markers.centres_mm]
     names = [surface.name for surface in layout.surfaces]
-    for what, all_of_them in (("the name", names), ("the place", layout.places), ("the marker", ids)):
+    for what, all_of_them in (
+        (Phrase("the name"), names),
+        (Phrase("the place"), layout.places),
+        (Phrase("the marker"), ids),
+    ):
         twice = next((one for one, count in Counter(all_of_them).items() if count > 1), None)
         if twice is not None:
-            raise LayoutError(f"two surfaces have {what} {twice}; each needs its own")
+            raise LayoutError("two surfaces have {what} {twice}; each needs its own", what, twice)
     return layout
 
 
@@ -241,14 +259,14 @@ def default_layout(game: str) -> TableLayout:
     """Return the layout that comes with a game; raises LayoutError for a game without one."""
     known = games_with_layouts()
     if game not in known:
-        raise LayoutError(f"no layout comes with the game {game!r}; there is one for {', '.join(known)}")
+        raise LayoutError("no layout comes with the game {game!r}; there is one for {names}", game, joined(known, ", "))
     source = resources.files("vision.layout").joinpath("games", f"{game}.json")
     return layout_from_json(json.loads(source.read_text(encoding="utf-8")))
 
 
 def load_layout(path: Path) -> TableLayout:
     """Read a layout file; raises LayoutError when it is missing, is not JSON or is invalid."""
-    data = read_json_object(path, "the layout", LayoutError)
+    data = read_json_object(path, Phrase("the layout"), LayoutError)
     try:
         layout = layout_from_json(data)
     except LayoutError as error:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from common.phrases import Phrase
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose, project
@@ -148,14 +149,21 @@ class LineTracker:
         self._moved_from = None
         if apart_px < _SETTINGS.moved_px:
             return ()
-        return (f"the camera or the board moved ({apart_px:.0f} pixels in the picture) and was located again",)
+        return (
+            Phrase(
+                "the camera or the board moved ({apart_px} pixels in the picture) and was located again",
+                f"{apart_px:.0f}",
+            ),
+        )
 
     def _keep_pose(self, frame: Frame, held: TableLocation) -> TrackedTable:
         held_s = frame.time_s - self._seen_at_s
         if held_s > self._hold_s:
             self._located, self._moved_from = None, None
             self._searches.end()
-            raise NotLocatedError(f"board not located: its lines have not been in sight for {held_s:.0f} s; uncover it")
+            raise NotLocatedError(
+                "board not located: its lines have not been in sight for {held_s} s; uncover it", f"{held_s:.0f}"
+            )
         return TrackedTable(held, (), len(self._poses), moving=self._moved_from is not None, held_s=max(held_s, 1e-3))
 
     def _shift_px(self, first: Pose, second: Pose) -> float:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from common.phrases import listed
+from common.phrases import Phrase, either, listed
 from vision.errors import CalibrationError, FrameError, NotLocatedError
 from vision.frame import Image, is_picture
 from vision.geometry import CameraModel, Pose, project
@@ -68,25 +68,42 @@ def notices_of(fit: PoseFit, camera: CameraModel, layout: TableLayout) -> tuple[
     for marker in fit.unused:
         if fit.ids == {marker.marker_id}:
             notices.append(
-                f"marker {marker.marker_id} appears twice, and no other one shows which of them is right; remove one"
+                Phrase(
+                    "marker {marker_id} appears twice, and no other one shows which of them is right; remove one",
+                    marker.marker_id,
+                )
             )
         elif marker.marker_id in fit.ids:
-            notices.append(f"marker {marker.marker_id} appears twice; the one that agrees with the others is used")
+            notices.append(
+                Phrase(
+                    "marker {marker_id} appears twice; the one that agrees with the others is used", marker.marker_id
+                )
+            )
         else:
             notices.append(
-                f"marker {marker.marker_id} is not where the layout says "
-                f"({marker_error_px(camera, fit.pose, layout.markers, marker):.0f} pixels off); it is left out"
+                Phrase(
+                    "marker {marker_id} is not where the layout says ({marker_error_px} pixels off); it is left out",
+                    marker.marker_id,
+                    f"{marker_error_px(camera, fit.pose, layout.markers, marker):.0f}",
+                )
             )
     if len(fit.used) > 1 and fit.error_px > _SUSPICIOUS_ERROR_PX:
         notices.append(
-            f"the markers are {fit.error_px:.1f} pixels off on average; check that the calibration "
-            f"{camera.name or ''} is this camera's, its focus is unchanged, and the markers lie where the layout says"
+            Phrase(
+                "the markers are {error_px} pixels off on average; check that the calibration {part} is "
+                "this camera's, its focus is unchanged, and the markers lie where the layout says",
+                f"{fit.error_px:.1f}",
+                camera.name or "",
+            )
         )
     sheets = [one for one in layout.surfaces if isinstance(one, GridSurface) and isinstance(one.pieces, Ink)]
     if any(not Ink.on(one).colours and cell_px(camera, fit.pose, one) < _LEAST_CELL_PX for one in sheets):
         notices.append(
-            f"the cells of a sheet are less than {_LEAST_CELL_PX:.0f} pixels wide in the picture, so digits "
-            "may be in doubt; move the camera closer, or let it take larger pictures"
+            Phrase(
+                "the cells of a sheet are less than {least_cell_px} pixels wide in the picture, so digits "
+                "may be in doubt; move the camera closer, or let it take larger pictures",
+                f"{_LEAST_CELL_PX:.0f}",
+            )
         )
     return tuple(dict.fromkeys(notices))
 
@@ -102,23 +119,31 @@ def seen_text(seen: Sequence[int], layout: TableLayout) -> str:
     """Say which of the layout's markers were seen: ``only markers 0 and 2 of 0-3 were seen``."""
     expected = sorted(layout.markers.centres_mm)
     if len(expected) == 1:
-        return f"{ids_text(expected)} was {'' if seen else 'not '}seen"
+        return either(seen, "{ids_text} was seen", "{ids_text} was not seen", ids_text(expected))
     run = len(expected) > 2 and expected == list(range(expected[0], expected[-1] + 1))
     if not seen and run:
-        return f"none of markers {expected[0]} to {expected[-1]} was seen"
+        return Phrase("none of markers {expected} to {expected_2} was seen", expected[0], expected[-1])
     of = f"{expected[0]}-{expected[-1]}" if run else listed(expected)
     if not seen:
-        return f"none of markers {of} was seen"
+        return Phrase("none of markers {of} was seen", of)
     if len(seen) == len(expected):
-        return f"{ids_text(seen)} of {of} were seen" if run else f"{ids_text(seen)} were seen"
-    return f"only {ids_text(seen)} of {of} {'were' if len(seen) > 1 else 'was'} seen"
+        return (
+            Phrase("{ids_text} of {of} were seen", ids_text(seen), of)
+            if run
+            else Phrase("{ids_text} were seen", ids_text(seen))
+        )
+    return either(
+        len(seen) > 1, "only {ids_text} of {of} were seen", "only {ids_text} of {of} was seen", ids_text(seen), of
+    )
 
 
 def what_to_do(seen: Sequence[int]) -> str:
     """Say what to check where the table was not found, by the markers that were seen."""
     if seen:
-        return "the corners seen fit no camera above the table: check the calibration and the layout's marker side"
-    return "check that the markers lie flat, are lit and in the picture, and that the lens is in focus"
+        return Phrase(
+            "the corners seen fit no camera above the table: check the calibration and the layout's marker side"
+        )
+    return Phrase("check that the markers lie flat, are lit and in the picture, and that the lens is in focus")
 
 
 @dataclass(frozen=True)
@@ -230,7 +255,9 @@ def search_table(
         sure = [fit for fit in sound if len(fit.ids) >= min(2, len(wanted))]
         seen = {marker.marker_id for marker in found}
         if sound and not sure and seen < wanted:
-            raise NotLocatedError(f"table not located: {seen_text(sorted(seen), layout)}; uncover another marker")
+            raise NotLocatedError(
+                "table not located: {seen_text}; uncover another marker", seen_text(sorted(seen), layout)
+            )
         sound = sure
     elif (not sound or _contradicting_fits(sound) or is_imprecise(sound[0])) and has_few_sharp_markers(found):
         yield
@@ -247,9 +274,11 @@ def board_by_lines(grey: Image, camera: CameraModel, layout: TableLayout, previo
     boards = [sighting for _, sighting in finish(clear_boards(grey, camera, layout.board))]
     if not boards:
         raise NotLocatedError(
-            f"board not located: no grid of {layout.board.columns} x {layout.board.rows} squares was found; check that "
-            "the whole board is in the picture, well lit and in focus, and that nothing covers its lines or rim; or "
-            "put markers around it"
+            "board not located: no grid of {columns} x {rows} squares was found; check that the whole "
+            "board is in the picture, well lit and in focus, and that nothing covers its lines or rim; "
+            "or put markers around it",
+            layout.board.columns,
+            layout.board.rows,
         )
     if is_ambiguous(boards[0], boards[1:], layout.board):
         raise NotLocatedError(
@@ -320,8 +349,13 @@ def check_size(image: Image, camera: CameraModel) -> None:
     height, width = image.shape[:2]
     if (width, height) != tuple(camera.size):
         raise CalibrationError(
-            f"the picture is {width} x {height} pixels, the calibration {camera.name or ''} is for "
-            f"{camera.size[0]} x {camera.size[1]}; set the camera to that size or calibrate again at this one"
+            "the picture is {width} x {height} pixels, the calibration {part} is for {size} x "
+            "{size_2}; set the camera to that size or calibrate again at this one",
+            width,
+            height,
+            camera.name or "",
+            camera.size[0],
+            camera.size[1],
         )
 
 
@@ -419,24 +453,32 @@ def _choose(
     twice = [marker_id for marker_id, count in Counter(marker.marker_id for marker in markers).items() if count > 1]
     if is_sheet and len(twice) > 1:
         raise NotLocatedError(
-            f"sheet not located: {ids_text(sorted(twice))} appear twice, so two sheets have the same markers; remove "
-            f"one, and print one for each player with `./run tools print sheet {layout.game} --players 2`"
+            "sheet not located: {ids_text} appear twice, so two sheets have the same markers; remove "
+            "one, and print one for each player with `./run tools print sheet {game} --players 2`",
+            ids_text(sorted(twice)),
+            layout.game,
         )
     if not fits:
-        raise NotLocatedError(f"table not located: {seen_text(seen, layout)}; {what_to_do(seen)}")
+        raise NotLocatedError("table not located: {seen_text}; {what_to_do}", seen_text(seen, layout), what_to_do(seen))
     best = fits[0]
     contradiction = _contradicting_fits(fits)
     if contradiction is not None:
         if is_sheet and len(seen) > _SETTINGS.few_markers:
             raise NotLocatedError(
-                f"sheet not located: {seen_text(seen, layout)}, but not where a sheet of {layout.game} has them; it "
-                "may be another game's, printed for other options, or bent: lay it flat, print it again with "
-                f"`./run tools print sheet {layout.game}`, or calibrate this camera"
+                "sheet not located: {seen_text}, but not where a sheet of {game} has them; it may be "
+                "another game's, printed for other options, or bent: lay it flat, print it again with "
+                "`./run tools print sheet {game}`, or calibrate this camera",
+                seen_text(seen, layout),
+                layout.game,
             )
         first, second = (ids_text(sorted(fit.ids)) for fit in contradiction)
         raise NotLocatedError(
-            f"table not located: {seen_text(seen, layout)}, but {first} and {second} contradict each other; "
-            f"put the markers back where the layout of {layout.game} says, measure it again, or calibrate this camera"
+            "table not located: {seen_text}, but {first} and {second} contradict each other; put the "
+            "markers back where the layout of {game} says, measure it again, or calibrate this camera",
+            seen_text(seen, layout),
+            first,
+            second,
+            layout.game,
         )
     candidates = [best.pose, *best.rivals]
     pose = best.pose

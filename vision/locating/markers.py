@@ -23,7 +23,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from common.phrases import listed
+from common.phrases import Phrase, either, listed
 from vision.errors import LayoutError
 from vision.frame import BoolArray, FloatArray, FloatImage, Image
 from vision.opencv import aruco_dictionary, as_grey, detect_markers
@@ -325,9 +325,9 @@ class FoundBy(StrEnum):
     ENLARGED = "enlarged"
     EQUALISED = "equalised"
     OUTLINED = "outlined"
-    EXPECTED = "expected there"
+    EXPECTED = Phrase("expected there")
     MATCHED = "matched"
-    SEEN_AGAIN = "seen again"
+    SEEN_AGAIN = Phrase("seen again")
     AVERAGED = "averaged"
 
 
@@ -352,7 +352,7 @@ class Marker:
 
 def ids_text(ids: Sequence[int]) -> str:
     """Name markers: ``markers 0 and 2``."""
-    return f"marker{'s' if len(ids) > 1 else ''} {listed(ids)}"
+    return either(len(ids) > 1, "markers {ids}", "marker {ids}", listed(ids))
 
 
 def _sharpen(grey: Image, spread_px: float, amount: float) -> Image:

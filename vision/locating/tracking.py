@@ -24,6 +24,7 @@ from typing import cast
 import cv2
 import numpy as np
 
+from common.phrases import Phrase
 from vision.errors import NotLocatedError
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel, Pose, project
@@ -320,9 +321,13 @@ class TableTracker:
         self._searches.end()
         notices: list[str] = []
         for marker_id in sorted(moved - self._pushed):
-            notices.append(f"marker {marker_id} was moved; it is left out until it lies where the layout says again")
+            notices.append(
+                Phrase(
+                    "marker {marker_id} was moved; it is left out until it lies where the layout says again", marker_id
+                )
+            )
         for marker_id in sorted(self._pushed & set(still)):
-            notices.append(f"marker {marker_id} is back in its place")
+            notices.append(Phrase("marker {marker_id} is back in its place", marker_id))
         self._pushed = (self._pushed | moved) - set(still)
         for marker_id in self._pushed:
             self._corners.pop(marker_id, None)
@@ -369,7 +374,12 @@ class TableTracker:
         self._moved_from = None
         if self._is_sheet or apart_px < _SETTINGS.moved_px:
             return ()
-        return (f"the camera or the table moved ({apart_px:.0f} pixels in the picture) and was located again",)
+        return (
+            Phrase(
+                "the camera or the table moved ({apart_px} pixels in the picture) and was located again",
+                f"{apart_px:.0f}",
+            ),
+        )
 
     def _search(self, found: _Found | NotLocatedError, frame: Frame, still: Mapping[int, Marker]) -> TrackedTable:
         """Follow a search of the whole picture: the visible markers are not where they were, or none is visible."""
@@ -397,7 +407,9 @@ class TableTracker:
         if lost is not None and held_s > self._hold_s:
             self._located, self._corners, self._moved_from = None, {}, None
             self._searches.end(self._searches.failure)
-            raise NotLocatedError(f"{lost}; no marker has been in its place for {held_s:.0f} s") from lost
+            raise NotLocatedError(
+                "{lost}; no marker has been in its place for {held_s} s", lost, f"{held_s:.0f}"
+            ) from lost
         return TrackedTable(
             self._last_location(),
             tuple(sorted(still)),

@@ -17,6 +17,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from common.phrases import Phrase
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import Surface, top_mm
@@ -44,12 +45,12 @@ _SETTINGS = ChangeSettings()
 
 def marker_region(marker_id: int) -> str:
     """Return the name of a marker's region; no place has such a name."""
-    return f"marker {marker_id}"
+    return Phrase("marker {marker_id}", marker_id)
 
 
 def surface_region(name: str) -> str:
     """Return the name of a surface's region: the margin of one with places, all of others. No place has that name."""
-    return f"surface {name}"
+    return Phrase("surface {name}", name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,7 +228,7 @@ class ChangeGate:
         if moving:
             self._reading = None
             look_afresh()
-            why = Hindrance(HindranceKind.HAND, "Something is moving over the table.")
+            why = Hindrance(HindranceKind.HAND, Phrase("Something is moving over the table."))
             if not self._reads_movement:
                 return Reading(frame.sequence, frame.time_s, {}, (why,))
             reading = read(frame)

@@ -23,6 +23,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from common.phrases import either
 from vision.frame import BoolImage, FloatArray, FloatImage, Frame, Image, IndexArray
 from vision.geometry import CameraModel, Pose, outline_px, project
 from vision.layout.pieces import Ink, Surface, named_places
@@ -694,8 +695,16 @@ class HandMonitor:
                 hidden.append(place)
                 places[place] = uniform_reading(tuple(places[place].probabilities), HindranceKind.HAND)
         where = named_places(self._surface, hidden or self._surface.places)
-        over = f"over {where}" if hidden or not self._surface.places else f"at the edge of {where}"
-        hand = Hindrance(HindranceKind.HAND, f"a hand or arm is {over}", tuple(hidden))
+        hand = Hindrance(
+            HindranceKind.HAND,
+            either(
+                hidden or not self._surface.places,
+                "a hand or arm is over {where}",
+                "a hand or arm is at the edge of {where}",
+                where,
+            ),
+            tuple(hidden),
+        )
         return replace(reading, places=places, hindrances=(*reading.hindrances, hand))
 
     def _outline_px(self, place: str, pose: Pose) -> npt.NDArray[np.floating]:

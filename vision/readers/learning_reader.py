@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from common.phrases import Phrase
 from common.places import EMPTY
 from vision.errors import EnrolmentError, NotLocatedError
 from vision.frame import Frame
@@ -112,7 +113,7 @@ class LearningReader(TableReader):
         try:
             pose, looks = likeliest_orientation(frame, self.camera, self.layout, self._looks_at, self._expected)
         except (EnrolmentError, NotLocatedError) as error:
-            why = Hindrance(HindranceKind.BAD_FRAME, f"The pieces' colours are not known yet: {error}")
+            why = Hindrance(HindranceKind.BAD_FRAME, Phrase("The pieces' colours are not known yet: {error}", error))
             return Reading(frame.sequence, frame.time_s, {}, (*reading.hindrances, why), reading.notices)
         if self._keep is not None:
             self._keep(looks)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from common.json_files import read_json_object
+from common.phrases import Phrase
 from vision.errors import WeightsError
 
 _AT_ONCE = 8
@@ -24,8 +25,8 @@ def checksums(folder: Path, name: str = "weights.json") -> Mapping[str, Any]:
     """Read the SHA-256 of a folder's networks, and the values that calibrate them; raises WeightsError."""
     return read_json_object(
         folder / name,
-        "the checksums",
-        lambda reason: WeightsError(f"{reason}; install the project again"),
+        Phrase("the checksums"),
+        lambda reason: WeightsError("{reason}; install the project again", reason),
         plural=True,
     )
 

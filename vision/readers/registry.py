@@ -126,13 +126,17 @@ def check_readable(layout: TableLayout) -> None:
         known: Mapping[str, Any] = ROLL_READERS if isinstance(surface, Tray) else PIECE_READERS
         if (kind := _kind_on(surface)) not in known:
             raise LayoutError(
-                f"the referee can't read this table by camera: no reader knows {kind!r}, which its layout names for "
-                f"the {surface.name}; there is one for {listed(sorted(known))}"
+                "the referee can't read this table by camera: no reader knows {kind!r}, which its layout "
+                "names for the {name}; there is one for {sorted}",
+                kind,
+                surface.name,
+                listed(sorted(known)),
             )
         if isinstance(surface.pieces, BlockPieces) and not surface.pieces.net:
             raise LayoutError(
-                "the referee can't read this table by camera: its layout does not say which symbols are on the blocks; "
-                f'add net to "block", with the symbols {listed(NET_SIDES)}'
+                "the referee can't read this table by camera: its layout does not say which symbols are on "
+                'the blocks; add net to "block", with the symbols {net_sides}',
+                listed(NET_SIDES),
             )
 
 
@@ -140,8 +144,10 @@ def _kind_on(surface: Surface) -> str:
     """Return the kind of pieces on a surface; raises LayoutError if the layout does not say."""
     if surface.pieces is None:
         raise LayoutError(
-            f"the referee can't read this table by camera: its layout does not say what is on the {surface.name}; "
-            'name the kind of piece in "pieces", or give "block", "piece" and "ball", "pyramids" or a "sheet"'
+            "the referee can't read this table by camera: its layout does not say what is on the "
+            '{name}; name the kind of piece in "pieces", or give "block", "piece" and "ball", '
+            '"pyramids" or a "sheet"',
+            surface.name,
         )
     return surface.pieces.kind
 
@@ -153,8 +159,12 @@ def check_looks(layout: TableLayout, looks: Iterable[str]) -> None:
         given = kind.looks(board, look.split()[0])
         if look not in (EMPTY, *given):
             raise LayoutError(
-                f"the referee can't read this table by camera: the game has the look {look!r}, and the reader of the "
-                f"{board.name} gives {shortened(given)}; name the game's looks so, or let the layout name other pieces"
+                "the referee can't read this table by camera: the game has the look {look!r}, and the "
+                "reader of the {name} gives {given}; name the game's looks so, or let the layout name "
+                "other pieces",
+                look,
+                board.name,
+                shortened(given),
             )
 
 

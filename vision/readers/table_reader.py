@@ -17,6 +17,7 @@ from typing import Any
 import cv2
 import numpy as np
 
+from common.phrases import Phrase
 from common.places import EMPTY
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import BoolImage, Frame, Image
@@ -271,12 +272,12 @@ class SurfaceReader:
         hindrances = []
         for kind in dict.fromkeys([*(occlusion.kind for occlusion in occlusions), *hidden.values()]):
             places = tuple(place for place, by in hidden.items() if by == kind)
-            where = named_places(self.surface, places) if places else f"part of the {self.surface.name}"
+            where = named_places(self.surface, places) if places else Phrase("part of the {name}", self.surface.name)
             words = {
-                HindranceKind.HAND: f"a hand or arm is over {where}",
-                HindranceKind.OBJECT: f"a foreign object is over {where}",
-                HindranceKind.GLARE: f"the light is too bright for the camera on {where}",
-                HindranceKind.OUTSIDE_PICTURE: f"the camera's picture does not show {where}",
+                HindranceKind.HAND: Phrase("a hand or arm is over {where}", where),
+                HindranceKind.OBJECT: Phrase("a foreign object is over {where}", where),
+                HindranceKind.GLARE: Phrase("the light is too bright for the camera on {where}", where),
+                HindranceKind.OUTSIDE_PICTURE: Phrase("the camera's picture does not show {where}", where),
             }
             hindrances.append(Hindrance(kind, words[kind], places))
         return tuple(hindrances)
@@ -428,13 +429,14 @@ class PartReader:
         except NotLocatedError as error:
             return self.unlocated(frame, Hindrance(HindranceKind.NOT_LOCATED, str(error)))
         if table.moving:
-            moving = "the camera or the table is moving; waiting until it rests"
+            moving = Phrase("the camera or the table is moving; waiting until it rests")
             return self.unlocated(frame, Hindrance(HindranceKind.MOVED_CAMERA, moving), table.notices)
         pose = self._refine(frame, table.located)
         if pose is None:
-            doubt = (
-                f"table not located for certain: {seen_text(table.located.ids_seen, self.layout)}, and the board's "
-                "lines are not where that would put them; uncover another marker"
+            doubt = Phrase(
+                "table not located for certain: {seen_text}, and the board's lines are not where that "
+                "would put them; uncover another marker",
+                seen_text(table.located.ids_seen, self.layout),
             )
             return self.unlocated(frame, Hindrance(HindranceKind.NOT_LOCATED, doubt), table.notices)
         if self._set_pose(pose):
@@ -671,7 +673,7 @@ class TableReader:
 
     def _read_now(self, frame: Frame) -> Reading:
         try:
-            check_frame(frame.image, self.camera.size, source=frame.source or "the camera")
+            check_frame(frame.image, self.camera.size, source=frame.source or Phrase("the camera"))
         except FrameError as error:
             return Reading(frame.sequence, frame.time_s, {}, (Hindrance(HindranceKind.BAD_FRAME, str(error)),))
         frame = replace(frame, image=as_colour(frame.image))
@@ -708,7 +710,9 @@ class TableReader:
         if not any(len(ids) >= FEW_MARKERS for ids in shown.values()):
             return {}
         return {
-            part: Hindrance(HindranceKind.NOT_LOCATED, f"table not located: {seen_text((), part.layout)}")
+            part: Hindrance(
+                HindranceKind.NOT_LOCATED, Phrase("table not located: {seen_text}", seen_text((), part.layout))
+            )
             for part in missing
         }
 

@@ -14,6 +14,7 @@ from typing import TypeVar
 import cv2
 import numpy as np
 
+from common.phrases import joined
 from vision.errors import LayoutError
 from vision.frame import FloatArray, FloatImage
 from vision.sampling import quantile
@@ -50,7 +51,7 @@ def usual_hues(pens: Sequence[str]) -> FloatArray:
     """Return typical hues of pens in degrees, (n,); raises LayoutError for a pen of unknown colour."""
     for pen in pens:
         if pen not in HUES_DEG:
-            raise LayoutError(f"no pen is known as {pen!r}; colours may be {', '.join(HUES_DEG)}")
+            raise LayoutError("no pen is known as {pen!r}; colours may be {names}", pen, joined(HUES_DEG, ", "))
     return np.array([HUES_DEG[pen] for pen in pens])
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from common.grid import PlaceGrid, column_and_row
+from common.phrases import Phrase
 from engine.values import EMPTY, Place
 from hardware.lights.signals import Light, LightRole, most_urgent_lights
 from referee.rendering.board_picture import symbol_corners
@@ -148,4 +149,4 @@ def draw_arrow(into: Element, route: Sequence[Place], where: Mapping[Place, Poin
 def description_of(appearance: Mapping[Place, str]) -> str:
     """Describe what stands where, for people who can't see the drawing."""
     standing = [f"{place} {look}" for place, look in appearance.items() if look != EMPTY]
-    return "; ".join(standing) + "." if standing else "Nothing stands on it."
+    return "; ".join(standing) + "." if standing else Phrase("Nothing stands on it.")

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
+from common.phrases import Phrase
 from engine.support.looks import Look
 from referee.rendering.board_picture import symbol_corners
 from referee.rendering.board_text import COLOURS, GREY, letter_of
@@ -26,7 +27,7 @@ _LEVEL = 4.5
 """How far above the previous pyramid each one in a stack is drawn."""
 _RUN = re.compile(r"([A-Z])([SML]+)")
 _INK = "#1c3f94"
-_BALL = "with ball"
+_BALL = Phrase("with ball")
 _SIDES: Mapping[str, Point] = {"north": (0, -1), "east": (1, 0), "south": (0, 1), "west": (-1, 0)}
 
 

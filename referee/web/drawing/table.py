@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from common.grid import PlaceGrid
-from common.phrases import capitalized
+from common.phrases import Phrase, capitalized
 from engine.api import Game
 from engine.support.looks import Look
 from engine.values import EMPTY, Place
@@ -76,8 +76,12 @@ def routes_of(turn: str) -> tuple[tuple[Place, ...], ...]:
 
 def _standing(snapshot: Snapshot) -> str:
     if snapshot.outcome is not None:
-        return "the game is over"
-    return "nobody plays yet" if snapshot.to_move is None else f"{capitalized(snapshot.to_move)} to play"
+        return Phrase("the game is over")
+    return (
+        Phrase("nobody plays yet")
+        if snapshot.to_move is None
+        else Phrase("{to_move} to play", capitalized(snapshot.to_move))
+    )
 
 
 def _sides(game: Game[Any, Any], snapshot: Snapshot) -> dict[Place, dict[str, str]]:

@@ -93,7 +93,7 @@ def appearance_from_json(data: Mapping[str, Any]) -> BlockAppearance:
         colours = {str(name): finite_vector(ratio, 3) for name, ratio in data["colours"].items()}
         masks = {str(symbol): _mask(base64.b64decode(text, validate=True)) for symbol, text in data["masks"].items()}
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as wrong:
-        raise EnrolmentError(f"these looks cannot be read ({wrong}): enrol the piece set again") from wrong
+        raise EnrolmentError("these looks cannot be read ({wrong}): enrol the piece set again", wrong) from wrong
     if not masks:
         raise EnrolmentError("these looks have no symbols: enrol the piece set again")
     return BlockAppearance(colours, masks)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import cv2
 import numpy as np
 
-from common.phrases import counted, listed
+from common.phrases import either, joined, listed
 from common.places import EMPTY
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray, FloatImage
@@ -60,7 +60,7 @@ def _block(text: str, surface: Surface) -> tuple[str, str] | None:
     match = _BLOCK.fullmatch(text.lower())
     symbols = BlockPieces.on(surface).symbols
     if match and match[2] not in symbols:
-        raise EnrolmentError(f"a block shows one of {', '.join(sorted(symbols))}")
+        raise EnrolmentError("a block shows one of {names}", joined(sorted(symbols), ", "))
     return (match[1], match[2]) if match else None
 
 
@@ -81,8 +81,13 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> BlockAppear
     unknown = sorted(shown - set(symbols))
     if unknown:
         raise EnrolmentError(
-            f"the picture is said to show the symbol{'s' if len(unknown) > 1 else ''} {listed(unknown)}; the layout's "
-            f"net has {listed(symbols)}"
+            either(
+                len(unknown) > 1,
+                "the picture is said to show the symbols {unknown}; the layout's net has {symbols}",
+                "the picture is said to show the symbol {unknown}; the layout's net has {symbols}",
+                listed(unknown),
+                listed(symbols),
+            )
         )
     drawn = drawn_appearance(symbols)
     ratios: dict[str, list[FloatArray]] = {}
@@ -94,8 +99,13 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> BlockAppear
             fit, fitted_mask = _fit_known(light, window, surface, drawn.masks[symbol], place, symbol)
             if fit.correlation < SMALLEST_FIT:
                 raise EnrolmentError(
-                    f"{picture.name} shows no clear symbol {symbol} on {place} (it fits to {fit.correlation:.2f}; "
-                    f"{SMALLEST_FIT:.2f} is needed): check what stands there, the light, and that nothing covers it"
+                    "{name} shows no clear symbol {symbol} on {place} (it fits to {correlation}; "
+                    "{smallest_fit} is needed): check what stands there, the light, and that nothing covers it",
+                    picture.name,
+                    symbol,
+                    place,
+                    f"{fit.correlation:.2f}",
+                    f"{SMALLEST_FIT:.2f}",
                 )
             if fit.correlation < DOUBTFUL_FIT:
                 fits = {
@@ -105,16 +115,25 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> BlockAppear
                 best_symbol = max(fits, key=lambda other: fits[other])
                 if fits[best_symbol] > fit.correlation + CLEARLY_BETTER_FIT:
                     raise EnrolmentError(
-                        f"{picture.name} is said to show the symbol {symbol} on {place}, and it looks like the symbol "
-                        f"{best_symbol}: correct the positions"
+                        "{name} is said to show the symbol {symbol} on {place}, and it looks like the symbol "
+                        "{best_symbol}: correct the positions",
+                        picture.name,
+                        symbol,
+                        place,
+                        best_symbol,
                     )
             ratios.setdefault(colour, []).append(fit.ratio)
             learned_mask = _learned_mask(light, window, surface, fit)
             likeness = float(np.corrcoef(learned_mask.ravel(), fitted_mask.ravel())[0, 1])
             if likeness < LEARNED_LIKE_DRAWN:
                 raise EnrolmentError(
-                    f"what {picture.name} shows on {place} does not look like the symbol {symbol} (likeness "
-                    f"{likeness:.2f}; {LEARNED_LIKE_DRAWN:.2f} is needed): check the positions and the light"
+                    "what {name} shows on {place} does not look like the symbol {symbol} (likeness {likeness}; "
+                    "{learned_like_drawn} is needed): check the positions and the light",
+                    picture.name,
+                    place,
+                    symbol,
+                    f"{likeness:.2f}",
+                    f"{LEARNED_LIKE_DRAWN:.2f}",
                 )
             masks.setdefault(symbol, []).append(learned_mask)
     learned = dict(drawn.masks)
@@ -154,8 +173,15 @@ def learn_colours(view: SurfaceView, plain: BlockAppearance, start: Mapping[str,
     sights = [sight for sight, _ in best.values()]
     if len(sights) < len(names):
         raise EnrolmentError(
-            f"{counted(len(sights), 'block')} found in the set-up; at least {len(names)} are needed to learn "
-            "the colours: improve the light, or enrol the set with a picture of a known position"
+            either(
+                len(sights) == 1,
+                "1 block found in the set-up; at least {names} are needed to learn the colours: improve "
+                "the light, or enrol the set with a picture of a known position",
+                "{sights} blocks found in the set-up; at least {names} are needed to learn the colours: "
+                "improve the light, or enrol the set with a picture of a known position",
+                names=len(names),
+                sights=len(sights),
+            )
         )
     masks = _masks_at_scale(plain, list(best.values()))
     ratios = np.array([sight.face.ratio for sight in sights], dtype=np.float32)
@@ -168,7 +194,9 @@ def learn_colours(view: SurfaceView, plain: BlockAppearance, start: Mapping[str,
     for label in range(len(names)):
         chosen = [sight for sight, own in zip(sights, flat, strict=True) if own == label]
         if not chosen:
-            raise EnrolmentError(f"the set-up shows fewer than {len(names)} colours of block; enrol the set instead")
+            raise EnrolmentError(
+                "the set-up shows fewer than {names} colours of block; enrol the set instead", len(names)
+            )
         depth = float(np.mean([sight.face.y_mm for sight in chosen]))
         groups.append((depth, np.median(np.stack([sight.face.ratio for sight in chosen]), axis=0)))
     groups.sort(key=lambda group: group[0])

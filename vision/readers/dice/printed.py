@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from common.phrases import joined
 from vision.errors import LayoutError
 from vision.frame import Image
 from vision.readers.dice.networks import CROP_PX, DIE_IN_CROP_PX, WEIGHTS, crop
@@ -106,7 +107,7 @@ def shipped_faces() -> PrintedFaces:
 def check_count(key: str, dice: Sequence[str]) -> None:
     """Raise LayoutError for more dice, listed under a key of the layout, than can be told apart."""
     if len(dice) > MOST_DICE:
-        raise LayoutError(f"dice.{key} lists {len(dice)} dice; expected {MOST_DICE} or fewer")
+        raise LayoutError("dice.{key} lists {dice} dice; expected {most_dice} or fewer", key, len(dice), MOST_DICE)
 
 
 def check_printed(sets: Sequence[str]) -> None:
@@ -115,8 +116,9 @@ def check_printed(sets: Sequence[str]) -> None:
     unknown = sorted({face for faces in sets for face in faces if face not in _CLASSES})
     if unknown:
         raise LayoutError(
-            f"the dice have the faces {', '.join(unknown)}; without teaching only 0 to 9, * and the shapes I, O, T, L "
-            f"and S can be read; teach faces with `./run pieces enrol --dice` and name the file instead"
+            "the dice have the faces {names}; without teaching only 0 to 9, * and the shapes I, O, T, "
+            "L and S can be read; teach faces with `./run pieces enrol --dice` and name the file instead",
+            joined(unknown, ", "),
         )
 
 

@@ -10,6 +10,7 @@ from itertools import permutations
 
 import numpy as np
 
+from common.phrases import joined
 from vision.errors import LayoutError
 from vision.frame import FloatArray, Image
 from vision.geometry import Rectangle, project
@@ -190,7 +191,7 @@ def _check_colours(names: Sequence[str]) -> None:
     check_count("colours", names)
     for name in names:
         if name not in _COLOURS:
-            raise LayoutError(f"dice.colours has {name!r}; expected {', '.join(_COLOURS)}")
+            raise LayoutError("dice.colours has {name!r}; expected {names}", name, joined(_COLOURS, ", "))
 
 
 def _name_by_colour(dice: Sequence[tuple[DieReading, FoundDie]], names: Sequence[str]) -> tuple[DieReading, ...]:

@@ -95,4 +95,4 @@ def load_appearance(path: Path) -> DiscAppearance:
             }
         )
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as wrong:
-        raise EnrolmentError(f"these looks cannot be read ({wrong}): enrol the piece set again") from wrong
+        raise EnrolmentError("these looks cannot be read ({wrong}): enrol the piece set again", wrong) from wrong

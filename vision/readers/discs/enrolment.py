@@ -8,6 +8,7 @@ from itertools import chain
 
 import numpy as np
 
+from common.phrases import Phrase, either
 from common.places import EMPTY
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray
@@ -100,16 +101,36 @@ def _check_there(name: str, places: Sequence[str], fits: Mapping[str, DiscFit]) 
     if not missing:
         return
     fit = fits.get(missing[0])
-    by = "" if fit is None else f" (it stands out by {fit.contrast:.1f}; {CLEAR_CONTRAST:.1f} is needed)"
     if 2 * len(missing) > len(places) > 1:
-        own = "; for a start of your own, use `./run pieces enrol`" if name == _SET_UP else ""
         raise EnrolmentError(
-            f"{name} shows no clear piece on {missing[0]} and {len(missing) - 1} more of {len(places)} squares: check "
-            f"that this game's pieces are set up, the light, and that nothing covers them{own}"
+            either(
+                name == _SET_UP,
+                "{name} shows no clear piece on {missing} and {part} more of {places} squares: check that "
+                "this game's pieces are set up, the light, and that nothing covers them; for a start of "
+                "your own, use `./run pieces enrol`",
+                "{name} shows no clear piece on {missing} and {part} more of {places} squares: check that "
+                "this game's pieces are set up, the light, and that nothing covers them",
+                name,
+                missing[0],
+                len(missing) - 1,
+                len(places),
+            )
         )
     raise EnrolmentError(
-        f"{name} shows no clear piece on {missing[0]}{by}: check what stands there, the light, and that nothing covers "
-        "it"
+        Phrase(
+            "{name} shows no clear piece on {missing}: check what stands there, the light, and that nothing covers it",
+            name,
+            missing[0],
+        )
+        if fit is None
+        else Phrase(
+            "{name} shows no clear piece on {missing} (it stands out by {contrast}; {clear_contrast} "
+            "is needed): check what stands there, the light, and that nothing covers it",
+            name,
+            missing[0],
+            f"{fit.contrast:.1f}",
+            f"{CLEAR_CONTRAST:.1f}",
+        )
     )
 
 

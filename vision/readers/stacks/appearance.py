@@ -98,5 +98,5 @@ def load_appearance(path: Path) -> PyramidAppearance:
             for place, stack in data["set_up"].items()
         }
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as wrong:
-        raise EnrolmentError(f"these looks cannot be read ({wrong}): enrol the piece set again") from wrong
+        raise EnrolmentError("these looks cannot be read ({wrong}): enrol the piece set again", wrong) from wrong
     return PyramidAppearance(colours, set_up)

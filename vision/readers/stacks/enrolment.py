@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from common.phrases import counted
+from common.phrases import Phrase
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray
 from vision.layout.pieces import PyramidPieces, Surface
@@ -45,8 +45,10 @@ def stack_of(pyramids: Sequence[str]) -> Stack:
         if match is None:
             sizes = ", ".join(SIZE_WORDS)
             raise EnrolmentError(
-                f"cannot read the pyramid {pyramid!r}; expected a size ({sizes}) and a colour, the lowest pyramid "
-                "first, such as 'L:red S:red'"
+                "cannot read the pyramid {pyramid!r}; expected a size ({sizes}) and a colour, the lowest "
+                "pyramid first, such as 'L:red S:red'",
+                pyramid,
+                sizes,
             )
         stack.append((match[1], match[2]))
     if not stack:
@@ -114,9 +116,22 @@ def learn_set_up(view: SurfaceView, plain: PyramidAppearance, _start: Mapping[st
     for colour in plain.colours:
         if len(hues[colour]) < FEWEST_TOPS:
             raise EnrolmentError(
-                f"{counted(len(hues[colour]), f'{colour} pyramid')} found in the set-up; at least {FEWEST_TOPS} are "
-                "needed to learn the colour: check that the game is set up, improve the light, or enrol the set with "
-                "a picture of a known position"
+                Phrase(
+                    "1 {colour} pyramid found in the set-up; at least {fewest_tops} are needed to learn the "
+                    "colour: check that the game is set up, improve the light, or enrol the set with a picture "
+                    "of a known position",
+                    colour,
+                    FEWEST_TOPS,
+                )
+                if len(hues[colour]) == 1
+                else Phrase(
+                    "{hue} {colour} pyramids found in the set-up; at least {fewest_tops} are needed to learn "
+                    "the colour: check that the game is set up, improve the light, or enrol the set with a "
+                    "picture of a known position",
+                    len(hues[colour]),
+                    colour,
+                    FEWEST_TOPS,
+                )
             )
     colours = {colour: np.asarray(np.median(np.stack(hues[colour]), axis=0)) for colour in plain.colours}
     check_distinct(colours, lambda off: float(np.linalg.norm(off)), SAME_HUE)
