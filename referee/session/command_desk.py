@@ -10,9 +10,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Annotated, Protocol
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError, WrapValidator
 
 from common.phrases import Phrase
 from engine.values import Player
@@ -46,13 +46,17 @@ class CommandError(PlayError):
         self.fault = fault
 
 
+def _kept(words: object, validated: Callable[[object], str]) -> str:
+    return words if isinstance(words, Phrase) else validated(words)
+
+
 class ReplyDocument(BaseModel):
     """The reply to a command, and the number of the newest event at that time other than the clock's and remarks.
 
     ``field`` is the command's field that can't be read, if it is one alone.
     """
 
-    words: str
+    words: Annotated[str, WrapValidator(_kept)]
     refused: bool
     event_number: int
     field: str = ""
@@ -114,7 +118,7 @@ class CommandDesk:
                 CommandFault.UNREADABLE, Phrase("That is not a command: {describe_errors}.", describe_errors(error))
             ) from error
         if sender.role < command.needs:
-            raise CommandError(CommandFault.FORBIDDEN, self._forbidden.format(needs=command.needs.name.lower()))
+            raise CommandError(CommandFault.FORBIDDEN, Phrase(self._forbidden, needs=command.needs.name.lower()))
         key = (sender.id, command.request_id)
         task = self._given.get(key) if command.request_id else None
         if task is None:

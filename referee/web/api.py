@@ -59,7 +59,7 @@ LOOKS_KEPT_OPEN = 6
 _STILL_HERE = b"event: here\ndata: {}\n\n"
 _MOST_TAPPED = 400
 """The most characters of taps accepted; no turn needs as many."""
-_FORBIDDEN = "This device may not do that; it needs to be paired to {needs}."
+_FORBIDDEN = Phrase("This device may not do that; it needs to be paired to {needs}.")
 _STATUS = {
     CommandFault.UNREADABLE: 422,
     CommandFault.FORBIDDEN: 403,

@@ -166,11 +166,8 @@ class Sentences:
         if not isinstance(text, Phrase):
             return self._matched(text)
         self._effort.left = _MOST_ATTEMPTS
-        said, is_whole = self._phrase(text, "")
-        if said is not None and is_whole:
-            return said
-        matched = self._matched(str.__str__(text))
-        return said if said is not None and matched == text else matched
+        said, _ = self._phrase(text, "")
+        return self._matched(str.__str__(text)) if said is None else said
 
     def translated(self, text: str, form: str = "") -> str | None:
         """Translate a text in a form, ``None`` if it contains an unknown word."""

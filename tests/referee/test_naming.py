@@ -2,6 +2,7 @@
 
 import pytest
 
+from common.phrases import Phrase
 from engine.registry import load
 from referee.naming import Names
 from referee.web.languages import sentences
@@ -65,6 +66,16 @@ def test_names_are_kept_in_another_language(names, text, german):
         assert said.lower() == GERMAN(text).lower()
     else:
         assert said == german
+
+
+def test_names_stand_in_the_parts_of_a_phrase_which_stays_a_phrase() -> None:
+    said = Phrase("{fault} Or press the button again if it stands as it did.", Phrase("{player}'s time is up", "black"))
+    named = DISCS(said)
+    assert isinstance(named, Phrase)
+    assert named == "Ann's time is up Or press the button again if it stands as it did."
+    assert DISCS(said, GERMAN) == GERMAN(said).replace("Schwarz", "Ann")
+    hinted = Phrase("{place} is {look}", "c3", "black piece")
+    assert DISCS(hinted, GERMAN) == GERMAN(hinted)
 
 
 def test_a_name_with_a_full_stop_and_a_side_in_it_is_put_in_once():

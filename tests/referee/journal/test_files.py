@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import pytest
 
+from common.phrases import Phrase
 from referee.errors import (
     JournalBusyError,
     JournalError,
@@ -438,3 +439,19 @@ def test_a_journal_is_closed_on_a_disk_that_has_become_read_only(path: Path, mon
     monkeypatch.setattr(os, "ftruncate", _fail)
     journal.close()
     assert lock_holder(path) is None
+
+
+def test_a_phrase_in_an_event_is_still_one_when_it_is_read() -> None:
+    said = Phrase("The dice show {roll}, as before. Press the button if they were rolled again.", "1,3")
+    text = events.encode(events.Event(events.EventKind.NOTE, {"sentence": said, "by": "Ann"}))
+    kept = events.decode(3, "note", text, None, "").data
+    assert kept == {"sentence": said, "by": "Ann"}
+    assert isinstance(kept["sentence"], Phrase)
+    assert kept["sentence"].parts == {"roll": "1,3"}
+
+
+@pytest.mark.parametrize("beside", ["7", "[]", '{"by":["{a}",{}]}', '{"by":["Bob"]}', '{"other":["Ann"]}'])
+def test_an_event_whose_phrases_are_damaged_is_read_without_them(beside: str) -> None:
+    read = events.decode(3, "note", f'{{"by":"Ann","phrases":{beside}}}', None, "")
+    assert read.data == {"by": "Ann"}
+    assert type(read.data["by"]) is str

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from common.phrases import NAME, PLACEHOLDER, UNCHANGED
+from common.phrases import NAME, PLACEHOLDER, UNCHANGED, Phrase
 from engine.errors import EngineError, IllegalTurnError
 from engine.registry import games, load
 from engine.support.players import describe_announcement
@@ -213,6 +213,29 @@ def test_every_requested_grammatical_form_exists() -> None:
 )
 def test_sentences_have_the_endings_that_a_native_speaker_expects(english: str, german: str) -> None:
     assert GERMAN(english) == german
+
+
+def test_what_somebody_typed_takes_no_more_attempts_than_the_longest_sentence() -> None:
+    """A text that could be matched in endless ways is left as it is, and so costs about the same as any other."""
+    german = Sentences.of(sentences_path("de"))
+    note = (
+        "We had to stop here because the cat walked over the board, and then Ann said that the piece on c3 was moved "
+        "to c4 before the roll, but Bob saw it on d1 and d2: so we put it back, and play on, or not; if the referee "
+        "asks again, then the black piece is on a1 and the white one on b2. The rest of the game is as it was before, "
+        "and the next turn belongs to black, who has to roll the dice and move"
+    )
+    assert german(note) == note
+    assert german._effort.left < 0
+    assert german("A draw: both agreed on a draw.") != "A draw: both agreed on a draw."
+
+
+def test_a_phrase_is_translated_by_its_template_whatever_was_typed_into_it() -> None:
+    german = Sentences.of(sentences_path("de"))
+    said = Phrase(
+        "corrected by {data}{corrected} ({data_2})", "Ann", Phrase(""), "the black one, and then: a draw. " * 12
+    )
+    assert german(said).endswith(f"({'the black one, and then: a draw. ' * 12})")
+    assert german(said) != said
 
 
 def test_sentences_without_a_template_stay_english() -> None:
