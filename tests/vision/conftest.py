@@ -104,6 +104,11 @@ def render_table(layout: TableLayout, camera: CameraModel) -> RenderTable:
     half = layout.board.columns * layout.board.cell_mm / 2
     board = _board_texture(layout)
 
+    @functools.lru_cache(maxsize=8)
+    def grain(seed: int) -> np.ndarray:
+        """A sensor's noise, of one level."""
+        return np.random.default_rng(seed).normal(0, 1, (height, width))
+
     @functools.lru_cache(maxsize=50)
     def planes(rotation: bytes, translation: bytes) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray]:
         """Texture maps of the table and of the board from that pose, and the mask of the board."""
@@ -128,7 +133,6 @@ def render_table(layout: TableLayout, camera: CameraModel) -> RenderTable:
         noise: float = 1.5,
         seed: int = 1,
     ) -> Image:
-        random = np.random.default_rng(seed)
         table = _empty_texture(60)
         for marker_id, (x, y) in layout.markers.centres_mm.items():
             if marker_id not in hidden:
@@ -141,7 +145,7 @@ def render_table(layout: TableLayout, camera: CameraModel) -> RenderTable:
         )
         picture = np.where(inside, shown, _sample(table, seen_at)) * light
         blurred = np.clip(cv2.GaussianBlur(picture, (0, 0), blur_px), 0, 255)
-        toned = 255 * (blurred / 255) ** (1 / 2.2) + random.normal(0, noise, picture.shape)
+        toned = 255 * (blurred / 255) ** (1 / 2.2) + noise * grain(seed)
         grey = np.clip(toned, 0, 255).astype(np.uint8)
         return np.asarray(cv2.cvtColor(grey, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import cv2
 import numpy as np
 
-from vision.frame import Image
+from vision.frame import FloatArray, Image
 from vision.readers.tiles.cells import TileGrid
 
 EDGE = 120
 """Pixels of a tile as drawn, before it is photographed."""
 _RIM = 90
+_LIGHT = np.power(np.arange(256) / 255.0, 2.2)
+"""Linear light of each level."""
 SHAPES = {
     "disc": (60, 60, 190),
     "coin": (150, 90, 40),
@@ -67,6 +70,12 @@ def tile(name: str, turn: int = 0) -> Image:
     return np.ascontiguousarray(np.rot90(drawn, turn))
 
 
+@cache
+def _grain(seed: int) -> FloatArray:
+    """A sensor's noise, of one level."""
+    return np.random.default_rng(seed).normal(0, 1, (480, 640, 3))
+
+
 def photo(
     rows: Sequence[str], shot: Shot = STRAIGHT, seed: int = 0, turns: Sequence[int] = ()
 ) -> tuple[Image, TileGrid]:
@@ -83,8 +92,8 @@ def photo(
     ends = np.array([(0, 0), (across, 0), (across, count), (0, count)], dtype=np.float32) * EDGE + (_RIM - 0.5)
     homography = cv2.getPerspectiveTransform(ends.astype(np.float32), np.array(shot.corners, dtype=np.float32))
     seen = cv2.warpPerspective(flat, homography, (640, 480), flags=cv2.INTER_AREA, borderValue=(70, 95, 120))
-    light = np.power(seen / 255.0, 2.2) * np.array(shot.lamp)
+    light = _LIGHT[seen] * np.array(shot.lamp)
     light *= 1 + shot.fades * np.linspace(-1, 1, 640)[None, :, None]
     soft = cv2.GaussianBlur(255 * np.power(light.clip(0, 1), 1 / 2.2), (0, 0), shot.blur_px)
-    noisy = soft + np.random.default_rng(seed).normal(0, shot.noise, soft.shape)
+    noisy = soft + shot.noise * _grain(seed)
     return np.asarray(noisy.round().clip(0, 255), dtype=np.uint8), TileGrid(count, across, shot.corners)
