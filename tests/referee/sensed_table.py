@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,11 @@ from referee.sensing.values import SensorSnapshot
 from referee.session.feed import signal_subscriber
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
+from tests.referee.judge.drawn import place_drawn
 from tests.referee.service_table import Lamp
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
-from vision.reading import Hindrance, HindranceKind, PlaceChange, PlaceReading, Reading
+from vision.reading import Hindrance, HindranceKind, PlaceChange, Reading
 
 FPS = 10.0
 
@@ -61,13 +62,10 @@ class ScriptedCamera:
             raise self.trouble
         if self.trouble is not None:
             return Reading(frame.sequence, frame.time_s, {}, (self.trouble,))
-        rest = 0.02 / (len(self.game.looks) - 1)
-        places = {
-            place: PlaceReading(
-                {name: 0.98 if name == look else rest for name in self.game.looks},
-                hidden_by=HindranceKind.OBJECT if place in self.hidden else None,
-            )
-            for place, look in self.looks.items()
+        every_look = tuple(self.game.looks)
+        places = {place: place_drawn(every_look, look) for place, look in self.looks.items()}
+        places |= {
+            place: replace(places[place], hidden_by=HindranceKind.OBJECT) for place in self.hidden & places.keys()
         }
         return Reading(frame.sequence, frame.time_s, places)
 

@@ -36,7 +36,7 @@ def drawn(
     """Give readings of a table at rest; ``dice`` lie in a row from ``at_mm`` on."""
     looks = {**game.table.appearance(state), **(differing or {})}
     every_look = tuple(game.looks)
-    places = {place: _place(every_look, look) for place, look in looks.items()}
+    places = {place: place_drawn(every_look, look) for place, look in looks.items()}
     rolls = () if dice is None else (roll_drawn(dice, at_mm),)
     return [Reading(number, time_s + number / 10, places, rolls=rolls) for number in range(readings)]
 
@@ -67,7 +67,8 @@ def _die(text: str, x_mm: float) -> DieReading:
 
 
 @cache
-def _place(every_look: tuple[str, ...], drawn_look: str) -> PlaceReading:
+def place_drawn(every_look: tuple[str, ...], drawn_look: str) -> PlaceReading:
+    """Give a place of a game with these looks as it is drawn."""
     if drawn_look == "hidden":
         return PlaceReading({}, hidden_by=HindranceKind.OBJECT)
     look, _, percent = drawn_look.rpartition(" ") if drawn_look.endswith("%") else (drawn_look, "", "")
