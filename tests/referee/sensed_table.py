@@ -15,7 +15,7 @@ from referee.sensing.values import SensorSnapshot
 from referee.session.feed import signal_subscriber
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
-from tests.referee.judge.drawn import place_drawn
+from tests.referee.judge.drawn import places_drawn
 from tests.referee.service_table import Lamp
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
@@ -62,8 +62,7 @@ class ScriptedCamera:
             raise self.trouble
         if self.trouble is not None:
             return Reading(frame.sequence, frame.time_s, {}, (self.trouble,))
-        every_look = tuple(self.game.looks)
-        places = {place: place_drawn(every_look, look) for place, look in self.looks.items()}
+        places = places_drawn(self.game, self.looks)
         places |= {
             place: replace(places[place], hidden_by=HindranceKind.OBJECT) for place in self.hidden & places.keys()
         }

@@ -35,8 +35,7 @@ def drawn(
 ) -> list[Reading]:
     """Give readings of a table at rest; ``dice`` lie in a row from ``at_mm`` on."""
     looks = {**game.table.appearance(state), **(differing or {})}
-    every_look = tuple(game.looks)
-    places = {place: place_drawn(every_look, look) for place, look in looks.items()}
+    places = places_drawn(game, looks)
     rolls = () if dice is None else (roll_drawn(dice, at_mm),)
     return [Reading(number, time_s + number / 10, places, rolls=rolls) for number in range(readings)]
 
@@ -66,9 +65,14 @@ def _die(text: str, x_mm: float) -> DieReading:
     return DieReading(x_mm, 0.0, faces, name or "", at_rest=how != "~", cocked=how == "/", half_hidden=how == "|")
 
 
+def places_drawn(game: Any, looks: Mapping[str, str], percent: str = "") -> dict[str, PlaceReading]:
+    """Give places as they are drawn, all of them with these percents."""
+    every_look = tuple(game.looks)
+    return {place: _place(every_look, f"{look} {percent}" if percent else look) for place, look in looks.items()}
+
+
 @cache
-def place_drawn(every_look: tuple[str, ...], drawn_look: str) -> PlaceReading:
-    """Give a place of a game with these looks as it is drawn."""
+def _place(every_look: tuple[str, ...], drawn_look: str) -> PlaceReading:
     if drawn_look == "hidden":
         return PlaceReading({}, hidden_by=HindranceKind.OBJECT)
     look, _, percent = drawn_look.rpartition(" ") if drawn_look.endswith("%") else (drawn_look, "", "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from referee.judge.pooling import pool
 from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
+from tests.referee.judge.drawn import places_drawn
 from tests.referee.judge.judged_game import JudgedGame
 from tests.referee.judge.sensor_readings import after, both, felt, known_start
 from vision.reading import HindranceKind, PlaceReading, Reading
@@ -95,18 +97,9 @@ def beside_switches(
     """
 
     def make_reading(looks: Mapping[str, str], *, time_s: float) -> Reading:
-        rest = 0.01 / (len(diaballik.looks) - 1)
-        return Reading(
-            0,
-            time_s,
-            {
-                place: PlaceReading(
-                    {look: 0.99 if look == shown else rest for look in diaballik.looks},
-                    hidden_by=HindranceKind.OBJECT if place in hidden else None,
-                )
-                for place, shown in looks.items()
-            },
-        )
+        places = places_drawn(diaballik, looks, "99%")
+        out_of_sight = {place: replace(places[place], hidden_by=HindranceKind.OBJECT) for place in hidden}
+        return Reading(0, time_s, {**places, **out_of_sight})
 
     looks = diaballik.table.appearance(state)
     return both(make_reading, {**looks, **(seen or {})}, looks, wrong=wrong)

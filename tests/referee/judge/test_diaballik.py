@@ -14,6 +14,7 @@ from simulator.rendering.renderer import Renderer
 from simulator.scene.pieces import Ball, DiscPose
 from simulator.scene.scene import Scene
 from simulator.table import standard_setting
+from tests.referee.judge.drawn import places_drawn
 from tests.referee.judge.judged_game import JudgedGame
 from vision.frame import Frame
 from vision.layout.table import default_layout
@@ -39,12 +40,7 @@ def judged(diaballik: Any, looks: dict[str, str]) -> JudgedGame:
 
 
 def seen(game: Any, looks: Mapping[str, str], number: int = 0) -> Reading:
-    rest = 0.002 / (len(game.looks) - 1)
-    places = {
-        place: PlaceReading({look: 0.998 if look == shown else rest for look in game.looks})
-        for place, shown in looks.items()
-    }
-    return Reading(number, number / 15, places)
+    return Reading(number, number / 15, places_drawn(game, looks, "99.8%"))
 
 
 def test_a_game_is_followed_turn_by_turn(diaballik: Any, judged: JudgedGame) -> None:

@@ -20,10 +20,11 @@ from referee.judge.verdict import VerdictKind
 from referee.session.announcer import CONFIRM_S
 from referee.session.loop import LoopPorts, run
 from referee.session.settings import ServiceSettings, TurnEnd
+from tests.referee.judge.drawn import places_drawn
 from tests.referee.service_table import Table, kinds_of
 from vision.errors import EndOfFramesError
 from vision.frame import Frame
-from vision.reading import PlaceReading, Reading
+from vision.reading import Reading
 
 DIABALLIK: Any = load("diaballik")
 WALL = "black black:a3,c3,e3,g1*,b1,d1,f1 white:a4*,b4,c4,d4,e4,f4,g4"
@@ -34,12 +35,7 @@ At = Callable[[str], Table]
 
 def read(appearance: Mapping[str, str], *, time_s: float = 0.0, **extra: Any) -> Reading:
     """A reading of a Diaballik board without doubt."""
-    rest = 0.005 / (len(DIABALLIK.looks) - 1)
-    places = {
-        place: PlaceReading({one: 0.995 if one == look else rest for one in DIABALLIK.looks}, {}, None)
-        for place, look in appearance.items()
-    }
-    return Reading(0, time_s, places, extra.get("hindrances", ()))
+    return Reading(0, time_s, places_drawn(DIABALLIK, appearance, "99.5%"), extra.get("hindrances", ()))
 
 
 @pytest.fixture

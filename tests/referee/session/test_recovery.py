@@ -21,9 +21,10 @@ from referee.runtime.builder import open_session
 from referee.session.event_records import latest_overrides, standing_fault, verdict_event
 from referee.session.settings import ServiceSettings, TurnEnd
 from tests.referee.by_text import by_text
+from tests.referee.judge.drawn import places_drawn
 from tests.referee.service_table import START, Table, kinds_of, wall_clock
 from vision.frame import Frame, Image
-from vision.reading import PlaceReading, Reading
+from vision.reading import Reading
 
 
 def test_events_are_in_the_journal_before_a_light_shows_them(on: Any) -> None:
@@ -37,8 +38,7 @@ def test_two_turns_of_one_look_are_in_the_journal_before_the_first_is_shown(
     diaballik: Any, new_journal: Callable[[], Journal]
 ) -> None:
     def make_reading(looks: dict[str, str]) -> Reading:
-        places = {at: PlaceReading({one: float(one == look) for one in diaballik.looks}) for at, look in looks.items()}
-        return Reading(0, 0.0, places)
+        return Reading(0, 0.0, places_drawn(diaballik, looks, "100%"))
 
     on = Table(diaballik, make_reading, new_journal(), ServiceSettings(turn_end=TurnEnd.TOUCH))
     on.service.start()
