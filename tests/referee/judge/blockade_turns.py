@@ -13,9 +13,9 @@ BLOCKADE = load("blockade")
 def moving_turn(state: Any) -> tuple[Any, Any]:
     """A turn of Blockade with a unique appearance that differs from the one before, and the state after it."""
     ends = [(turn, BLOCKADE.rules.apply(state, turn)) for turn in BLOCKADE.rules.legal_turns(state)]
-    alike = Counter(tuple(BLOCKADE.table.appearance(end).values()) for _, end in ends)
-    alike[tuple(BLOCKADE.table.appearance(state).values())] = 2
-    return next((turn, end) for turn, end in ends if alike[tuple(BLOCKADE.table.appearance(end).values())] == 1)
+    looks = [tuple(BLOCKADE.table.appearance(end).values()) for _, end in ends]
+    alike = Counter([*looks, tuple(BLOCKADE.table.appearance(state).values())])
+    return next(one for one, look in zip(ends, looks, strict=True) if alike[look] == 1)
 
 
 def moved_alike(state: Any) -> Any:
