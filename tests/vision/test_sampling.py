@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import cv2
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -20,6 +21,7 @@ from vision.sampling import (
     min_channel,
     plane_map,
     quantile,
+    remapped,
     rounded,
     sample,
     shrink,
@@ -175,3 +177,11 @@ def test_a_picture_is_shrunk_to_the_means_of_four_by_four_pixels() -> None:
     assert np.abs(shrink(noisy) - means).max() <= 1.01
     assert shrink(noisy[..., 0]).shape == (12, 20)
     assert shrink(noisy[:3, :2]).shape == (1, 1, 3)
+
+
+def test_a_map_may_have_more_rows_than_opencv_takes() -> None:
+    rows = np.linspace(0, 9, 40_000, dtype=np.float32)[:, None]
+    with pytest.raises(cv2.error):
+        cv2.remap(np.zeros((10, 1), np.uint8), np.zeros_like(rows), rows, cv2.INTER_LINEAR)
+    seen = remapped(np.arange(0, 200, 20, dtype=np.float32)[:, None], np.zeros_like(rows), rows)
+    assert seen == pytest.approx(20 * rows, abs=1.0)
