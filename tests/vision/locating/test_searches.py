@@ -38,7 +38,7 @@ def test_a_lost_table_is_searched_for_thoroughly_once_the_picture_rests(feed, re
     feed(render_table(before), at_s=0.0)
     results = [
         feed(seen_only_thoroughly(render_table, after, seed=number), at_s=number / 10)
-        for number in range(1, 3 * MOST_STEPS)
+        for number in range(1, 2 * MOST_STEPS + 2)
     ]
     lost, *searched = results
     assert lost.uncertain
