@@ -44,7 +44,7 @@ from engine.support.chance import format_roll
 from engine.support.players import EVERYONE, REPETITION, format_announcement, parse_announcement
 from engine.support.repetition import NOTHING_SEEN, SEEN
 from engine.support.repetition import digest as text_digest
-from engine.values import Announcement, Outcome, Roll
+from engine.values import Announcement, Outcome, OutcomeKind, Roll
 
 DRAW = "draw"
 UNFINISHED = "*"
@@ -383,7 +383,7 @@ def digest(game: Game[StateT, TurnT], state: StateT) -> str:
 
 def result_of(outcome: Outcome | None) -> str:
     """Return the result tag of an outcome."""
-    if outcome is None or outcome.is_given_up:
+    if outcome is None or outcome.kind is OutcomeKind.GIVEN_UP:
         return UNFINISHED
     if outcome.shared_by:
         return SHARED.join(outcome.shared_by)
@@ -547,7 +547,7 @@ def _check_end(game: Game[Any, Any], record: Record, state: Any, outcome: Outcom
     last = record.entries[-1].line if record.entries else 0
     result = _read_result(game, record.result)
     # Older versions wrote a solo game that was given up as a draw.
-    is_older_draw = outcome is not None and outcome.is_given_up and result == DRAW
+    is_older_draw = outcome is not None and outcome.kind is OutcomeKind.GIVEN_UP and result == DRAW
     if outcome is not None and not is_older_draw and result not in (UNFINISHED, result_of(outcome)):
         raise RecordError(f"the result is {record.result!r}, but by the rules it is {result_of(outcome)!r}", last)
     scores = {} if game.scores is None else game.scores(state)

@@ -15,9 +15,8 @@ Some are plain strings, so that packages which may not import each other can exc
 from __future__ import annotations
 
 import enum
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import common.places
@@ -77,33 +76,32 @@ class Breach:
     instead: str = ""
 
 
-_ALONE = re.compile(r".+: -?\d+ points?")
-"""The reason if somebody played alone: why the game is over, and the score."""
-_GIVEN_UP = (" resigned", "'s time is up")
-"""How the reason ends if a player gave up, or the clock did so for them."""
+class OutcomeKind(enum.Enum):
+    """What an outcome means for the players."""
+
+    RESULT = "result"
+    """Somebody has won, several share the win, or nobody has won."""
+    SCORE = "score"
+    """Somebody played alone and has a score, so that nobody was beaten."""
+    GIVEN_UP = "given up"
+    """The only player resigned or lost on time: nobody won, and it is no draw either."""
+    STOPPED = "stopped"
+    """Somebody stopped the game before its end."""
 
 
 @dataclass(frozen=True)
 class Outcome:
     """How a game ended: the winner, or ``None`` for a draw, and the reason in a few words.
 
-    ``shared_by`` names those who share a victory of several players (then ``winner`` is ``None``).
+    ``shared_by`` names those who share a victory of several players (then ``winner`` is ``None``); ``points_each`` are
+    the points of each of them, if the reason ends in these: ``all tiles are down; 3 points each``.
     """
 
     winner: Player | None
     reason: str
     shared_by: tuple[Player, ...] = ()
-
-    @property
-    def is_score(self) -> bool:
-        """Whether somebody played alone and has a score, so that nobody was beaten."""
-        return _ALONE.fullmatch(self.reason) is not None
-
-    @property
-    def is_given_up(self) -> bool:
-        """Whether the only player resigned or lost on time: nobody won, and it is no draw either."""
-        # A journal stores only the winners and the reason.
-        return self.winner is None and not self.shared_by and self.reason.endswith(_GIVEN_UP)
+    kind: OutcomeKind = field(default=OutcomeKind.RESULT, repr=False)
+    points_each: int | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,7 @@ def outcome(
     believed, ruling = judge(context, belief, readings, Trigger.DECLARED)
     if not ruling.steps:
         return str(ruling.verdicts[0].kind.value), answered(context, believed, after, ruling.verdicts[0].places)
-    found = context.game.notation.parse_state(ruling.steps[-1].states[0])
+    found = ruling.steps[-1].states[0]
     if found.stacks == after.stacks:
         return "right", believed
     return "wrong", answered(context, believed, after, ())

@@ -18,7 +18,7 @@ from common.user import user_name
 from engine.api import Game
 from engine.errors import EngineError
 from engine.support.players import opponent
-from engine.values import Outcome
+from engine.values import Outcome, OutcomeKind
 from referee.cli.context import CommandContext, confirm, output, print_state, print_table, say, utc_now
 from referee.cli.group import ExampleCommand, LazyGroup
 from referee.cli.options import (
@@ -290,7 +290,7 @@ def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None
         if not yes:
             confirm(f"{left}. Stop it?")
         stopped = note_event(f"{by or user_name()} stops the game.", None)
-        opened.append_all([stopped, end_event(Outcome(None, STOPPED), None)])
+        opened.append_all([stopped, end_event(Outcome(None, STOPPED, kind=OutcomeKind.STOPPED), None)])
     say(f"Stopped. {resuming} goes on with it.")
 
 

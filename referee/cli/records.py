@@ -20,7 +20,7 @@ from engine.errors import UnreadableError
 from engine.records import read, replay, result_of, write
 from engine.support.chance import format_roll
 from engine.support.players import format_announcement
-from engine.values import Announcement, Roll
+from engine.values import Announcement, OutcomeKind, Roll
 from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand
 from referee.cli.options import (
@@ -103,7 +103,7 @@ def _replay_record(console: Console, text: str) -> None:
     for number, step in enumerate(played.steps, start=1):
         console.print(f"{number:4}. {_describe(game, step)}".rstrip(), markup=False)
     result = record.result if played.outcome is None else result_of(played.outcome)
-    if played.outcome is not None and played.outcome.is_given_up:
+    if played.outcome is not None and played.outcome.kind is OutcomeKind.GIVEN_UP:
         result = "given up"
     scores = {} if game.scores is None else game.scores(played.states[-1])
     totals = ", ".join(f"{player} {with_minus(total)}" for player, total in scores.items())

@@ -183,7 +183,7 @@ def intention_after(before: Intention | None, event: Event) -> Intention | None:
 
 def is_meant(game: Game[Any, Any], intention: Intention, state: Any, step: AcceptedTurn) -> bool:
     """Whether a seen turn is the intended one, or makes the places it touches look the same."""
-    if step.turn == intention.turn:
+    if game.notation.format_turn(step.turn) == intention.turn:
         return True
     try:
         meant = game.rules.apply(state, game.notation.parse_turn(state, intention.turn, intention.player))
@@ -191,16 +191,16 @@ def is_meant(game: Game[Any, Any], intention: Intention, state: Any, step: Accep
         # The intended turn became illegal because more of the table has been seen since.
         return True
     looks = game.table.appearance(meant)
-    seen = game.table.appearance(game.notation.parse_state(step.states[0]))
-    return all(looks[place] == seen[place] for place in (*intention.places, *step.places))
+    seen = game.table.appearance(step.states[0])
+    return all(looks[place] == seen[place] for place in (*intention.places, *step.turn.places))
 
 
 def other_turn_verdict(
     game: Game[Any, Any], intention: Intention, state: Any, step: AcceptedTurn, asked: Verdict
 ) -> Verdict:
     """Return a verdict that asks for the intended turn after another one was played; ``asked`` is replaced by it."""
-    played = game.notation.parse_turn(state, step.turn, step.player)
-    turn = _turn_to_type(game, state, step.player, step.turn)
+    played, text = step.turn, game.notation.format_turn(step.turn)
+    turn = _turn_to_type(game, state, played.player, text)
     sentence = Phrase(
         "{describe} The rules allow it, but the program chose another turn. {words} To keep this "
         "one, say: turn {turn}.",
@@ -208,14 +208,14 @@ def other_turn_verdict(
         intention.words,
         turn,
     )
-    places = tuple(dict.fromkeys((*step.places, *intention.places)))
+    places = tuple(dict.fromkeys((*played.places, *intention.places)))
     return Verdict(
         VerdictKind.AMBIGUOUS,
         sentence,
         asked.time_s,
         asked.sequence,
-        candidates=(intention.turn, step.turn),
-        candidate_players=(intention.player, step.player),
+        candidates=(intention.turn, text),
+        candidate_players=(intention.player, played.player),
         places=places,
         margin=asked.margin,
     )

@@ -16,9 +16,9 @@ from engine import records
 from engine.api import Game
 from engine.errors import EngineError
 from engine.support.players import describe_announcement, parse_announcement
-from engine.values import Outcome
+from engine.values import Outcome, OutcomeKind
 from referee.errors import FoldError
-from referee.journal.events import CLOCK, PICTURE_SUFFIXES, STOPPED, Event, EventKind, KeptEvidence
+from referee.journal.events import CLOCK, PICTURE_SUFFIXES, Event, EventKind, KeptEvidence
 from referee.journal.fold import Folded, FoldedStep, after_step, agrees, fold, fold_next, read_step
 from referee.journal.journal import Journal
 from referee.journal.results import outcome_sentence
@@ -44,7 +44,7 @@ def make_record(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> re
         steps.append((played, after, _one_line(step.why) if played is None else _MORE_WAS_SEEN))
         state = after
     made = records.make(game, start, steps, _tags(game, folded, events))
-    is_played_out = folded.outcome is not None and folded.outcome.reason != STOPPED
+    is_played_out = folded.outcome is not None and folded.outcome.kind is not OutcomeKind.STOPPED
     if folded.outcome is not None and is_played_out and made.result == records.UNFINISHED:
         made = replace(made, result=records.result_of(folded.outcome))
     return made

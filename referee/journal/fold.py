@@ -12,7 +12,7 @@ from engine.api import Game, SideFaces, StateT, TurnT
 from engine.errors import ContradictionError, EngineError
 from engine.support.chance import format_roll
 from engine.support.players import parse_announcement
-from engine.values import Announcement, OptionValue, Outcome, Place, Player, Roll
+from engine.values import Announcement, OptionValue, Outcome, OutcomeKind, Place, Player, Roll
 from referee.errors import FoldError
 from referee.journal.events import STOPPED, Event, EventKind, JsonValue, PlayedKind
 
@@ -63,7 +63,7 @@ class Folded(Generic[StateT]):
     @property
     def stopped(self) -> bool:
         """Whether somebody stopped the game before its end."""
-        return self.outcome is not None and self.outcome.reason == STOPPED
+        return self.outcome is not None and self.outcome.kind is OutcomeKind.STOPPED
 
     @property
     def states(self) -> tuple[StateT, ...]:
@@ -151,7 +151,7 @@ def _step(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -> Fo
         case EventKind.PUT_RIGHT:
             return replace(folded, fault=None)
         case EventKind.END:
-            return replace(folded, outcome=recorded_outcome(event))
+            return replace(folded, outcome=_recorded_outcome(event, folded.outcome))
         case (
             EventKind.QUESTION
             | EventKind.NOTE
@@ -254,10 +254,14 @@ def _states_of(game: Game[StateT, TurnT], event: Event) -> tuple[StateT, ...]:
     return tuple(game.notation.parse_state(str(text)) for text in texts)
 
 
-def recorded_outcome(event: Event) -> Outcome:
-    """Return the outcome that an ``end`` event records."""
-    winner = event.data["winner"]
-    return Outcome(None if winner is None else str(winner), str(event.data["reason"]), event.texts("shared_by"))
+def _recorded_outcome(event: Event, by_rules: Outcome | None) -> Outcome:
+    """Return the outcome that an ``end`` event records: the rules' own, perhaps for another reason, if it agrees."""
+    winner = None if event.data["winner"] is None else str(event.data["winner"])
+    reason, shared_by = str(event.data["reason"]), event.texts("shared_by")
+    if by_rules is not None and (by_rules.winner, by_rules.shared_by) == (winner, shared_by):
+        return replace(by_rules, reason=reason)
+    kind = OutcomeKind.STOPPED if reason == STOPPED else OutcomeKind.RESULT
+    return Outcome(winner, reason, shared_by, kind)
 
 
 def _outcome(game: Game[StateT, TurnT], states: tuple[StateT, ...]) -> Outcome | None:

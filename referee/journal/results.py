@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -13,22 +12,22 @@ from engine import registry
 from engine.api import Game
 from engine.errors import EngineError
 from engine.support.players import RESIGN, parse_announcement, who_plays
-from engine.values import Outcome, Player
+from engine.values import Outcome, OutcomeKind, Player
 from referee.errors import FoldError
-from referee.journal.events import STOPPED, Event, EventKind
+from referee.journal.events import Event, EventKind
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
 
 
 def outcome_sentence(outcome: Outcome, called: Callable[[Player], str] = str) -> str:
     """Say how a game ended: ``Teal wins: gold resigned.`` ``called`` returns a player's name."""
-    if outcome.reason == STOPPED:
+    if outcome.kind is OutcomeKind.STOPPED:
         return Phrase("The game was stopped before its end.")
     reason = with_minus(outcome.reason.rstrip("."))
     if outcome.shared_by:
         shared_by = capitalized(listed(called(player) for player in outcome.shared_by))
-        if level := _LEVEL.fullmatch(reason):
-            why, best = level.groups()
+        if outcome.points_each is not None:
+            best, why = with_minus(str(outcome.points_each)), reason.rpartition("; ")[0]
             return either(
                 best == "1",
                 "{shared_by} share the win with {best} point each: {why}.",
@@ -38,18 +37,14 @@ def outcome_sentence(outcome: Outcome, called: Callable[[Player], str] = str) ->
                 why,
             )
         return Phrase("{shared_by} share the win: {reason}.", shared_by, reason)
-    if outcome.is_score:
+    if outcome.kind is OutcomeKind.SCORE:
         return f"{capitalized(reason)}."
-    if outcome.is_given_up:
+    if outcome.kind is OutcomeKind.GIVEN_UP:
         return Phrase("The game was given up: {reason}.", reason)
     if outcome.winner is None:
         return Phrase("A draw: {reason}.", reason)
     winner = called(outcome.winner)
     return Phrase("{winner} wins: {reason}.", capitalized(winner), reason)
-
-
-_LEVEL = re.compile(r"(.+); (\S+) points? each")
-"""The reason if several have the most points: why the game is over, and the points."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +163,8 @@ def played_game(game: Game[Any, Any], events: list[tuple[int, Event]]) -> Played
     Players without a name are named by their side. Raises FoldError if the events are inconsistent.
     """
     folded = fold(game, events)
-    if folded.outcome is None or folded.outcome.reason == STOPPED or folded.outcome.is_given_up or not folded.start:
+    is_result = folded.outcome is not None and folded.outcome.kind in {OutcomeKind.RESULT, OutcomeKind.SCORE}
+    if folded.outcome is None or not is_result or not folded.start:
         return None
     names = events[0][1].names
     playing = who_plays(game, folded.start[0])

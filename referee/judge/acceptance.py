@@ -6,7 +6,7 @@ import enum
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Generic
 
@@ -113,26 +113,16 @@ def advance(
     context: JudgeContext[StateT, TurnT], states: Sequence[StateT], turns: Sequence[TurnT], seen: PooledReading | None
 ) -> Advance[StateT]:
     """Apply accepted turns, and narrow the last state by the side faces seen (none without ``seen``)."""
-    game = context.game
     current = tuple(states)
-    reached: list[tuple[TurnT, tuple[StateT, ...]]] = []
+    steps = []
     for turn in turns:
-        current = apply_turn(game, current, turn)
-        reached.append((turn, current))
+        current = apply_turn(context.game, current, turn)
+        steps.append(AcceptedTurn(turn, current))
     dropped: tuple[Place, ...] = ()
     if seen is not None:
         current, dropped = narrow_by_sides(context, current, seen)
-        reached[-1] = (reached[-1][0], current)
-    steps = tuple(
-        AcceptedTurn(
-            game.notation.format_turn(turn),
-            turn.player,
-            tuple(game.notation.format_state(state) for state in after),
-            tuple(turn.places),
-        )
-        for turn, after in reached
-    )
-    return Advance(current, steps, dropped)
+        steps[-1] = replace(steps[-1], states=current)
+    return Advance(current, tuple(steps), dropped)
 
 
 def ends_game(game: Game[StateT, TurnT], states: Sequence[StateT], turns: Sequence[TurnT]) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
 
-from engine.values import Appearance, Breach, Place, Player
+from engine.values import Appearance, Breach, Place, Player, Roll
 
 
 class VerdictKind(enum.Enum):
@@ -51,23 +51,18 @@ class Verdict:
 
 @dataclass(frozen=True)
 class AcceptedTurn:
-    """One accepted turn: its strict text, who played it, the possible states after it, and its places.
+    """One accepted turn, and the possible states after it: one, except while it is open who starts."""
 
-    ``states`` are in strict text; there is one, except while it is open who starts.
-    """
-
-    turn: str
-    player: Player
-    states: tuple[str, ...]
-    places: tuple[Place, ...]
+    turn: Any
+    states: tuple[Any, ...]
 
 
 @dataclass(frozen=True)
 class AcceptedRoll:
-    """One accepted roll: its strict text, and every possible state after it."""
+    """One accepted roll, and every possible state after it."""
 
-    roll: str
-    states: tuple[str, ...]
+    roll: Roll
+    states: tuple[Any, ...]
 
 
 AcceptedStep = AcceptedTurn | AcceptedRoll
@@ -86,7 +81,7 @@ class Ruling:
     verdicts: tuple[Verdict, ...]
     steps: tuple[AcceptedTurn, ...] = ()
     notes: tuple[str, ...] = ()
-    withdrawn: tuple[str, ...] = ()
+    withdrawn: tuple[Any, ...] = ()
     rolls: tuple[AcceptedRoll, ...] = ()
 
     def then(self, after: Ruling) -> Ruling:
@@ -111,5 +106,5 @@ class _Placed(Protocol):
 
 
 def places_named(things: Iterable[_Placed]) -> tuple[Place, ...]:
-    """Return the places of turns, accepted turns or breaches, in order, each once."""
+    """Return the places of turns or breaches, in order, each once."""
     return tuple(dict.fromkeys(place for thing in things for place in thing.places))

@@ -83,14 +83,14 @@ class VerdictFactory(Generic[StateT, TurnT]):
 
     def accepted(self, turns: Sequence[TurnT], moved: Advance[StateT], expected: Appearance, margin: float) -> Verdict:
         """Say what was played; ``expected`` is the appearance before."""
-        places = places_named(moved.steps)
+        places = places_named(turns)
         after = self.game.table.appearance(moved.states[0])
         return Verdict(
             VerdictKind.ACCEPTED,
             " ".join(self._described(turns)),
             self.seen.time_s,
             self.seen.sequence,
-            turns=tuple(step.turn for step in moved.steps),
+            turns=tuple(map(self.game.notation.format_turn, turns)),
             places=places,
             expected={place: expected[place] for place in places},
             seen={place: after[place] for place in places},

@@ -139,7 +139,7 @@ class Advisers(Generic[StateT, TurnT]):
         if self._opponent is not None and intention is not None:
             state = before.states[0]
             # Only the player's first turn was announced.
-            step = next((one for one in ruling.steps if one.player == intention.player), None)
+            step = next((one for one in ruling.steps if one.turn.player == intention.player), None)
             if step is not None and not is_meant(self._game, intention, state, step):
                 return before, Ruling((other_turn_verdict(self._game, intention, state, step, ruling.verdict),))
         return after, ruling

@@ -8,6 +8,7 @@ from typing import Any
 
 from common.phrases import Phrase, capitalized, joined, listed
 from engine.api import Game, StateT
+from engine.support.chance import format_roll
 from engine.support.players import describe_announcement, parse_announcement
 from engine.values import Breach, Outcome, Place, Player
 from referee.clocks.control import TimeControl
@@ -47,23 +48,22 @@ def new_game_event(command: NewGame, clock: TimeControl | None = None, seed: int
 
 def set_up_event(game: Game[StateT, Any], states: Sequence[StateT], time_s: float | None, by: str = "") -> Event:
     """Make the event for an accepted set-up; ``by`` is the person who vouched for it where no camera saw it."""
-    state = _one_or_all([game.notation.format_state(each) for each in states])
+    state = _written(game, states)
     return Event(EventKind.SET_UP, {"state": state, "by": by} if by else {"state": state}, time_s)
 
 
-def step_event(step: AcceptedStep, verdict: Verdict, complete_s: float | None) -> Event:
+def step_event(game: Game[Any, Any], step: AcceptedStep, verdict: Verdict, complete_s: float | None) -> Event:
     """Make the event for an accepted turn or a roll that the camera read; the roll's ``source`` is the camera.
 
     ``complete_s`` is the time at which the turn was complete on the table, in a game with a clock.
     """
-    state, margin = _one_or_all(step.states), round(verdict.margin, 3)
+    state, margin = _written(game, step.states), round(verdict.margin, 3)
     if isinstance(step, AcceptedRoll):
-        return Event(
-            EventKind.ROLLED, {"roll": step.roll, "state": state, "source": SEEN, "margin": margin}, verdict.time_s
-        )
+        rolled = {"roll": format_roll(step.roll), "state": state, "source": SEEN, "margin": margin}
+        return Event(EventKind.ROLLED, rolled, verdict.time_s)
     data: dict[str, JsonValue] = {
-        "turn": step.turn,
-        "player": step.player,
+        "turn": game.notation.format_turn(step.turn),
+        "player": step.turn.player,
         "state": state,
         "margin": margin,
     }
@@ -140,18 +140,23 @@ def overrule_event(places: Sequence[str], by: str, time_s: float | None) -> Even
 
 
 def correction_event(
-    states: Sequence[str], by: str, why: str, time_s: float | None, places: Sequence[str] = ()
+    game: Game[StateT, Any],
+    states: Sequence[StateT],
+    by: str,
+    why: str,
+    time_s: float | None,
+    places: Sequence[str] = (),
 ) -> Event:
-    """Make the event for a correction; ``states`` are in the game's notation, ``places`` are the corrected places."""
-    data: dict[str, JsonValue] = {"by": by, "state": _one_or_all(states), "why": why}
+    """Make the event for a correction to these ``states``; ``places`` are the corrected places."""
+    data: dict[str, JsonValue] = {"by": by, "state": _written(game, states), "why": why}
     if places:
         data["places"] = list(places)
     return Event(EventKind.CORRECTION, data, time_s)
 
 
-def misread_event(states: Sequence[str], time_s: float | None) -> Event:
+def misread_event(game: Game[StateT, Any], states: Sequence[StateT], time_s: float | None) -> Event:
     """Make the event for states that count again because a side face had been misread."""
-    return correction_event(states, "button", MISREAD, time_s)
+    return correction_event(game, states, "button", MISREAD, time_s)
 
 
 def end_event(outcome: Outcome, time_s: float | None) -> Event:
@@ -181,8 +186,7 @@ def missing_end_event(folded: Folded[StateT], recorded: Sequence[tuple[int, Even
 
 def corrected_event(game: Game[Any, Any], done: AppliedCorrection, correction: Correct, time_s: float | None) -> Event:
     """Make the event for an applied correction."""
-    texts = [game.notation.format_state(state) for state in done.states]
-    return correction_event(texts, correction.by, correction.why, time_s, done.places)
+    return correction_event(game, done.states, correction.by, correction.why, time_s, done.places)
 
 
 def latest_overrides(events: Sequence[Event]) -> tuple[int, ...]:
@@ -261,8 +265,9 @@ def _verdict_data(verdict: Verdict) -> dict[str, JsonValue]:
     return {"sentence": verdict.sentence, "places": list(verdict.places)}
 
 
-def _one_or_all(states: Sequence[str]) -> JsonValue:
-    return states[0] if len(states) == 1 else list(states)
+def _written(game: Game[StateT, Any], states: Sequence[StateT]) -> JsonValue:
+    texts: list[JsonValue] = [game.notation.format_state(state) for state in states]
+    return texts[0] if len(texts) == 1 else texts
 
 
 def _looks(value: JsonValue) -> dict[str, str]:

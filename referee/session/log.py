@@ -21,7 +21,7 @@ from referee.errors import FoldError, JournalError
 from referee.hints.opponent import Intention, intention_after
 from referee.journal.buffered import BufferedJournal
 from referee.journal.events import REQUEST, STATE_CHANGING, Event, EventKind, Evidence
-from referee.journal.fold import Folded, fold, fold_each, recorded_outcome
+from referee.journal.fold import Folded, fold, fold_each
 from referee.judge.belief import Belief, override_belief
 from referee.judge.explorer import JudgeContext
 from referee.judge.verdict import AcceptedStep, Verdict, VerdictKind
@@ -150,7 +150,7 @@ class GameLog(Generic[StateT, TurnT]):
         if event_records.is_change(event):
             self.last_change = number
         if event.kind == EventKind.END:
-            self.ended = recorded_outcome(event)
+            self.ended = self.folded().outcome
         elif event.kind in STATE_CHANGING:
             self.ended = None
         if event.kind in STATE_CHANGING:
@@ -211,7 +211,7 @@ class GameLog(Generic[StateT, TurnT]):
         if verdict.kind is VerdictKind.SET_UP:
             self.append(event_records.set_up_event(self._game, states, verdict.time_s))
         for step in steps:
-            number = self.append(event_records.step_event(step, verdict, complete_s.get(step)), evidence)
+            number = self.append(event_records.step_event(self._game, step, verdict, complete_s.get(step)), evidence)
         event = event_records.verdict_event(verdict)
         if event is not None and self._recorded != verdict_key(verdict):
             number = self.append(event, evidence)

@@ -535,14 +535,14 @@ class Service(Generic[StateT, TurnT]):
         """Record a ruling, then show it; returns the new verdicts. ``complete_s`` is as in ``GameLog.record``."""
         news: list[tuple[Verdict, int | None, Sequence[StateT]]] = []
         if ruling.withdrawn:
-            self._log.append(events.misread_event(ruling.withdrawn, self._announcer.time_s))
+            self._log.append(events.misread_event(self._game, ruling.withdrawn, self._announcer.time_s))
         steps, rolls = iter(ruling.steps), iter(ruling.rolls)
         for verdict in ruling.verdicts:
             shown = news[-1][0] if news else self.shown
             if not asked and not self._view.is_news(verdict, shown, self._belief):
                 continue
             taken: list[AcceptedStep] = [*islice(steps, len(verdict.turns)), *islice(rolls, bool(verdict.roll))]
-            states = [self._game.notation.parse_state(text) for text in taken[-1].states] if taken else self.belief
+            states = taken[-1].states if taken else self.belief
             evidence = self._log.record(verdict, taken, states, self._view.frame, complete_s or {})
             self._view.question.take(verdict, self._view.stable)
             news.append((verdict, evidence, states))

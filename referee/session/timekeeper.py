@@ -67,8 +67,8 @@ class Timekeeper(Generic[StateT, TurnT]):
         self._pressed_s = 0.0
         self._waiting: tuple[Sequence[TurnT], float] = ((), 0.0)
         self._believed: tuple[StateT, ...] = ()
-        self._turns_at: tuple[float, Mapping[Player, str]] | None = None
-        self._in_time: dict[Player, tuple[str, float]] = {}
+        self._turns_at: tuple[float, Mapping[Player, TurnT]] | None = None
+        self._in_time: dict[Player, tuple[TurnT, float]] = {}
 
     def restart(self) -> None:
         """Continue from the journal. The time until the next frame counts for no player."""
@@ -103,10 +103,10 @@ class Timekeeper(Generic[StateT, TurnT]):
         if self._settings.turn_end is TurnEnd.BUTTON and trigger is Trigger.DECLARED:
             return dict.fromkeys(steps, self._pressed_s)
         pending, since_s = self._waiting
-        earlier_s = {(turn.player, self._context.game.notation.format_turn(turn)): since_s for turn in pending}
-        for player, (text, time_s) in self._in_time.items():
-            earlier_s[player, text] = min(time_s, earlier_s.get((player, text), math.inf))
-        return {step: min(rested.since_s, earlier_s.get((step.player, step.turn), math.inf)) for step in steps}
+        earlier_s: dict[TurnT, float] = dict.fromkeys(pending, since_s)
+        for turn, time_s in self._in_time.values():
+            earlier_s[turn] = min(time_s, earlier_s.get(turn, math.inf))
+        return {step: min(rested.since_s, earlier_s.get(step.turn, math.inf)) for step in steps}
 
     def _since_s(self, rested: StableView) -> float:
         """Return since when the turn on a table at rest has been complete."""
@@ -206,12 +206,12 @@ class Timekeeper(Generic[StateT, TurnT]):
 
         It stays in time while the next player's hand is over the table, and if the table then still shows it.
         """
-        before, since_s = self._in_time.pop(player, ("", math.inf))
+        before, since_s = self._in_time.pop(player, (None, math.inf))
         if min(since_s, self._since_s(rested)) > fell_s:
             return False
         if self._turns_at is None or self._turns_at[0] != rested.since_s:
             _, ruling = judge(self._context, belief, rested.readings, Trigger.DECLARED)
-            self._turns_at = (rested.since_s, {step.player: step.turn for step in reversed(ruling.steps)})
+            self._turns_at = (rested.since_s, {step.turn.player: step.turn for step in reversed(ruling.steps)})
         turn = self._turns_at[1].get(player)
         complete_s = min(self._since_s(rested), since_s if turn == before else math.inf)
         if turn is None or complete_s > fell_s:

@@ -124,8 +124,7 @@ class TableView(Generic[StateT, TurnT]):
     def _states_if_declared(self, belief: Belief[StateT, TurnT]) -> tuple[StateT, ...]:
         """Return the states after the turns that would be accepted if they were declared ended now."""
         ruling = self._ruling_if_declared(belief)
-        texts = ruling.steps[-1].states if ruling is not None and ruling.steps else ()
-        return tuple(self._context.game.notation.parse_state(text) for text in texts)
+        return ruling.steps[-1].states if ruling is not None and ruling.steps else ()
 
     def is_turn_ended_by_word(self, belief: Belief[StateT, TurnT]) -> bool:
         """Return whether the next player's roll or last word ends the turn on the table, as a touch would.
@@ -164,12 +163,13 @@ class TableView(Generic[StateT, TurnT]):
         ruling = self._ruling_if_declared(belief)
         if ruling is None or len(ruling.steps) != 1:
             return None
-        text = f"{ruling.steps[0].turn} {command.text}"
+        played = ruling.steps[0].turn
+        text = f"{self._context.game.notation.format_turn(played)} {command.text}"
         try:
             self._context.game.notation.parse_turn(belief.states[0], text)
         except EngineError:
             return None
-        return EnterTurn(text, command.by, ruling.steps[0].player)
+        return EnterTurn(text, command.by, played.player)
 
     def trigger(self, *, set_up: bool) -> Trigger | None:
         """Return the trigger for judging the table, ``None`` if it isn't at rest or was judged already."""

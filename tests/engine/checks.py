@@ -14,7 +14,7 @@ from engine.errors import IllegalTurnError, UnreadableError
 from engine.options import read_options
 from engine.showing import turns_by_trying, turns_showing, unfinished_showing
 from engine.support.players import one_to_move
-from engine.values import EMPTY, LookName, Place
+from engine.values import EMPTY, LookName, OutcomeKind, Place
 from tests.engine.whole_games import is_light, roll_of, states_along, variant_name
 
 ROOT = Path(__file__).parents[2]
@@ -323,7 +323,7 @@ def check_scores(game, options):
     rng = Random(f"scores {game.name} {variant_name(options)}")
     for state in states_along(game, options, rng.random(), most_steps=400, some=3):
         outcome = game.rules.outcome(state)
-        if outcome is not None and re.search(r"\d", outcome.reason) and not outcome.is_given_up:
+        if outcome is not None and re.search(r"\d", outcome.reason) and outcome.kind is not OutcomeKind.GIVEN_UP:
             assert game.scores is not None, f"decided by a count, and there are no scores: {outcome.reason}"
         if game.scores is not None:
             told = " ".join(game.notation.standing(state))

@@ -54,7 +54,7 @@ from engine.support.chance import every_roll, format_roll
 from engine.support.grid import Shape, members, set_of, union
 from engine.support.lazy import Concatenated, FromIterator, LazySequence
 from engine.support.notation import words
-from engine.values import LookName, Outcome, Place, PossibleRoll, Roll
+from engine.values import LookName, Outcome, OutcomeKind, Place, PossibleRoll, Roll
 
 
 class Drops(LazySequence[Drop]):
@@ -504,15 +504,17 @@ def outcome_of(state: NumberDropState) -> Outcome | None:
     left = list(members(everyone(state)))
     if is_given_up(state):
         gone = listed(PLAYERS[player] for player in members(state.gone))
-        return Outcome(PLAYERS[left[0]] if left else None, f"{gone} resigned")
+        kind = OutcomeKind.RESULT if left else OutcomeKind.GIVEN_UP
+        return Outcome(PLAYERS[left[0]] if left else None, f"{gone} resigned", kind=kind)
     scores = scores_of(state)
     best = max(scores[PLAYERS[player]] for player in left)
     winners = tuple(PLAYERS[player] for player in left if scores[PLAYERS[player]] == best)
     points = counted(best, "point")
     if state.options.solo:
-        return Outcome(winners[0], f"{'game over' if reached_the_line(state) else _why_over(state)}: {points}")
+        reason = f"{'game over' if reached_the_line(state) else _why_over(state)}: {points}"
+        return Outcome(winners[0], reason, kind=OutcomeKind.SCORE)
     if len(winners) > 1:
-        return Outcome(None, f"{_why_over(state)}; {points} each", winners)
+        return Outcome(None, f"{_why_over(state)}; {points} each", winners, points_each=best)
     return Outcome(winners[0], f"{_why_over(state)}; {points}")
 
 

@@ -170,10 +170,8 @@ def _accept_roll(case: _RollCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | N
         VerdictKind.ACCEPTED, glance.game.roll_sentence(belief.states[0], roll), margin=case.lead
     )
     verdict: Verdict = replace(said.verdict, roll=case.text)
-    texts = tuple(glance.game.notation.format_state(state) for state in states)
-    accepted = AcceptedRoll(case.text, texts)
     believed = replace(belief, states=states, states_ignoring_sides=ignoring_sides, dice=case.lying, fault=None)
-    return believed, Ruling((verdict,), rolls=(accepted,))
+    return believed, Ruling((verdict,), rolls=(AcceptedRoll(roll, states),))
 
 
 def _unclear(case: _RollCase[StateT, TurnT]) -> Judgement[StateT, TurnT]:

@@ -36,7 +36,7 @@ def accept_ignoring_sides(glance: Glance[StateT, TurnT], turns: Sequence[TurnT])
     """Accept turns, and withdraw what earlier side faces told."""
     states = glance.belief.states_ignoring_sides
     belief, ruling = _accept_from(glance, turns, states)
-    return belief, replace(ruling, withdrawn=tuple(glance.game.notation.format_state(state) for state in states))
+    return belief, replace(ruling, withdrawn=states)
 
 
 def _accept_from(

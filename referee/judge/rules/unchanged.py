@@ -75,7 +75,7 @@ def _accept_facings_as_seen(glance: Glance[StateT, TurnT]) -> Judgement[StateT, 
     if glance.belief.fault is not None:
         kind, said = VerdictKind.PUT_RIGHT, sentences.put_right()
     ruling = glance.with_belief(belief).verdicts.ruling(kind, said, margin=glance.decision.margin)
-    return belief, replace(ruling, withdrawn=tuple(glance.game.notation.format_state(state) for state in states))
+    return belief, replace(ruling, withdrawn=states)
 
 
 def _places_set_aside(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from engine.errors import AmbiguousError, IllegalTurnError, UnknownGameError, UnreadableError
 from engine.records import PlayedTurn, PositionSet, Record, RecordError, digest, make, read, replay, write
 from engine.registry import load
-from engine.values import Announcement
+from engine.values import Announcement, OutcomeKind
 from tests.present import present
 
 GAME = load("deblockle")
@@ -247,7 +247,7 @@ def test_a_solo_game_that_is_given_up_has_no_result():
     said = Announcement("resign", "p1")
     record = make(game, start, [(said, game.rules.announce(start, said), "")])
     assert record.result == "*"
-    assert present(replay(read(write(record))).outcome).is_given_up
+    assert present(replay(read(write(record))).outcome).kind is OutcomeKind.GIVEN_UP
     older = write(record).replace('[Result "*"]', '[Result "draw"]')
     assert replay(read(older)).states == replay(record).states
     with pytest.raises(RecordError, match="by the rules it is"):

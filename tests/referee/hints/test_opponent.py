@@ -326,8 +326,7 @@ def test_what_to_say_to_keep_another_turn_names_its_player(others_first: bool) -
     if others_first:
         state = game.rules.apply(state, game.notation.parse_turn(state, other, "p1"))
     turn = game.notation.parse_turn(state, other, "p2")
-    after = game.notation.format_state(game.rules.apply(state, turn))
-    step = AcceptedTurn(other, "p2", (after,), turn.places)
+    step = AcceptedTurn(turn, (game.rules.apply(state, turn),))
     seen = Verdict(VerdictKind.ACCEPTED, "", 0.0, 0)
     verdict = other_turn_verdict(game, Intention("p2", intended, ""), state, step, seen)
     typed = parse_line(game, verdict.sentence.rpartition("say: ")[2].rstrip("."), "Ann")

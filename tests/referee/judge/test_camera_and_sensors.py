@@ -113,7 +113,7 @@ def test_two_quick_turns_that_the_camera_sees_are_followed_although_one_square_i
     judge = JudgedGame(diaballik, belief=states[:1])
     judge.consider(beside_switches(diaballik, states[1]), Trigger.TOUCH)
     ruling = judge.consider(beside_switches(diaballik, states[3], hidden=["a6", "a7"]), trigger)
-    assert [step.turn for step in ruling.steps] == ["d2-d3 g3-g2", "f6-e6 a7-b7 c7*b7"]
+    assert [diaballik.notation.format_turn(step.turn) for step in ruling.steps] == ["d2-d3 g3-g2", "f6-e6 a7-b7 c7*b7"]
     assert ruling.verdicts[-1].candidates == ("f1-f2 f2-f3",)
 
 
@@ -135,7 +135,7 @@ def test_a_sensor_that_contradicts_the_camera_is_not_believed_once_something_cov
     assert covered.verdict.kind is VerdictKind.AMBIGUOUS
     assert "sensors disagree about c7" in covered.verdict.sentence
     seen_again = judge.consider(beside_switches(diaballik, states[3]), Trigger.TOUCH)
-    assert [step.turn for step in seen_again.steps] == ["f6-e6 c7*a7"]
+    assert [diaballik.notation.format_turn(step.turn) for step in seen_again.steps] == ["f6-e6 c7*a7"]
 
 
 @pytest.mark.parametrize("trigger", Trigger)

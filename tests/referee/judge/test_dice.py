@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from engine.registry import load
+from engine.support.chance import format_roll
 from engine.values import Roll
 from referee.hints.requests import refusal_reason
 from referee.judge.sentences import begun
@@ -51,8 +52,8 @@ def test_dice_that_came_to_rest_are_the_roll(blokus: JudgedGame, trigger: Trigge
         (VerdictKind.ACCEPTED, "1,2,4,6", "1,2,4,6 was rolled.")
     ]
     assert present(BLOKUS.dice).roll_of(blokus.belief[0]) == Roll(("1", "2", "4", "6"))
-    assert [roll.roll for roll in ruling.rolls] == ["1,2,4,6"]
-    assert ruling.rolls[0].states == tuple(BLOKUS.notation.format_state(state) for state in blokus.belief)
+    assert [format_roll(roll.roll) for roll in ruling.rolls] == ["1,2,4,6"]
+    assert ruling.rolls[0].states == tuple(blokus.belief)
     assert ruling.verdict.margin >= 3
 
 
@@ -76,7 +77,7 @@ def test_a_new_roll_is_asked_for_if_a_die_leans(blokus: JudgedGame, dice: str, l
         ruling = look(blokus, dice, trigger)
         assert (ruling.verdict.kind, ruling.rolls) == (VerdictKind.NOT_FINISHED, ())
         assert ruling.verdict.sentence == f"That roll doesn't count: {lean} leaning on something. Please roll again."
-    assert look(blokus, "6 2 4 1", at_mm=FAR_MM).rolls[0].roll == "1,2,4,6"
+    assert format_roll(look(blokus, "6 2 4 1", at_mm=FAR_MM).rolls[0].roll) == "1,2,4,6"
 
 
 @pytest.mark.parametrize("dice", ["6 2 4~ 1", "6 2 4| 1", "6 2 4", "6 2 4 1 1"])
@@ -111,7 +112,7 @@ def test_dice_at_rest_in_a_single_reading_are_no_roll_yet(blokus: JudgedGame) ->
 def test_one_bad_frame_does_not_change_a_face(blokus: JudgedGame) -> None:
     readings = drawn(BLOKUS, blokus.belief[0], dice="6 2 4 1", readings=3)
     readings[-1] = replace(readings[-1], rolls=(roll_drawn("5 2 4 1"),))
-    assert blokus.consider(readings, Trigger.RESTED).rolls[0].roll == "1,2,4,6"
+    assert format_roll(blokus.consider(readings, Trigger.RESTED).rolls[0].roll) == "1,2,4,6"
 
 
 def test_an_unclear_die_is_asked_about_once_somebody_waits_for_an_answer(blokus: JudgedGame) -> None:
@@ -176,7 +177,7 @@ def test_a_roll_that_was_taken_back_is_not_taken_again_from_the_same_dice(blokus
     pressed = look(blokus, "6 2 4 1", Trigger.DECLARED)
     assert (pressed.verdict.kind, pressed.rolls) == (VerdictKind.NOT_FINISHED, ())
     assert pressed.verdict.sentence.startswith("The dice lie as before.")
-    assert look(blokus, "6 2 4 2", at_mm=FAR_MM).rolls[0].roll == "2,2,4,6"
+    assert format_roll(look(blokus, "6 2 4 2", at_mm=FAR_MM).rolls[0].roll) == "2,2,4,6"
 
 
 def test_a_die_that_is_put_back_when_a_turn_is_taken_back_is_no_new_die() -> None:
@@ -213,7 +214,7 @@ def test_dice_put_aside_with_the_same_faces_up_count_after_a_press() -> None:
     aside = look(judged, "6 2 4 1", at_mm=FAR_MM)
     assert (aside.verdict.kind, aside.rolls) == (VerdictKind.NOT_FINISHED, ())
     assert aside.verdict.sentence == "The dice show 1,2,4,6, as before. Press the button if they were rolled again."
-    assert look(judged, "6 2 4 1", Trigger.DECLARED, at_mm=FAR_MM).rolls[0].roll == "1,2,4,6"
+    assert format_roll(look(judged, "6 2 4 1", Trigger.DECLARED, at_mm=FAR_MM).rolls[0].roll) == "1,2,4,6"
 
 
 @pytest.mark.parametrize(("lying", "elsewhere", "said"), [("6", "2 4 3", "One die lies"), ("6 2", "5 5", "2 dice lie")])
@@ -243,7 +244,7 @@ def test_a_die_that_nobody_took_may_stay_beside_a_roll_of_fewer(left: str, trigg
 
     assert not consider("5").rolls
     assert not consider("5 3~").rolls
-    assert consider("5 3").rolls[0].roll == "3,5"
+    assert format_roll(consider("5 3").rolls[0].roll) == "3,5"
     assert len(present(judged.all_believed.dice).dice) == len(stays) + 2
     again = consider("5 3")
     assert (again.rolls, again.notes) == ((), ())
@@ -255,7 +256,7 @@ def test_a_die_pushed_aside_beside_one_left_over_counts_after_a_press() -> None:
     readings = [replace(each, rolls=(dice,)) for each in drawn(BLOKUS, judged.belief[0])]
     aside = judged.consider(readings, Trigger.RESTED)
     assert aside.verdict.sentence == "The dice show 2,4, as before. Press the button if they were rolled again."
-    assert judged.consider(readings, Trigger.DECLARED).rolls[0].roll == "2,4"
+    assert format_roll(judged.consider(readings, Trigger.DECLARED).rolls[0].roll) == "2,4"
 
 
 @pytest.mark.parametrize("uncovered", [[""], ["6 2"], ["", "6 2", ""]])
@@ -282,13 +283,13 @@ def test_dice_that_land_beside_all_earlier_ones_are_a_roll_if_two_faces_differ(d
 
 def test_dice_with_names_are_told_apart_by_them() -> None:
     judged = waiting_for_a_roll(BLOCKADE, options={"starts": "warm"})
-    assert look(judged, "yellow:1 red:4").rolls[0].roll == "4,1"
+    assert format_roll(look(judged, "yellow:1 red:4").rolls[0].roll) == "4,1"
 
 
 def test_a_named_die_that_shows_the_same_face_a_few_millimetres_away_was_rolled() -> None:
     judged = waiting_for_a_roll(BLOCKADE, "red:1 yellow:4", {"starts": "warm"})
     assert not look(judged, "yellow:3 red:1", at_mm=-28.0).rolls, "red lies 2 mm away, as it did"
-    assert look(judged, "yellow:3 red:1", at_mm=-25.0).rolls[0].roll == "1,3", "red lies 5 mm away"
+    assert format_roll(look(judged, "yellow:3 red:1", at_mm=-25.0).rolls[0].roll) == "1,3", "red lies 5 mm away"
 
 
 def test_named_dice_nudged_by_a_few_millimetres_are_asked_about() -> None:
@@ -310,8 +311,8 @@ def test_a_turn_after_the_roll_is_found_in_the_same_look() -> None:
     turn, after = moving_turn(rolled)
     ruling = judged.consider(drawn(BLOCKADE, after, dice="red:1 yellow:1"), Trigger.DECLARED)
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.ACCEPTED]
-    assert ruling.rolls[0].roll == "1,1"
-    assert ruling.steps[0].turn == BLOCKADE.notation.format_turn(turn)
+    assert format_roll(ruling.rolls[0].roll) == "1,1"
+    assert ruling.steps[0].turn == turn
     assert judged.belief == (after,)
 
 

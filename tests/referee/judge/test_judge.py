@@ -85,8 +85,8 @@ def test_a_turn_is_accepted_only_when_it_ends(judge: JudgedGame, deblockle: Any,
     assert judge.belief == (state,)
     ruling = judge.consider([make_reading(after)], Trigger.RESTED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
-    assert ruling.steps[0].turn == ruling.verdict.turns[0]
-    assert deblockle.notation.format_state(judge.belief[0]) == ruling.steps[0].states[0]
+    assert deblockle.notation.format_turn(ruling.steps[0].turn) == ruling.verdict.turns[0]
+    assert judge.belief[0] == ruling.steps[0].states[0]
 
 
 def test_a_rolled_block_is_not_finished_but_a_fault_once_the_turn_is_declared_over(
@@ -220,7 +220,7 @@ def test_two_quick_turns_are_both_found(judge: JudgedGame, deblockle: Any, make_
     after = deblockle.table.appearance(deblockle.rules.apply(deblockle.rules.apply(state, first), second))
     ruling = judge.consider([make_reading(after)], Trigger.RESTED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
-    assert [step.player for step in ruling.steps] == ["gold", "teal"]
+    assert [step.turn.player for step in ruling.steps] == ["gold", "teal"]
     assert deblockle.table.appearance(judge.belief[0]) == after
 
 

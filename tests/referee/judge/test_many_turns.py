@@ -129,7 +129,7 @@ def test_turns_on_sheets_under_a_hand_are_not_tried_before_those_in_sight() -> N
     counted = replace(game, turns_showing=turns_showing)
     judged = JudgedGame(counted, belief=(state,))
     ruling = judged.consider(drawn(game, after, under_hands(game, state, others)), Trigger.RESTED)
-    assert [step.player for step in ruling.steps] == [first, second]
+    assert [step.turn.player for step in ruling.steps] == [first, second]
     assert len(asked) < 30
 
 
@@ -187,7 +187,7 @@ def test_players_who_wrote_at_once_are_judged_sheet_by_sheet() -> None:
     both = game.rules.apply(after, drop_of(game, after, first, Random(2)))
     judged = JudgedGame(unlisted("number-drop"), belief=(state,))
     ruling = judged.consider(drawn(game, both), Trigger.RESTED)
-    assert [step.player for step in ruling.steps] == [first, second]
+    assert [step.turn.player for step in ruling.steps] == [first, second]
     assert game.table.appearance(judged.belief[0]) == game.table.appearance(both)
 
 
@@ -199,7 +199,7 @@ def test_a_fault_on_one_sheet_does_not_keep_the_others_from_counting() -> None:
     after = game.rules.apply(after, drop_of(game, after, third, Random(2)))
     judged = JudgedGame(unlisted("number-drop"), belief=(state,))
     ruling = judged.consider(drawn(game, after, {f"{first}.d14": "digit 7"}), Trigger.RESTED)
-    assert [step.player for step in ruling.steps] == [second, third]
+    assert [step.turn.player for step in ruling.steps] == [second, third]
     assert ruling.verdicts[-1].kind is VerdictKind.ILLEGAL
     assert ruling.verdicts[-1].places[0].startswith(first)
 
@@ -227,4 +227,4 @@ def test_a_sheet_that_is_not_located_does_not_keep_another_from_counting() -> No
     views = [filtered.add(replace(reading, hindrances=(why,))) for reading in readings]
     assert views[-1] is not None
     ruling = JudgedGame(unlisted("number-drop"), belief=(state,)).consider(views[-1].readings, Trigger.RESTED)
-    assert [(step.player, step.turn) for step in ruling.steps] == [(first, game.notation.format_turn(turn))]
+    assert [step.turn for step in ruling.steps] == [turn]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from engine.registry import load
+from engine.support.chance import format_roll
 from engine.values import Roll
 from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
@@ -44,7 +45,7 @@ def four() -> JudgedGame:
 
 def test_only_the_dice_of_the_player_who_rolls_count(four: JudgedGame) -> None:
     assert not look_at_four(four, "green:6 blue:1").rolls
-    assert look_at_four(four, "red:2 yellow:6").rolls[0].roll == "2,6"
+    assert format_roll(look_at_four(four, "red:2 yellow:6").rolls[0].roll) == "2,6"
 
 
 def test_dice_that_come_in_sight_after_their_roll_was_told_and_used_are_no_new_roll(four: JudgedGame) -> None:
@@ -62,15 +63,15 @@ def test_dice_that_come_in_sight_after_their_roll_was_told_and_used_are_no_new_r
     uncovered = consider(four.belief[0], "red:1 yellow:2 green:2 blue:5")
     assert uncovered.rolls == ()
     assert uncovered.verdict.sentence == "The dice show 1,2, as before. Press the button if they were rolled again."
-    assert consider(four.belief[0], "red:2 yellow:2 green:2 blue:5").rolls[0].roll == "2,2"
+    assert format_roll(consider(four.belief[0], "red:2 yellow:2 green:2 blue:5").rolls[0].roll) == "2,2"
 
 
 def test_dice_of_another_player_may_lean_or_move(four: JudgedGame) -> None:
-    assert look_at_four(four, "red:2 yellow:6 green:1/ blue:1~").rolls[0].roll == "2,6"
+    assert format_roll(look_at_four(four, "red:2 yellow:6 green:1/ blue:1~").rolls[0].roll) == "2,6"
 
 
 def test_a_die_that_lands_at_its_old_place_counts_if_it_shows_another_face(four: JudgedGame) -> None:
-    assert look_at_four(four, "red:3 yellow:2", 2 * FAR_MM).rolls[0].roll == "3,2"
+    assert format_roll(look_at_four(four, "red:3 yellow:2", 2 * FAR_MM).rolls[0].roll) == "3,2"
 
 
 def test_a_roll_waits_until_both_dice_were_thrown(four: JudgedGame) -> None:
@@ -81,7 +82,7 @@ def test_a_roll_waits_until_both_dice_were_thrown(four: JudgedGame) -> None:
 
 
 def test_the_same_faces_on_the_other_players_dice_are_a_new_roll(four: JudgedGame) -> None:
-    assert look_at_four(four, "red:1 yellow:4").rolls[0].roll == "1,4"
+    assert format_roll(look_at_four(four, "red:1 yellow:4").rolls[0].roll) == "1,4"
 
 
 def test_a_die_of_a_roll_that_is_thrown_again_is_noticed_once(four: JudgedGame) -> None:

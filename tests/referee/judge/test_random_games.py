@@ -138,7 +138,7 @@ def test_two_quick_turns_are_both_found(deblockle: Any, make_reading: Any, seed:
     readings = look_at(game, make_reading, after, rng, spared=spared, sureness=0.99)
     ruling = judge.consider(readings, Trigger.RESTED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED, ruling.verdict
-    assert [step.player for step in ruling.steps] == [first.player, second.player]
+    assert [step.turn.player for step in ruling.steps] == [first.player, second.player]
     assert game.table.appearance(judge.belief[0]) == game.table.appearance(after)
 
 

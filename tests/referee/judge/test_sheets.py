@@ -9,6 +9,7 @@ import pytest
 
 from engine.registry import load
 from engine.showing import silent_turns
+from engine.support.chance import format_roll
 from engine.values import Roll
 from referee.judge.belief import Belief
 from referee.judge.pooled_reading import PooledPlace
@@ -48,7 +49,7 @@ def test_a_press_without_anything_new_means_that_nobody_draws_a_loop() -> None:
     judged = JudgedGame(NUMBER_DROP, belief=(state,))
     ruling = judged.consider(drawn(NUMBER_DROP, state), Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
-    assert [step.player for step in ruling.steps] == ["p1", "p2"]
+    assert [step.turn.player for step in ruling.steps] == ["p1", "p2"]
     assert NUMBER_DROP.awaits_roll(judged.belief[0])
 
 
@@ -59,8 +60,8 @@ def test_a_new_roll_means_that_nobody_draws_a_loop() -> None:
     lying = roll_of(names, 0.0)
     assert judged.consider(with_dice(state, lying), Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
     ruling = judged.consider(with_dice(state, roll_of({**names, "2": "4", "3": "5"}, 300.0)), Trigger.RESTED)
-    assert [step.player for step in ruling.steps] == ["p1", "p2"]
-    assert [roll.roll for roll in ruling.rolls] == ["1,3,4,5,I"]
+    assert [step.turn.player for step in ruling.steps] == ["p1", "p2"]
+    assert [format_roll(roll.roll) for roll in ruling.rolls] == ["1,3,4,5,I"]
 
 
 def test_dice_that_are_no_roll_yet_leave_time_for_a_loop() -> None:
@@ -100,9 +101,9 @@ def test_a_loop_is_accepted_and_the_other_player_passes() -> None:
     loop = {f"p2.{column}1": "digit 1 circled" for column in "abc"}
     judged = JudgedGame(NUMBER_DROP, belief=(state,))
     ruling = judged.consider(drawn(NUMBER_DROP, state, loop), Trigger.DECLARED)
-    assert [step.player for step in ruling.steps] == ["p2"]
+    assert [step.turn.player for step in ruling.steps] == ["p2"]
     ruling = judged.consider(drawn(NUMBER_DROP, judged.belief[0]), Trigger.DECLARED)
-    assert [step.player for step in ruling.steps] == ["p1"]
+    assert [step.turn.player for step in ruling.steps] == ["p1"]
     assert NUMBER_DROP.scores(judged.belief[0])["p2"] == 3
 
 
@@ -119,7 +120,7 @@ def test_a_loop_around_a_digit_that_a_person_named_is_accepted_if_the_digit_look
     loop = drawn(NUMBER_DROP, state, {"p2.a1": seen, "p2.b1": "digit 1 circled", "p2.c1": "digit 1 circled"})
     judged.consider(loop, Trigger.GLANCE)
     ruling = judged.consider(loop, Trigger.DECLARED)
-    assert [step.player for step in ruling.steps] == ["p2"] * is_accepted
+    assert [step.turn.player for step in ruling.steps] == ["p2"] * is_accepted
     if is_accepted:
         assert judged.consider(loop, Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
 
@@ -151,7 +152,7 @@ def test_a_doubtful_digit_that_a_person_named_may_be_read_otherwise_later() -> N
     shares = {"digit 4 circled": 0.7, "digit 7 circled": 0.29, "digit 1 circled": 0.005}
     loop = read_as(state, "p2.a1", shares, {"p2.b1": "digit 1 circled", "p2.c1": "digit 1 circled"})
     judged.consider(loop, Trigger.GLANCE)
-    assert [step.player for step in judged.consider(loop, Trigger.DECLARED).steps] == ["p2"]
+    assert [step.turn.player for step in judged.consider(loop, Trigger.DECLARED).steps] == ["p2"]
     assert judged.consider(loop, Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
 
 
@@ -198,7 +199,7 @@ def test_a_loop_around_a_digit_that_was_doubtful_is_accepted(circled: str, is_ac
     loop = {f"p1.{column}1": "digit 1 circled" for column in "bc"}
     shown = read_as(judged.belief[0], "p1.a1", {circled: 0.92, "digit 1 circled": 0.04}, loop)
     ruling = judged.consider(shown, Trigger.DECLARED)
-    assert [step.player for step in ruling.steps] == ["p1"] * is_accepted
+    assert [step.turn.player for step in ruling.steps] == ["p1"] * is_accepted
 
 
 @pytest.mark.parametrize("dropped", [0, 1])
@@ -207,7 +208,7 @@ def test_a_shape_and_the_loop_after_it_may_be_seen_together(dropped: int) -> Non
     looks = {f"p2.{column}1": "digit 1 circled" for column in "abc"} | {"p2.d1": "digit 1"}
     judged = JudgedGame(NUMBER_DROP, belief=(state,))
     ruling = judged.consider(drawn(NUMBER_DROP, state, looks), Trigger.DECLARED)
-    assert [(step.player, step.places) for step in ruling.steps] == [
+    assert [(step.turn.player, step.turn.places) for step in ruling.steps] == [
         ("p2", ("p2.a1", "p2.b1", "p2.c1", "p2.d1")),
         ("p2", ("p2.a1", "p2.b1", "p2.c1")),
     ]
@@ -292,7 +293,7 @@ def test_of_two_turns_that_appear_together_a_clear_first_one_is_accepted(trigger
     middle = BLOKUS.rules.apply(state, BLOKUS.notation.parse_turn(state, "3:I5:j6,j7,j8,j9,j10"))
     second = next(iter(BLOKUS.rules.legal_turns(middle)))
     ruling = judged.consider(drawn(BLOKUS, BLOKUS.rules.apply(middle, second)), trigger)
-    assert [step.turn for step in ruling.steps] == ["3:I5:j6,j7,j8,j9,j10"]
+    assert [BLOKUS.notation.format_turn(step.turn) for step in ruling.steps] == ["3:I5:j6,j7,j8,j9,j10"]
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, kind]
     assert len(ruling.verdicts[-1].candidates) == 2
     assert judged.belief == (middle,)
@@ -315,7 +316,7 @@ def test_a_taken_die_may_be_thrown_back_to_its_old_place() -> None:
         assert judged.consider(shown, Trigger.DECLARED).verdict.kind is VerdictKind.ACCEPTED
     assert BLOKUS.awaits_roll(judged.belief[0])
     ruling = judged.consider(drawn(BLOKUS, judged.belief[0], dice="2 6"), Trigger.RESTED)
-    assert [roll.roll for roll in ruling.rolls] == ["2,6"]
+    assert [format_roll(roll.roll) for roll in ruling.rolls] == ["2,6"]
 
 
 def test_a_turn_taken_back_does_not_count_again_while_its_marks_are_still_there() -> None:

@@ -130,7 +130,7 @@ def test_another_block_turned_during_a_turn_that_waits_for_a_touch_is_asked_abou
     assert judge.consider([right], Trigger.TOUCH_RESTED).verdict.kind is VerdictKind.NOT_FINISHED
     both = look_at(deblockle, make_reading, played(deblockle, believed, TWO))
     ruling = judge.consider([both], Trigger.TOUCH)
-    assert [step.turn for step in ruling.steps] == list(TWO[:1])
+    assert [deblockle.notation.format_turn(step.turn) for step in ruling.steps] == list(TWO[:1])
 
 
 @pytest.mark.parametrize("trigger", [Trigger.TOUCH, Trigger.TOUCH_RESTED, Trigger.RESTED, Trigger.DECLARED])
@@ -149,7 +149,7 @@ def test_a_turn_that_the_sides_forbid_is_not_accepted_when_the_next_player_has_b
     right = look_at(deblockle, make_reading, first)
     places = {**right.places, "e5": places["e5"]}
     accepted = judge.consider([replace(right, places=places)], trigger)
-    assert [step.turn for step in accepted.steps] == ["c1-b1=stop"]
+    assert [deblockle.notation.format_turn(step.turn) for step in accepted.steps] == ["c1-b1=stop"]
 
 
 def test_a_turn_that_waits_for_a_touch_is_weighed_when_the_touch_breaks_a_rule(
@@ -167,7 +167,7 @@ def test_a_turn_that_waits_for_a_touch_is_weighed_when_the_touch_breaks_a_rule(
     assert ruling.verdict.kind is VerdictKind.ILLEGAL
     assert ruling.steps == ()
     ruling = judge.consider([wrong], Trigger.TOUCH_RESTED)
-    assert [step.turn for step in ruling.steps] == ["c1-b1=stop"]
+    assert [deblockle.notation.format_turn(step.turn) for step in ruling.steps] == ["c1-b1=stop"]
 
 
 def test_three_turns_that_each_change_one_top_are_more_than_two(deblockle: Any, believed: Any) -> None:

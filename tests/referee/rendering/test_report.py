@@ -8,7 +8,7 @@ from dataclasses import replace
 from rich.console import Console
 
 from engine.registry import load
-from engine.values import Outcome
+from engine.values import Outcome, OutcomeKind
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.rendering.report import PrintedLines, Report
 from tests.referee.web.page_table import snapshot_of
@@ -28,7 +28,7 @@ def test_a_fault_that_stands_is_counted_once() -> None:
 
 def test_the_last_line_says_how_the_game_ended() -> None:
     report = Report(PrintedLines(Console(file=io.StringIO())), load("deblockle"))
-    given_up = Outcome(None, "p1 resigned")
+    given_up = Outcome(None, "p1 resigned", kind=OutcomeKind.GIVEN_UP)
     for outcome in (None, Outcome(None, "the players agreed"), Outcome("gold", "teal resigned"), given_up):
         report.receive(snapshot_of(load("deblockle"), outcome=outcome))
         report.close()

@@ -138,13 +138,13 @@ def test_an_offer_holds_until_the_other_player_plays_on(session: tuple[Any, Jour
 
 @pytest.mark.parametrize("plays", ["gold", "teal"])
 def test_a_misread_side_face_leaves_an_offer_open(plays: str) -> None:
-    state = load("deblockle").rules.new()
-    text = load("deblockle").notation.format_state(state)
-    turn = Event(EventKind.TURN, {"turn": "e1-e2", "player": plays, "state": text})
-    offer = offer_after("gold", misread_event([text], 1.0))
+    game = load("deblockle")
+    state = game.rules.new()
+    turn = Event(EventKind.TURN, {"turn": "e1-e2", "player": plays, "state": game.notation.format_state(state)})
+    offer = offer_after("gold", misread_event(game, [state], 1.0))
     assert offer == "gold"
     assert offer_after(offer, turn) == ("gold" if plays == "gold" else None)
-    assert offer_after("gold", correction_event([text], "Ann", "", 1.0)) is None
+    assert offer_after("gold", correction_event(game, [state], "Ann", "", 1.0)) is None
 
 
 @pytest.mark.parametrize("change", [TakeBack("Ann"), Announce("black:resign", "Ann"), set_up()])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import IllegalTurnError, UnreadableError
-from engine.values import EMPTY, Breach, Outcome
+from engine.values import EMPTY, Breach, Outcome, OutcomeKind
 from hardware.lights.signals import Mood, Signal, Sound
 from referee.journal.events import STOPPED
 from referee.judge.verdict import Verdict, VerdictKind
@@ -269,21 +269,21 @@ def test_a_shared_victory_names_all_who_share_it() -> None:
 @pytest.mark.parametrize(
     ("outcome", "words"),
     [
-        (Outcome("p1", "game over: -5 points"), "Game over: \N{MINUS SIGN}5 points."),
+        (Outcome("p1", "game over: -5 points", kind=OutcomeKind.SCORE), "Game over: \N{MINUS SIGN}5 points."),
         (
             Outcome("p2", "p1 crossed the Game Over line; -5 points"),
             "P2 wins: p1 crossed the Game Over line; \N{MINUS SIGN}5 points.",
         ),
         (
-            Outcome(None, "all tiles are down; 3 points each", ("p2", "p3")),
+            Outcome(None, "all tiles are down; 3 points each", ("p2", "p3"), points_each=3),
             "P2 and p3 share the win with 3 points each: all tiles are down.",
         ),
         (
-            Outcome(None, "all tiles are down; 1 point each", ("p1", "p2")),
+            Outcome(None, "all tiles are down; 1 point each", ("p1", "p2"), points_each=1),
             "P1 and p2 share the win with 1 point each: all tiles are down.",
         ),
         (
-            Outcome(None, "all tiles are down; -5 points each", ("p1", "p2")),
+            Outcome(None, "all tiles are down; -5 points each", ("p1", "p2"), points_each=-5),
             "P1 and p2 share the win with \N{MINUS SIGN}5 points each: all tiles are down.",
         ),
     ],
@@ -293,4 +293,7 @@ def test_the_points_of_an_ending_are_said_as_in_a_sentence(outcome: Outcome, wor
 
 
 def test_a_stopped_game_is_not_called_a_draw() -> None:
-    assert finished_signal(Outcome(None, STOPPED)).words == "The game was stopped before its end."
+    assert (
+        finished_signal(Outcome(None, STOPPED, kind=OutcomeKind.STOPPED)).words
+        == "The game was stopped before its end."
+    )

@@ -12,7 +12,7 @@ from engine.games.number_drop.rules import count_from
 from engine.games.number_drop.sheet import BOXES, EMPTY_CELLS, GRID, Points, Sheet
 from engine.games.number_drop.state import Phase
 from engine.games.number_drop.table import points_of_sheet
-from engine.values import Outcome, Roll
+from engine.values import Outcome, OutcomeKind, Roll
 from tests.engine.games.number_drop.strategies import DICE, GAME, LETTERED, TILES, after, state_of
 from tests.engine.whole_games import scores_of
 from tests.present import present
@@ -333,7 +333,7 @@ def test_alone_a_circled_letter_prevents_its_penalty():
 def test_alone_the_game_ends_when_all_tiles_are_down():
     before = f"slide p1={LETTERED} slots={SOLO} roll=1,3,4,5,T to=p1 notches=3,4,4,4,4 crossed_off=BCDE players=1"
     over = after(state_of(before), "slide:A", "e1=1,f1=3,g1=4,f2=5")
-    assert GAME.rules.outcome(over) == Outcome("p1", "all tiles are down: 8 points")
+    assert GAME.rules.outcome(over) == Outcome("p1", "all tiles are down: 8 points", kind=OutcomeKind.SCORE)
 
 
 # One after the other

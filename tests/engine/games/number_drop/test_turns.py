@@ -8,7 +8,7 @@ import pytest
 from engine.errors import AmbiguousError, IllegalTurnError
 from engine.games.number_drop.sheet import any_digits
 from engine.games.number_drop.state import Combination, Drop
-from engine.values import Announcement, Certainty, Outcome, Roll
+from engine.values import Announcement, Certainty, Outcome, OutcomeKind, Roll
 from tests.engine.games.number_drop.strategies import DICE, GAME, LETTERED, TILES, after, state_of
 from tests.engine.whole_games import scores_of
 
@@ -124,7 +124,7 @@ def test_a_tie_is_shared():
     tall = "/".join(["1......"] * 12)
     state = state_of(f"over p1={tall} p2={tall} p3={tall} players=3 gone=p3")
     assert GAME.rules.outcome(state) == Outcome(
-        None, "p1 and p2 crossed the Game Over line; -5 points each", ("p1", "p2")
+        None, "p1 and p2 crossed the Game Over line; -5 points each", ("p1", "p2"), points_each=-5
     )
 
 
@@ -168,7 +168,7 @@ def test_two_players_can_agree_on_a_draw_and_a_single_player_can_give_up():
     with pytest.raises(IllegalTurnError):
         GAME.rules.announce(GAME.rules.new({"players": 3}), Announcement("draw"))
     alone = GAME.rules.announce(GAME.rules.new({"players": 1}), Announcement("resign", "p1"))
-    assert GAME.rules.outcome(alone) == Outcome(None, "p1 resigned")
+    assert GAME.rules.outcome(alone) == Outcome(None, "p1 resigned", kind=OutcomeKind.GIVEN_UP)
     assert GAME.table.amend(alone, {"p1.a1": "digit 1"}).to_move is None
 
 

@@ -88,7 +88,7 @@ def test_a_turn_that_only_a_misread_side_forbids_is_asked_about_and_then_believe
     assert judge.consider([after], Trigger.RESTED).verdict.kind is VerdictKind.AMBIGUOUS
     ruling = judge.consider([after], Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
-    assert ruling.withdrawn == (deblockle.notation.format_state(plain),)
+    assert ruling.withdrawn == (plain,)
     with_roll_alone = [JudgedGame(deblockle, belief=(plain,)).consider([after], Trigger.DECLARED).steps]
     assert [ruling.steps] == with_roll_alone
 
