@@ -57,6 +57,7 @@ _SPEAKING = (
     "hall/tournament/*.py",
     "hall/web/t*.py",
     "referee/hints/*.py",
+    "referee/journal/clock_fold.py",
     "referee/journal/exports.py",
     "referee/journal/recovery.py",
     "referee/journal/results.py",

@@ -66,6 +66,7 @@ from referee.commands.values import COMMANDS, describe_errors
 from referee.errors import ConfigError, CorrectionError
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines, make_record
+from referee.journal.fold import FoldedStep
 from referee.mqtt.client import parse_fields
 from referee.mqtt.topics import ONLINE, TableState, Topics
 from referee.rendering.live_screen import LiveScreen
@@ -303,7 +304,8 @@ def snapshot_of(game: Any, text: str) -> Snapshot:
     names = dict.fromkeys(game.players, text)
     signal = Signal(Mood.FAULT, words=text)
     looks = game.table.appearance(state)
-    return Snapshot(1, 1, signal, 0.0, (state,), looks, state.to_move, names=names, words=text, last_turn=text)
+    last_turn: FoldedStep[Any] = FoldedStep(EventKind.TURN, text, ())
+    return Snapshot(1, 1, signal, 0.0, (state,), looks, state.to_move, names=names, words=text, last_turn=last_turn)
 
 
 def _access() -> Access:

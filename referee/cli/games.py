@@ -31,11 +31,10 @@ from referee.cli.options import (
     journal_option,
 )
 from referee.cli.root import GAMES
-from referee.clocks.fold import ClockFold, set_event
-from referee.commands.draw_offers import open_offer_in
 from referee.errors import CorrectionError, FoldError
 from referee.journal.backups import FOLDER, back_up
 from referee.journal.backups import restore as put_back
+from referee.journal.clock_fold import set_event
 from referee.journal.events import STATE_CHANGING, STOPPED, Event, EventKind
 from referee.journal.fold import Folded, fold
 from referee.journal.journal import Journal, events_of_game
@@ -61,7 +60,7 @@ def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, 
     say(tell(_status_sentence(game, folded)))
     if folded.stopped:
         say(f"{resuming} goes on with it.")
-    if (offering := open_offer_in(events)) is not None:
+    if (offering := folded.offered_by) is not None:
         answering = capitalized(opponent(game.players, offering))
         say(tell(f"{capitalized(offering)} offers a draw; {answering} accepts or refuses."))
     if folded.fault is not None:
@@ -252,9 +251,9 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
         # Frame times restart with the machine, so the old ones mean nothing now.
         kept = STATE_CHANGING | {EventKind.OFFER}
         copied = [replace(event, frame_time_s=None) for _, event in events if event.kind in kept]
-        folded = ClockFold.of(game, events)
-        if folded.clock is not None:
-            copied.append(set_event(folded.clock.at(folded.latest_s)))
+        clock = before.clock.clock
+        if clock is not None:
+            copied.append(set_event(clock.at(before.clock.latest_s)))
         opened.append_all(copied)
         latest = opened.latest_game() or 0
         game, events = events_of_game(opened, latest)

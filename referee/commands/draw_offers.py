@@ -1,8 +1,6 @@
 """Draw offers: who may offer, accept or refuse a draw, and the events that the journal records. Pure functions.
 
-The other player can also accept by saying "draw". An offer stands until the other player answers or plays a turn,
-until a take-back withdraws it, or until a person's correction or a take-back changes the position. A turn by the
-offering player leaves it open.
+The other player can also accept by saying "draw".
 """
 
 from __future__ import annotations
@@ -14,16 +12,12 @@ from common.phrases import Phrase, capitalized, joined
 from engine.api import Game
 from engine.support.players import DRAW, EVERYONE, check_player, opponent
 from engine.values import Announcement, Player
-from referee.commands.entries import MISREAD
 from referee.commands.values import AgreedDraw, Announce, AnswerDraw, OfferDraw
 from referee.errors import CorrectionError
-from referee.journal.events import STATE_CHANGING, Event, EventKind
+from referee.journal.events import OFFER_MADE, Event, EventKind
+from referee.journal.fold import DrawOffer
 
-MADE, REFUSED, WITHDRAWN = "made", "refused", "withdrawn"
-_ENDING = STATE_CHANGING - {EventKind.SET_UP, EventKind.ROLLED} | {EventKind.END}
-"""The events that end an offer, except turns by the offering player."""
-_TAKEN_BACK = frozenset({EventKind.OFFER, EventKind.TURN, EventKind.ROLLED, EventKind.ANNOUNCED})
-"""The events that a take-back cancels."""
+REFUSED, WITHDRAWN = "refused", "withdrawn"
 
 
 def is_draw_possible(game: Game[Any, Any], belief: Sequence[Any]) -> bool:
@@ -62,13 +56,11 @@ def resolve_draw(
     return AgreedDraw(command.by)
 
 
-def withdrawal(events: Sequence[tuple[int, Event]], by: str, time_s: float | None) -> Event | None:
+def withdrawal(offer: DrawOffer | None, by: str, time_s: float | None) -> Event | None:
     """Return the event by which a take-back withdraws the open offer, ``None`` if something was played after it."""
-    player = open_offer_in(events)
-    newest = next((event.kind for _, event in reversed(events) if event.kind in _TAKEN_BACK), None)
-    if player is None or newest != EventKind.OFFER:
+    if offer is None or not offer.is_newest:
         return None
-    return _event(player, WITHDRAWN, by, Phrase("{player} withdraws the draw offer.", capitalized(player)), time_s)
+    return _event(offer.player, WITHDRAWN, by, Phrase("{player} withdraws the draw offer.", capitalized(offer.player)), time_s)
 
 
 def with_lapse(sentence: str, before: Player | None, after: Player | None) -> str:
@@ -100,32 +92,13 @@ def _offer_event(
         raise CorrectionError("say who offers the draw: {names}", joined(game.players[:2], " or "))
     if not {player, opponent(game.players, player)}.isdisjoint(programs):
         raise CorrectionError("the program accepts no draw; play on, or resign")
-    return _event(player, MADE, command.by, Phrase("{player} offers a draw.", capitalized(player)), time_s)
+    return _event(player, OFFER_MADE, command.by, Phrase("{player} offers a draw.", capitalized(player)), time_s)
 
 
 def _offering_player(game: Game[Any, Any], belief: Sequence[Any], command: OfferDraw) -> Player | None:
     """Return the player who offers a draw: the one named, or else the only one to move."""
     movers = {player for state in belief for player in game.rules.players_to_move(state)}
     return command.player or (movers.pop() if len(movers) == 1 else None)
-
-
-def offer_after(before: Player | None, event: Event) -> Player | None:
-    """Return the player with an open offer after an event."""
-    if event.kind == EventKind.OFFER:
-        return str(event.data["player"]) if event.data["change"] == MADE else None
-    if event.kind == EventKind.TURN and event.data.get("player") == before:
-        return before
-    if event.kind == EventKind.CORRECTION and event.data.get("why") == MISREAD:
-        return before
-    return None if event.kind in _ENDING else before
-
-
-def open_offer_in(events: Sequence[tuple[int, Event]]) -> Player | None:
-    """Return the player with an open offer after a game's (number, event) pairs."""
-    offer = None
-    for _, event in events:
-        offer = offer_after(offer, event)
-    return offer
 
 
 def _event(player: Player, change: str, by: str, sentence: str, time_s: float | None) -> Event:

@@ -28,9 +28,6 @@ from referee.journal.events import Event, JsonValue
 from referee.journal.fold import after_step, read_step
 from referee.judge.starts import STARTS_OPTION, start_options, usual_appearance
 
-MISREAD = Phrase("a side face had been misread")
-"""Why the referee itself corrects what it believed; nothing changes on the table."""
-
 
 @dataclass(frozen=True)
 class AppliedEntry:

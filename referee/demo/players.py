@@ -15,8 +15,9 @@ from engine.api import Game
 from engine.search.budget import CountingClock
 from engine.values import Strength
 from referee.commands.values import Command, Correct, EnterTurn, Reply, Respond
-from referee.hints.opponent import Intention, Opponent, OpponentSettings
+from referee.hints.opponent import Opponent, OpponentSettings
 from referee.hints.requests import ImmediateHints
+from referee.journal.fold import Intention
 from referee.judge.verdict import Verdict, VerdictKind
 from simulator.play.game import TruthLog
 from simulator.play.players import Choose

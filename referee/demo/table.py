@@ -15,7 +15,8 @@ from engine.values import OptionValue
 from referee.clocks.control import TimeControl
 from referee.demo.players import follow_intentions, thinking_players
 from referee.hints.advice import HintSettings
-from referee.hints.opponent import Intention, OpponentSettings
+from referee.hints.opponent import OpponentSettings
+from referee.journal.fold import Intention
 from referee.mqtt.options import MqttOptions
 from referee.session.table_port import MaintenanceBuilder, SnapshotHub
 from referee.settings.table_layout import with_rules

@@ -9,11 +9,12 @@ from typing import Any
 from common.phrases import Phrase, capitalized, did_you_mean, either, listed, without_stop
 from engine.api import Game
 from engine.errors import EngineError
-from engine.values import Place, Player
+from engine.values import Player
 from referee.errors import ConfigError
 from referee.hints.advice import Advice, HintStrength, Question
 from referee.hints.requests import HintSource, states_before
-from referee.journal.events import STATE_CHANGING, Event, EventKind, JsonValue
+from referee.journal.events import Event, EventKind, JsonValue
+from referee.journal.fold import Intention
 from referee.judge.verdict import AcceptedTurn, Verdict, VerdictKind
 
 
@@ -24,16 +25,6 @@ class OpponentSettings:
     player: Player
     strength: HintStrength = "fair"
     seconds: float = 2.0
-
-
-@dataclass(frozen=True)
-class Intention:
-    """The turn that the program has chosen: its player, its notation, and the request to the people at the table."""
-
-    player: Player
-    turn: str
-    words: str
-    places: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -168,17 +159,6 @@ class Opponent:
             "places": list(meant.places),
         }
         return OpponentRequest(words, Event(EventKind.INTENTION, data))
-
-
-def intention_after(before: Intention | None, event: Event) -> Intention | None:
-    """Return the intention after an event. Turns that other players play at the same time don't change it."""
-    if event.kind == EventKind.INTENTION:
-        sentence = str(event.data.get("sentence", ""))
-        return Intention(str(event.data["player"]), str(event.data["turn"]), sentence, event.texts("places"))
-    if before is None or event.kind not in STATE_CHANGING:
-        return before
-    is_of_another = event.kind == EventKind.TURN and event.data.get("player") != before.player
-    return before if is_of_another else None
 
 
 def is_meant(game: Game[Any, Any], intention: Intention, state: Any, step: AcceptedTurn) -> bool:

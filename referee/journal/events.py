@@ -57,6 +57,15 @@ STOPPED = "stopped before its end"
 PHRASES = "phrases"
 """The key for the texts' templates and parts (``Phrase.to_json``), so that they can be translated after a restart."""
 
+MISREAD = Phrase("a side face had been misread")
+"""Why the referee itself corrects what it believed; nothing changes on the table."""
+
+OFFER_MADE = "made"
+"""The change by which a draw is offered; any other closes the offer."""
+
+SEEN = "camera"
+"""The source of a roll that the camera read."""
+
 REQUEST = "request"
 """The key for the request id of the MQTT command that caused an event."""
 
@@ -84,6 +93,12 @@ class Event:
         """The players' names by side, as a ``new game`` event gives them; empty without any."""
         given = self.data.get("players")
         return {side: str(name) for side, name in given.items()} if isinstance(given, dict) else {}
+
+    @property
+    def is_change(self) -> bool:
+        """Whether a command is refused if its sender has not seen this event: any but the clock's and remarks."""
+        is_remark = self.kind == EventKind.NOTE and self.data.keys() <= {"sentence", REQUEST}
+        return self.kind != EventKind.CLOCK and not is_remark
 
     def text(self, key: str) -> str | None:
         """Return a text of the event's data, ``None`` if there is none of that name."""

@@ -200,13 +200,13 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
             return Phrase("{data} was rolled", data["roll"])
         case EventKind.ANNOUNCED:
             if data.get("by") == CLOCK:
-                loser = capitalized(str(data["announcement"]).partition(":")[0])
+                loser = capitalized(str(after.steps[-1].player))
                 return Phrase("{loser} loses on time.", loser)
             return describe_announcement(parse_announcement(str(data["announcement"]), game.players))
         case EventKind.TAKE_BACK:
             undone = next(step for step in reversed(before.steps) if step.kind != EventKind.CORRECTION)
             if undone.by == CLOCK:
-                loser, by = capitalized(undone.text.partition(":")[0]), data["by"]
+                loser, by = capitalized(str(undone.player)), data["by"]
                 return either(
                     before.corrections_since,
                     "{loser}'s loss on time is taken back by {by}, with the corrections after it",

@@ -1,4 +1,4 @@
-"""The state of a game as a fold over its events: turns, rolls, announcements and corrections."""
+"""A game as a fold over its events: its state, its clock, and what is open. The same live and after a restart."""
 
 from __future__ import annotations
 
@@ -13,8 +13,19 @@ from engine.errors import ContradictionError, EngineError
 from engine.support.chance import format_roll
 from engine.support.players import parse_announcement
 from engine.values import Announcement, OptionValue, Outcome, OutcomeKind, Place, Player, Roll
-from referee.errors import FoldError
-from referee.journal.events import STOPPED, Event, EventKind, JsonValue, PlayedKind
+from referee.errors import ClockError, FoldError
+from referee.journal.clock_fold import ClockFold
+from referee.journal.events import (
+    MISREAD,
+    OFFER_MADE,
+    SEEN,
+    STATE_CHANGING,
+    STOPPED,
+    Event,
+    EventKind,
+    JsonValue,
+    PlayedKind,
+)
 
 _NAMES: Mapping[PlayedKind, str] = MappingProxyType(
     {EventKind.TURN: "a turn", EventKind.ROLLED: "a roll", EventKind.ANNOUNCED: "an announcement"}
@@ -25,8 +36,9 @@ _NAMES: Mapping[PlayedKind, str] = MappingProxyType(
 class FoldedStep(Generic[StateT]):
     """A turn, roll or announcement that counts, or a correction, with the states after it.
 
-    ``text`` is the turn, roll or announcement in notation; ``player`` is the turn's player and ``by`` its author, if
-    the event names one. A correction has the reason ``why`` instead of a text, and the ``places`` that it corrects.
+    ``text`` is the turn, roll or announcement in notation; ``player`` is who played or said it and ``by`` its author,
+    if the event names one. A correction has the reason ``why`` instead of a text, and the ``places`` that it corrects.
+    ``seen`` says that the camera read a roll.
     """
 
     kind: PlayedKind | Literal[EventKind.CORRECTION]
@@ -36,6 +48,34 @@ class FoldedStep(Generic[StateT]):
     player: Player | None = None
     by: str = ""
     places: tuple[Place, ...] = ()
+    seen: bool = False
+
+    @property
+    def said(self) -> str:
+        """The step with its player: ``gold c1-c2=stop``."""
+        return self.text if self.player is None else f"{self.player} {self.text}"
+
+
+@dataclass(frozen=True)
+class Intention:
+    """The turn that the program has chosen: its player, its notation, and the request to the people at the table."""
+
+    player: Player
+    turn: str
+    words: str
+    places: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True)
+class DrawOffer:
+    """An open draw offer by ``player``; a take-back withdraws it if it ``is_newest``: nothing was played since.
+
+    It stands until the other player answers or plays a turn, until a take-back withdraws it, or until a person's
+    correction or a take-back changes the position. A turn by the offering player leaves it open.
+    """
+
+    player: Player
+    is_newest: bool = True
 
 
 @dataclass(frozen=True)
@@ -44,7 +84,10 @@ class Folded(Generic[StateT]):
 
     ``start`` are the possible start states: none before the set-up, two while it is open who starts, else one.
     ``steps`` are the corrections, and the turns, rolls and announcements that weren't taken back. ``fault`` is the last
-    ``illegal`` event, unless it was put right or superseded. ``last_event`` is the number of the last event.
+    ``illegal`` event, unless it was put right or superseded. ``last_event`` is the number of the last event,
+    ``last_change`` that of the last one other than the clock's and remarks. ``outcome`` is that of the rules until the
+    game ``is_ended`` by an event. ``newest`` is the kind of the last event that changed the state or ended the game.
+    ``names`` are those of the players who gave one; they may have agreed on a game ``without_hints``.
     """
 
     game: str = ""
@@ -54,6 +97,14 @@ class Folded(Generic[StateT]):
     outcome: Outcome | None = None
     fault: Event | None = None
     last_event: int = 0
+    last_change: int = 0
+    is_ended: bool = False
+    newest: EventKind | None = None
+    names: Mapping[Player, str] = field(default_factory=dict)
+    without_hints: bool = False
+    clock: ClockFold = field(default_factory=ClockFold)
+    intention: Intention | None = None
+    offer: DrawOffer | None = None
 
     @property
     def started(self) -> bool:
@@ -74,6 +125,26 @@ class Folded(Generic[StateT]):
     def turns(self) -> tuple[str, ...]:
         """The turns that count, in notation."""
         return tuple(step.text for step in self.steps if step.kind == EventKind.TURN)
+
+    @property
+    def last_turn(self) -> FoldedStep[StateT] | None:
+        """The last turn that counts."""
+        return next((step for step in reversed(self.steps) if step.kind == EventKind.TURN), None)
+
+    def before_seen_roll(self, game: Game[StateT, Any]) -> tuple[StateT, ...]:
+        """Return the states before the current roll if the camera read it, else nothing.
+
+        A roll typed by a person outranks the camera's and replaces it.
+        """
+        is_current = self.newest == EventKind.ROLLED and not any(game.awaits_roll(state) for state in self.states)
+        if not is_current or not self.steps[-1].seen:
+            return ()
+        return self.steps[-2].states if len(self.steps) > 1 else self.start
+
+    @property
+    def offered_by(self) -> Player | None:
+        """The player with an open draw offer."""
+        return None if self.offer is None else self.offer.player
 
     @property
     def last_played(self) -> int | None:
@@ -106,40 +177,89 @@ def fold_each(game: Game[StateT, TurnT], events: Iterable[tuple[int, Event]]) ->
         yield folded
 
 
-def fold_next(game: Game[StateT, TurnT], folded: Folded[StateT], number: int, event: Event) -> Folded[StateT]:
-    """Return the fold after one more event; raises FoldError as ``fold`` does."""
+def fold_next(
+    game: Game[StateT, TurnT],
+    folded: Folded[StateT],
+    number: int,
+    event: Event,
+    states: tuple[StateT, ...] | None = None,
+) -> Folded[StateT]:
+    """Return the fold after one more event; raises FoldError as ``fold`` does.
+
+    ``states`` are those after an event that was just made from them; it is then not read again.
+    """
     try:
-        return replace(_step(game, folded, event), last_event=number)
+        after = _step(game, folded, event, states)
+        clock = folded.clock.after(game, event, after.states)
     except EngineError as error:
         raise FoldError(f"event {number} ({event.kind}) does not follow from those before it: {error}") from error
-    except FoldError as error:
+    except (FoldError, ClockError) as error:
         raise FoldError(f"event {number} ({event.kind}): {error}") from error
+    ends = event.kind == EventKind.END
+    if event.kind in STATE_CHANGING or ends:
+        after = replace(after, newest=event.kind, is_ended=ends)
+    return replace(
+        after,
+        last_event=number,
+        last_change=number if event.is_change else folded.last_change,
+        clock=clock,
+        intention=intention_after(folded.intention, event),
+        offer=offer_after(folded.offer, event),
+    )
 
 
-def _step(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -> Folded[StateT]:
+def intention_after(before: Intention | None, event: Event) -> Intention | None:
+    """Return the intention after an event. Turns that other players play at the same time don't change it."""
+    if event.kind == EventKind.INTENTION:
+        sentence = str(event.data.get("sentence", ""))
+        return Intention(str(event.data["player"]), str(event.data["turn"]), sentence, event.texts("places"))
+    if before is None or event.kind not in STATE_CHANGING:
+        return before
+    is_of_another = event.kind == EventKind.TURN and event.data.get("player") != before.player
+    return before if is_of_another else None
+
+
+_ENDS_OFFER = STATE_CHANGING - {EventKind.SET_UP, EventKind.ROLLED} | {EventKind.END}
+"""The events that end an offer, except turns by the offering player."""
+
+
+def offer_after(before: DrawOffer | None, event: Event) -> DrawOffer | None:
+    """Return the open draw offer after an event."""
+    if event.kind == EventKind.OFFER:
+        return DrawOffer(str(event.data["player"])) if event.data["change"] == OFFER_MADE else None
+    if before is None or (event.kind == EventKind.CORRECTION and event.data.get("why") == MISREAD):
+        return before
+    is_own_turn = event.kind == EventKind.TURN and event.data.get("player") == before.player
+    if is_own_turn or event.kind == EventKind.ROLLED:
+        return replace(before, is_newest=False)
+    return None if event.kind in _ENDS_OFFER else before
+
+
+def _step(
+    game: Game[StateT, TurnT], folded: Folded[StateT], event: Event, states: tuple[StateT, ...] | None
+) -> Folded[StateT]:
     if not folded.game and event.kind != EventKind.NEW_GAME:
         raise FoldError("it came before any 'new game'")
     match event.kind:
         case EventKind.NEW_GAME:
             return _new_game(game, folded, event)
         case EventKind.SET_UP:
-            return _start(game, folded, event)
+            return _start(game, folded, states or _states_of(game, event))
         case EventKind.TURN:
-            return _played(game, folded, event, EventKind.TURN, str(event.data["turn"]))
+            return _played(game, folded, event, EventKind.TURN, str(event.data["turn"]), states)
         case EventKind.ROLLED:
-            return _played(game, folded, event, EventKind.ROLLED, str(event.data["roll"]))
+            return _played(game, folded, event, EventKind.ROLLED, str(event.data["roll"]), states)
         case EventKind.ANNOUNCED:
-            return _played(game, folded, event, EventKind.ANNOUNCED, str(event.data["announcement"]))
+            return _played(game, folded, event, EventKind.ANNOUNCED, str(event.data["announcement"]), states)
         case EventKind.CORRECTION:
+            states = states or _states_of(game, event)
             if not folded.started:
-                return _start(game, folded, event)
+                return _start(game, folded, states)
             why = f"corrected by {event.data['by']}"
             if event.data.get("why"):
                 why += f": {event.data['why']}"
             places = event.texts("places")
-            return _after(
-                game, folded, FoldedStep(EventKind.CORRECTION, "", _states_of(game, event), why, places=places)
-            )
+            return _after(game, folded, FoldedStep(EventKind.CORRECTION, "", states, why, places=places))
         case EventKind.TAKE_BACK:
             last = folded.last_played
             if last is None:
@@ -173,23 +293,38 @@ def _new_game(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -
     if not isinstance(options, dict) or not all(isinstance(value, str | int) for value in options.values()):
         raise FoldError(f"its options are {options!r}; expected names with texts, numbers, true or false")
     return replace(
-        folded, game=name, options={key: value for key, value in options.items() if isinstance(value, str | int)}
+        folded,
+        game=name,
+        options={key: value for key, value in options.items() if isinstance(value, str | int)},
+        names=event.names,
+        without_hints=event.data.get("hints") == "none",
     )
 
 
-def _start(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -> Folded[StateT]:
-    states = _states_of(game, event)
+def _start(game: Game[StateT, TurnT], folded: Folded[StateT], states: tuple[StateT, ...]) -> Folded[StateT]:
     return replace(folded, start=states, steps=(), fault=None, outcome=_outcome(game, states))
 
 
 def _played(
-    game: Game[StateT, TurnT], folded: Folded[StateT], event: Event, kind: PlayedKind, text: str
+    game: Game[StateT, TurnT],
+    folded: Folded[StateT],
+    event: Event,
+    kind: PlayedKind,
+    text: str,
+    states: tuple[StateT, ...] | None,
 ) -> Folded[StateT]:
-    """Apply a step through the engine, and check that the result is the recorded state."""
     if not folded.states:
         raise FoldError(f"{_NAMES[kind]} before the set-up")
-    player = event.data.get("player")
-    who = None if player is None else str(player)
+    who = parse_announcement(text, game.players).player if kind == EventKind.ANNOUNCED else event.text("player")
+    states = states or _checked_states(game, folded, event, kind, text, who)
+    by, seen = str(event.data.get("by", "")), event.data.get("source") == SEEN
+    return _after(game, folded, FoldedStep(kind, text, states, player=who, by=by, seen=seen))
+
+
+def _checked_states(
+    game: Game[StateT, TurnT], folded: Folded[StateT], event: Event, kind: PlayedKind, text: str, who: Player | None
+) -> tuple[StateT, ...]:
+    """Apply a step through the engine, check that the result is the recorded state, and return that."""
     reached: list[StateT] = []
     refusals: list[EngineError] = []
     for state in folded.states:
@@ -206,8 +341,7 @@ def _played(
                 f"after {text} the journal has {game.notation.format_state(state)!r}, "
                 f"the rules give {' or '.join(repr(game.notation.format_state(after)) for after in reached)}"
             )
-    by = str(event.data.get("by", ""))
-    return _after(game, folded, FoldedStep(kind, text, recorded, player=who, by=by))
+    return recorded
 
 
 def _after(game: Game[StateT, TurnT], folded: Folded[StateT], step: FoldedStep[StateT]) -> Folded[StateT]:

@@ -63,7 +63,7 @@ def table_state(
         needs_person=bool(snapshot.trouble) or (verdict is not None and verdict.kind in _FOR_A_PERSON),
         outcome=None if snapshot.outcome is None else _outcome(snapshot.outcome, tell),
         turns=snapshot.turns,
-        last_turn=snapshot.last_turn,
+        last_turn="" if snapshot.last_turn is None else snapshot.last_turn.said,
         position=None if state is None else game.notation.format_state(state),
         clock=None if snapshot.clock is None else _clock(snapshot.clock.after(age_s), sides, now),
         hint=tell(snapshot.hint),

@@ -167,7 +167,7 @@ class Screen:
             return
         tell = self._tell
         if snapshot.last_turn:
-            yield Text(tell(f"Last turn: {snapshot.last_turn}"), style="bold")
+            yield Text(tell(f"Last turn: {snapshot.last_turn.said}"), style="bold")
         for line in self.shown.clock:
             yield Text(line, style="bold")
         if snapshot.offer is not None:

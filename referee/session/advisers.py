@@ -15,7 +15,7 @@ from hardware.lights.signals import Sound
 from referee.commands.values import AskHint, EnterTurn, Reply, Respond
 from referee.errors import CorrectionError
 from referee.hints.advice import RULED_OUT, Answer, HintSettings, Question, Stage
-from referee.hints.opponent import Intention, Opponent, is_meant, other_turn_verdict
+from referee.hints.opponent import Opponent, is_meant, other_turn_verdict
 from referee.hints.requests import (
     HintSource,
     hint_event,
@@ -26,6 +26,7 @@ from referee.hints.requests import (
     states_before,
 )
 from referee.journal.events import Event
+from referee.journal.fold import Intention
 from referee.judge.belief import Belief
 from referee.judge.verdict import Ruling
 from referee.session.announcer import Announcer
@@ -119,14 +120,14 @@ class Advisers(Generic[StateT, TurnT]):
                 self._answer(pending, answer, belief.states[0])
         if self._opponent is None or belief.fault is not None or asking:
             return
-        if self._log.intention is None:
+        if self._log.folded.intention is None:
             self._shown = None
             wish = self._opponent.poll(belief.states, self._log.events)
             if wish is not None and wish.event is not None:
                 self._log.append(replace(wish.event, frame_time_s=self._announcer.time_s))
             elif wish is not None:
                 self._announcer.show_request(wish.words)
-        intention = self._log.intention
+        intention = self._log.folded.intention
         if intention is not None and intention != self._shown:
             self._announcer.show_request(intention.words, intention.places)
         self._shown = intention
@@ -135,7 +136,7 @@ class Advisers(Generic[StateT, TurnT]):
         self, before: Belief[StateT, TurnT], after: Belief[StateT, TurnT], ruling: Ruling
     ) -> tuple[Belief[StateT, TurnT], Ruling]:
         """Return the belief and ruling to act on. A turn other than the program's leaves the belief as before."""
-        intention = self._log.intention
+        intention = self._log.folded.intention
         if self._opponent is not None and intention is not None:
             state = before.states[0]
             # Only the player's first turn was announced.
@@ -146,7 +147,7 @@ class Advisers(Generic[StateT, TurnT]):
 
     def resolve_ambiguity(self, ruling: Ruling) -> EnterTurn | None:
         """Choose the program's turn if the ruling is ambiguous and the table may show that turn."""
-        intention = self._log.intention
+        intention = self._log.folded.intention
         if self._opponent is None or intention is None:
             return None
         verdict = ruling.verdict
@@ -156,7 +157,7 @@ class Advisers(Generic[StateT, TurnT]):
 
     def check_passes(self, passes: Sequence[EnterTurn]) -> None:
         """Raise CorrectionError if the program, which wants to play another turn first, would pass."""
-        intention = self._log.intention
+        intention = self._log.folded.intention
         if self._opponent is not None and intention is not None:
             for turn in passes:
                 if turn.player == intention.player and turn.text != intention.turn:

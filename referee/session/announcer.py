@@ -95,7 +95,7 @@ class Announcer(Generic[StateT, TurnT]):
 
     def tell(self, text: str) -> str:
         """Put the players' names into a text."""
-        return Names.of(self._game, self._log.names)(text)
+        return Names.of(self._game, self._log.folded.names)(text)
 
     def remark(self, sentence: str) -> None:
         """Say something that isn't a verdict, and record it in the journal."""
@@ -139,7 +139,7 @@ class Announcer(Generic[StateT, TurnT]):
         state = states[0] if states else None
         signal = signal_for(verdict, self._game, state)
         words = signal.words
-        if verdict.kind in _AS_BEFORE and state is not None and self._log.intention is not None:
+        if verdict.kind in _AS_BEFORE and state is not None and self._log.folded.intention is not None:
             signal = replace(self.waiting(state), sound=signal.sound)
         elif verdict.kind is VerdictKind.UNCHANGED and state is not None:
             signal = waiting_signal(self._game, state)
@@ -162,13 +162,15 @@ class Announcer(Generic[StateT, TurnT]):
         """Record that a draw is offered, refused or withdrawn; say so, and return the sentence."""
         self._log.append(event)
         sentence = str(event.data["sentence"])
-        self.alarm(sentence, Sound.QUESTION if self._log.offer else Sound.SILENCE)
+        self.alarm(sentence, Sound.QUESTION if self._log.folded.offer else Sound.SILENCE)
         return sentence
 
     def say_entry(self, sentence: str) -> str:
         """Say what was entered and, if the draw offer that was shown has ended by that, so; returns the text."""
-        said = sentence if self._log.ended else draw_offers.with_lapse(sentence, self._offer, self._log.offer)
-        self._offer = self._log.offer
+        said = (
+            sentence if self._log.ended else draw_offers.with_lapse(sentence, self._offer, self._log.folded.offered_by)
+        )
+        self._offer = self._log.folded.offered_by
         if said:
             self.say(said)
         return said
@@ -240,7 +242,7 @@ class Announcer(Generic[StateT, TurnT]):
         """Return the signal that says whose turn it is, how the game ended, or which turn to play for the program."""
         if self._log.ended is not None:
             return finished_signal(self._log.ended)
-        intention = self._log.intention
+        intention = self._log.folded.intention
         if intention is None:
             return waiting_signal(self._game, state)
         return replace(opponent_signal(intention.places, intention.words), sound=Sound.SILENCE)
@@ -251,30 +253,30 @@ class Announcer(Generic[StateT, TurnT]):
 
     def _snapshot(self, signal: Signal, time_s: float) -> Snapshot:
         """Return the current state with a signal, to which any problem with the camera or the journal is added."""
-        shown, states = self._on_show, self._states()
-        self._offer = self._log.offer
+        shown, states, folded = self._on_show, self._states(), self._log.folded
+        self._offer = self._log.folded.offered_by
         journal = "" if self._log.trouble is None else str(self._log.trouble)
         trouble = " ".join(capitalized(each) for each in (self._trouble, journal) if each)
         signal = replace(signal, words=self.tell(signal.words))
         snapshot = Snapshot(
             self._log.number,
-            self._log.last_change,
+            folded.last_change,
             add_trouble(signal, trouble) if trouble else signal,
             time_s,
             verdict=shown.verdict,
             # Before the set-up, a remark about something else must not replace what the players have to do.
             words=self.tell(shown.words if states else shown.signal.words),
             evidence=shown.evidence,
-            names=self._log.names,
+            names=folded.names,
             playing=self._log.playing,
-            turns=len(self._log.turns),
-            last_turn=self._log.turns[-1] if self._log.turns else "",
+            turns=len(folded.turns),
+            last_turn=folded.last_turn,
             hint=self.tell(shown.hint),
             trouble=trouble,
-            clock=self._log.clock.face(time_s),
-            intention=self._log.intention,
-            without_hints=self._log.without_hints,
-            offer=self._log.offer,
+            clock=folded.clock.face(time_s),
+            intention=folded.intention,
+            without_hints=folded.without_hints,
+            offer=folded.offered_by,
         )
         if not states:
             return replace(snapshot, seen=self._seen())

@@ -12,19 +12,13 @@ from engine.support.chance import format_roll
 from engine.support.players import describe_announcement, parse_announcement
 from engine.values import Breach, Outcome, Place, Player
 from referee.clocks.control import TimeControl
-from referee.clocks.fold import COMPLETE_S
-from referee.commands.entries import MISREAD, AppliedCorrection
+from referee.commands.entries import AppliedCorrection
 from referee.commands.values import Correct, NewGame
-from referee.journal.events import CLOCK, REQUEST, STATE_CHANGING, Event, EventKind, JsonValue
-from referee.journal.fold import Folded, fold, read_step
+from referee.journal.clock_fold import COMPLETE_S
+from referee.journal.events import CLOCK, MISREAD, SEEN, STATE_CHANGING, Event, EventKind, JsonValue
+from referee.journal.fold import Folded, read_step
 from referee.judge.faults import StandingFault
 from referee.judge.verdict import AcceptedRoll, AcceptedStep, Verdict, VerdictKind
-
-SEEN = "camera"
-"""The source of a roll that the camera read."""
-
-_CHANGING = STATE_CHANGING | {EventKind.END}
-"""The events that change the state or end the game."""
 
 
 def set_up_request(game: Game[Any, Any]) -> str:
@@ -72,22 +66,6 @@ def step_event(game: Game[Any, Any], step: AcceptedStep, verdict: Verdict, compl
     return Event(EventKind.TURN, data, verdict.time_s)
 
 
-def states_before_seen_roll(game: Game[StateT, Any], recorded: Sequence[tuple[int, Event]]) -> tuple[StateT, ...]:
-    """Return the belief before the current roll if the camera read that roll, else nothing.
-
-    A roll typed by a person outranks the camera's and replaces it.
-    """
-    if any(game.awaits_roll(state) for state in fold(game, recorded).states):
-        return ()
-    for index in range(len(recorded) - 1, -1, -1):
-        event = recorded[index][1]
-        if event.kind == EventKind.ROLLED and event.data.get("source") == SEEN:
-            return fold(game, recorded[:index]).states
-        if event.kind in _CHANGING:
-            break
-    return ()
-
-
 def take_back_event(by: str, time_s: float | None) -> Event:
     """Make the event that takes back the last turn, roll or announcement."""
     return Event(EventKind.TAKE_BACK, {"by": by}, time_s)
@@ -115,17 +93,9 @@ def verdict_event(verdict: Verdict) -> Event | None:
             return None
 
 
-_OF_A_REMARK = frozenset({"sentence", REQUEST})
-
-
 def note_event(sentence: str, time_s: float | None) -> Event:
     """Make the event for a remark, which changes no state."""
     return Event(EventKind.NOTE, {"sentence": sentence}, time_s)
-
-
-def is_change(event: Event) -> bool:
-    """Whether a command is refused if its sender has not seen this event: any but the clock's events and remarks."""
-    return event.kind != EventKind.CLOCK and not (event.kind == EventKind.NOTE and event.data.keys() <= _OF_A_REMARK)
 
 
 def restored_sentence(said: str, by: str) -> str:
@@ -172,15 +142,13 @@ def time_is_up(player: Player) -> str:
     return Phrase("{player}'s time is up", player)
 
 
-def missing_end_event(folded: Folded[StateT], recorded: Sequence[tuple[int, Event]]) -> Event | None:
+def missing_end_event(folded: Folded[StateT]) -> Event | None:
     """Return the missing ``end`` event of a game interrupted right after its last turn, else ``None``."""
-    kinds = [event.kind for _, event in recorded if event.kind in _CHANGING]
-    if folded.outcome is None or kinds[-1:] == [EventKind.END]:
+    if folded.outcome is None or folded.is_ended:
         return None
     last = folded.steps[-1] if folded.steps else None
     if last is not None and last.by == CLOCK:
-        player = last.text.partition(":")[0]
-        return end_event(replace(folded.outcome, reason=time_is_up(player)), None)
+        return end_event(replace(folded.outcome, reason=time_is_up(str(last.player))), None)
     return end_event(folded.outcome, None)
 
 
@@ -238,10 +206,9 @@ def _undone_sentence(game: Game[StateT, Any], folded: Folded[StateT]) -> str:
         return Phrase("{describe} That is taken back.", game.notation.describe(turn))
     if step.kind != EventKind.ANNOUNCED:
         return Phrase("{text} is taken back.", step.text)
-    announcement = parse_announcement(step.text, game.players)
     if step.by == CLOCK:
-        return Phrase("{player}'s loss on time is taken back.", capitalized(str(announcement.player)))
-    return Phrase("{describe_announcement} That is taken back.", describe_announcement(announcement))
+        return Phrase("{player}'s loss on time is taken back.", capitalized(str(step.player)))
+    return Phrase("{describe_announcement} That is taken back.", describe_announcement(parse_announcement(step.text, game.players)))
 
 
 def standing_fault(event: Event) -> StandingFault:

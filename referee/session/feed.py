@@ -11,7 +11,7 @@ from engine.api import Game
 from engine.values import Appearance, Outcome, Player
 from hardware.lights.signals import Signal
 from referee.clocks.clock import ClockFace
-from referee.hints.opponent import Intention
+from referee.journal.fold import FoldedStep, Intention
 from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict
 from referee.session.ports import Display
@@ -48,7 +48,7 @@ class Snapshot:
     names: Mapping[Player, str] = field(default_factory=dict)
     playing: tuple[Player, ...] = ()
     turns: int = 0
-    last_turn: str = ""
+    last_turn: FoldedStep[Any] | None = None
     hint: str = ""
     trouble: str = ""
     clock: ClockFace | None = None

@@ -13,15 +13,12 @@ from common.phrases import Phrase
 from engine import registry
 from engine.api import Game, StateT, TurnT
 from engine.values import Outcome, Place, Player
-from referee.clocks.fold import ClockFold
-from referee.commands.draw_offers import offer_after
 from referee.commands.entries import players_with
 from referee.commands.values import Reply
 from referee.errors import FoldError, JournalError
-from referee.hints.opponent import Intention, intention_after
 from referee.journal.buffered import BufferedJournal
 from referee.journal.events import REQUEST, STATE_CHANGING, Event, EventKind, Evidence
-from referee.journal.fold import Folded, fold, fold_each
+from referee.journal.fold import Folded, fold, fold_each, fold_next
 from referee.judge.belief import Belief, override_belief
 from referee.judge.explorer import JudgeContext
 from referee.judge.verdict import AcceptedStep, Verdict, VerdictKind
@@ -45,30 +42,19 @@ class GameLog(Generic[StateT, TurnT]):
         self._crops = CropKeeper(game.places, reader)
         self._recorded: tuple[object, ...] | None = None
         self._behind_since_s: float | None = None
+        self.folded: Folded[StateT] = Folded()
+        """The fold of the game's events."""
         self.request_id = ""
         """The id of the command that is being carried out, if it has one."""
         self.number = 0
         """The game's number in the journal, 0 before there is one."""
-        self.last_event = 0
-        """The number of the newest event."""
-        self.last_change = 0
-        """The number of the newest event other than the clock's and remarks."""
-        self.names: Mapping[Player, str] = {}
-        """The names of the players who gave one."""
         self.playing: tuple[Player, ...] = ()
         """Those who play."""
-        self.without_hints = False
-        """Whether the players ruled hints out when the game began."""
-        self.turns: tuple[str, ...] = ()
-        """The turns that count, each with its player."""
-        self.clock = ClockFold(game)
-        """The game's clock."""
-        self.intention: Intention | None = None
-        """The turn that the program has announced, if it plays a side."""
-        self.offer: Player | None = None
-        """The player with an open draw offer."""
-        self.ended: Outcome | None = None
+
+    @property
+    def ended(self) -> Outcome | None:
         """How the game ended according to the journal."""
+        return self.folded.outcome if self.folded.is_ended else None
 
     @property
     def trouble(self) -> JournalError | None:
@@ -109,60 +95,46 @@ class GameLog(Generic[StateT, TurnT]):
         self._behind_since_s = time_s
         return self._journal.retry()
 
-    def open_latest(self) -> Folded[StateT] | None:
-        """Open the journal's latest game and return its fold, ``None`` if there is none of this kind to go on with.
+    def open_latest(self) -> bool:
+        """Open the journal's latest game; returns whether there is one of this kind to go on with.
 
         Raises FoldError if it is an unfinished game of another kind.
         """
         number = self._journal.latest_game()
         if number is None:
-            return None
+            return False
         recorded = self._journal.events(number)
         if _is_left_behind(number, recorded, self._game):
-            return None
+            return False
         self.number = number
-        self._begin(recorded[0][1])
-        for event_number, event in recorded:
-            self._follow(event_number, event)
-        return self._refold()
+        self.folded = fold(self._game, recorded)
+        self._begin()
+        return True
 
-    def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
-        """Record an event and return its number; it is durable on return."""
+    def append(self, event: Event, evidence: Sequence[Evidence] = (), states: Sequence[StateT] | None = None) -> int:
+        """Record an event and return its number; it is durable on return.
+
+        ``states`` are those that its data names; without them, these are read from it.
+        """
         if self._reader is None:
             event = replace(event, frame_time_s=None)
         if self.request_id:
             event = replace(event, data={**event.data, REQUEST: self.request_id})
         number = self._journal.append(event, evidence)
-        if event.kind == EventKind.NEW_GAME:
+        begins = event.kind == EventKind.NEW_GAME
+        before: Folded[StateT] = Folded() if begins else self.folded
+        self.folded = fold_next(self._game, before, number, event, None if states is None else tuple(states))
+        if begins:
             self.number = self._journal.latest_game() or 0
-            self._begin(event)
-            self._refold()
-        elif event.kind == EventKind.TURN:
-            self.turns = (*self.turns, _turn_text(event.data.get("player"), str(event.data["turn"])))
-        elif event.kind == EventKind.TAKE_BACK:
-            self._refold()
-        self._follow(number, event)
-        return number
-
-    def _follow(self, number: int, event: Event) -> None:
-        """Follow what can be told from one event after another, live and after a restart."""
-        self.last_event = number
-        if event_records.is_change(event):
-            self.last_change = number
-        if event.kind == EventKind.END:
-            self.ended = self.folded().outcome
-        elif event.kind in STATE_CHANGING:
-            self.ended = None
+            self._begin()
         if event.kind in STATE_CHANGING:
             # The same fault or question is news again.
             self._recorded = None
-        self.clock.take(event)
-        self.intention = intention_after(self.intention, event)
-        self.offer = offer_after(self.offer, event)
+        return number
 
-    def record_missing_end(self, folded: Folded[StateT]) -> Outcome | None:
+    def record_missing_end(self) -> Outcome | None:
         """Record the missing end of a game that was interrupted after its last turn; returns it if it was missing."""
-        end = event_records.missing_end_event(folded, self.events())
+        end = event_records.missing_end_event(self.folded)
         if end is None:
             return None
         self.append(end)
@@ -172,24 +144,14 @@ class GameLog(Generic[StateT, TurnT]):
         """List the game's (number, event) pairs in order."""
         return self._journal.events(self.number)
 
-    def _begin(self, event: Event) -> None:
-        self.names = event.names
-        self.without_hints = event.data.get("hints") == "none"
+    def _begin(self) -> None:
+        self.playing = players_with(self._game, self.folded.options)
+        self._recorded = None
         self._crops = CropKeeper(self._game.places, self._reader)
 
-    def _refold(self) -> Folded[StateT]:
-        folded = self.folded()
-        self.playing = players_with(self._game, folded.options)
-        self.turns = tuple(_turn_text(step.player, step.text) for step in folded.steps if step.kind == EventKind.TURN)
-        return folded
-
-    def folded(self) -> Folded[StateT]:
-        """Return the fold of the game's events; raises FoldError when they don't fit together."""
-        return fold(self._game, self.events())
-
-    def record_entry(self, event: Event, outcome: Outcome | None, time_s: float) -> None:
-        """Record a person's entry and, if it ends the game, its outcome."""
-        self.append(event)
+    def record_entry(self, event: Event, states: Sequence[StateT], outcome: Outcome | None, time_s: float) -> None:
+        """Record a person's entry, which leads to these states, and, if it ends the game, its outcome."""
+        self.append(event, states=states)
         if outcome is not None:
             self.append(event_records.end_event(outcome, time_s))
 
@@ -209,12 +171,13 @@ class GameLog(Generic[StateT, TurnT]):
         evidence = self._crops.evidence(verdict.places, frame)
         number = None
         if verdict.kind is VerdictKind.SET_UP:
-            self.append(event_records.set_up_event(self._game, states, verdict.time_s))
+            self.append(event_records.set_up_event(self._game, states, verdict.time_s), states=states)
         for step in steps:
-            number = self.append(event_records.step_event(self._game, step, verdict, complete_s.get(step)), evidence)
-        event = event_records.verdict_event(verdict)
-        if event is not None and self._recorded != verdict_key(verdict):
-            number = self.append(event, evidence)
+            event = event_records.step_event(self._game, step, verdict, complete_s.get(step))
+            number = self.append(event, evidence, step.states)
+        said = event_records.verdict_event(verdict)
+        if said is not None and self._recorded != verdict_key(verdict):
+            number = self.append(said, evidence)
             self._recorded = verdict_key(verdict)
         if steps or verdict.kind in {VerdictKind.SET_UP, VerdictKind.PUT_RIGHT}:
             self._crops.keep(frame)
@@ -222,10 +185,6 @@ class GameLog(Generic[StateT, TurnT]):
         if outcome is not None:
             self.append(event_records.end_event(outcome, verdict.time_s))
         return number
-
-
-def _turn_text(player: object, turn: str) -> str:
-    return turn if player is None else f"{player} {turn}"
 
 
 MOST_PLACES = 6

@@ -27,7 +27,6 @@ from referee.errors import CorrectionError, FieldError
 from referee.hints.advice import HintSettings
 from referee.hints.opponent import Opponent
 from referee.hints.requests import HintSource, ImmediateHints
-from referee.journal.events import STOPPED
 from referee.judge.belief import Belief, override_belief
 from referee.judge.explorer import JudgeContext
 from referee.judge.judge import begin, judge
@@ -142,7 +141,7 @@ class Service(Generic[StateT, TurnT]):
             submitted.respond(reply and self._log.with_write_warning(reply))
 
         seen = submitted.command.seen
-        if seen is not None and not self._log.last_change <= seen <= self._log.last_event:
+        if seen is not None and not self._log.folded.last_change <= seen <= self._log.folded.last_event:
             respond(commands.Reply(Phrase("The table has changed meanwhile. Check it, then try again."), refused=True))
             return []
         with self._log.recording_request(submitted.request_id):
@@ -206,7 +205,7 @@ class Service(Generic[StateT, TurnT]):
                 raise CorrectionError("no referee is running that could look at the table")
             case commands.NewGame() | commands.RestoreSensor() | commands.AskHint():
                 return
-        if self._log.ended is not None and self._log.ended.reason == STOPPED:
+        if self._log.folded.stopped:
             number = self._log.number
             raise CorrectionError("game {number} was stopped; `./run games resume {number}` goes on with it", number)
 
@@ -221,9 +220,9 @@ class Service(Generic[StateT, TurnT]):
         Without a camera, a game that is over goes on too, so that its end can be taken back.
         Raises FoldError if the journal's events contradict the rules, and JournalError if the journal can't be written.
         """
-        folded = self._log.open_latest() if resume else None
-        if folded is None or (self._has_camera and folded.outcome is not None):
-            if folded is not None and (ended := self._log.record_missing_end(folded)) is not None:
+        is_open, folded = resume and self._log.open_latest(), self._log.folded
+        if not is_open or (self._has_camera and folded.outcome is not None):
+            if is_open and (ended := self._log.record_missing_end()) is not None:
                 self._announcer.say(finished_signal(ended).words)
             self.begin(commands.NewGame(self._game.name, self._options), seed=seed)
             return
@@ -300,14 +299,14 @@ class Service(Generic[StateT, TurnT]):
     @apply.register
     def take_back(self, command: commands.TakeBack) -> str:
         """Undo the last turn, roll, announcement or draw offer at a person's request; raises CorrectionError."""
-        if withdrawn := draw_offers.withdrawal(self._log.events(), command.by, self._announcer.time_s):
+        if withdrawn := draw_offers.withdrawal(self._log.folded.offer, command.by, self._announcer.time_s):
             return self._announcer.record_offer(withdrawn)
-        folded = self._log.folded()
+        folded = self._log.folded
         if folded.last_played is None:
             self._announcer.say(Phrase("There is no turn to take back."))
             raise CorrectionError("there is no turn to take back")
         self._log.append(events.take_back_event(command.by, self._announcer.time_s))
-        states = self._log.folded().states
+        states = self._log.folded.states
         sentence = self._announcer.say_entry(events.take_back_sentence(self._game, folded))
         self._override(states, waiting_signal(self._game, states[0]), undone=events.undone_states(folded))
         return sentence
@@ -324,7 +323,7 @@ class Service(Generic[StateT, TurnT]):
             self._end_turn_before()
         done = entries.apply_correction(self._game, self.belief, command, self._options)
         event = events.corrected_event(self._game, done, command, self._announcer.time_s)
-        self._log.record_entry(event, self._game.rules.outcome(done.states[0]), self._announcer.time_s)
+        self._log.record_entry(event, done.states, self._game.rules.outcome(done.states[0]), self._announcer.time_s)
         sentence = self._announcer.say_entry(done.sentence)
         signal = corrected_signal(self._game, done.states[0], done.places, sentence)
         self._override(done.states, signal, done.places, unchanged=done.unchanged)
@@ -381,7 +380,7 @@ class Service(Generic[StateT, TurnT]):
     def settle_draw(self, command: commands.OfferDraw | commands.AnswerDraw) -> str:
         """Offer a draw, or answer the open offer; raises CorrectionError if that isn't possible."""
         time_s, names = self._announcer.time_s, self._advisers.names
-        said = draw_offers.resolve_draw(self._game, self._states, self._log.offer, command, time_s, names)
+        said = draw_offers.resolve_draw(self._game, self._states, self._log.folded.offered_by, command, time_s, names)
         return self._announce(said) if isinstance(said, commands.AgreedDraw) else self._announcer.record_offer(said)
 
     def _judge_later(self, command: commands.Announced) -> str:
@@ -402,15 +401,15 @@ class Service(Generic[StateT, TurnT]):
             for turn in passes:
                 self._apply_entry(turn)
         is_roll = isinstance(command, commands.EnterRoll)
-        before = events.states_before_seen_roll(self._game, self._log.events()) if is_roll else ()
+        before = self._log.folded.before_seen_roll(self._game) if is_roll else ()
         states = self._states
         done = entries.apply_entry(self._game, before or states, command, self._announcer.time_s)
         if before:
             with self._log.recording_preparation():
                 self._log.append(events.take_back_event(command.by, self._announcer.time_s))
         if states and not self.belief:
-            self._log.append(events.set_up_event(self._game, states, None, command.by))
-        self._log.record_entry(done.event, done.outcome, self._announcer.time_s)
+            self._log.append(events.set_up_event(self._game, states, None, command.by), states=states)
+        self._log.record_entry(done.event, done.states, done.outcome, self._announcer.time_s)
         sentence = self._announcer.say_entry(done.sentence)
         self._override(done.states, entered_signal(self._game, done.states[0], done.places, done.sentence), done.places)
         return sentence if self._has_camera or done.outcome is None else with_outcome(sentence, done.outcome)
@@ -437,7 +436,7 @@ class Service(Generic[StateT, TurnT]):
         with suppress(EngineError):
             done = entries.apply_entry(self._game, self.belief, loss_on_time(player), self._announcer.time_s)
             outcome = done.outcome and replace(done.outcome, reason=events.time_is_up(player))
-            self._log.record_entry(done.event, outcome, self._announcer.time_s)
+            self._log.record_entry(done.event, done.states, outcome, self._announcer.time_s)
             self._override(done.states, self._announcer.waiting(done.states[0]), done.places)
 
     @apply.register
@@ -483,11 +482,11 @@ class Service(Generic[StateT, TurnT]):
                 return verdicts
             unclear = self._view.unclear.add(reading)
             return [] if unclear is None else self._publish_ruling(Ruling((unclear,)), asked=False)
-        before, waiting, self._announced = self._log.last_event, self._announced, {}
+        before, waiting, self._announced = self._log.folded.last_event, self._announced, {}
         for announced, request_id in waiting.items():
             with suppress(CorrectionError, EngineError), self._log.recording_request(request_id):
                 self.enter(announced)
-        if self._log.last_event != before or ends_turn:
+        if self._log.folded.last_event != before or ends_turn:
             return []
         trigger = self._view.trigger(set_up=bool(self.belief))
         if trigger is not None:
@@ -535,7 +534,8 @@ class Service(Generic[StateT, TurnT]):
         """Record a ruling, then show it; returns the new verdicts. ``complete_s`` is as in ``GameLog.record``."""
         news: list[tuple[Verdict, int | None, Sequence[StateT]]] = []
         if ruling.withdrawn:
-            self._log.append(events.misread_event(self._game, ruling.withdrawn, self._announcer.time_s))
+            event = events.misread_event(self._game, ruling.withdrawn, self._announcer.time_s)
+            self._log.append(event, states=ruling.withdrawn)
         steps, rolls = iter(ruling.steps), iter(ruling.rolls)
         for verdict in ruling.verdicts:
             shown = news[-1][0] if news else self.shown

@@ -12,9 +12,9 @@ from engine.support.players import RESIGN, who_plays
 from engine.values import Player
 from referee.clocks.clock import PauseReason
 from referee.clocks.control import FlagRule
-from referee.clocks.fold import flag_event, paused_event, restarted_event, resumed_event, running_event
 from referee.commands.values import Announce, PauseClock
 from referee.errors import CorrectionError
+from referee.journal.clock_fold import flag_event, paused_event, restarted_event, resumed_event, running_event
 from referee.journal.events import CLOCK
 from referee.judge.belief import Belief
 from referee.judge.explorer import JudgeContext
@@ -78,7 +78,7 @@ class Timekeeper(Generic[StateT, TurnT]):
         """Advance to the time of a new frame, before it is judged."""
         if self._has_restarted:
             self._has_restarted = False
-            if self._log.clock.is_agreed:
+            if self._log.folded.clock.is_agreed:
                 self._log.append(restarted_event(time_s))
                 self._announcer.show_again()
 
@@ -98,7 +98,7 @@ class Timekeeper(Generic[StateT, TurnT]):
 
         A turn that waited was complete earlier than one played after it.
         """
-        if not self._log.clock.is_agreed:
+        if not self._log.folded.clock.is_agreed:
             return {}
         if self._settings.turn_end is TurnEnd.BUTTON and trigger is Trigger.DECLARED:
             return dict.fromkeys(steps, self._pressed_s)
@@ -115,7 +115,7 @@ class Timekeeper(Generic[StateT, TurnT]):
 
     def pause(self, command: PauseClock) -> str:
         """Stop the clock or let it run again at a person's request; raises CorrectionError if that isn't possible."""
-        clock = self._log.clock.clock
+        clock = self._log.folded.clock.clock
         if clock is None:
             raise CorrectionError("there is no clock in this game, or it has not begun to run")
         if self._log.ended is not None:
@@ -137,7 +137,7 @@ class Timekeeper(Generic[StateT, TurnT]):
 
     def lose_sight(self) -> None:
         """Pause a clock that waits, because the camera delivers no pictures."""
-        clock = self._log.clock.clock
+        clock = self._log.folded.clock.clock
         if clock is None or self._log.ended is not None:
             return
         if clock.control.waits and PauseReason.UNSEEN not in clock.pauses:
@@ -146,7 +146,7 @@ class Timekeeper(Generic[StateT, TurnT]):
 
     def update(self, belief: Belief[StateT, TurnT], view: TableView[StateT, TurnT]) -> tuple[Player, ...]:
         """Pause, resume, or announce a fallen flag after a frame; returns the players who lose on time."""
-        clock, time_s = self._log.clock.clock, self._announcer.time_s
+        clock, time_s = self._log.folded.clock.clock, self._announcer.time_s
         if belief.states != self._believed:
             self._believed, self._turns_at, self._in_time = belief.states, None, {}
         if clock is None or self._log.ended is not None or not (clock.running or clock.pauses):
@@ -166,7 +166,7 @@ class Timekeeper(Generic[StateT, TurnT]):
             self._announcer.alarm(str(event.data["sentence"]))
         if wanted != held:
             self._announcer.show_again()
-        if clock.running and not clock.pauses and time_s - self._log.clock.latest_s >= RECORD_EVERY_S:
+        if clock.running and not clock.pauses and time_s - self._log.folded.clock.latest_s >= RECORD_EVERY_S:
             self._log.append(running_event(time_s))
         if clock.control.flag is not FlagRule.LOSES:
             return ()
@@ -190,7 +190,7 @@ class Timekeeper(Generic[StateT, TurnT]):
 
     def _has_fallen(self, player: Player, belief: Belief[StateT, TurnT], view: TableView[StateT, TurnT]) -> bool:
         """Whether a flag has fallen and no unjudged turn was complete before that."""
-        clock = self._log.clock.clock
+        clock = self._log.folded.clock.clock
         assert clock is not None
         if player not in clock.running:
             return True

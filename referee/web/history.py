@@ -28,7 +28,7 @@ from referee.journal.fold import Folded, fold
 from referee.journal.journal import Journal, events_of_game
 from referee.journal.results import KnownResults, Results, results_in
 from referee.naming import Names
-from referee.session.event_records import states_before_seen_roll, take_back_sentence
+from referee.session.event_records import take_back_sentence
 from referee.session.feed import Snapshot
 from referee.session.signals import looking_signal, waiting_signal
 from referee.session.table_port import TablePort, VersionedSnapshot
@@ -165,7 +165,8 @@ class History:
         with self._open_journal() as journal:
             if journal.latest_game() is None:
                 return ()
-            return states_before_seen_roll(*events_of_game(journal, None))
+            game, events = events_of_game(journal, None)
+            return fold(game, events).before_seen_roll(game)
 
     def to_take_back(self) -> str:
         """Say what a take-back would undo; empty for nothing."""
@@ -173,9 +174,9 @@ class History:
             if journal.latest_game() is None:
                 return ""
             game, events = events_of_game(journal, None)
-            if withdrawn := withdrawal(events, "", None):
-                return str(withdrawn.data["sentence"])
             folded = fold(game, events)
+            if withdrawn := withdrawal(folded.offer, "", None):
+                return str(withdrawn.data["sentence"])
             return "" if folded.last_played is None else take_back_sentence(game, folded)
 
     def picture(self, event_number: int, name: str) -> tuple[bytes, str]:
@@ -264,7 +265,7 @@ def _snapshot(game: Game[Any, Any], number: int, begun: Event, folded: Folded[An
         names=begun.names,
         playing=players_with(game, folded.options),
         turns=len(folded.turns),
-        last_turn=folded.turns[-1] if folded.turns else "",
+        last_turn=folded.last_turn,
     )
 
 

@@ -153,11 +153,10 @@ def _players(game: Game[Any, Any], snapshot: Snapshot, say: Say) -> tuple[Player
 
 
 def _last_turn(snapshot: Snapshot, say: Say) -> TurnDocument | None:
-    if not snapshot.last_turn:
+    verdict, turn = snapshot.verdict, snapshot.last_turn
+    if turn is None:
         return None
-    verdict = snapshot.verdict
-    side, space, turn = snapshot.last_turn.partition(" ")
-    text = f"{say(side)}{space}{turn}"
+    text = turn.text if turn.player is None else f"{say(turn.player)} {turn.text}"
     return TurnDocument(text=text, places=verdict.places if verdict is not None and verdict.turns else ())
 
 

@@ -36,7 +36,7 @@ def draw_table(game: Game[Any, Any], snapshot: Snapshot, say: Callable[[str], st
     pictures: list[Element] = []
     if len(sheets) == 1:
         title = f"{game.title}: {_standing(snapshot)}"
-        routes = routes_of(snapshot.last_turn)
+        routes = () if snapshot.last_turn is None else routes_of(snapshot.last_turn.text)
         pictures.append(_board(board, next(iter(sheets.values())), title, _sides(game, snapshot), routes))
     else:
         marked = {} if game.marked_sheets is None or state is None else game.marked_sheets(state)

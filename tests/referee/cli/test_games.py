@@ -12,7 +12,8 @@ import pytest
 
 from engine.records import read
 from engine.registry import load
-from referee.clocks.fold import ClockFold, restarted_event, running_event
+from referee.journal.clock_fold import restarted_event, running_event
+from referee.journal.fold import fold
 from referee.journal.journal import Journal
 from tests.commands import Run, runner_in
 
@@ -106,7 +107,7 @@ def test_a_game_left_while_its_clock_ran_is_resumed_with_the_time_used(run: Run,
     run("games", "resume", "1")
     run("take-back")
     with Journal.open(tmp_path / "game.sqlite", wall_clock=lambda: datetime(2026, 11, 27, tzinfo=UTC)) as journal:
-        clock = ClockFold.of(load("deblockle"), journal.events(3)).clock
+        clock = fold(load("deblockle"), journal.events(3)).clock.clock
     assert clock is not None
     assert clock.remaining_s == {"gold": 120, "teal": 90}
 

@@ -17,16 +17,15 @@ from referee.commands.typed_lines import parse_line
 from referee.commands.values import AskHint, Correct, EnterTurn, NewGame, TakeBack
 from referee.hints.advice import Advice, Answer, HintSettings, Question
 from referee.hints.opponent import (
-    Intention,
     Opponent,
     OpponentRequest,
     OpponentSettings,
-    intention_after,
     other_turn_verdict,
 )
 from referee.hints.requests import ImmediateHints
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines
+from referee.journal.fold import Intention, intention_after
 from referee.journal.journal import Journal
 from referee.judge.verdict import AcceptedTurn, Verdict, VerdictKind
 from referee.session.service import Service

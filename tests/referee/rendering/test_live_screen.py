@@ -14,6 +14,8 @@ from rich.text import Text
 from engine.registry import games, load
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
 from referee.commands.typed_lines import KEYS
+from referee.journal.events import EventKind
+from referee.journal.fold import FoldedStep
 from referee.rendering.live_screen import LiveScreen, PrintedGame, Screen, ScreenContent, ScreenLine, fits_live
 from referee.session.feed import Snapshot
 from referee.web.access import Role
@@ -30,7 +32,7 @@ def shown(name: str, **options: Any) -> ScreenContent:
     signal = Signal(Mood.FAULT, (Light.for_role(next(iter(looks)), LightRole.FAULT),), Sound.FAULT, FAULT)
     snapshot = Snapshot(
         3, 9, signal, 1.0, (state,), looks, state.to_move, names={game.players[0]: "Ann"}, turns=1,
-        last_turn="gold c1-c2=stop",
+        last_turn=FoldedStep(EventKind.TURN, "c1-c2=stop", (), player="gold"),
     )  # fmt: skip
     said = [ScreenLine(Text("  0:01.0   illegal      "), Text(f"{number}. {FAULT}")) for number in range(30)]
     return ScreenContent(game, snapshot, signal, said, "dra", "h gives a hint")

@@ -13,7 +13,6 @@ from engine.registry import load
 from hardware.lights.signals import Mood, Sound
 from referee.clocks.clock import ClockFace
 from referee.clocks.control import FlagRule, TimeControl, read_control
-from referee.clocks.fold import ClockFold
 from referee.commands.values import Announce, Correct, EnterTurn, NewGame, Overrule, PauseClock, Reply, TakeBack
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
@@ -54,7 +53,7 @@ def left(on: Any) -> tuple[float, float]:
 
 def agrees_with_journal(on: Any) -> bool:
     """Whether the clock agrees with the fold of the journal."""
-    folded = ClockFold.of(on.game, on.journal.events()).face(on.sequence / FPS)
+    folded = fold(on.game, on.journal.events()).clock.face(on.sequence / FPS)
     assert folded is not None
     return dict(folded.remaining_s) == pytest.approx(dict(face(on).remaining_s), abs=1e-6)
 

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.registry import load
-from referee.commands.draw_offers import offer_after, open_offer_in
 from referee.commands.values import (
     AgreedDraw,
     Announce,
@@ -29,7 +28,7 @@ from referee.hints.opponent import Opponent, OpponentSettings
 from referee.hints.requests import ImmediateHints
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines
-from referee.journal.fold import fold
+from referee.journal.fold import DrawOffer, fold, offer_after
 from referee.journal.journal import Journal, events_of_game
 from referee.session.event_records import correction_event, misread_event
 from referee.session.feed import Snapshot
@@ -118,7 +117,7 @@ def test_a_refused_offer_leaves_the_game_unchanged(session: tuple[Any, Journal])
     assert carry_out(table, AnswerDraw(by="Ben", accepts=False)).words == "White refuses the draw."
     game, events = events_of_game(journal, None)
     assert fold(game, events).outcome is None
-    assert open_offer_in(events) is None
+    assert fold(game, events).offered_by is None
     assert [line.sentence for line in event_lines(game, events)][-2:] == [
         "Black offers a draw.",
         "White refuses the draw.",
@@ -130,9 +129,9 @@ def test_an_offer_holds_until_the_other_player_plays_on(session: tuple[Any, Jour
     table, journal = session
     carry_out(table, OfferDraw("Ann", "black"))
     assert not carry_out(table, EnterTurn("a1-a2", "Ann", "black")).refused
-    assert open_offer_in(events_of_game(journal, None)[1]) == "black"
+    assert fold(*events_of_game(journal, None)).offered_by == "black"
     assert not carry_out(table, EnterTurn("a7-a6", "Ben", "white")).refused
-    assert open_offer_in(events_of_game(journal, None)[1]) is None
+    assert fold(*events_of_game(journal, None)).offered_by is None
     assert carry_out(table, AnswerDraw(by="Ben", accepts=True)).refused
 
 
@@ -141,10 +140,10 @@ def test_a_misread_side_face_leaves_an_offer_open(plays: str) -> None:
     game = load("deblockle")
     state = game.rules.new()
     turn = Event(EventKind.TURN, {"turn": "e1-e2", "player": plays, "state": game.notation.format_state(state)})
-    offer = offer_after("gold", misread_event(game, [state], 1.0))
-    assert offer == "gold"
-    assert offer_after(offer, turn) == ("gold" if plays == "gold" else None)
-    assert offer_after("gold", correction_event(game, [state], "Ann", "", 1.0)) is None
+    offer = offer_after(DrawOffer("gold"), misread_event(game, [state], 1.0))
+    assert offer == DrawOffer("gold")
+    assert offer_after(offer, turn) == (DrawOffer("gold", is_newest=False) if plays == "gold" else None)
+    assert offer_after(offer, correction_event(game, [state], "Ann", "", 1.0)) is None
 
 
 @pytest.mark.parametrize("change", [TakeBack("Ann"), Announce("black:resign", "Ann"), set_up()])
@@ -154,7 +153,7 @@ def test_an_offer_lapses_with_its_position(session: tuple[Any, Journal], change:
     assert not carry_out(table, EnterTurn("a1-a2", "Ann", "black")).refused
     reply = carry_out(table, change)
     assert not reply.refused
-    assert open_offer_in(events_of_game(journal, None)[1]) is None
+    assert fold(*events_of_game(journal, None)).offered_by is None
     is_over = isinstance(change, Announce)
     assert reply.words.endswith("Black's draw offer no longer counts.") is not is_over
 
@@ -178,7 +177,7 @@ def test_a_take_back_withdraws_an_offer_and_leaves_the_turn_before_it(
     carry_out(table, OfferDraw("Ann", "white"))
     assert carry_out(table, TakeBack("Ann")) == Reply("White withdraws the draw offer.")
     game, events = events_of_game(journal, None)
-    assert open_offer_in(events) is None
+    assert fold(game, events).offered_by is None
     assert fold(game, events).turns == tuple(turns)
     assert event_lines(game, events)[-1].sentence == "White withdraws the draw offer."
     assert carry_out(table, TakeBack("Ann")).refused is not bool(turns)
@@ -237,7 +236,7 @@ def test_screen_and_journal_always_agree_about_an_offer(commands: list[Command])
         for command in commands:
             carry_out(service, command)
             game, events = events_of_game(journal, None)
-            assert snapshots[-1].offer == open_offer_in(events)
+            assert snapshots[-1].offer == fold(game, events).offered_by
             assert snapshots[-1].offer is None or fold(game, events).outcome is None
 
 

@@ -14,9 +14,9 @@ from engine.values import Outcome
 from hardware.lights.signals import Mood, Signal
 from referee.commands.values import Announce, AskHint, Correct, EnterTurn, NewGame, OfferDraw
 from referee.errors import JournalFullError
-from referee.hints.opponent import Intention
 from referee.hints.requests import ImmediateHints
 from referee.journal.buffered import BufferedJournal
+from referee.journal.fold import Intention
 from referee.judge.verdict import VerdictKind
 from referee.session.feed import Snapshot, next_words, players_of, players_to_move
 from referee.session.settings import ServiceSettings

@@ -36,7 +36,8 @@ from referee.commands.values import (
     RestoreSensor,
     TakeBack,
 )
-from referee.hints.opponent import Intention
+from referee.journal.events import EventKind
+from referee.journal.fold import FoldedStep, Intention
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.settings import ServiceSettings
 from referee.session.table_port import SnapshotHub, VersionedSnapshot
@@ -85,7 +86,7 @@ def test_whoever_gave_a_name_is_called_by_it_everywhere(language: str, said: tup
         states=(state,),
         to_move="p1",
         names={"p1": "Anna", "p2": "Ben"},
-        last_turn="p2 a1=2",
+        last_turn=FoldedStep(EventKind.TURN, "a1=2", (), player="p2"),
         hint="Hint: p1 drops 1 on b1.",
         verdict=verdict,
     )

@@ -14,6 +14,7 @@ from referee.session.feed import Snapshot
 from referee.web.drawing.boards import RINGS
 from referee.web.drawing.pieces import stack_in
 from referee.web.drawing.table import _say_in, draw_table
+from tests.present import present
 
 SVG = "{http://www.w3.org/2000/svg}"
 SCREENS = runpy.run_path(str(Path(__file__).parents[3] / "scripts" / "drawing" / "screens.py"))
@@ -90,7 +91,7 @@ def test_no_two_roles_of_lights_share_dashes_or_a_mark() -> None:
 
 def test_the_path_of_each_piece_is_an_arrow() -> None:
     snapshot = snapshot_of("diaballik")
-    assert snapshot.last_turn == "black d1-d2 g1-g2"
+    assert present(snapshot.last_turn).said == "black d1-d2 g1-g2"
     drawn = parsed(draw_table(load("diaballik"), snapshot))
     assert len([each for each in drawn.iter() if each.get("class") == "arrow"]) == 2
 

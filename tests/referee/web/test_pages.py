@@ -12,6 +12,8 @@ import pytest
 
 from engine.registry import games
 from referee.commands.values import Announce, AnswerDraw, Correct, EnterTurn, NewGame, OfferDraw, Reply, TakeBack
+from referee.journal.events import EventKind
+from referee.journal.fold import FoldedStep
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.web import languages, views
 from referee.web.access import Role
@@ -257,7 +259,7 @@ def test_the_browser_proposes_the_language_and_a_person_can_choose_another() -> 
 
 def test_the_player_of_the_last_turn_is_named_in_the_chosen_language() -> None:
     table = table_of()
-    table.snapshots(snapshot_of(table.game, 2, last_turn="black d1-d2 g1-g2"))
+    table.snapshots(snapshot_of(table.game, 2, last_turn=FoldedStep(EventKind.TURN, "d1-d2 g1-g2", (), player="black")))
     client = client_of(table)
     assert "Letzter Zug: Schwarz d1-d2 g1-g2" in client.get("/", headers={"accept-language": "de"}).text
     assert "Last turn: black d1-d2 g1-g2" in client.get("/", headers={"accept-language": "en"}).text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -12,9 +13,10 @@ from hypothesis import strategies as st
 from engine.api import Game
 from engine.registry import load
 from engine.support.players import parse_announcement, who_plays
-from referee.clocks.clock import PauseReason
+from referee.clocks.clock import Clock, ClockFace, PauseReason
 from referee.clocks.control import ClockMode, TimeControl
-from referee.clocks.fold import (
+from referee.errors import ClockError
+from referee.journal.clock_fold import (
     COMPLETE_S,
     ClockChange,
     ClockFold,
@@ -25,7 +27,6 @@ from referee.clocks.fold import (
     running_event,
     set_event,
 )
-from referee.errors import ClockError
 from referee.journal.events import Event, EventKind, JsonValue
 
 BASE_S, BONUS_S = 30.0, 4.0
@@ -132,6 +133,29 @@ class Script:
         self.add(restarted_event(self.now))
 
 
+class Followed:
+    """The clock of a game whose events are told one after another, as the journal's fold tells them."""
+
+    def __init__(self, game: Game[Any, Any], events: Iterable[tuple[int, Event]] = ()) -> None:
+        self.game = game
+        self.fold = ClockFold()
+        for _, event in events:
+            self.take(event)
+
+    def take(self, event: Event) -> None:
+        value = event.data.get("state", [])
+        texts = value if isinstance(value, list) else [value]
+        states = [self.game.notation.parse_state(str(text)) for text in texts]
+        self.fold = self.fold.after(self.game, event, states)
+
+    @property
+    def clock(self) -> Clock | None:
+        return self.fold.clock
+
+    def face(self, time_s: float) -> ClockFace | None:
+        return self.fold.face(time_s)
+
+
 happenings = st.lists(
     st.tuples(st.sampled_from(["wait", "wait", "turn", "take_back", "stop", "go", "tick", "kill"]), st.integers(0, 30)),
     max_size=30,
@@ -141,7 +165,7 @@ happenings = st.lists(
 @given(mode=st.sampled_from(list(ClockMode)), script=happenings)
 def test_the_fold_agrees_with_the_ledger(mode: ClockMode, script: list[tuple[str, int]]) -> None:
     on = Script(load("diaballik"), mode)
-    live = ClockFold.of(on.game, on.events)
+    live = Followed(on.game, on.events)
     for what, number in script:
         known = len(on.events)
         getattr(on, what)(number)
@@ -151,7 +175,7 @@ def test_the_fold_agrees_with_the_ledger(mode: ClockMode, script: list[tuple[str
         assert face is not None
         assert face.remaining_s == pytest.approx({side: on.ledger.left(side) for side in SIDES}, abs=1e-6)
         assert min(face.remaining_s.values()) >= 0
-    again = ClockFold.of(on.game, on.events)
+    again = Followed(on.game, on.events)
     assert again.clock == live.clock
     assert again.face(on.now) == live.face(on.now)
 
@@ -167,7 +191,7 @@ def test_players_who_write_simultaneously_take_their_own_time() -> None:
     game = load("number-drop")
     state = game.rules.new({"players": 2})
     control = TimeControl(ClockMode.GAME, 60.0)
-    fold = ClockFold(game)
+    fold = Followed(game)
     fold.take(Event(EventKind.NEW_GAME, {"game": game.name, "clock": asdict(control)}))
     fold.take(Event(EventKind.SET_UP, {"state": game.notation.format_state(state)}, 0.0))
     dice = game.dice
@@ -186,12 +210,12 @@ def test_players_who_write_simultaneously_take_their_own_time() -> None:
     assert fold.clock.running == game.rules.players_to_move(state)
 
 
-def hourglass_of_three(*events: tuple[str, float]) -> ClockFold:
+def hourglass_of_three(*events: tuple[str, float]) -> Followed:
     """The clock of Number Drop with three players: ``events`` are what is announced, and when."""
     game = load("number-drop")
     state = game.rules.new({"players": 3})
     control = TimeControl(ClockMode.HOURGLASS, 60.0)
-    fold = ClockFold(game)
+    fold = Followed(game)
     fold.take(Event(EventKind.NEW_GAME, {"game": game.name, "clock": asdict(control)}))
     fold.take(Event(EventKind.SET_UP, {"state": game.notation.format_state(state)}, 0.0))
     for said, time_s in events:
@@ -201,11 +225,11 @@ def hourglass_of_three(*events: tuple[str, float]) -> ClockFold:
     return fold
 
 
-def left_after(fold: ClockFold, runs: str, seconds: float) -> dict[str, float]:
+def left_after(fold: Followed, runs: str, seconds: float) -> dict[str, float]:
     """What the clock shows after the time of one player has run for some seconds."""
     assert fold.clock is not None
-    start_s = fold.latest_s
-    fold.clock = fold.clock.switch(start_s, (runs,))
+    start_s = fold.fold.latest_s
+    fold.fold = replace(fold.fold, clock=fold.clock.switch(start_s, (runs,)))
     now, later = fold.face(start_s), fold.face(start_s + seconds)
     assert now is not None
     assert later is not None
@@ -243,8 +267,8 @@ def test_a_game_resumed_under_another_number_keeps_its_time() -> None:
     first = Script(load("diaballik"), ClockMode.FISCHER)
     first.wait(10)
     first.turn(0)
-    left = ClockFold.of(first.game, first.events)
-    again = ClockFold(first.game)
+    left = Followed(first.game, first.events)
+    again = Followed(first.game)
     for _, event in first.events:
         again.take(Event(event.kind, {key: event.data[key] for key in event.data if key != COMPLETE_S}))
     assert left.clock is not None
@@ -257,7 +281,7 @@ def test_a_game_resumed_under_another_number_keeps_its_time() -> None:
 
 def test_times_set_by_hand_are_kept_to_the_millisecond_and_a_player_without_time_has_lost_it() -> None:
     played = Script(load("diaballik"), ClockMode.GAME)
-    fold = ClockFold.of(played.game, played.events)
+    fold = Followed(played.game, played.events)
     assert fold.clock is not None
     fold.take(set_event(replace(fold.clock, remaining_s={"black": 0.0, "white": 0.9996})))
     assert fold.clock.remaining_s == {"black": 0.0, "white": 1.0}
@@ -270,7 +294,7 @@ def test_a_table_set_up_again_gives_everybody_the_full_time() -> None:
     played = Script(load("diaballik"), ClockMode.GAME)
     played.wait(10)
     played.turn(0)
-    fold = ClockFold.of(played.game, played.events)
+    fold = Followed(played.game, played.events)
     fold.take(Event(EventKind.SET_UP, {"state": played.text}, played.now))
     assert fold.clock is not None
     assert fold.clock.remaining_s == {"black": BASE_S, "white": BASE_S}
@@ -278,7 +302,7 @@ def test_a_table_set_up_again_gives_everybody_the_full_time() -> None:
 
 def test_a_clock_also_starts_with_a_position_that_a_person_gave() -> None:
     played = Script(load("diaballik"), ClockMode.GAME)
-    fold = ClockFold(played.game)
+    fold = Followed(played.game)
     fold.take(played.events[0][1])
     fold.take(Event(EventKind.CORRECTION, {"state": played.text}, 5.0))
     assert fold.clock is not None
@@ -295,7 +319,7 @@ def test_only_a_game_begun_with_a_clock_is_played_with_one() -> None:
     played = Script(load("diaballik"), ClockMode.GAME)
     without = Event(EventKind.NEW_GAME, {"game": "diaballik"})
     games = [[], played.events[:1], [*played.events[:1], (2, without)]]
-    assert [ClockFold.of(played.game, events).is_agreed for events in games] == [False, True, False]
+    assert [Followed(played.game, events).fold.is_agreed for events in games] == [False, True, False]
 
 
 NOT_SECONDS: tuple[JsonValue, ...] = ([30.0], {"black": "half"})
@@ -310,7 +334,7 @@ NOT_SECONDS: tuple[JsonValue, ...] = ([30.0], {"black": "half"})
 )
 def test_a_journal_with_an_unreadable_clock_is_refused(unreadable: Event) -> None:
     played = Script(load("diaballik"), ClockMode.GAME)
-    fold = ClockFold.of(played.game, played.events)
+    fold = Followed(played.game, played.events)
     with pytest.raises(ClockError, match="the journal"):
         fold.take(unreadable)
 
@@ -318,7 +342,7 @@ def test_a_journal_with_an_unreadable_clock_is_refused(unreadable: Event) -> Non
 @pytest.mark.parametrize(("kind", "left_s"), [(EventKind.NOTE, 20.0), (EventKind.END, 25.0)])
 def test_only_the_end_stops_the_clock(kind: EventKind, left_s: float) -> None:
     played = Script(load("diaballik"), ClockMode.GAME)
-    fold = ClockFold.of(played.game, played.events)
+    fold = Followed(played.game, played.events)
     fold.take(Event(kind, {"sentence": "Said after five seconds."}, played.now + 5.0))
     face = fold.face(played.now + 10.0)
     assert face is not None
@@ -346,6 +370,6 @@ def test_a_remark_while_a_question_is_open_costs_nobody_time(remark: Event | Non
         Event(EventKind.TURN, {"turn": text, "player": turn.player, "state": after, COMPLETE_S: 10.0}, 41.0),
         resumed_event(PauseReason.QUESTION, 41.0),
     ]
-    clock = ClockFold.of(game, list(enumerate(events, 1))).clock
+    clock = Followed(game, list(enumerate(events, 1))).clock
     assert clock is not None
     assert dict(clock.remaining_s) == {"black": 115.0, "white": 100.0}
