@@ -39,7 +39,7 @@ import time
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import date
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Event
 
@@ -48,7 +48,7 @@ import cv2
 
 from benchmarks.parts.command_line import PROGRESS, console_for, figures
 from referee.cli import main as run_referee
-from referee.journal.journal import Journal
+from referee.journal.reader import read_journal
 from referee.session.service import Service
 from simulator.play.game import GameOptions
 from simulator.scene.scene import lens
@@ -223,7 +223,7 @@ class Table:
         self._process.join()
         self.measured.frames_per_second = (len(judged_s) - 1) / (judged_s[-1] - judged_s[0])
         self.measured.log = (self.folder / "log.txt").read_text(encoding="utf-8", errors="replace")
-        with Journal.open(self.folder / "game.sqlite", wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+        with read_journal(self.folder / "game.sqlite") as journal:
             self.measured.events = journal.last_number
 
 

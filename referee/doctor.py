@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from datetime import datetime
 from importlib import metadata
 from pathlib import Path
 
@@ -25,8 +24,8 @@ from firmware_bridge.ports.serial_ports import SerialPort, serial_ports
 from hardware.pins import probe
 from referee.errors import BrokerError, ConfigError, JournalBusyError, JournalError, JournalMissingError
 from referee.hints.opponent import check_side
-from referee.journal.journal import Journal
 from referee.journal.lock import lock_holder
+from referee.journal.reader import read_journal
 from referee.journal.recovery import kept_damaged, sentence_for_readers
 from referee.mqtt.options import MqttOptions, mqtt_options
 from referee.settings.configuration import Configuration
@@ -87,7 +86,7 @@ def machine_in_use() -> Machine:
     return Machine(board=lambda _: (), connect=refuse, holder=lambda _: None)
 
 
-def examine(load: Callable[[], Configuration], now: datetime, machine: Machine | None = None) -> Iterator[Finding]:
+def examine(load: Callable[[], Configuration], machine: Machine | None = None) -> Iterator[Finding]:
     """Examine everything, one Finding after the other; ``load`` reads the settings (ConfigError is a Finding too)."""
     machine = machine or Machine()
     yield check_python(machine.python)
@@ -112,7 +111,7 @@ def examine(load: Callable[[], Configuration], now: datetime, machine: Machine |
     yield from check_serial(ports)
     yield from check_wires(configuration, ports, machine.connect, machine.ask_wled)
     yield from check_broker(configuration.settings.mqtt, machine.host_name(), machine.environment, machine.ask_broker)
-    yield from check_journal(configuration.settings.journal.path, now, machine.free_bytes, machine.holder)
+    yield from check_journal(configuration.settings.journal.path, machine.free_bytes, machine.holder)
 
 
 def check_python(version: Sequence[int]) -> Finding:
@@ -379,12 +378,11 @@ def check_broker(
 
 def check_journal(
     path: Path,
-    now: datetime,
     free_bytes: Callable[[Path], int],
     holder: Callable[[Path], str | None] = lock_holder,
 ) -> Iterator[Finding]:
     """Check whether the journal is intact and can be read and written, who uses it, and the free space."""
-    yield from _journal_content(path, now)
+    yield from _journal_content(path)
     folder = next((parent for parent in path.parents if parent.is_dir()), Path())
     busy = holder(path)
     if busy is not None:
@@ -406,7 +404,7 @@ def check_journal(
         yield Finding.ok("disk", amount)
 
 
-def _journal_content(path: Path, now: datetime) -> Iterator[Finding]:
+def _journal_content(path: Path) -> Iterator[Finding]:
     lost = sentence_for_readers(path)
     if lost:
         yield Finding.fault("journal", lost, "start `./run watch`, and compare the board with what it shows")
@@ -414,7 +412,7 @@ def _journal_content(path: Path, now: datetime) -> Iterator[Finding]:
         message = Phrase("its log was damaged; {name} is a copy", kept.name)
         yield Finding.note("journal", message, "remove the copy if nothing is missing")
     try:
-        with Journal.open(path, wall_clock=lambda: now, read_only=True) as journal:
+        with read_journal(path) as journal:
             journal.check()
             games = journal.games()
     except JournalMissingError:

@@ -152,7 +152,7 @@ _WORDS = (
     *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
     *(f"{{part}}'s {{squares}} {colour}" for colour in ("red", "blue", "yellow", "green")),
     *("Strikes", "Either", "Letters", "Score"),
-    *("small", "medium", "large", "circled", "no table", "cross"),
+    *("small", "medium", "large", "circled", "no table", "cross", "a side face had been misread"),
     *(
         "the layout",
         "the looks",

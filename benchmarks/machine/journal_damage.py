@@ -35,6 +35,7 @@ from referee.errors import RefereeError
 from referee.journal.database import LAST_RECORDED
 from referee.journal.events import Event, EventKind, Evidence
 from referee.journal.journal import Journal
+from referee.journal.reader import read_journal
 from referee.journal.recovery import sentence_for_readers
 
 _NAME = "journal.sqlite"
@@ -104,7 +105,7 @@ def outcome_of(folder: Path, events: Rows) -> str:
     path = folder / _NAME
     try:
         said_to_readers = sentence_for_readers(path)
-        with Journal.open(path, wall_clock=lambda: _DAY, read_only=True) as journal:
+        with read_journal(path) as journal:
             journal.check()
     except RefereeError as error:
         said_to_readers = str(error)

@@ -24,7 +24,6 @@ import subprocess
 import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 import click
 
@@ -32,7 +31,7 @@ from benchmarks.parts.command_line import PROGRESS, console_for, figures
 from benchmarks.parts.power.mounted import SECTOR_BYTES, DiskMissingError, Ext4Disk
 from engine.registry import games
 from referee.journal.events import EventKind
-from referee.journal.journal import Journal
+from referee.journal.reader import read_journal
 
 TURNS_AN_HOUR = 120
 _PLAYED = (EventKind.TURN, EventKind.ROLLED)
@@ -64,7 +63,7 @@ def play(game: str, turns: int, folder: Path) -> Written:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         raise click.ClickException(f"the game of {game} ended with code {process.returncode}")
-    with Journal.open(journal, wall_clock=lambda: datetime.now(UTC), read_only=True) as kept:
+    with read_journal(journal) as kept:
         events = [event.kind for _, event in kept.events()]
     played = sum(kind in _PLAYED for kind in events)
     return Written(usage.ru_oublock * SECTOR_BYTES, journal.stat().st_size, len(events), played)

@@ -7,7 +7,6 @@ import json
 import platform
 import zipfile
 from collections.abc import Collection, Iterable, Sequence
-from datetime import datetime
 from pathlib import Path
 
 from common.findings import Finding
@@ -15,7 +14,7 @@ from common.program import program_version
 from referee.bug_report.privacy import Anonymizer, secrets_of, settings_text
 from referee.errors import JournalError, JournalMissingError
 from referee.journal.events import PICTURE_SUFFIXES, Event
-from referee.journal.journal import Journal
+from referee.journal.reader import read_journal
 from referee.session.table_port import ReportFile
 from referee.settings.configuration import Configuration
 
@@ -31,7 +30,6 @@ def gather(
     configuration: Configuration,
     findings: Iterable[Finding],
     said: Sequence[str],
-    now: datetime,
     private: Collection[str] = (),
 ) -> tuple[ReportFile, ...]:
     """Gather versions, settings, the doctor's findings, the terminal's lines, and the latest game with its pictures.
@@ -40,7 +38,7 @@ def gather(
     journal can't be read, its file contains the reason.
     """
     anonymizer = Anonymizer({*private, *secrets_of(configuration)})
-    events, pictures, trouble = _game(configuration.settings.journal.path, now, anonymizer)
+    events, pictures, trouble = _game(configuration.settings.journal.path, anonymizer)
     told = [f"{each.severity.value}: {each.subject}: {each.message}. {each.remedy}".rstrip() for each in findings]
     texts = [
         ("versions.txt", _versions()),
@@ -68,13 +66,13 @@ def _versions() -> str:
     return f"Python {platform.python_version()}\n{system}\ntabletop-referee {program_version()}"
 
 
-def _game(path: Path, now: datetime, anonymizer: Anonymizer) -> tuple[list[tuple[int, Event]], list[ReportFile], str]:
+def _game(path: Path, anonymizer: Anonymizer) -> tuple[list[tuple[int, Event]], list[ReportFile], str]:
     """Return the latest game's events and newest pictures, and the reason if there is none.
 
     ``anonymizer`` learns the names in all games, because the terminal's lines may be about earlier ones.
     """
     try:
-        with Journal.open(path, wall_clock=lambda: now, read_only=True) as journal:
+        with read_journal(path) as journal:
             number = journal.latest_game()
             if number is None:
                 return [], [], "The journal has no game yet."

@@ -15,7 +15,8 @@ from referee.commands.command_socket import ask, socket_path
 from referee.commands.values import AskHint, Command, Reply, said_plainly
 from referee.errors import CorrectionError, JournalBusyError, JournalFullError, UnreachableError
 from referee.hints.advice import HintSettings
-from referee.journal.journal import Journal, events_of_game
+from referee.journal.journal import Journal
+from referee.journal.reader import events_of_game
 from referee.sensing.health import put_back
 from referee.session.ports import RestoreSensorAt, no_sensors
 from referee.session.service import Service, without_camera
@@ -45,7 +46,7 @@ def submit(
     CorrectionError if the command is refused, UnreachableError if the running referee doesn't answer, and
     JournalMissingError if there is no game.
     """
-    with context.open_journal(journal) as opened:
+    with context.read_journal(journal) as opened:
         path = opened.path
         game, _ = events_of_game(opened, None)
     with said_plainly():
@@ -86,13 +87,13 @@ def _carry_out_idle(context: CommandContext, journal: Path, command: Command, hi
     """Carry out a command directly on a journal; raises JournalBusyError if a referee uses it."""
     replies: list[Reply | None] = []
     try:
-        with context.open_journal(journal, read_only=False) as opened:
+        with context.open_journal(journal) as opened:
             restore = partial(put_back, opened.path)
             open_without_camera(context, opened, hints, restore).execute(command, replies.append)
     except JournalFullError as full:
         if not isinstance(command, AskHint):
             raise
-        with context.open_journal(journal) as opened, Journal.in_memory(wall_clock=utc_now) as copy:
+        with context.read_journal(journal) as opened, Journal.in_memory(wall_clock=utc_now) as copy:
             copy.append_all(event for _, event in opened.events())
             open_without_camera(context, copy, hints).execute(command, replies.append)
         say(f"This hint is not recorded: {full}", as_error=True)

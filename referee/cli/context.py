@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from engine.api import Game
     from referee.journal.journal import Journal
+    from referee.journal.reader import JournalReader
     from referee.settings.configuration import Configuration
 
 INTERRUPTED = 130
@@ -67,10 +68,16 @@ class CommandContext:
         given = {key: value for key, value in (flags or {}).items() if value is not None}
         return load(self.config_path, environment=self.environment, folder=Path.cwd(), flags=given)
 
-    def open_journal(self, path: Path | None, *, read_only: bool = True, create: bool = False) -> Journal:
-        """Open the journal at ``path``, or the one in the settings; raises JournalError.
+    def read_journal(self, path: Path | None) -> JournalReader:
+        """Open the journal at ``path``, or the one in the settings, for reading; raises JournalError."""
+        from referee.journal.reader import read_journal
 
-        A missing journal is created only if ``create`` is true and ``read_only`` false.
+        return read_journal(self.journal_path(path))
+
+    def open_journal(self, path: Path | None, *, create: bool = False) -> Journal:
+        """Open the journal at ``path``, or the one in the settings, for writing; raises JournalError.
+
+        A missing journal is created only if ``create`` is true.
         """
         from referee.journal.journal import Journal
         from referee.settings.conversions import evidence_limits
@@ -79,7 +86,7 @@ class CommandContext:
         limits = evidence_limits(settings)
         if create:
             settings.path.parent.mkdir(parents=True, exist_ok=True)
-        journal = Journal.open(settings.path, wall_clock=utc_now, limits=limits, read_only=read_only, create=create)
+        journal = Journal.open(settings.path, wall_clock=utc_now, limits=limits, create=create)
         if journal.remark:
             say(journal.remark, as_error=True)
         return journal

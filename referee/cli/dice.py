@@ -26,7 +26,7 @@ from referee.cli.picture_files import load_checked_image
 from referee.commands.entries import dice_counts, start_states
 from referee.commands.values import EnterRoll
 from referee.journal.fold import fold
-from referee.journal.journal import events_of_game
+from referee.journal.reader import events_of_game
 from referee.judge.dice import pool_dice
 from referee.judge.settings import JudgeSettings
 from referee.settings.settings import Settings
@@ -245,7 +245,7 @@ def roll_command(
 
 def _dice_counts(context: CommandContext, journal: Path | None) -> frozenset[int]:
     """Return how many dice the next roll of the journal's last game may have; empty if no dice are rolled next."""
-    with context.open_journal(journal) as opened:
+    with context.read_journal(journal) as opened:
         game, events = events_of_game(opened, None)
     folded = fold(game, events)
     return dice_counts(game, folded.states or start_states(game, folded.options))

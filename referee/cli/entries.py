@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
+from typing import cast
 
 import click
 
@@ -76,7 +77,7 @@ def new_command(
     given, names = read_pairs(options), read_sides(game, players)
     chosen = table_options(game, {**settings.game.options, **given})
     chosen = with_named_players(game, names, chosen, is_fixed=PLAYERS in given)
-    with context.open_journal(journal, read_only=False, create=True) as opened:
+    with context.open_journal(journal, create=True) as opened:
         _ask_to_leave(context, opened, is_sure=is_sure)
         with said_plainly():
             begun = NewGame(game.name, chosen, names, without_hints=settings.hints.strength == "none")
@@ -161,8 +162,9 @@ def announce_command(
 
 def _ask_to_resign(context: CommandContext, journal: Path | None, command: Announce) -> None:
     """Ask whether to resign; raises the announcement's errors, and click's UsageError if nobody can be asked."""
-    with context.open_journal(journal) as opened:
-        told = open_without_camera(context, opened).preview(command)
+    with context.read_journal(journal) as opened:
+        # A preview records nothing.
+        told = open_without_camera(context, cast(Journal, opened)).preview(command)
     if not sys.stdin.isatty():
         raise click.UsageError(f"not announced: {told} To resign without being asked, add --yes.")
     confirm(f"{told} Are you sure?")

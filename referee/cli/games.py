@@ -37,7 +37,8 @@ from referee.journal.backups import restore as put_back
 from referee.journal.clock_fold import set_event
 from referee.journal.events import STATE_CHANGING, STOPPED, Event, EventKind
 from referee.journal.fold import Folded, fold
-from referee.journal.journal import Journal, events_of_game
+from referee.journal.journal import Journal
+from referee.journal.reader import events_of_game
 from referee.journal.results import Tally, outcome_sentence, results_in
 from referee.naming import Names
 from referee.session.event_records import end_event, note_event
@@ -129,7 +130,7 @@ def list_games(context: CommandContext, journal: Path | None = None) -> None:
       ./run games list --journal evening.sqlite
     """
     table = Table("", "game", "began", "turns", "how it stands", box=None, pad_edge=False)
-    with context.open_journal(journal) as opened:
+    with context.read_journal(journal) as opened:
         for summary in opened.games():
             try:
                 game, events = events_of_game(opened, summary.number)
@@ -160,7 +161,7 @@ def results(context: CommandContext, first: int, journal: Path | None) -> None:
       ./run games results
       ./run games results --from 12 --journal evening.sqlite
     """
-    with context.open_journal(journal) as opened:
+    with context.read_journal(journal) as opened:
         found = results_in(opened, first)
     if not found.standings:
         which = "game" if first == 1 else f"game from number {first} on"
@@ -221,7 +222,7 @@ def status_command(context: CommandContext, game_number: int | None, journal: Pa
 
 
 def _show(context: CommandContext, number: int | None, journal: Path | None) -> None:
-    with context.open_journal(journal) as opened:
+    with context.read_journal(journal) as opened:
         game, events = events_of_game(opened, number)
         shown = number or opened.latest_game() or 0
         resuming = context.advised_command(f"games resume {shown}", opened.path)
@@ -238,7 +239,7 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
     Examples:
       ./run games resume 2
     """
-    with context.open_journal(journal, read_only=False) as opened:
+    with context.open_journal(journal) as opened:
         game, events = events_of_game(opened, number)
         before = fold(game, events)
         if before.outcome is not None and not before.stopped:
@@ -274,7 +275,7 @@ def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None
     Examples:
       ./run games end
     """
-    with context.open_journal(journal, read_only=False) as opened:
+    with context.open_journal(journal) as opened:
         left = open_game(opened)
         resuming = context.advised_command(f"games resume {opened.latest_game()}", opened.path)
         if left is None and any(game.stopped for game in opened.games()[-1:]):
@@ -306,7 +307,7 @@ def backup(context: CommandContext, out: Path | None, journal: Path | None) -> N
       ./run games backup
       ./run games backup --out /media/stick/games.sqlite
     """
-    with context.open_journal(journal) as opened:
+    with context.read_journal(journal) as opened:
         path, games = opened.path, len(opened.games())
     target = out
     if target is None:
@@ -330,7 +331,7 @@ def restore(context: CommandContext, file: Path, journal: Path | None) -> None:
     path = context.configuration({"journal.path": journal}).settings.journal.path
     path.parent.mkdir(parents=True, exist_ok=True)
     kept = put_back(file, path, utc_now())
-    with context.open_journal(path) as restored:
+    with context.read_journal(path) as restored:
         click.echo(f"{counted(len(restored.games()), 'game')} restored.")
     if kept is not None:
         click.echo(f"What was there before: {kept}")

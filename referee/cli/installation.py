@@ -7,7 +7,7 @@ from contextlib import nullcontext
 import click
 
 from common.findings import Severity
-from referee.cli.context import CommandContext, output, print_findings, print_table, utc_now
+from referee.cli.context import CommandContext, output, print_findings, print_table
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 
 _TABLE_NEEDS = ("camera", "calibration")
@@ -29,7 +29,7 @@ def doctor_command(context: CommandContext) -> int:
 
     console = output()
     with console.status("looking") if console.is_terminal else nullcontext():
-        findings = list(examine(context.configuration, utc_now()))
+        findings = list(examine(context.configuration))
     print_findings(console, findings, "missing")
     faults = sum(finding.severity is Severity.FAULT for finding in findings)
     lacking = [each.subject for each in findings if each.severity is Severity.NOTE and each.subject in _TABLE_NEEDS]

@@ -19,7 +19,7 @@ from common.durable import write_durably
 from common.findings import Finding
 from common.phrases import counted
 from common.user import user_name
-from referee.cli.context import CommandContext, output, print_table, say, utc_now
+from referee.cli.context import CommandContext, output, print_table, say
 from referee.cli.group import ExampleCommand
 from referee.cli.options import OUTPUT_FILE, journal_option
 from referee.commands.values import Role
@@ -50,14 +50,14 @@ def maintenance(configuration: Configuration) -> MaintenanceBuilder:
 def _examine(configuration: Configuration, *, is_at_work: bool) -> list[Finding]:
     from referee.doctor import Machine, examine, machine_in_use
 
-    return list(examine(lambda: configuration, utc_now(), machine_in_use() if is_at_work else Machine()))
+    return list(examine(lambda: configuration, machine_in_use() if is_at_work else Machine()))
 
 
 def _gather(configuration: Configuration, said: Sequence[str], *, is_at_work: bool) -> tuple[ReportFile, ...]:
     from referee.bug_report.bundle import gather
 
     findings = _examine(configuration, is_at_work=is_at_work)
-    return gather(configuration, findings, said, utc_now(), {user_name(), socket.gethostname(), str(Path.home())})
+    return gather(configuration, findings, said, {user_name(), socket.gethostname(), str(Path.home())})
 
 
 @click.command(cls=ExampleCommand)

@@ -33,7 +33,7 @@ from referee.cli.options import (
 from referee.errors import JournalUnreadableError
 from referee.journal.exports import event_lines, make_record, write_evidence
 from referee.journal.fold import fold
-from referee.journal.journal import events_of_game
+from referee.journal.reader import events_of_game
 from referee.journal.recovery import sentence_for_readers
 from referee.journal.results import outcome_sentence
 from referee.naming import Names
@@ -128,7 +128,7 @@ def _replay_journal(
     context: CommandContext, console: Console, file: Path | None, game_number: int | None, evidence: Path | None
 ) -> None:
     lost = sentence_for_readers(context.journal_path(file))
-    with context.open_journal(file) as journal:
+    with context.read_journal(file) as journal:
         journal.check()
         game, events = events_of_game(journal, game_number)
         for line in event_lines(game, events):
@@ -162,7 +162,7 @@ def export_command(context: CommandContext, journal: Path | None, game_number: i
       ./run games export --game 3 --out game3.txt
       ./run games export --journal demo.sqlite | ./run games replay -
     """
-    with context.open_journal(journal) as opened:
+    with context.read_journal(journal) as opened:
         game, events = events_of_game(opened, game_number)
     text = write(make_record(game, events))
     if out is None:

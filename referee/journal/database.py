@@ -6,7 +6,7 @@ import json
 import shutil
 import sqlite3
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -88,6 +88,9 @@ def check_row(row: Sequence[Any]) -> int:
     if checksum is not None and checksum != checksum_of(tuple(columns)):
         raise JournalUnreadableError("event {number} is not as it was recorded; the journal is damaged", number)
     return int(number)
+
+
+Connect = Callable[[str], sqlite3.Connection]
 
 
 def connect(target: str) -> sqlite3.Connection:

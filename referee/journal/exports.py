@@ -20,7 +20,7 @@ from engine.values import Outcome, OutcomeKind
 from referee.errors import FoldError
 from referee.journal.events import CLOCK, PICTURE_SUFFIXES, Event, EventKind, KeptEvidence
 from referee.journal.fold import Folded, FoldedStep, after_step, agrees, fold, fold_next, read_step
-from referee.journal.journal import Journal
+from referee.journal.reader import JournalReader
 from referee.journal.results import outcome_sentence
 from referee.naming import Names
 
@@ -97,7 +97,7 @@ def _one_line(text: str) -> str:
 
 
 def write_evidence(
-    journal: Journal, events: Iterable[tuple[int, Event]], folder: Path
+    journal: JournalReader, events: Iterable[tuple[int, Event]], folder: Path
 ) -> tuple[list[Path], list[KeptEvidence]]:
     """Write the pictures of (number, event) pairs into ``folder``, which is created if necessary.
 

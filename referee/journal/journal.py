@@ -12,7 +12,6 @@ from math import isnan
 from pathlib import Path
 from typing import Any, Self
 
-from common.closeable import Closeable
 from common.durable import sync_folder
 from common.phrases import either
 from engine import registry
@@ -22,13 +21,12 @@ from referee.errors import (
     JournalDisplacedError,
     JournalError,
     JournalFailedError,
-    JournalMissingError,
     JournalReadOnlyError,
     JournalUnreadableError,
 )
 from referee.journal import database
-from referee.journal.backups import back_up, copy_connection, drop_log, read_with_log, replace
-from referee.journal.database import COLUMNS, LAST_NUMBER, check_row, checksum_of, connect, journal_faults
+from referee.journal.backups import back_up, copy_connection, drop_log, replace
+from referee.journal.database import COLUMNS, LAST_NUMBER, Connect, check_row, checksum_of, connect, journal_faults
 from referee.journal.events import (
     Event,
     EventKind,
@@ -37,26 +35,26 @@ from referee.journal.events import (
     encode,
 )
 from referee.journal.lock import WriterLock
-from referee.journal.log import log_path
-from referee.journal.queries import Queries
+from referee.journal.reader import JournalReader, check_beginning, check_present
 from referee.journal.recovery import LastRecorded, close_unmerged, file_stamp, recover
 
 WallClock = Callable[[], datetime]
-Connect = Callable[[str], sqlite3.Connection]
 SyncFolder = Callable[[Path], None]
 
 MEMORY = Path(":memory:")
 """The path of a journal kept in memory, which is lost on closing."""
 
-_LEAST_BYTES = 512
-"""The smallest page of an SQLite database."""
-
 _KEPT_BYTES = "SELECT coalesce(sum(size_bytes), 0) FROM evidence WHERE content IS NOT NULL"
 
 
-class _Displaced(Enum):
+class _FileState(Enum):
     """What happened to an open journal's file."""
 
+    IN_PLACE = "in place"
+    FAILED = "failed"
+    """Something could not be written, so the file must be written again."""
+    CUT_OFF = "cut off"
+    """So it must, and the connection was closed meanwhile."""
     REMOVED = "removed"
     REPLACED = "replaced"
     OVERWRITTEN = "overwritten"
@@ -69,7 +67,7 @@ def utc_text(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-class Journal(Queries, Closeable):
+class Journal(JournalReader):
     """An open journal. One process at a time may write it; any number may read it."""
 
     def __init__(
@@ -83,14 +81,11 @@ class Journal(Queries, Closeable):
         remark: str = "",
     ) -> None:
         """Wrap an open connection; callers use ``open`` or ``in_memory``. ``reopen`` opens a file for writing."""
-        self.path = path
+        super().__init__(path, connection)
         self.remark = remark
         """What a person must know about the opening, such as lost events; usually empty."""
-        self._connection = connection
         self._reopen = reopen
-        self._has_failed = False
-        self._is_cut_off = False
-        self._displaced: _Displaced | None = None
+        self._state = _FileState.IN_PLACE
         self._wall_clock = wall_clock
         self._limits = limits or EvidenceLimits()
         self._lock = lock
@@ -104,10 +99,10 @@ class Journal(Queries, Closeable):
         self._begin_recorded()
 
     def _rows(self, query: str, *arguments: object) -> list[Any]:
-        with journal_faults(self.path):
-            if self._is_cut_off:
+        if self._state is _FileState.CUT_OFF:
+            with journal_faults(self.path):
                 self._connect_again()
-            return self._connection.execute(query, arguments).fetchall()
+        return super()._rows(query, *arguments)
 
     @classmethod
     def open(
@@ -116,27 +111,19 @@ class Journal(Queries, Closeable):
         *,
         wall_clock: WallClock,
         limits: EvidenceLimits | None = None,
-        read_only: bool = False,
         create: bool = True,
         connect: Connect = connect,
         sync_folder: SyncFolder = sync_folder,
     ) -> Self:
-        """Open a journal. A missing one is created, unless ``read_only`` is set or ``create`` is false.
+        """Open a journal for writing. A missing one is created, unless ``create`` is false.
 
         Raises JournalMissingError, JournalUnreadableError, JournalNewerError, JournalBusyError (another process
         writes it), JournalFullError or JournalReadOnlyError.
         """
-        if read_only:
-            with ExitStack() as on_failure:
-                connection = cls._connect_to_read(path, connect)
-                on_failure.callback(connection.close)
-                journal = cls(path, connection, wall_clock, limits, None)
-                on_failure.pop_all()
-            return journal
         if path.is_dir():
             raise JournalReadOnlyError("{path} is a folder; give the journal's file in it", path)
         if not create:
-            cls._check_present(path)
+            check_present(path)
         if not path.parent.is_dir():
             raise JournalReadOnlyError("there is no folder {parent} for the journal; make it first", path.parent)
         with ExitStack() as on_failure:
@@ -153,7 +140,7 @@ class Journal(Queries, Closeable):
                 connection = reopen(path, "rwc")
                 on_failure.callback(connection.close)
                 version = database.version_of(connection)
-                cls._check_beginning(path, version)
+                check_beginning(path, version)
                 if 0 < version < len(database.MIGRATIONS):
                     # Keep the file as it was, for owners who go back to the previous version.
                     back_up(path, path.with_name(f"{path.stem}-version-{version}{path.suffix}"))
@@ -171,64 +158,12 @@ class Journal(Queries, Closeable):
                 journal.append(Event(EventKind.NOTE, {"sentence": remark}))
         return journal
 
-    @staticmethod
-    def _check_beginning(path: Path, version: int) -> None:
-        """Refuse a file of a few bytes, which SQLite takes for an empty database."""
-        size = path.stat().st_size
-        if version == 0 and 0 < size < _LEAST_BYTES:
-            raise JournalUnreadableError(
-                either(
-                    size == 1,
-                    "it is a file of 1 byte, no journal. Give another --journal",
-                    "it is a file of {size} bytes, no journal. Give another --journal",
-                    size=size,
-                )
-            )
-
     @classmethod
     def in_memory(cls, *, wall_clock: WallClock, limits: EvidenceLimits | None = None) -> Self:
         """Return a journal that exists only in memory, for a game that isn't kept."""
         connection = connect(str(MEMORY))
         database.prepare(connection)
         return cls(MEMORY, connection, wall_clock, limits, None)
-
-    @staticmethod
-    def _check_present(path: Path) -> None:
-        if not path.is_file():
-            raise JournalMissingError("there is no journal {path}; `./run games new` or `./run watch` starts one", path)
-
-    @classmethod
-    def _connect_to_read(cls, path: Path, connect: Connect) -> sqlite3.Connection:
-        cls._check_present(path)
-        # Without a log, the file is complete and can be read without locking or leaving files behind.
-        # With a log, a writer may be active, so SQLite must take part in its locking.
-        has_log = log_path(path).exists()
-        with journal_faults(path):
-            with ExitStack() as closed:
-                connection = connect(f"{path.absolute().as_uri()}?mode=ro" + ("" if has_log else "&immutable=1"))
-                closed.callback(connection.close)
-                try:
-                    version = database.version_of(connection)
-                except sqlite3.OperationalError as error:
-                    if not (has_log and database.is_without_index(error)):
-                        raise
-                    connection = connect(str(MEMORY))
-                    closed.callback(connection.close)
-                    connection.deserialize(read_with_log(path))
-                    version = database.version_of(connection)
-                database.check_version(version)
-                cls._check_beginning(path, version)
-                if version == len(database.MIGRATIONS):
-                    # Copied into memory, it can be read without a log's index.
-                    closed.pop_all()
-                    return connection
-                with ExitStack() as on_failure:
-                    current = connect(str(MEMORY))
-                    on_failure.callback(current.close)
-                    connection.backup(current)
-                    database.upgrade(current)
-                    on_failure.pop_all()
-            return current
 
     def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
         """Record an event with its pictures and return its number. On return, it is on the disk.
@@ -309,7 +244,8 @@ class Journal(Queries, Closeable):
             with journal_faults(self.path):
                 yield
         except JournalFailedError:
-            self._has_failed = True
+            if self._state is not _FileState.CUT_OFF:
+                self._state = _FileState.FAILED
             raise
 
     def keep_in_place(self) -> None:
@@ -320,24 +256,26 @@ class Journal(Queries, Closeable):
         """
         if self._reopen is None or self._lock is None:
             return
-        if self._has_failed or self._displaced is _Displaced.REMOVED:
-            self._rewrite_file(self._lock)
-        elif self._displaced:
-            self._write_elsewhere(self._lock)
-        elif (displaced := self._displacement(self._lock)) is not None:
-            raise displaced
+        match self._state:
+            case _FileState.IN_PLACE:
+                if (displaced := self._displacement(self._lock)) is not None:
+                    raise displaced
+            case _FileState.REPLACED | _FileState.OVERWRITTEN:
+                self._write_elsewhere(self._lock)
+            case _FileState.REMOVED | _FileState.FAILED | _FileState.CUT_OFF:
+                self._rewrite_file(self._lock)
 
     def _displacement(self, lock: WriterLock) -> JournalDisplacedError | None:
         """Note what happened to the file, and return it as an error; ``None`` if it is in place."""
         if lock.is_in_place():
             if file_stamp(self.path) == self._stamp or self._holds_everything():
                 return None
-            self._displaced = _Displaced.OVERWRITTEN
+            self._state = _FileState.OVERWRITTEN
             return JournalDisplacedError("the journal {path} was overwritten while the referee used it", self.path)
         if self.path.exists():
-            self._displaced = _Displaced.REPLACED
+            self._state = _FileState.REPLACED
             return JournalDisplacedError("the journal {path} was replaced while the referee used it", self.path)
-        self._displaced = _Displaced.REMOVED
+        self._state = _FileState.REMOVED
         return JournalDisplacedError("the journal {path} was removed while the referee used it", self.path)
 
     def _holds_everything(self) -> bool:
@@ -364,13 +302,13 @@ class Journal(Queries, Closeable):
         with journal_faults(new), ExitStack() as on_failure:
             own = WriterLock(new)
             on_failure.callback(own.release)
-            if self._displaced is _Displaced.REPLACED:
+            if self._state is _FileState.REPLACED:
                 replace(new, lambda draft: copy_connection(self._connection, draft, new), lock=own)
                 own.name_newest(new)
             connection = self._reopen(new)
             on_failure.callback(connection.close)
             database.prepare(connection)
-            if self._displaced is _Displaced.OVERWRITTEN:
+            if self._state is _FileState.OVERWRITTEN:
                 connection.execute("BEGIN IMMEDIATE")
                 for row in self._newest_game:
                     _insert(connection, row)
@@ -380,7 +318,7 @@ class Journal(Queries, Closeable):
             # Otherwise SQLite would merge the log into the other file.
             close_unmerged(self._connection, old)
         lock.release()
-        self.path, self._lock, self._connection, self._displaced = new, own, connection, None
+        self.path, self._lock, self._connection, self._state = new, own, connection, _FileState.IN_PLACE
         self._begin_recorded()
 
     def _rewrite_file(self, lock: WriterLock) -> None:
@@ -391,16 +329,16 @@ class Journal(Queries, Closeable):
         """
         # Where the journal is a link, the file that it names.
         file = self.path.resolve()
-        if self._displaced:
+        if self._state is _FileState.REMOVED:
             with journal_faults(file):
                 replace(file, lambda draft: copy_connection(self._connection, draft, file), lock=lock)
             # Until all of it is done, the next attempt writes the file again.
-            self._displaced, self._has_failed = None, True
+            self._state = _FileState.FAILED
         else:
             back_up(file, file, lock)
         with self._noting_failure():
             self._connection.close()
-            self._is_cut_off = True
+            self._state = _FileState.CUT_OFF
             lock.name_newest(file)
             # The copy contains what is in the log, so a log that a power cut leaves behind changes nothing.
             try:
@@ -409,14 +347,14 @@ class Journal(Queries, Closeable):
                 # The events must stay readable; the next attempt replaces the file again.
                 self._connect_again()
             database.prepare(self._connection)
-        self._has_failed = False
+        self._state = _FileState.IN_PLACE
         self._begin_recorded()
 
     def _connect_again(self) -> None:
         """Open the file again after it was closed to be replaced; raises sqlite3.Error while that is impossible."""
         if self._reopen is not None:
             self._connection = self._reopen(self.path)
-            self._is_cut_off = False
+            self._state = _FileState.FAILED
 
     def _insert_picture(self, event_number: int, picture: Evidence) -> int:
         size = len(picture.content)
@@ -469,20 +407,3 @@ class Journal(Queries, Closeable):
 
 def _insert(connection: sqlite3.Connection, row: database.Row) -> None:
     connection.execute(f"INSERT INTO event ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, checksum_of(row)))
-
-
-def events_of_game(journal: Journal, number: int | None) -> tuple[Game[Any, Any], list[tuple[int, Event]]]:
-    """Return the rules and the (number, event) pairs of a game; ``None`` means the last one.
-
-    Raises JournalMissingError if there is no such game, and UnknownGameError if its rules aren't installed.
-    """
-    chosen = journal.latest_game() if number is None else number
-    events = [] if chosen is None else journal.events(chosen)
-    if not events:
-        numbers = [game.number for game in journal.games()]
-        if not numbers:
-            raise JournalMissingError("{path} has no game yet; `./run games new` begins one", journal.path)
-        raise JournalMissingError(
-            "there is no game {number} in {path}; the last one is game {number_2}", number, journal.path, numbers[-1]
-        )
-    return registry.load(str(events[0][1].data["game"])), events

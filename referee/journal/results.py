@@ -16,7 +16,7 @@ from engine.values import Outcome, OutcomeKind, Player
 from referee.errors import FoldError
 from referee.journal.events import Event, EventKind
 from referee.journal.fold import fold
-from referee.journal.journal import Journal
+from referee.journal.reader import JournalReader
 
 
 def outcome_sentence(outcome: Outcome, called: Callable[[Player], str] = str) -> str:
@@ -176,7 +176,7 @@ def played_game(game: Game[Any, Any], events: list[tuple[int, Event]]) -> Played
     return PlayedGame(called, folded.outcome, scores, resigned, unnamed)
 
 
-def results_in(journal: Journal, first: int = 1, known: KnownResults | None = None) -> Results:
+def results_in(journal: JournalReader, first: int = 1, known: KnownResults | None = None) -> Results:
     """Return the results of a journal's games from number ``first`` on.
 
     ``known`` keeps them between calls, so that only games with new events are replayed.

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from common.json_files import parse_json
@@ -16,7 +15,7 @@ from engine.errors import EngineError
 from referee.errors import FoldError
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import EventDescriber
-from referee.journal.journal import Journal
+from referee.journal.reader import JournalReader, read_journal
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.payloads import table_event
 from referee.mqtt.topics import TableEvent
@@ -127,7 +126,7 @@ class JournalFeed:
             # Without a cursor, some events are only sent again.
             return None
 
-    def _name_and_sentence(self, journal: Journal, game: int, number: int, event: Event) -> tuple[str, str]:
+    def _name_and_sentence(self, journal: JournalReader, game: int, number: int, event: Event) -> tuple[str, str]:
         """Return the name of an event's game, and the event in a sentence; empty where its game can't be followed."""
         describer, self._describer = self._describer, None
         name = "" if describer is None else describer.game
@@ -145,7 +144,7 @@ class JournalFeed:
         return name, sentence
 
     @contextmanager
-    def _opened(self) -> Iterator[Journal]:
+    def _opened(self) -> Iterator[JournalReader]:
         # The clock is not used, because nothing is written.
-        with Journal.open(self._path, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+        with read_journal(self._path) as journal:
             yield journal

@@ -7,7 +7,6 @@ import enum
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Protocol
@@ -19,7 +18,7 @@ from engine.values import Player
 from referee.commands.draw_offers import offer_of
 from referee.commands.values import COMMANDS, Announce, AnswerDraw, Command, OfferDraw, Reply, Role, describe_errors
 from referee.errors import JournalError, PlayError
-from referee.journal.journal import Journal
+from referee.journal.reader import read_journal
 from referee.session.table_port import TablePort
 
 ANSWER_TIMEOUT_S = 15.0
@@ -206,7 +205,7 @@ def _offered(command: Command) -> OfferDraw | None:
 def _event_of_request(path: Path, request_id: str) -> int | None:
     """Return the event of a command carried out before; ``None`` too if the journal can't be read."""
     try:
-        with Journal.open(path, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+        with read_journal(path) as journal:
             return journal.event_of_request(request_id)
     except JournalError:
         return None

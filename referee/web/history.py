@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from itertools import combinations
 from typing import Any
 
@@ -25,7 +24,7 @@ from referee.errors import FoldError, JournalError, JournalMissingError
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines, make_record
 from referee.journal.fold import Folded, fold
-from referee.journal.journal import Journal, events_of_game
+from referee.journal.reader import JournalReader, events_of_game, read_journal
 from referee.journal.results import KnownResults, Results, results_in
 from referee.naming import Names
 from referee.session.event_records import take_back_sentence
@@ -112,7 +111,7 @@ class History:
             with self._lock:
                 return self._of_game(journal, chosen, language)
 
-    def _of_game(self, journal: Journal, number: int, language: str) -> HistoryDocument:
+    def _of_game(self, journal: JournalReader, number: int, language: str) -> HistoryDocument:
         kept = self._cached.get((number, language))
         if kept is not None and kept[0] == journal.newest_of(number):
             return kept[1]
@@ -218,11 +217,11 @@ class History:
                 raise HTTPException(404, Phrase("There is no record of it: {error}.", error)) from error
 
     @contextmanager
-    def _open_journal(self) -> Iterator[Journal]:
+    def _open_journal(self) -> Iterator[JournalReader]:
         if self._port.journal is None:
             raise HTTPException(404, Phrase("This game is not kept in a journal."))
         try:
-            with Journal.open(self._port.journal, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+            with read_journal(self._port.journal) as journal:
                 yield journal
         except JournalMissingError as error:
             raise HTTPException(404, Phrase("The journal has no such game.")) from error
@@ -231,7 +230,7 @@ class History:
             raise HTTPException(503, Phrase("The journal can't be read. `./run doctor` says why.")) from error
 
 
-def _games_document(journal: Journal) -> GamesDocument:
+def _games_document(journal: JournalReader) -> GamesDocument:
     titles = {name: registry.load(name).title for name in registry.games()}
     return GamesDocument(
         games=tuple(

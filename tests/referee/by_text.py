@@ -8,7 +8,8 @@ from engine.api import Clock
 from engine.registry import load
 from referee.clocks.control import TimeControl
 from referee.hints.advice import HintSettings
-from referee.journal.journal import Journal, events_of_game
+from referee.journal.journal import Journal
+from referee.journal.reader import events_of_game
 from referee.session.service import Service, without_camera
 
 

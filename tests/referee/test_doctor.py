@@ -69,7 +69,7 @@ def faults(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def test_a_computer_with_nothing_set_up_has_notes_and_no_faults(tmp_path: Path) -> None:
-    findings = list(examine(lambda: configured(tmp_path), NOW, machine(tmp_path)))
+    findings = list(examine(lambda: configured(tmp_path), machine(tmp_path)))
     assert faults(findings) == []
     assert worst(findings) == "note"
     subjects = {finding.subject for finding in findings}
@@ -85,7 +85,7 @@ def test_wrong_settings_are_a_fault_and_the_other_checks_still_run(tmp_path: Pat
         raise ConfigError("referee.toml:3: turn.end is wrong")
 
     environment = {"XDG_DATA_HOME": str(tmp_path)}
-    findings = list(examine(broken, NOW, machine(tmp_path, environment=environment)))
+    findings = list(examine(broken, machine(tmp_path, environment=environment)))
     fault, note = [finding for finding in findings if finding.subject == "settings"]
     assert (fault.severity, note.severity) == ("fault", "note")
     assert "referee.toml:3" in fault.message
@@ -97,7 +97,7 @@ def test_wrong_settings_are_a_fault_and_the_other_checks_still_run(tmp_path: Pat
 
 def test_a_missing_sheet_file_is_a_fault_of_the_settings(tmp_path: Path) -> None:
     text = '[game]\nname = "blokus-dice"\n[game.options]\nsheet = "ours.toml"\n'
-    findings = list(examine(lambda: configured(tmp_path, text), NOW, machine(tmp_path)))
+    findings = list(examine(lambda: configured(tmp_path, text), machine(tmp_path)))
     (fault,) = faults(findings)
     assert fault.subject == "settings"
     assert f"referee.toml:4: game.options: cannot read {tmp_path}/ours.toml" in fault.message
@@ -283,13 +283,13 @@ def test_the_connection_to_the_broker_is_checked(lines: str, level: list[str], m
 
 def test_an_undamaged_journal_is_ok(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
-    none_yet = list(check_journal(path, NOW, lambda folder: PLENTY))
+    none_yet = list(check_journal(path, lambda folder: PLENTY))
     assert [finding.severity for finding in none_yet] == ["ok", "ok"]
     with Journal.open(path, wall_clock=lambda: NOW) as journal:
         journal.append(Event(EventKind.NEW_GAME, {"game": "deblockle"}))
-        in_use = list(check_journal(path, NOW, lambda folder: PLENTY))
+        in_use = list(check_journal(path, lambda folder: PLENTY))
     assert f"process {os.getpid()}" in in_use[1].message
-    after = list(check_journal(path, NOW, lambda folder: PLENTY))
+    after = list(check_journal(path, lambda folder: PLENTY))
     assert "1 game, 1 still open" in after[0].message
     assert len(after) == 2
 
@@ -303,15 +303,15 @@ def test_a_damaged_log_is_a_fault_until_the_next_start(tmp_path: Path) -> None:
             shutil.copy(f"{played}{ending}", f"{path}{ending}")
     log = Path(f"{path}-wal")
     log.write_bytes(log.read_bytes()[: -6 * 4120])
-    fault, *_ = check_journal(path, NOW, lambda folder: PLENTY)
+    fault, *_ = check_journal(path, lambda folder: PLENTY)
     assert fault.severity == "fault"
     assert "The events after number 1" in fault.message
     assert fault.message.endswith(", up to 20, are missing.")
     with Journal.open(path, wall_clock=lambda: NOW) as journal:
         assert "events after event 1" in journal.remark
-        in_use, *_ = check_journal(path, NOW, lambda folder: PLENTY)
+        in_use, *_ = check_journal(path, lambda folder: PLENTY)
         assert in_use.severity == "note"
-    note, sound, *_ = check_journal(path, NOW, lambda folder: PLENTY)
+    note, sound, *_ = check_journal(path, lambda folder: PLENTY)
     assert (note.severity, sound.severity) == ("note", "ok")
     assert note.message == "its log was damaged; journal-damaged-20260501-183000.sqlite is a copy"
 
@@ -319,11 +319,11 @@ def test_a_damaged_log_is_a_fault_until_the_next_start(tmp_path: Path) -> None:
 def test_a_file_that_is_no_journal_is_a_fault(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     path.write_text("hello")
-    assert next(iter(check_journal(path, NOW, lambda folder: PLENTY))).severity == "fault"
+    assert next(iter(check_journal(path, lambda folder: PLENTY))).severity == "fault"
     assert path.read_text() == "hello"
 
 
 @pytest.mark.parametrize(("free_mib", "level"), [(1, "fault"), (100, "note"), (5000, "ok")])
 def test_little_disk_space_is_reported(tmp_path: Path, free_mib: int, level: str) -> None:
-    findings = list(check_journal(tmp_path / "deep/down/journal.sqlite", NOW, lambda folder: free_mib * 1024 * 1024))
+    findings = list(check_journal(tmp_path / "deep/down/journal.sqlite", lambda folder: free_mib * 1024 * 1024))
     assert (findings[-1].subject, findings[-1].severity) == ("disk", level)

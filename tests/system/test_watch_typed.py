@@ -10,13 +10,13 @@ import subprocess
 import sys
 import termios
 import time
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from engine.registry import load
 from referee.journal.fold import fold
-from referee.journal.journal import Journal
+from referee.journal.reader import read_journal
 from simulator.scene.scene import lens
 from simulator.table import standard_setting
 from tests.guard import GUARD_S
@@ -119,7 +119,7 @@ def test_turns_rolls_and_corrections_are_typed_on_the_live_screen(tmp_path: Path
             watching.until(answer)
     finally:
         assert watching.stop() == 0
-    with Journal.open(watching.journal, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+    with read_journal(watching.journal) as journal:
         folded = fold(load(GAME), journal.events(1))
     assert [step.text for step in folded.steps[:3]] == ["I4,I3,O4,X5,T5", "d1=1", "c1=2"]
     assert folded.states[0].sheets[1].cells[4] == "2"

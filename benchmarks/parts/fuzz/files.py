@@ -35,6 +35,7 @@ from referee.journal.backups import restore
 from referee.journal.events import Event, EventKind, Evidence
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
+from referee.journal.reader import read_journal
 from referee.sensing.health import SensorRecord, Suspicion, load_health
 from referee.settings.configuration import load as load_settings
 from referee.settings.written import example as example_settings
@@ -195,7 +196,7 @@ def _journals() -> tuple[bytes, ...]:
 
 
 def _journal(path: Path) -> None:
-    with Journal.open(path, wall_clock=lambda: _NOW, read_only=True) as journal:
+    with read_journal(path) as journal:
         journal.check()
         for summary in journal.games():
             fold(load(summary.name), journal.events(summary.number))

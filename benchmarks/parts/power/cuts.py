@@ -23,10 +23,10 @@ from benchmarks.parts.power.world import GAME, SETTINGS, GlimpseReader, World, s
 from common.durable import sync_folder
 from engine.registry import load
 from referee.errors import RefereeError
-from referee.journal.database import LAST_RECORDED, connect
+from referee.journal.database import LAST_RECORDED, Connect, connect
 from referee.journal.events import Event, EventKind, Evidence, EvidenceLimits
 from referee.journal.fold import fold
-from referee.journal.journal import Connect, Journal, SyncFolder
+from referee.journal.journal import Journal, SyncFolder
 from referee.journal.recovery import last_recorded_text
 from referee.runtime.builder import open_session
 

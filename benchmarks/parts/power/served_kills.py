@@ -30,6 +30,7 @@ from engine.api import Game
 from referee.errors import JournalError, RefereeError
 from referee.journal.fold import Folded, fold
 from referee.journal.journal import Journal
+from referee.journal.reader import read_journal
 
 KILLS_AN_EVENING = 25
 _MOST_ORDERS = 4
@@ -310,7 +311,7 @@ class Evening:
     def _read_states(self) -> None:
         """Fold the journal's game: the states at its start and after each turn not taken back."""
         try:
-            with Journal.open(self._address.journal, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+            with read_journal(self._address.journal) as journal:
                 folded: Folded[Any] = fold(self._game, journal.events(journal.latest_game()))
         except JournalError:
             # The disk may be failing; then the answers so far give the states.

@@ -10,8 +10,7 @@ from benchmarks.parts.soak.circumstances import is_disturbed
 from benchmarks.parts.soak.game import GameRecord
 from benchmarks.parts.soak.report import Outcome
 from engine.api import Game
-from referee.journal.events import Event, EventKind
-from referee.session.event_records import SEEN
+from referee.journal.events import SEEN, Event, EventKind
 from simulator.play.actions import ActionKind
 from simulator.play.game import TruthEvent
 

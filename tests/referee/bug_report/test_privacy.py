@@ -70,7 +70,7 @@ def test_every_setting_of_free_text_is_listed() -> None:
 def test_no_free_text_of_a_setting_is_in_the_report_or_its_sentences(secrets: list[str]) -> None:
     configuration = configured(dict(zip(FREE_TEXTS, secrets, strict=True)))
     findings = [Finding.fault("it", f"there is no {secret} here", f"look at {secret}") for secret in secrets]
-    told = full_text(gather(configuration, findings, [f"said {secret}." for secret in secrets], NOW))
+    told = full_text(gather(configuration, findings, [f"said {secret}." for secret in secrets]))
     assert [secret for secret in secrets if secret in told] == []
     assert set(secrets) <= secrets_of(configuration)
 
@@ -125,7 +125,7 @@ def test_the_terminals_lines_have_no_names_of_earlier_games_and_no_reasons(tmp_p
         session.execute(Correct("Eve", {"c1": "empty", "c4": "black piece"}, why="Cem bumped it"), replies.append)
         said = [replies[0].words, "Ann plays a1-a2.", "Black to play."]
         by_text(journal, "deblockle").begin(NewGame("deblockle"))
-    told = {file.name: file.text for file in gather(configured({"journal.path": journal.path}), (), said, NOW)}
+    told = {file.name: file.text for file in gather(configured({"journal.path": journal.path}), (), said)}
     first, *rest = str(told["said.txt"]).splitlines()
     assert (first.startswith("person 3 says: c1 is empty"), LEFT_OUT in first, "Cem" in first) == (True, True, False)
     assert rest == ["person 1 plays a1-a2.", "Black to play."]
@@ -145,7 +145,7 @@ def test_no_key_code_or_token_of_the_page_is_in_the_report(tmp_path: Path) -> No
         f"Authorization: Bearer {token}; csrf {session.csrf}",
         f"the journal {path} can't be written; ask tablepi.local or [fe80::1]:8000, or rtsp://ann:hunter2@cam/1",
     ]
-    told = full_text(gather(configured({"journal.path": path}), (), said, NOW, {"tablepi"}))
+    told = full_text(gather(configured({"journal.path": path}), (), said, {"tablepi"}))
     secrets = (*codes.values(), "1234 5678", "8765 4321", token, session.csrf, key.decode(), str(tmp_path))
     for secret in (*secrets, "192.168.1.5", "tablepi", "fe80", "hunter2"):
         assert secret not in told, secret
@@ -167,7 +167,7 @@ def test_the_report_is_complete_and_limited_in_size(tmp_path: Path) -> None:
         session.begin(NewGame("deblockle"))
         session.enter(EnterTurn("c1-b1=x-a2", "Ann"))
     said = [f"line {number}" for number in range(100_000)]
-    files = {file.name: file for file in gather(configured({"journal.path": path}), (), said, NOW)}
+    files = {file.name: file for file in gather(configured({"journal.path": path}), (), said)}
     assert {"versions.txt", "settings.txt", "said.txt", "game.jsonl"} <= set(files)
     assert len(files["said.txt"].content) <= MOST_TEXT_BYTES + 100
     assert str(files["said.txt"].text).endswith("line 99999")
@@ -177,9 +177,9 @@ def test_the_report_is_complete_and_limited_in_size(tmp_path: Path) -> None:
 
 
 def test_a_report_without_a_journal_says_so(tmp_path: Path) -> None:
-    files = gather(configured({"journal.path": tmp_path / "none.sqlite"}), (), (), NOW)
+    files = gather(configured({"journal.path": tmp_path / "none.sqlite"}), (), ())
     assert files[-1].text == "There is no journal."
     damaged = tmp_path / "damaged.sqlite"
     damaged.write_bytes(b"x" * 5000)
-    files = gather(configured({"journal.path": damaged}), (), (), NOW)
+    files = gather(configured({"journal.path": damaged}), (), ())
     assert str(files[-1].text).startswith("The journal can't be read")

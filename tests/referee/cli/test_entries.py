@@ -19,6 +19,7 @@ from referee.commands.queue import CommandQueue
 from referee.commands.values import Reply
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
+from referee.journal.reader import read_journal
 from tests.commands import Run, runner_in
 from tests.engine import toy_harvest
 from tests.guard import GUARD_S
@@ -39,7 +40,7 @@ def harvest(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def kinds() -> list[str]:
-    with Journal.open(Path("game.sqlite"), wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+    with read_journal(Path("game.sqlite")) as journal:
         return [event.kind for _, event in journal.events()]
 
 
@@ -202,7 +203,7 @@ def test_no_flag_gives_hints_in_a_game_without_them(run: Run) -> None:
 def test_the_players_and_the_ban_on_hints_are_both_kept(run: Run) -> None:
     Path("referee.toml").write_text('[journal]\npath = "game.sqlite"\n[hints]\nstrength = "none"\n')
     run("new", "deblockle", "--player", "gold=Ann")
-    with Journal.open(Path("game.sqlite"), wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+    with read_journal(Path("game.sqlite")) as journal:
         ((_, begun),) = journal.events()
         assert begun.data == {"game": "deblockle", "options": {}, "players": {"gold": "Ann"}, "hints": "none"}
         assert fold(GAME, journal.events()).game == "deblockle"
@@ -215,7 +216,7 @@ def test_as_many_play_as_are_named_and_nobody_twice(run: Run) -> None:
     few = run("new", *three, "--option", "players=2")
     assert (few.exit_code, "Cleo is named, but only 2 play" in few.stderr) == (4, True)
     assert run("new", *three).exit_code == 0
-    with Journal.open(Path("game.sqlite"), wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+    with read_journal(Path("game.sqlite")) as journal:
         ((_, begun),) = journal.events()
     assert begun.data["options"] == {"players": 3}
 

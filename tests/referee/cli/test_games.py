@@ -15,6 +15,7 @@ from engine.registry import load
 from referee.journal.clock_fold import restarted_event, running_event
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
+from referee.journal.reader import read_journal
 from tests.commands import Run, runner_in
 
 
@@ -197,7 +198,7 @@ def test_a_single_game_can_go_without_the_clock_of_the_settings(run: Run) -> Non
         file.write('[clock]\ntime = "fischer 5+3"\n')
     for asked, has_clock in ((("--clock", "none"), False), ((), True)):
         run("new", "deblockle", "--yes", *asked)
-        with Journal.open(Path("game.sqlite"), wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+        with read_journal(Path("game.sqlite")) as journal:
             assert ("clock" in journal.events(journal.latest_game())[0][1].data) == has_clock
 
 

@@ -31,6 +31,7 @@ from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines, make_record
 from referee.journal.fold import fold, read_step
 from referee.journal.journal import Journal
+from referee.journal.reader import read_journal
 from tests.engine import toy_harvest
 from tests.engine.toy_harvest import GAME as HARVEST
 from tests.engine.whole_games import scores_of
@@ -340,7 +341,7 @@ def test_a_journal_of_version_1_opens_and_is_continued(tmp_path: Path) -> None:
     raw.commit()
     raw.close()
     before = path.read_bytes()
-    with Journal.open(path, wall_clock=wall_clock, read_only=True) as journal:
+    with read_journal(path) as journal:
         assert fold(DEBLOCKLE, journal.events()).states == (start,)
     assert path.read_bytes() == before
     with Journal.open(path, wall_clock=wall_clock) as journal:

@@ -31,7 +31,8 @@ from referee.commands.values import (
 )
 from referee.errors import CorrectionError
 from referee.journal.fold import fold
-from referee.journal.journal import Journal, events_of_game
+from referee.journal.journal import Journal
+from referee.journal.reader import events_of_game
 from tests.referee.by_text import by_text
 
 DEBLOCKLE: Any = load("deblockle")

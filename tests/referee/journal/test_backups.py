@@ -28,6 +28,7 @@ from referee.journal.database import connect
 from referee.journal.events import Event, EventKind
 from referee.journal.journal import Journal
 from referee.journal.log import log_path
+from referee.journal.reader import read_journal
 from tests.referee.journal.samples import NEW_GAME, TURN, picture, ticking_clock
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
@@ -39,12 +40,12 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "journal.sqlite"
 
 
-def opened(path: Path, *, read_only: bool = False) -> Journal:
-    return Journal.open(path, wall_clock=ticking_clock(), read_only=read_only)
+def opened(path: Path) -> Journal:
+    return Journal.open(path, wall_clock=ticking_clock())
 
 
 def kinds(path: Path) -> list[str]:
-    with opened(path, read_only=True) as journal:
+    with read_journal(path) as journal:
         return [event.kind for _, event in journal.events()]
 
 
@@ -57,7 +58,7 @@ def test_a_backup_holds_every_event_while_the_writer_continues(path: Path, tmp_p
         journal.append(TURN)
         assert kinds(copy) == ["new game", "set up"]
     assert kinds(path) == ["new game", "set up", "turn"]
-    with opened(copy, read_only=True) as copied:
+    with read_journal(copy) as copied:
         assert len(copied.evidence(number)) == 1
     assert sorted(each.name for each in tmp_path.iterdir() if each.name.startswith("copy")) == ["copy.sqlite"]
 

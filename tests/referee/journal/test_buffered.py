@@ -11,7 +11,8 @@ from referee.errors import EventError, JournalFullError, JournalReadOnlyError
 from referee.journal.buffered import BufferedJournal
 from referee.journal.database import connect
 from referee.journal.events import Event, EventKind, Evidence
-from referee.journal.journal import Journal
+from referee.journal.journal import Journal, _FileState
+from referee.journal.reader import read_journal
 
 START = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 NEW_GAME = Event(EventKind.NEW_GAME, {"game": "deblockle"})
@@ -63,7 +64,7 @@ def test_events_are_kept_in_memory_while_the_disk_is_full_and_then_written_in_or
     assert len(disk.said) == 2
     assert disk.said[1] == "The journal can be written again. What was only in memory is now in it: 3 events."
     disk.journal.close()
-    with Journal.open(tmp_path / "journal.sqlite", wall_clock=lambda: START, read_only=True) as journal:
+    with read_journal(tmp_path / "journal.sqlite") as journal:
         assert [event.data.get("text") for _, event in journal.events()] == [None, "a", "b", "c"]
         assert journal.evidence(3)[0].evidence == BIG[0]
 
@@ -159,7 +160,7 @@ def test_no_event_is_lost_or_reordered_whatever_the_disk_does(
         assert seen == accepted
     disk.make_room()
     disk.journal.close()
-    with Journal.open(path, wall_clock=lambda: START, read_only=True) as journal:
+    with read_journal(path) as journal:
         assert [(number, event.data["text"]) for number, event in journal.events()[1:]] == accepted
 
 
@@ -175,7 +176,7 @@ def test_the_events_stay_readable_when_the_log_of_a_broken_file_cannot_be_remove
 
     with monkeypatch.context() as broken:
         broken.setattr("referee.journal.journal.drop_log", fail)
-        broken.setattr(kept, "_has_failed", True)
+        broken.setattr(kept, "_state", _FileState.FAILED)
         journal.append(note("a"))
         assert journal.pending
         assert len(journal.events()) == 2
@@ -197,7 +198,7 @@ def test_a_file_that_could_not_be_opened_again_is_read_and_written_as_soon_as_it
     kept = Journal.open(path, wall_clock=lambda: START, connect=open_file)
     journal = BufferedJournal(kept, lambda _: None)
     journal.append(NEW_GAME)
-    kept._has_failed = goes_away = True
+    kept._state, goes_away = _FileState.FAILED, True
     assert journal.append(note("a")) == 2
     assert isinstance(journal.trouble, JournalReadOnlyError)
     assert not path.exists(), "an empty file must not take its place"
@@ -206,5 +207,5 @@ def test_a_file_that_could_not_be_opened_again_is_read_and_written_as_soon_as_it
     assert [number for number, _ in journal.events()] == [1, 2]
     assert journal.retry()
     journal.close()
-    with Journal.open(path, wall_clock=lambda: START, read_only=True) as read:
+    with read_journal(path) as read:
         assert [event.data.get("text") for _, event in read.events()] == [None, "a"]

@@ -11,6 +11,7 @@ from referee.journal.backups import back_up
 from referee.journal.buffered import BufferedJournal
 from referee.journal.journal import Journal
 from referee.journal.log import log_path
+from referee.journal.reader import read_journal
 from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock
 
 
@@ -20,7 +21,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def numbers(path: Path) -> list[int]:
-    with Journal.open(path, wall_clock=ticking_clock(), read_only=True) as journal:
+    with read_journal(path) as journal:
         journal.check()
         return [number for number, _ in journal.events()]
 
@@ -128,7 +129,7 @@ def test_what_another_program_may_do_to_a_journal_is_no_trouble(path: Path) -> N
     journal, _ = playing(path, said)
     path.touch()
     journal.append(TURN)
-    with Journal.open(path, wall_clock=ticking_clock(), read_only=True) as reader:
+    with read_journal(path) as reader:
         reader.check()
     back_up(path, path.with_name("another.sqlite"))
     journal.append(TURN)

@@ -31,9 +31,14 @@ from referee.journal.backups import back_up, restore
 from referee.journal.database import connect
 from referee.journal.journal import Journal
 from referee.journal.lock import lock_holder
+from referee.journal.reader import read_journal
 from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock
 
 ROOT = Path(__file__).resolve().parents[3]
+
+
+def open_to_write(path: Path) -> Journal:
+    return Journal.open(path, wall_clock=ticking_clock())
 
 
 @pytest.fixture
@@ -47,19 +52,21 @@ def test_a_journal_of_a_newer_version_is_refused(path: Path) -> None:
     raw.execute("PRAGMA user_version = 99")
     raw.close()
     before = path.read_bytes()
-    for read_only in (False, True):
+    for open_journal in (open_to_write, read_journal):
         with pytest.raises(JournalNewerError, match=r"a journal\.sqlite.*version 99.*up to 4"):
-            Journal.open(path, wall_clock=ticking_clock(), read_only=read_only)
+            open_journal(path)
     assert path.read_bytes() == before
     assert lock_holder(path) is None
 
 
-@pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.parametrize("open_journal", [open_to_write, read_journal])
 @pytest.mark.parametrize("content", [b"x", b"not a database at all, just text " * 10, b"\x89PNG\r\n" + bytes(4096)])
-def test_a_file_that_is_no_database_is_refused(path: Path, content: bytes, read_only: bool) -> None:
+def test_a_file_that_is_no_database_is_refused(
+    path: Path, content: bytes, open_journal: Callable[[Path], object]
+) -> None:
     path.write_bytes(content)
     with pytest.raises(JournalUnreadableError, match=r"a journal\.sqlite"):
-        Journal.open(path, wall_clock=ticking_clock(), read_only=read_only)
+        open_journal(path)
     assert path.read_bytes() == content
 
 
@@ -81,7 +88,7 @@ def test_a_damaged_page_is_found(path: Path) -> None:
     content[-4096:] = b"\xff" * 4096
     path.write_bytes(content)
     with (
-        Journal.open(path, wall_clock=ticking_clock(), read_only=True) as journal,
+        read_journal(path) as journal,
         pytest.raises(JournalUnreadableError),
     ):
         journal.check()
@@ -95,7 +102,7 @@ def test_a_game_that_does_not_begin_is_reported_as_damage(path: Path) -> None:
         )
         database.commit()
     with (
-        Journal.open(path, wall_clock=ticking_clock(), read_only=True) as journal,
+        read_journal(path) as journal,
         pytest.raises(JournalUnreadableError, match="game 1 has no beginning; the journal is damaged"),
     ):
         journal.games()
@@ -105,7 +112,7 @@ def test_a_schema_that_is_no_text_is_reported_as_damage(path: Path) -> None:
     Journal.open(path, wall_clock=ticking_clock()).close()
     path.write_bytes(path.read_bytes().replace(b"CREATE TABLE evidence", b"CREAT\xc3 TABLE evidence"))
     with pytest.raises(JournalUnreadableError, match=r"is damaged \(a text in it is not UTF-8\)"):
-        Journal.open(path, wall_clock=ticking_clock(), read_only=True)
+        read_journal(path)
 
 
 @pytest.mark.parametrize("version", [1, 3])
@@ -122,7 +129,7 @@ def test_no_connection_stays_open_to_a_journal_that_cannot_be_read(path: Path, v
         return opened[-1]
 
     with pytest.raises(JournalError):
-        Journal.open(path, wall_clock=ticking_clock(), read_only=True, connect=remember)
+        read_journal(path, connect=remember)
     assert opened
     for connection in opened:
         with pytest.raises(sqlite3.ProgrammingError, match="closed"):
@@ -156,7 +163,7 @@ def test_an_event_without_valid_json_is_named() -> None:
 
 def test_reading_a_missing_journal_is_an_error(path: Path) -> None:
     with pytest.raises(JournalMissingError, match="there is no journal"):
-        Journal.open(path, wall_clock=ticking_clock(), read_only=True)
+        read_journal(path)
     assert not path.exists()
 
 
@@ -189,7 +196,7 @@ def test_reading_leaves_no_files_behind(path: Path) -> None:
     with Journal.open(path, wall_clock=ticking_clock()) as journal:
         journal.append(NEW_GAME)
     before = sorted(path.parent.iterdir())
-    with Journal.open(path, wall_clock=ticking_clock(), read_only=True) as journal:
+    with read_journal(path) as journal:
         assert len(journal.events()) == 1
     assert sorted(path.parent.iterdir()) == before
 
@@ -202,7 +209,7 @@ def test_an_empty_file_becomes_a_journal(path: Path) -> None:
 
 def test_an_empty_file_reads_as_an_empty_journal(path: Path) -> None:
     path.touch()
-    with Journal.open(path, wall_clock=ticking_clock(), read_only=True) as journal:
+    with read_journal(path) as journal:
         assert journal.events() == []
     assert path.read_bytes() == b""
 
@@ -214,7 +221,7 @@ def test_a_second_writer_is_told_who_has_the_journal(path: Path) -> None:
         with pytest.raises(JournalBusyError, match=f"in use by process {os.getpid()};"):
             Journal.open(path, wall_clock=ticking_clock())
         assert f"process {os.getpid()}" in str(lock_holder(path))
-        with Journal.open(path, wall_clock=ticking_clock(), read_only=True) as reader:
+        with read_journal(path) as reader:
             assert len(reader.events()) == 1
             journal.append(TURN)
             assert len(reader.events()) == 2
@@ -379,7 +386,7 @@ def test_after_a_failed_write_all_events_are_written_again(path: Path) -> None:
         opened = disk.opened
         assert journal.append(TURN) == 4
         assert disk.opened == opened
-        with Journal.open(path, wall_clock=ticking_clock(), read_only=True) as reader:
+        with read_journal(path) as reader:
             assert reader.events() == journal.events()
         assert lock_holder(path) is not None
     os.close(first)

@@ -15,7 +15,7 @@ from referee.journal import database
 from referee.journal.database import connect
 from referee.journal.events import STOPPED, Event, EventKind, EvidenceLimits, JsonValue, encode
 from referee.journal.journal import Journal
-from referee.journal.queries import GameSummary
+from referee.journal.reader import GameSummary, read_journal
 from referee.settings.conversions import evidence_limits
 from referee.settings.sections import JournalSection
 from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock
@@ -131,7 +131,7 @@ def test_several_events_appear_together(path: Path) -> None:
 
     with (
         Journal.open(path, wall_clock=ticking_clock(), connect=remember) as journal,
-        Journal.open(path, wall_clock=ticking_clock(), read_only=True) as reader,
+        read_journal(path) as reader,
     ):
         journal.append(NEW_GAME)
         seen: list[int] = []
@@ -215,7 +215,7 @@ def test_a_reader_sees_the_newest_events_through_a_link_too(path: Path, tmp_path
     Journal.open(path, wall_clock=ticking_clock()).close()
     with Journal.open(path, wall_clock=ticking_clock()) as journal:
         journal.append(NEW_GAME)
-        with Journal.open(link, wall_clock=ticking_clock(), read_only=True) as reader:
+        with read_journal(link) as reader:
             assert reader.events() == journal.events()
 
 

@@ -13,6 +13,7 @@ from referee.journal import recovery
 from referee.journal.events import Event, EventKind
 from referee.journal.journal import Journal
 from referee.journal.log import log_path, read_log
+from referee.journal.reader import read_journal
 from referee.journal.recovery import loss_of
 from tests.effort import cases
 from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock
@@ -67,7 +68,7 @@ def test_the_events_behind_a_damaged_place_are_recovered(path: Path, is_named: b
         forget_the_last(path)
     damage(path, 32 + 5 * FRAME_BYTES + 1024)
     before = {each.name: each.read_bytes() for each in path.parent.iterdir()}
-    with Journal.open(path, wall_clock=ticking_clock(), read_only=True) as reader:
+    with read_journal(path) as reader:
         assert reader.last_number < 20
     with opened(path) as journal:
         assert journal.remark == (
@@ -244,7 +245,7 @@ def test_an_event_whose_text_was_changed_is_named(path: Path) -> None:
     content = path.read_bytes()
     path.write_bytes(content.replace(b"c3-c4=stop", b"c3-c5=stop", 1))
     with (
-        Journal.open(path, wall_clock=ticking_clock(), read_only=True) as journal,
+        read_journal(path) as journal,
         pytest.raises(JournalUnreadableError, match=r"event \d+ is not as it was recorded; the journal is damaged"),
     ):
         journal.events()

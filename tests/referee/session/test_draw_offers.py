@@ -29,7 +29,8 @@ from referee.hints.requests import ImmediateHints
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines
 from referee.journal.fold import DrawOffer, fold, offer_after
-from referee.journal.journal import Journal, events_of_game
+from referee.journal.journal import Journal
+from referee.journal.reader import events_of_game
 from referee.session.event_records import correction_event, misread_event
 from referee.session.feed import Snapshot
 from referee.session.service import Service

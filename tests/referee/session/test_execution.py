@@ -28,7 +28,8 @@ from referee.commands.values import (
 from referee.errors import CorrectionError, JournalMissingError
 from referee.journal.exports import event_lines
 from referee.journal.fold import fold
-from referee.journal.journal import Journal, events_of_game
+from referee.journal.journal import Journal
+from referee.journal.reader import events_of_game
 from referee.judge.verdict import VerdictKind
 from referee.session.event_records import new_game_event
 from referee.session.service import Service

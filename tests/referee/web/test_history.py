@@ -16,6 +16,7 @@ from engine.values import Outcome
 from referee.commands.values import Announce, Correct, EnterTurn, NewGame, TakeBack
 from referee.journal.events import STOPPED, Event, EventKind
 from referee.journal.journal import Journal
+from referee.journal.reader import JournalReader
 from referee.session.event_records import end_event
 from tests.referee.by_text import by_text
 from tests.referee.service_table import wall_clock
@@ -101,13 +102,13 @@ def test_a_history_is_only_read_again_after_a_new_event(
 ) -> None:
     on, client = played
     read: list[int | None] = []
-    events = Journal.events
+    events = JournalReader.events
 
-    def counted_events(journal: Journal, game: int | None = None) -> list[tuple[int, Event]]:
+    def counted_events(journal: JournalReader, game: int | None = None) -> list[tuple[int, Event]]:
         read.append(game)
         return events(journal, game)
 
-    monkeypatch.setattr(Journal, "events", counted_events)
+    monkeypatch.setattr(JournalReader, "events", counted_events)
     first, again = (client.get("/api/history").json() for _ in range(2))
     assert (again, read) == (first, [1])
     on.tell(Correct("Ann", to_move="gold"))
@@ -214,13 +215,13 @@ def test_games_and_results_are_read_again_only_after_a_new_event(
 ) -> None:
     on, client = played
     read: list[int | None] = []
-    events = Journal.events
+    events = JournalReader.events
 
-    def count(self: Journal, game: int | None = None) -> list[tuple[int, Event]]:
+    def count(self: JournalReader, game: int | None = None) -> list[tuple[int, Event]]:
         read.append(game)
         return events(self, game)
 
-    monkeypatch.setattr(Journal, "events", count)
+    monkeypatch.setattr(JournalReader, "events", count)
     before = [client.get(path).json() for path in ("/api/games", "/api/results")]
     read.clear()
     assert [client.get(path).json() for path in ("/api/games", "/api/results")] == before

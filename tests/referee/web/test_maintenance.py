@@ -19,7 +19,6 @@ from referee.session.table_port import Maintenance, ReportFile, SnapshotHub, Tab
 from referee.settings.configuration import Configuration, load
 from tests.commands import runner_in
 from tests.guard import GUARD_S
-from tests.referee.service_table import wall_clock
 from tests.referee.web.page_table import client_of, port_of
 
 FILES = (
@@ -117,7 +116,7 @@ def configuration(tmp_path: Path) -> Configuration:
 
 
 def test_the_doctor_does_not_touch_the_devices_of_a_running_referee(configuration: Configuration) -> None:
-    found = {each.subject: each for each in examine(lambda: configuration, wall_clock(), machine_in_use())}
+    found = {each.subject: each for each in examine(lambda: configuration, machine_in_use())}
     assert found["board"].severity is Severity.NOTE
     assert "running referee uses the board" in found["board"].message
     assert not {"computer", "lgpio", "pins"} & set(found)

@@ -87,7 +87,7 @@ def test_every_finding_of_the_doctor_is_translated(tmp_path: Path) -> None:
     (tmp_path / "referee.toml").write_text('[camera]\ncalibration = "none.json"\n[lights]\nbuzzer_pin = 18\n')
     settings = partial(load_settings, None, environment={"HOME": str(tmp_path)}, folder=tmp_path)
     machine = Machine(root=tmp_path, free_bytes=lambda path: 10**7, ports=lambda: (), version_of=lambda name: "1.2.3")
-    found = list(examine(settings, NOW, machine))
+    found = list(examine(settings, machine))
     # A list of library names is the same in any language.
     found = [each for each in found if (each.subject, each.severity) != ("libraries", "ok")]
     said = {text for each in found for text in (each.subject, each.message, each.remedy) if text}

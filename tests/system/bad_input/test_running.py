@@ -16,10 +16,9 @@ import cv2
 import pytest
 
 from engine.registry import load
-from referee.cli.context import utc_now
 from referee.journal.events import Event
 from referee.journal.fold import fold
-from referee.journal.journal import Journal
+from referee.journal.reader import read_journal
 from tests.commands import Run
 from tests.system.bad_input.conftest import Game, Live
 from vision.frame import Image
@@ -41,7 +40,7 @@ def watching(game: Game, folder: Path, journal: Path) -> list[Any]:
 
 
 def events_in(journal: Path) -> list[tuple[int, Event]]:
-    with Journal.open(journal, wall_clock=utc_now, read_only=True) as opened:
+    with read_journal(journal) as opened:
         opened.check()
         return opened.events()
 

@@ -14,7 +14,7 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from hall.database import Database
 from referee.commands.command_socket import ask
 from referee.commands.values import EnterTurn
 from referee.journal.events import Event
-from referee.journal.journal import Journal
+from referee.journal.reader import read_journal
 from simulator.play.actions import Slack
 from simulator.play.players import HANDLERS
 from simulator.rendering.renderer import Renderer
@@ -152,7 +152,7 @@ class TableProcess:
 
     def events(self) -> list[tuple[int, Event]]:
         """The journal's events with their numbers."""
-        with Journal.open(self.journal, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+        with read_journal(self.journal) as journal:
             return journal.events()
 
 

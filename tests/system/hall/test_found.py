@@ -18,7 +18,7 @@ from hall.database import Database
 from hall.hall import Hall
 from hall.rulings import Rulings
 from referee.commands.values import EnterTurn
-from referee.journal.journal import Journal
+from referee.journal.reader import read_journal
 from referee.mqtt.hall_search import HallBroker
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.table_link import connect_to_broker
@@ -67,7 +67,7 @@ def test_a_table_appears_in_the_hall_and_follows_it_to_another_broker(tmp_path: 
         assert "The game goes on; I keep trying." in said.get(timeout=GUARD_S)
         for place, turn in (("club", "b1-b2"), ("pub", "b7-b6")):
             assert not running.tell(EnterTurn(turn, "Ann")).refused
-            with Journal.open(running.journal, wall_clock=now, read_only=True) as journal:
+            with read_journal(running.journal) as journal:
                 number = journal.last_number
             folder = tmp_path / place
             folder.mkdir()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from referee.journal.events import EventKind
-from referee.journal.journal import Journal
+from referee.journal.reader import read_journal
 from referee.systemd.files import UNIT
 from simulator.play.game import GameOptions
 from simulator.table import VirtualTable
@@ -77,6 +77,6 @@ def test_the_service_keeps_its_games_if_only_the_home_is_writable(var_tmp: str, 
             assert machine.shows("StatusText") == "Refereeing Deblockle."
             assert machine("ps", "-o", "user=", "-p", machine.shows("MainPID")).strip() == OWNER
             assert machine("systemctl", "start", DEMO) == "", machine("journalctl", "--no-pager", "-u", DEMO)
-    with Journal.open(home / DATA / "demo.sqlite", wall_clock=lambda: datetime.now(UTC), read_only=True) as kept:
+    with read_journal(home / DATA / "demo.sqlite") as kept:
         assert EventKind.TURN in [event.kind for _, event in kept.events()]
     assert len(list((home / DATA).glob("*.sqlite"))) == 2, "the service has a journal of its own"

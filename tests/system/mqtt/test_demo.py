@@ -9,7 +9,7 @@ from rich.console import Console
 
 from referee.demo.run import run_demo
 from referee.demo.table import DemoOptions
-from referee.journal.journal import Journal
+from referee.journal.reader import read_journal
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.topics import TableEvent, TableState
 from tests.system.mqtt.conftest import House
@@ -29,7 +29,7 @@ def test_a_game_of_the_virtual_table_is_published_to_its_end(house: House, tmp_p
     )
     assert run_demo(options, Console(file=io.StringIO())) == 0
     client.until(lambda heard: heard.payload == b"offline")
-    with Journal.open(path, wall_clock=lambda: None, read_only=True) as journal:  # type: ignore[arg-type, return-value]
+    with read_journal(path) as journal:
         last = journal.last_number
     client.until(lambda heard: heard.topic == "referee/t1/events" and heard.json["number"] == last)
     told = [TableEvent.model_validate_json(each.payload) for each in client.heard if each.topic == "referee/t1/events"]

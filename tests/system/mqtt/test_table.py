@@ -13,7 +13,7 @@ from referee.commands.queue import CommandQueue
 from referee.commands.values import EnterTurn, Reply, Role
 from referee.journal.events import EventKind, PlayedKind
 from referee.journal.fold import after_step, read_step
-from referee.journal.journal import Journal
+from referee.journal.reader import read_journal
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.table_link import connect_to_broker
 from referee.mqtt.topics import Answer, TableEvent, TableState
@@ -30,7 +30,7 @@ FIRST, SECOND = "b1-b2", "b7-b6"
 
 
 def events_in(running: Session) -> list[tuple[int, Any]]:
-    with Journal.open(running.journal, wall_clock=lambda: None, read_only=True) as journal:  # type: ignore[arg-type, return-value]
+    with read_journal(running.journal) as journal:
         return journal.events()
 
 
@@ -263,6 +263,6 @@ def test_pictures_are_sent_on_request(house: House) -> None:
     client.say(PLAY, {"command": "evidence", "event": 3, "request_id": "e"})
     assert client.answer("e")["words"].startswith("Pictures sent: before-b1")
     kept = client.until(lambda heard: heard.topic == "referee/t1/evidence/3/before-b1")
-    with Journal.open(table.running.journal, wall_clock=lambda: None, read_only=True) as journal:  # type: ignore[arg-type, return-value]
+    with read_journal(table.running.journal) as journal:
         assert kept.payload == journal.evidence(3)[0].evidence.content
     assert not [heard for heard in client.heard if heard.retain and "picture" in heard.topic]

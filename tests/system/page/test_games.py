@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,7 +15,7 @@ from engine.registry import games, load
 from engine.values import EMPTY, OptionValue
 from referee.journal.events import EventKind, PlayedKind
 from referee.journal.fold import after_step, fold, read_step
-from referee.journal.journal import Journal
+from referee.journal.reader import read_journal
 from referee.journal.results import outcome_sentence
 from tests.system.page.served import Killable, take_back
 
@@ -102,7 +101,7 @@ def parts_of(game: Game[Any, Any], step: str) -> tuple[str, PlayedKind, str]:
 def journal_of(folder: Path, game: Game[Any, Any]) -> Any:
     """The table state folded from the journal."""
     path = folder / "journal.sqlite"
-    with Journal.open(path, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+    with read_journal(path) as journal:
         return fold(game, journal.events(journal.latest_game()))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from engine.registry import load
 from engine.values import EMPTY
 from referee.commands.values import AskHint, Correct, EnterRoll, EnterTurn
 from referee.journal.events import EventKind
-from referee.journal.journal import Journal
+from referee.journal.reader import read_journal
 from referee.web.access import Role
 from tests.system.page.served import Killable, Session, pair, paired_page_of, session, take_back
 
@@ -249,7 +248,7 @@ def test_a_hint_is_spoken_only_where_it_was_asked_for_and_says_whose_turn_it_is(
 
 def events_of(running: Session) -> list[Any]:
     """List the events of a session's latest game."""
-    with Journal.open(running.journal, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+    with read_journal(running.journal) as journal:
         return [event for _, event in journal.events(journal.latest_game())]
 
 

@@ -28,6 +28,7 @@ from referee.journal.database import connect
 from referee.journal.events import Event, EventKind
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
+from referee.journal.reader import read_journal
 from referee.session.feed import signal_subscriber
 from referee.session.log import RETRY_EVERY_S
 from referee.session.service import Service
@@ -135,7 +136,7 @@ def test_a_full_disk_loses_no_event_once_there_is_room(path: Path) -> None:
         assert len(said) == 1
         assert "only in memory" in said[0]
         assert Mood.TROUBLE in {signal.mood for signal in table.signals}
-        with Journal.open(path, wall_clock=lambda: DAY, read_only=True) as on_disk:
+        with read_journal(path) as on_disk:
             assert len(on_disk.events()) < len(journal.events())
 
         disk.leave_pages(1000)

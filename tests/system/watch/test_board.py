@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from referee.cli.root import root
 from referee.commands.command_socket import ask
 from referee.commands.values import Correct, EnterTurn, RestoreSensor
 from referee.errors import ConfigError, UnreachableError
-from referee.journal.journal import Journal
+from referee.journal.reader import read_journal
 from referee.runtime.watch import WatchOptions, watch
 from referee.sensing.health import HealthFile, SensorHealth, health_file, load_health
 from referee.settings.settings import Settings
@@ -257,7 +256,7 @@ def test_a_sensor_is_reinstated_during_and_outside_a_game(sitting: Sitting) -> N
     assert load_health(health_file(sitting.journal)).out == frozenset()
     HealthFile.write(health, health_file(sitting.journal))
     assert put_back().output == "The sensor under a1 is used again. No referee is running; the journal has it.\n"
-    with Journal.open(sitting.journal, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+    with read_journal(sitting.journal) as journal:
         notes = [event.data["sentence"] for _, event in journal.events(1) if event.kind == "note"]
     assert notes.count("The sensor under a1 is used again. Ann asked for it.") == 2
     sitting.journal.unlink()

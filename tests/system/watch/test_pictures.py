@@ -25,6 +25,7 @@ from referee.commands.values import Announce, Correct, EnterTurn, NewGame, TakeB
 from referee.errors import ConfigError, JournalError, PageError
 from referee.journal.events import Event, Evidence
 from referee.journal.journal import Journal
+from referee.journal.reader import read_journal
 from referee.runtime.watch import WatchOptions, watch
 from referee.session.loop import run
 from referee.settings.settings import Settings
@@ -303,7 +304,7 @@ def test_the_game_goes_on_if_colours_cannot_be_saved(options: WatchOptions, tmp_
     code, text = watched(options)
     assert code == 0
     assert "The pieces' colours could not be kept in" in text
-    with Journal.open(options.settings.journal.path, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+    with read_journal(options.settings.journal.path) as journal:
         assert [event.kind for _, event in journal.events()][:3] == ["new game", "set up", "turn"]
 
 

@@ -1,16 +1,24 @@
-"""What an open journal is asked for."""
+"""A journal that is open for reading, and what it is asked for."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import sqlite3
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from referee.errors import JournalUnreadableError
-from referee.journal.database import COLUMNS, check_row, journal_faults
+from common.closeable import Closeable
+from common.phrases import either
+from engine import registry
+from engine.api import Game
+from referee.errors import JournalMissingError, JournalUnreadableError
+from referee.journal import database
+from referee.journal.backups import read_with_log
+from referee.journal.database import COLUMNS, Connect, check_row, connect, journal_faults
 from referee.journal.events import REQUEST, STATE_CHANGING, STOPPED, Event, EventKind, Evidence, KeptEvidence, decode
+from referee.journal.log import log_path
 
 _REQUESTS_AMONG = 5000
 """How many of the newest events are searched for the request id of a repeated command: many evenings."""
@@ -31,14 +39,22 @@ class GameSummary:
     stopped: bool = False
 
 
-class Queries(ABC):
-    """The questions to a journal at ``path``. Each raises JournalError if it can't be read."""
+class JournalReader(Closeable):
+    """A journal at ``path`` that is open for reading; each question raises JournalError if it can't be read."""
 
-    path: Path
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        """Wrap an open connection; callers use ``read_journal``."""
+        self.path = path
+        self._connection = connection
 
-    @abstractmethod
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
     def _rows(self, query: str, *arguments: object) -> list[Any]:
         """Run a query and return its rows; raises JournalError."""
+        with journal_faults(self.path):
+            return self._connection.execute(query, arguments).fetchall()
 
     def _value(self, query: str, *arguments: object) -> Any:
         """Return the result of a query with one row and one column."""
@@ -148,6 +164,86 @@ class Queries(ABC):
                 )
 
 
+def read_journal(path: Path, connect: Connect = connect) -> JournalReader:
+    """Open a journal for reading, whoever writes it.
+
+    Raises JournalMissingError, JournalUnreadableError, JournalNewerError or JournalError.
+    """
+    check_present(path)
+    # Without a log, the file is complete and can be read without locking or leaving files behind.
+    # With a log, a writer may be active, so SQLite must take part in its locking.
+    has_log = log_path(path).exists()
+    with journal_faults(path), ExitStack() as on_failure:
+        connection = connect(f"{path.absolute().as_uri()}?mode=ro" + ("" if has_log else "&immutable=1"))
+        on_failure.callback(connection.close)
+        try:
+            version = database.version_of(connection)
+        except sqlite3.OperationalError as error:
+            if not (has_log and database.is_without_index(error)):
+                raise
+            connection.close()
+            # Copied into memory, it can be read without a log's index.
+            connection = _in_memory(connect, on_failure)
+            connection.deserialize(read_with_log(path))
+            version = database.version_of(connection)
+        database.check_version(version)
+        check_beginning(path, version)
+        if version < len(database.MIGRATIONS):
+            older, connection = connection, _in_memory(connect, on_failure)
+            older.backup(connection)
+            database.upgrade(connection)
+            older.close()
+        on_failure.pop_all()
+    return JournalReader(path, connection)
+
+
+def _in_memory(connect: Connect, on_failure: ExitStack) -> sqlite3.Connection:
+    connection = connect(":memory:")
+    on_failure.callback(connection.close)
+    return connection
+
+
+def check_present(path: Path) -> None:
+    """Raise JournalMissingError if there is no journal."""
+    if not path.is_file():
+        raise JournalMissingError("there is no journal {path}; `./run games new` or `./run watch` starts one", path)
+
+
+_LEAST_BYTES = 512
+"""The smallest page of an SQLite database."""
+
+
+def check_beginning(path: Path, version: int) -> None:
+    """Refuse a file of a few bytes, which SQLite takes for an empty database; raises JournalUnreadableError."""
+    size = path.stat().st_size
+    if version == 0 and 0 < size < _LEAST_BYTES:
+        raise JournalUnreadableError(
+            either(
+                size == 1,
+                "it is a file of 1 byte, no journal. Give another --journal",
+                "it is a file of {size} bytes, no journal. Give another --journal",
+                size=size,
+            )
+        )
+
+
 def _event_of(row: Sequence[Any]) -> Event:
     number, _, kind, data, time_s, wall_time, _ = row
     return decode(number, kind, data, time_s, wall_time)
+
+
+def events_of_game(journal: JournalReader, number: int | None) -> tuple[Game[Any, Any], list[tuple[int, Event]]]:
+    """Return the rules and the (number, event) pairs of a game; ``None`` means the last one.
+
+    Raises JournalMissingError if there is no such game, and UnknownGameError if its rules aren't installed.
+    """
+    chosen = journal.latest_game() if number is None else number
+    events = [] if chosen is None else journal.events(chosen)
+    if not events:
+        numbers = [game.number for game in journal.games()]
+        if not numbers:
+            raise JournalMissingError("{path} has no game yet; `./run games new` begins one", journal.path)
+        raise JournalMissingError(
+            "there is no game {number} in {path}; the last one is game {number_2}", number, journal.path, numbers[-1]
+        )
+    return registry.load(str(events[0][1].data["game"])), events
