@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from referee.errors import ConfigError
 from referee.hints.advice import Advice, HintStrength, Question
 from referee.hints.requests import HintSource, states_before
 from referee.journal.events import Event, EventKind, JsonValue
-from referee.journal.fold import Intention
+from referee.journal.fold import Folded, Intention
 from referee.judge.verdict import AcceptedTurn, Verdict, VerdictKind
 
 
@@ -73,8 +73,8 @@ class Opponent:
         """The program's name in the list of players."""
         return Phrase("program ({strength})", self._settings.strength)
 
-    def poll(self, states: Sequence[Any], events: Callable[[], Sequence[tuple[int, Event]]]) -> OpponentRequest | None:
-        """Return a new request, if there is one. Call this only while no intention is open."""
+    def poll(self, states: Sequence[Any], folded: Folded[Any]) -> OpponentRequest | None:
+        """Return a new request, if there is one, in the game so far. Call this only while no intention is open."""
         answers = self._source.poll()
         playing = self._to_play(states)
         if playing is None:
@@ -86,7 +86,7 @@ class Opponent:
             return OpponentRequest(self._roll_request(playing)) if is_new else None
         if is_new:
             self._number += 1
-            self._source.ask(self._question(position, events()))
+            self._source.ask(self._question(position, folded))
             answers = self._source.poll()
         for answer in answers:
             if answer.number == self._number:
@@ -102,8 +102,8 @@ class Opponent:
             return f"{capitalized(to_draw)}."
         return Phrase("{player} is to roll. Please roll for it.", capitalized(self.player))
 
-    def _question(self, position: str, events: Sequence[tuple[int, Event]]) -> Question:
-        earlier = states_before(self._game, events)
+    def _question(self, position: str, folded: Folded[Any]) -> Question:
+        earlier = states_before(self._game, folded)
         settings = self._settings
         return Question(self._number, self._game.name, position, settings.strength, settings.seconds, earlier)
 

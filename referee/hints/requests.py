@@ -16,8 +16,8 @@ from referee.hints.advice import (
     answer_question,
     hint_text,
 )
-from referee.journal.events import STATE_CHANGING, Event, EventKind, JsonValue
-from referee.journal.fold import fold
+from referee.journal.events import Event, EventKind, JsonValue
+from referee.journal.fold import Folded
 
 
 class HintSource(Protocol):
@@ -68,19 +68,8 @@ def refusal_reason(game: Game[Any, Any], belief: Sequence[Any]) -> str:
     return ""
 
 
-def last_hint_given(events: Sequence[tuple[int, Event]]) -> Event | None:
-    """Return the last hint given for the current position, ``None`` if there is none."""
-    for _, event in reversed(events):
-        if event.kind in STATE_CHANGING:
-            return None
-        if event.kind == EventKind.HINT_GIVEN:
-            return event
-    return None
-
-
-def states_before(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> tuple[str, ...]:
+def states_before(game: Game[Any, Any], folded: Folded[Any]) -> tuple[str, ...]:
     """Return the earlier states in notation, oldest first, without the current one and ends that were corrected."""
-    folded = fold(game, events)
     states = [folded.start, *(step.states for step in folded.steps)]
     earlier = [each[0] for each in states[:-1] if each]
     return tuple(game.notation.format_state(state) for state in earlier if game.rules.outcome(state) is None)

@@ -87,6 +87,7 @@ class Folded(Generic[StateT]):
     ``illegal`` event, unless it was put right or superseded. ``last_event`` is the number of the last event,
     ``last_change`` that of the last one other than the clock's and remarks. ``outcome`` is that of the rules until the
     game ``is_ended`` by an event. ``newest`` is the kind of the last event that changed the state or ended the game.
+    ``hint`` is the last hint given for the current position.
     ``names`` are those of the players who gave one; they may have agreed on a game ``without_hints``.
     """
 
@@ -105,6 +106,7 @@ class Folded(Generic[StateT]):
     clock: ClockFold = field(default_factory=ClockFold)
     intention: Intention | None = None
     offer: DrawOffer | None = None
+    hint: Event | None = None
 
     @property
     def started(self) -> bool:
@@ -197,7 +199,7 @@ def fold_next(
         raise FoldError(f"event {number} ({event.kind}): {error}") from error
     ends = event.kind == EventKind.END
     if event.kind in STATE_CHANGING or ends:
-        after = replace(after, newest=event.kind, is_ended=ends)
+        after = replace(after, newest=event.kind, is_ended=ends, hint=after.hint if ends else None)
     return replace(
         after,
         last_event=number,
@@ -272,14 +274,9 @@ def _step(
             return replace(folded, fault=None)
         case EventKind.END:
             return replace(folded, outcome=_recorded_outcome(event, folded.outcome))
-        case (
-            EventKind.QUESTION
-            | EventKind.NOTE
-            | EventKind.HINT_GIVEN
-            | EventKind.INTENTION
-            | EventKind.CLOCK
-            | EventKind.OFFER
-        ):
+        case EventKind.HINT_GIVEN:
+            return replace(folded, hint=event)
+        case EventKind.QUESTION | EventKind.NOTE | EventKind.INTENTION | EventKind.CLOCK | EventKind.OFFER:
             return folded
 
 

@@ -19,7 +19,6 @@ from referee.hints.opponent import Opponent, is_meant, other_turn_verdict
 from referee.hints.requests import (
     HintSource,
     hint_event,
-    last_hint_given,
     position_key,
     recorded_advice,
     refusal_reason,
@@ -88,8 +87,7 @@ class Advisers(Generic[StateT, TurnT]):
         if why := self._refusal(belief, asking=asking):
             self._refuse(why, (respond,))
             return
-        events, state = self._log.events(), belief.states[0]
-        before = last_hint_given(events)
+        before, state = self._log.folded.hint, belief.states[0]
         if before is not None and (event := self._next_stage(before, state, command.by)) is not None:
             self._give(event, (respond,), is_repeated=before.data["stage"] == "whole")
             return
@@ -101,7 +99,7 @@ class Advisers(Generic[StateT, TurnT]):
             self._pending = _Pending(self._number, position, command.by)
             if self._source is not None:
                 text, settings = self._game.notation.format_state(state), self._hints
-                earlier = states_before(self._game, events)
+                earlier = states_before(self._game, self._log.folded)
                 question = Question(self._number, self._game.name, text, settings.strength, settings.seconds, earlier)
                 self._source.ask(question)
         self._pending.waiting.append(respond)
@@ -122,7 +120,7 @@ class Advisers(Generic[StateT, TurnT]):
             return
         if self._log.folded.intention is None:
             self._shown = None
-            wish = self._opponent.poll(belief.states, self._log.events)
+            wish = self._opponent.poll(belief.states, self._log.folded)
             if wish is not None and wish.event is not None:
                 self._log.append(replace(wish.event, frame_time_s=self._announcer.time_s))
             elif wish is not None:
@@ -174,7 +172,7 @@ class Advisers(Generic[StateT, TurnT]):
 
     def _refusal(self, belief: Belief[StateT, TurnT], *, asking: bool) -> str:
         """Return the reason there is no hint now; empty if there is one."""
-        if self._hints.strength == "none" or self._log.without_hints:
+        if self._hints.strength == "none" or self._log.folded.without_hints:
             return RULED_OUT
         if self._source is None:
             return Phrase("There are no hints here.")
@@ -190,7 +188,7 @@ class Advisers(Generic[StateT, TurnT]):
 
     def _answer(self, pending: _Pending, answer: Answer, state: StateT) -> None:
         """Give the hint that was found, or say why there is none."""
-        strength, given, time_s = self._hints.strength, last_hint_given(self._log.events()), self._announcer.time_s
+        strength, given, time_s = self._hints.strength, self._log.folded.hint, self._announcer.time_s
         # A gentle hint first names only the piece.
         stage: Stage = "piece" if strength == "gentle" and given is None else "whole"
         why = answer.refused

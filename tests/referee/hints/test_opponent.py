@@ -25,7 +25,7 @@ from referee.hints.opponent import (
 from referee.hints.requests import ImmediateHints
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines
-from referee.journal.fold import Intention, intention_after
+from referee.journal.fold import Folded, Intention, intention_after
 from referee.journal.journal import Journal
 from referee.judge.verdict import AcceptedTurn, Verdict, VerdictKind
 from referee.session.service import Service
@@ -231,7 +231,7 @@ def test_the_intended_turn_is_part_of_the_replay(at_table: Make) -> None:
 def opponent_and_request(name: str, player: str, state: Any) -> tuple[Opponent, OpponentRequest | None]:
     game = load(name)
     side = opponent(game, player)
-    return side, side.poll((state,), list)
+    return side, side.poll((state,), Folded())
 
 
 def rolled(game: Any, state: Any) -> Any:
@@ -248,8 +248,8 @@ def test_in_a_dice_game_the_program_asks_once_for_its_roll_first() -> None:
     state = game.rules.new()
     side, wish = opponent_and_request("blockade", "warm", state)
     assert wish == OpponentRequest("Warm is to roll. Please roll for it.")
-    assert side.poll((state,), list) is None
-    wish = side.poll((rolled(game, state),), list)
+    assert side.poll((state,), Folded()) is None
+    wish = side.poll((rolled(game, state),), Folded())
     assert wish is not None
     assert wish.event is not None
     assert wish.event.data["player"] == "warm"
@@ -308,7 +308,7 @@ def test_the_program_requests_what_people_can_do(name: str, position: str, turn:
     game = load(name)
     state = game.notation.parse_state(position) if position else rolled(game, game.rules.new())
     side = "warm" if name == "blockade" else "p1"
-    wish = Opponent(game, OpponentSettings(side), Decided(turn, side)).poll((state,), list)
+    wish = Opponent(game, OpponentSettings(side), Decided(turn, side)).poll((state,), Folded())
     assert wish is not None
     assert wish.words == words
     if wish.event is not None:
@@ -374,10 +374,10 @@ def test_a_loop_may_follow_the_programs_shape_at_once(new_journal: Callable[[], 
 def test_the_program_requests_nothing_before_the_start_is_decided_and_after_the_end(deblockle: Any) -> None:
     side = opponent(deblockle, "gold")
     starts = tuple(deblockle.rules.new({"starts": player}) for player in deblockle.players)
-    assert side.poll(starts, list) is None
-    assert side.poll((), list) is None
+    assert side.poll(starts, Folded()) is None
+    assert side.poll((), Folded()) is None
     resigned = next(said for said in deblockle.rules.announcements(starts[0]) if said.player == "gold")
-    assert side.poll((deblockle.rules.announce(starts[0], resigned),), list) is None
+    assert side.poll((deblockle.rules.announce(starts[0], resigned),), Folded()) is None
 
 
 def test_a_table_that_also_shows_the_intended_turn_is_taken_for_it(at_table: Make) -> None:

@@ -25,7 +25,7 @@ from referee.commands.queue import CommandQueue
 from referee.commands.values import Announce, AskHint, NewGame, Overrule, Press, Reply
 from referee.hints.advice import RULED_OUT, Advice, Answer, HintSettings, HintStrength, Question
 from referee.hints.process import HintProcess
-from referee.hints.requests import ImmediateHints, hint_event, last_hint_given, recorded_advice
+from referee.hints.requests import ImmediateHints, hint_event, recorded_advice
 from referee.journal.events import decode, encode
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
@@ -164,13 +164,13 @@ def test_the_stage_of_a_hint_survives_a_restart(at_table: Make, deblockle: Any, 
     assert again.journal.events()[-1][1].data["stage"] == "whole"
 
 
-def test_a_gentle_hint_starts_again_after_the_next_turn(at_table: Make) -> None:
+def test_a_gentle_hint_starts_again_after_the_next_turn(deblockle: Any, at_table: Make) -> None:
     table = at_table("gentle")
     table.service.hint(AskHint("button"))
     deliver_hint(table)
     table.show(table.play(start="c1", top="hoops")[1], 3)
     assert table.kinds()[-1] == "turn"
-    assert last_hint_given(table.journal.events()) is None
+    assert fold(deblockle, table.journal.events()).hint is None
     table.service.hint(AskHint("button"))
     deliver_hint(table)
     assert (table.kinds()[-1], table.journal.events()[-1][1].data["stage"]) == ("hint given", "piece")
