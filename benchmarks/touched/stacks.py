@@ -48,8 +48,7 @@ from referee.judge.evidence.earlier_pictures import compare_with_earlier_picture
 from referee.judge.evidence.stacks import stack_doubts
 from referee.judge.explorer import JudgeContext
 from referee.judge.judge import judge
-from referee.judge.pooled_reading import PooledReading
-from referee.judge.pooling import pool
+from referee.judge.pooled_reading import PooledReading, pool
 from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from simulator.play.actions import Slack

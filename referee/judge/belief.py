@@ -26,8 +26,7 @@ from referee.judge.evidence.earlier_readings import (
 from referee.judge.explanations import Changes, shown_changes
 from referee.judge.explorer import JudgeContext, apply_turns, changes_between
 from referee.judge.faults import StandingFault
-from referee.judge.pooled_reading import Dispute, PooledPlace, PooledReading
-from referee.judge.pooling import pool
+from referee.judge.pooled_reading import Dispute, PooledPlace, PooledReading, pool
 from vision.reading import PlaceChange, Reading
 
 

@@ -27,8 +27,7 @@ from referee.judge.evidence.earlier_pictures import compare_with_earlier_picture
 from referee.judge.evidence.earlier_readings import given_earlier_readings, readings_to_keep
 from referee.judge.explanations import Changes, Explanation, ExplanationKind
 from referee.judge.explorer import JudgeContext
-from referee.judge.pooled_reading import PooledReading
-from referee.judge.pooling import pool
+from referee.judge.pooled_reading import PooledReading, pool
 from referee.judge.rules.glance import Glance, Judgement, first_judgement
 from referee.judge.rules.rolling import (
     has_next_player_rolled,

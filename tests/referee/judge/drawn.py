@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from referee.judge.pooled_reading import PooledReading
-from referee.judge.pooling import pool
+from referee.judge.pooled_reading import PooledReading, pool
 from referee.judge.settings import JudgeSettings
 from vision.reading import DieReading, HindranceKind, PlaceReading, Reading, RollReading
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from referee.judge.pooling import pool
+from referee.judge.pooled_reading import pool
 from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import places_drawn

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from engine.registry import load
 from engine.values import Roll
-from referee.judge.candidates import Candidates, find_candidates
+from referee.judge.decision import Candidates, find_candidates
 from referee.judge.evidence.earlier_pictures import unchanged_pieces
 from referee.judge.evidence.stacks import count_contradiction, height_contradiction, stack_doubts
 from referee.judge.explanations import Explanation, ExplanationKind, score_touches

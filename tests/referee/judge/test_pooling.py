@@ -18,8 +18,8 @@ from referee.judge.pooled_reading import (
     PIECE,
     PooledPlace,
     PooledReading,
+    pool,
 )
-from referee.judge.pooling import pool
 from vision.place_picture import PlacePicture
 from vision.reading import HindranceKind, PlaceChange, PlaceReading, Reading
 

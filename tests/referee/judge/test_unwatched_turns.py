@@ -10,7 +10,7 @@ import pytest
 
 from engine.values import EMPTY
 from referee.judge.explorer import JudgeContext, changes_between
-from referee.judge.pooling import pool
+from referee.judge.pooled_reading import pool
 from referee.judge.sequences import more_turns_explain
 from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind

@@ -10,8 +10,7 @@ import pytest
 from referee.judge.evidence.sensors import may_have_left
 from referee.judge.explanations import find_stopovers
 from referee.judge.faults import name_pieces
-from referee.judge.pooled_reading import PIECE
-from referee.judge.pooling import pool
+from referee.judge.pooled_reading import PIECE, pool
 from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling, VerdictKind
 from tests.referee.judge.judged_game import JudgedGame
