@@ -60,7 +60,9 @@ def withdrawal(offer: DrawOffer | None, by: str, time_s: float | None) -> Event 
     """Return the event by which a take-back withdraws the open offer, ``None`` if something was played after it."""
     if offer is None or not offer.is_newest:
         return None
-    return _event(offer.player, WITHDRAWN, by, Phrase("{player} withdraws the draw offer.", capitalized(offer.player)), time_s)
+    return _event(
+        offer.player, WITHDRAWN, by, Phrase("{player} withdraws the draw offer.", capitalized(offer.player)), time_s
+    )
 
 
 def with_lapse(sentence: str, before: Player | None, after: Player | None) -> str:

@@ -13,9 +13,6 @@ from pathlib import Path
 from typing import Any, Self
 
 from common.durable import sync_folder
-from common.phrases import either
-from engine import registry
-from engine.api import Game
 from referee.errors import (
     EventError,
     JournalDisplacedError,

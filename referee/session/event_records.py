@@ -208,7 +208,10 @@ def _undone_sentence(game: Game[StateT, Any], folded: Folded[StateT]) -> str:
         return Phrase("{text} is taken back.", step.text)
     if step.by == CLOCK:
         return Phrase("{player}'s loss on time is taken back.", capitalized(str(step.player)))
-    return Phrase("{describe_announcement} That is taken back.", describe_announcement(parse_announcement(step.text, game.players)))
+    return Phrase(
+        "{describe_announcement} That is taken back.",
+        describe_announcement(parse_announcement(step.text, game.players)),
+    )
 
 
 def standing_fault(event: Event) -> StandingFault:
