@@ -14,9 +14,8 @@ from benchmarks.parts.soak.game import GamePlan, GameRecord, TimedVerdict, play
 from benchmarks.parts.soak.report import GameScore, Outcome, SoakReport
 from benchmarks.parts.soak.score import COIN, SHEET, STALL_S, behind_s, score
 from referee.commands.values import Reply
-from referee.journal.events import Event, EventKind
+from referee.journal.events import SEEN, Event, EventKind
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.session.event_records import SEEN
 from simulator.play.actions import ActionKind
 from simulator.play.game import TruthEvent
 from simulator.scene.scene import ForeignObject
