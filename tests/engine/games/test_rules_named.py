@@ -8,7 +8,7 @@ import pytest
 
 from engine.registry import games, load
 
-TESTS = Path(__file__).parents[1] / "engine" / "games"
+TESTS = Path(__file__).parent
 
 
 @pytest.mark.parametrize("name", games())
