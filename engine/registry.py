@@ -1,30 +1,20 @@
-"""The registered games, by the module that defines each ``GAME``. A module is imported when its game is loaded."""
+"""The games, by the folders of ``engine.games``: each has a module ``game`` with a ``GAME``, imported when loaded."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
-from types import MappingProxyType
+import pkgutil
 from typing import Any
 
+import engine.games
 from common.phrases import nearest
 from engine.api import Game
 from engine.errors import UnknownGameError
 
-_GAMES: Mapping[str, str] = MappingProxyType(
-    {
-        "blockade": "engine.games.blockade.game",
-        "blokus-dice": "engine.games.blokus_dice.game",
-        "deblockle": "engine.games.deblockle.game",
-        "diaballik": "engine.games.diaballik.game",
-        "number-drop": "engine.games.number_drop.game",
-    }
-)
-
 
 def games() -> tuple[str, ...]:
     """List the names of all games, in alphabetical order."""
-    return tuple(sorted(_GAMES))
+    return tuple(sorted(each.name.replace("_", "-") for each in pkgutil.iter_modules(engine.games.__path__)))
 
 
 def load(name: str) -> Game[Any, Any]:
@@ -36,10 +26,10 @@ def load(name: str) -> Game[Any, Any]:
     Traceback (most recent call last):
     engine.errors.UnknownGameError: no game is called 'diabalik'; did you mean 'diaballik'?
     """
-    key = name.strip().lower()
-    if key not in _GAMES:
-        near = nearest(key, _GAMES)
-        hint = f"did you mean {near!r}?" if near else f"there are: {', '.join(games())}"
+    key, known = name.strip().lower(), games()
+    if key not in known:
+        near = nearest(key, known)
+        hint = f"did you mean {near!r}?" if near else f"there are: {', '.join(known)}"
         raise UnknownGameError(f"no game is called {name!r}; {hint}")
-    game: Game[Any, Any] = importlib.import_module(_GAMES[key]).GAME
+    game: Game[Any, Any] = importlib.import_module(f"engine.games.{key.replace('-', '_')}.game").GAME
     return game

@@ -3,6 +3,7 @@
 A player who keeps the die scores it, one who leaves it two. Most points after the last round win; a tie is shared.
 """
 
+import sys
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -12,6 +13,7 @@ from engine import registry
 from engine.api import Game, Hint
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.options import read_options
+from engine.registry import games
 from engine.support.breaches import advised
 from engine.support.chance import ORDINARY_DIE, every_roll, format_roll
 from engine.support.players import RESIGN, format_announcement
@@ -232,4 +234,5 @@ GAME = Game(
 
 def register(patch: pytest.MonkeyPatch) -> None:
     """Register this game until the patch is undone."""
-    patch.setattr(registry, "_GAMES", {**registry._GAMES, GAME.name: __name__})
+    patch.setitem(sys.modules, f"engine.games.{GAME.name}.game", sys.modules[__name__])
+    patch.setattr(registry, "games", lambda: (*games(), GAME.name))

@@ -13,7 +13,6 @@ ROOT = Path(__file__).resolve().parents[3]
 GAME = Path(__file__).parent
 ROOMS = ("benchmarks", "common", "engine", "vision", "hardware", "firmware_bridge", "referee", "hall", "simulator")
 
-_REGISTRY = '        "reversi": "engine.games.reversi.game",\n'
 _HANDLER = '        "reversi": ReversiHandler,\n'
 _IMPORT = "from simulator.play.reversi import ReversiHandler\n"
 _PLAYTHROUGH = '\n    "reversi/to-the-end": ("reversi", 80, {"starts": "white"}, False),'
@@ -48,8 +47,6 @@ def copy_with_reversi(folder: Path) -> None:
     copied(GAME / "reversi.md", folder / "docs" / "games" / "reversi.md")
     copied(GAME / "perft.toml", folder / "tests" / "engine" / "perft" / "reversi.toml")
     copied(GAME / "reversi_discs.py", folder / "simulator" / "play" / "reversi.py")
-    written_in(folder / "engine" / "registry.py", "    {\n", _REGISTRY)
-    written_in(folder / "pyproject.toml", "protected_modules = [", '"engine.games.reversi", ')
     written_in(folder / "simulator" / "play" / "players.py", "    {\n", _HANDLER)
     written_in(folder / "simulator" / "play" / "players.py", "NumberSheetHandler, unnamed_dice\n", _IMPORT)
     written_in(folder / "tests" / "playthroughs" / "rewrite.py", "bool]] = {", _PLAYTHROUGH)
