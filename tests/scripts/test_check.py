@@ -144,6 +144,21 @@ def test_real_runs_the_owners_tests_at_the_terminal(checked, named, run):
     assert checked.call("check", "--real", env={"BREAK": "pytest"}).returncode == 3
 
 
+def test_one_game_is_checked_by_its_own_tests_and_those_of_every_game(checked):
+    checked.write("engine/games/number_drop/game.py", "")
+    assert checked.call("check", "--game", "number-drop").returncode == 0
+    (tests,) = calls_of_pytest(checked)
+    assert "-k number-drop or number_drop tests/engine/games/number_drop tests/engine/test_" in tests
+    assert "-m mypy engine/games/number_drop" in calls(checked)
+
+
+@pytest.mark.parametrize("named", [(), ("chess",)])
+def test_a_game_that_there_is_not_is_refused(checked, named):
+    done = checked.call("check", "--game", *named)
+    assert done.returncode == 64
+    assert "name a game of engine/games/, as in ./check --game diaballik" in done.stderr
+
+
 def test_mutants_are_tried_out_with_what_is_asked_for(checked):
     assert checked.call("check", "--mutants", "--room", "judge").returncode == 0
     assert calls(checked) == ["scripts/mutants.py --room judge"]
