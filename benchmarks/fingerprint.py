@@ -32,7 +32,7 @@ enter_environment(__name__)
 from rich.console import Console
 
 from benchmarks.parts.command_line import PROGRESS, counting_bar, gathered, picture_size, processes
-from benchmarks.parts.engine_speed import COUNTED_FROM
+from benchmarks.parts.engine_speed import known_of
 from benchmarks.parts.soak.game import plan_of, play
 from engine.api import Dice, Game
 from engine.errors import EngineError
@@ -75,8 +75,7 @@ def lines_of(task: Task) -> list[str]:
 def _perft_lines(task: Task) -> list[str]:
     game: Game[Any, Any] = load(task.name)
     depth = 2 if game.dice is None else 1
-    roll_text, colour = COUNTED_FROM.get(task.name, (None, None))
-    start, roll = start_of_count(game, game.rules.new(), roll_text, colour)
+    start, roll = start_of_count(game, game.rules.new(), **known_of(task.name).get("counted_from", {}))
     return [f"depth {depth}: {perft(game, start, depth, roll)}"]
 
 

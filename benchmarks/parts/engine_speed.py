@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import time
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from random import Random
 from statistics import median
 from types import ModuleType
@@ -19,12 +21,6 @@ from engine.api import Game
 from engine.games.diaballik.turns import begin_turn, packed_results
 from engine.perft import perft, start_of_count
 
-COUNTED_FROM: dict[str, tuple[str | None, str | None]] = {
-    "blockade": ("4,1", None),
-    "blokus-dice": ("1,2,3,4", "red"),
-    "number-drop": ("1,3,4,5,T", None),
-}
-"""The roll and the colour in hand from which perft counts start, where a game needs them."""
 CHESS_DEPTH = 3
 CHESS_PERFT = 8902
 FIRST_RESULTS = 290
@@ -106,10 +102,15 @@ def time_of(call: Callable[[], object]) -> float:
         calls *= 2
 
 
+def known_of(name: str) -> dict[str, Any]:
+    """Return what ``tests/engine/perft`` says of a game: its worst positions, counted turns, where to count from."""
+    path = Path(__file__).resolve().parents[2] / "tests" / "engine" / "perft" / f"{name}.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
 def counts_to_depth(game: Game[Any, Any], state: Any, most_s: float) -> Sequence[DepthCount]:
     """Count to growing depths from a state, until the next would probably take longer than ``most_s``."""
-    roll, colour = COUNTED_FROM.get(game.name, (None, None))
-    start, thrown = start_of_count(game, state, roll, colour)
+    start, thrown = start_of_count(game, state, **known_of(game.name).get("counted_from", {}))
     found: list[DepthCount] = []
     while True:
         depth = len(found) + 1

@@ -12,9 +12,9 @@ from typing import Any
 from rich.console import Console
 
 from benchmarks.parts.command_line import figures
-from benchmarks.parts.engine_speed import timed
+from benchmarks.parts.engine_speed import known_of, timed
 from engine.api import CouldBe, Game
-from engine.registry import load
+from engine.registry import games, load
 from engine.showing import turns_showing
 from engine.values import Appearance, LookName
 from referee.judge.belief import Belief
@@ -26,29 +26,6 @@ from vision.reading import HindranceKind, PlaceReading, Reading, uniform_reading
 FRAMES = 2
 LIMIT_S = FRAMES / 15
 """Longest time: two frames of a camera with fifteen a second."""
-
-_BLOCKADE = (
-    "cool roll=6,6 a1:CL+YMMMMMS b1:GLS c1:GLS d1:GLS e1:CL+BMMMM a2:RLS b2:GLS c2:YL d2:YLSS e2:YL a3:RL b3:GLS "
-    "c3:CL+BM d3:BLSS e3:YLS a4:RLSSS b4:RL c4:RL d4:BL e4:YLS a5:CL+GMMMMM b5:BLS c5:BLS d5:BLS e5:CL+RMMMMMS"
-)
-WORST: tuple[tuple[str, str, str], ...] = (
-    ("blockade", "two sixes, most pieces loose", _BLOCKADE),
-    ("blokus-dice", "empty sheets", "p1 starter=p1 markers=red,blue,yellow,green dice=3,4 p1=-:0 p2=-:0"),
-    (
-        "deblockle",
-        "sides not seen yet",
-        "teal c1:G.star? e1:G.star? a2:G.slider/north=stop e3:G.star? c5:T.star? e5:T.star? c7:T.star? e7:T.star? "
-        "removed=0,0",
-    ),
-    ("diaballik", "an open middle", "black black:c1,e1,b2,d2,c3*,e3,c4 white:f2,b5,b6,g6*,c7,e7,f7"),
-    ("number-drop", "four stars", "p1 drop p1=- p2=- slots=I3,I4,O4,S4,T4 roll=3,*,*,*,* to=p1"),
-    (
-        "number-drop",
-        "a sheet of one digit",
-        f"p1 drop p1={'/'.join(['3333333'] * 9)} p2=- slots=I3,I4,O4,S4,T4 roll=3,*,*,*,* then=p1",
-    ),
-)
-"""Game, reason, and position."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +52,12 @@ class Finding:
 
 def findings(sightings: int, rng: Random, only: tuple[str, ...] = ()) -> list[Finding]:
     """Time the worst positions of the selected games, with ``sightings`` random turns for each."""
-    return [_finding(load(name), why, text, sightings, rng) for name, why, text in WORST if not only or name in only]
+    return [
+        _finding(load(name), one["why"], one["state"], sightings, rng)
+        for name in games()
+        if not only or name in only
+        for one in known_of(name)["worst"]
+    ]
 
 
 def _finding(game: Game[Any, Any], why: str, text: str, sightings: int, rng: Random) -> Finding:
