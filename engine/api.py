@@ -85,10 +85,6 @@ class Hint(Generic[TurnT]):
     die: int | None = None
 
 
-HintListener = Callable[[Hint[TurnT]], None]
-"""Called with each hint that a search finds, each better than the one before."""
-
-
 class Rules(Protocol[StateT, TurnT]):
     """What may be played and announced, and what follows. Stateless: every method is a function of its arguments."""
 
@@ -224,14 +220,12 @@ class Advice(Protocol[StateT_contra, TurnT]):
         clock: Clock,
         strength: Strength = Strength.STRONG,
         earlier: Sequence[StateT_contra],
-        better: HintListener[TurnT] | None = None,
     ) -> Hint[TurnT]:
         """Find a good turn of ``state.to_move`` within ``deadline_s`` seconds by ``clock``.
 
         ``earlier`` are the game's previous states, the oldest first, none if there is no game: in games where
         positions can recur, a third occurrence is avoided while another turn is nearly as good.
-        ``better`` is called with the first legal hint (within 20 ms) and with each better one. Raises IllegalTurnError
-        if there is no turn to play: the game is over, or dice must be rolled first.
+        Raises IllegalTurnError if there is no turn to play: the game is over, or dice must be rolled first.
         """
 
 

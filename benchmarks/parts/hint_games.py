@@ -9,7 +9,7 @@ from functools import cache
 from random import Random
 from typing import Any, Literal
 
-from engine.api import Clock, Game, Hint
+from engine.api import Clock, Game
 from engine.registry import load
 from engine.search.budget import CountingClock
 from engine.values import OptionValue, Player, Strength
@@ -56,16 +56,14 @@ class HintGamePlan:
 
 @dataclass
 class Timing:
-    """How punctual hints were, in seconds: the longest wait for a first answer, the greatest lateness."""
+    """How many hints were asked for, and how late the latest was, in seconds."""
 
     hints: int = 0
-    first_s: float = 0.0
     late_s: float = 0.0
 
     def add(self, other: Timing) -> None:
         """Merge another measurement."""
         self.hints += other.hints
-        self.first_s = max(self.first_s, other.first_s)
         self.late_s = max(self.late_s, other.late_s)
 
 
@@ -91,19 +89,9 @@ class TimedHint:
 
     def choose(self, game: Game[Any, Any], state: Any, rng: Random, earlier: Sequence[Any]) -> Any:
         """Choose a turn for the player to move; ``earlier`` are the states before."""
-        first_s: list[float] = []
-
-        def note_first(hint: Hint[Any]) -> None:
-            del hint
-            if not first_s:
-                first_s.append(time.monotonic())
-
         began_s = time.monotonic()
-        hint = game.advice.hint(
-            state, self.seconds, rng, clock=self.clock, strength=self.strength, earlier=earlier, better=note_first
-        )
-        ended_s = time.monotonic()
-        self.timing.add(Timing(1, (first_s or [ended_s])[0] - began_s, ended_s - began_s - self.seconds))
+        hint = game.advice.hint(state, self.seconds, rng, clock=self.clock, strength=self.strength, earlier=earlier)
+        self.timing.add(Timing(1, time.monotonic() - began_s - self.seconds))
         return hint.turn
 
 

@@ -71,9 +71,7 @@ def play_and_tell(plan: ChancePlan) -> ToldGame:
         if rolls == 0 and len(earlier) < OPENING_TURNS:
             turn = choose_randomly(game, state, player, rng).turn
         else:
-            hint = game.advice.hint(
-                state, plan.seconds, rng, clock=clock, strength=plan.strength, earlier=earlier, better=None
-            )
+            hint = game.advice.hint(state, plan.seconds, rng, clock=clock, strength=plan.strength, earlier=earlier)
             turn = hint.turn
             heard.append((player, hint.expected, hint.sure))
         earlier.append(state)

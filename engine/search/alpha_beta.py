@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from types import MappingProxyType
@@ -193,11 +193,9 @@ def best_move(
     *,
     most_depth: int = MOST_PLIES,
     penalties: Mapping[MoveT, int] = _NO_PENALTIES,
-    better: Callable[[Found[MoveT]], None] | None = None,
 ) -> Found[MoveT]:
     """Find a good move by deepening until the deadline, ``most_depth`` plies or the end of every line.
 
-    ``better`` is called with a first answer at once, then with each change of the best move and each completed depth.
     ``rng`` orders moves that score the same after one ply. A win in one is always found once all moves were tried; of
     several, the first. The same ``rng`` and a `budget.CountingClock` give the same answer. ``penalties`` are points
     subtracted from root moves, except from proven wins and losses; the returned score includes them.
@@ -208,7 +206,7 @@ def best_move(
         raise ValueError(f"got a depth of {most_depth}; expected at least 1")
     if rules.ended(position) is not None:
         raise ValueError("there is no move to find: the game has ended")
-    return _Search(rules, deadline, penalties, better).run(position, rng, min(most_depth, MOST_PLIES))
+    return _Search(rules, deadline, penalties).run(position, rng, min(most_depth, MOST_PLIES))
 
 
 class _Search(Generic[PositionT, MoveT]):
@@ -219,13 +217,11 @@ class _Search(Generic[PositionT, MoveT]):
         rules: Rules[PositionT, MoveT],
         deadline: Deadline,
         penalties: Mapping[MoveT, int],
-        better: Callable[[Found[MoveT]], None] | None,
     ) -> None:
         self._rules = rules
         self._check_time = PeriodicTimeCheck(deadline, _NODES_PER_CHECK)
         self._penalties = penalties
         self._table: Table[MoveT] = Table()
-        self._better = better
         self._guesses = 0
         self._killers: list[tuple[MoveT, ...]] = [()] * (MOST_PLIES + 1)
         self._history: dict[MoveT, int] = {}
@@ -237,21 +233,17 @@ class _Search(Generic[PositionT, MoveT]):
         rules = self._rules
         winning = rules.winning_move(position)
         if winning is not None:
-            answer = Found(winning, WIN - 1, 1, True)
-            self._report(answer)
-            return answer
+            return Found(winning, WIN - 1, 1, True)
         moves = rules.moves(position)
         if not moves:
             raise ValueError("there is no move to find: the game gives none")
         answer = Found(moves[0], 0, 0, False)
-        self._report(answer)
         try:
             ranked = self._search_one_ply(position, moves, rng)
             self._ranked = {each.move: each for each in ranked}
             answer = ranked[0]
             # A win in one ply or a single legal move needs no further search.
             most_depth = 1 if answer.win_in == 1 or len(moves) == 1 else most_depth
-            self._report(answer)
             order = [each.move for each in ranked]
             for depth in range(2, most_depth + 1):
                 if self._is_settled(answer):
@@ -261,10 +253,6 @@ class _Search(Generic[PositionT, MoveT]):
         except _CutShortError as cut:
             return cut.answer
         return answer
-
-    def _report(self, answer: Found[MoveT]) -> None:
-        if self._better is not None:
-            self._better(answer)
 
     @staticmethod
     def _is_settled(answer: Found[MoveT]) -> bool:
@@ -284,7 +272,6 @@ class _Search(Generic[PositionT, MoveT]):
                 each = Found(move, score, 1, abs(score) > MOST_GUESS)
                 if best is None or score > best.score:
                     best = each
-                    self._report(best)
                 if each.win_in == 1:
                     return [each]
                 found.append(each)
@@ -317,17 +304,13 @@ class _Search(Generic[PositionT, MoveT]):
                 if score < -MOST_GUESS:
                     self._lost.add(move)
                 if best is None or score > best.score:
-                    is_change = best is not None
                     best = Found(move, score, depth, abs(score) > MOST_GUESS)
-                    if is_change:
-                        self._report(best)
         except DeadlineExceededError:
             raise _CutShortError(self._answer_at_deadline(order, tried, best, before)) from None
         if best is None:
             raise AssertionError("a search of at least one move finds one")
         if self._guesses == guesses:
             best = replace(best, proven=True)
-        self._report(best)
         return best
 
     def _answer_at_deadline(

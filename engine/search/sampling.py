@@ -70,20 +70,17 @@ def race(
     value: Callable[[CandidateT, SampleT, TimeCheck], float],
     deadline: Deadline,
     rng: Random,
-    *,
-    better: Callable[[Estimate[CandidateT]], None] | None = None,
 ) -> RaceResult[CandidateT]:
     """Find the candidate with the highest mean value by the deadline.
 
     ``candidates`` are sorted, the most promising first: the first is the initial answer, and if there is no time for
-    all, the last are skipped (their estimates then have no samples). ``better`` is called with the first at once and
-    with each new best one.
+    all, the last are skipped (their estimates then have no samples).
 
     Raises ValueError if there are no candidates.
     """
     if not candidates:
         raise ValueError("got no candidates; expected at least 1")
-    return _Race(candidates, draw, value, deadline, rng, better).run()
+    return _Race(candidates, draw, value, deadline, rng).run()
 
 
 class _Race(Generic[CandidateT, SampleT]):
@@ -96,14 +93,12 @@ class _Race(Generic[CandidateT, SampleT]):
         value: Callable[[CandidateT, SampleT, TimeCheck], float],
         deadline: Deadline,
         rng: Random,
-        better: Callable[[Estimate[CandidateT]], None] | None,
     ) -> None:
         self._candidates = candidates
         self._draw = draw
         self._value = value
         self._deadline = deadline
         self._rng = rng
-        self._better = better
         self._values: list[list[float]] = [[] for _ in candidates]
         self._totals = [0.0] * len(candidates)
         self._left = list(range(len(candidates)))
@@ -111,7 +106,6 @@ class _Race(Generic[CandidateT, SampleT]):
 
     def run(self) -> RaceResult[CandidateT]:
         """Run the race; see `race`."""
-        self._report(0)
         if len(self._candidates) > 1 and not self._deadline.passed():
             try:
                 self._take_first_sample()
@@ -136,7 +130,6 @@ class _Race(Generic[CandidateT, SampleT]):
 
     def _run_rounds(self) -> None:
         """Halve the field in rounds of equal time until one is left, the time is up or the samples are enough."""
-        leader = 0
         while len(self._left) > 1 and len(self._values[self._left[0]]) < _MOST_SAMPLES:
             rounds_left = math.ceil(math.log2(len(self._left)))
             # The last two race on to the deadline itself.
@@ -147,9 +140,6 @@ class _Race(Generic[CandidateT, SampleT]):
                 self._sample()
                 taken += 1
                 self._drop_clearly_behind()
-                if self._left[0] != leader:
-                    leader = self._left[0]
-                    self._report(leader)
                 if len(self._values[self._left[0]]) >= _MOST_SAMPLES:
                     return
             self._deadline.check()
@@ -190,10 +180,6 @@ class _Race(Generic[CandidateT, SampleT]):
         gone = set(which)
         self._left = [i for i in self._left if i not in gone]
         self._dropped = [*which, *self._dropped]
-
-    def _report(self, i: int) -> None:
-        if self._better is not None:
-            self._better(self._estimate(i))
 
     def _estimate(self, i: int) -> Estimate[CandidateT]:
         values = self._values[i]

@@ -205,14 +205,11 @@ class HarvestNotation:
 
 
 class HarvestAdvice:
-    def hint(self, state, deadline_s, rng, *, clock, strength=None, earlier, better=None):
+    def hint(self, state, deadline_s, rng, *, clock, strength=None, earlier):
         turns = HarvestRules().perft_turns(state)
         if not turns:
             raise IllegalTurnError("there is nothing to choose")
-        best = Hint(turns[int(int(state.die) <= LEFT)], "gives more points", 5.0, "points", 1.0, 0)
-        if better is not None:
-            better(best)
-        return best
+        return Hint(turns[int(int(state.die) <= LEFT)], "gives more points", 5.0, "points", 1.0, 0)
 
 
 DICE = HarvestDice()

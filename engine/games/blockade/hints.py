@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from common.phrases import counted
-from engine.api import Clock, Hint, HintListener
+from engine.api import Clock, Hint
 from engine.errors import IllegalTurnError
 from engine.games.blockade.evaluation import (
     GATES,
@@ -87,13 +87,12 @@ def hint(
     clock: Clock,
     strength: Strength = Strength.STRONG,
     earlier: Sequence[BlockadeState],
-    better: HintListener[BlockadeTurn] | None = None,
 ) -> Hint[BlockadeTurn]:
     """Suggest a turn, with a reason; raises IllegalTurnError if the game is over or a roll is awaited."""
     if state.to_move is None or state.roll is None:
         why = "the game is over" if state.to_move is None else "the dice must be rolled first"
         raise IllegalTurnError(f"there is no turn to hint at: {why}")
-    return _HintSearch(state, state.roll, Deadline.after(deadline_s, clock), rng, strength, earlier, better).run()
+    return _HintSearch(state, state.roll, Deadline.after(deadline_s, clock), rng, strength, earlier).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +132,6 @@ class _HintSearch:
         rng: Random,
         strength: Strength,
         earlier: Sequence[BlockadeState],
-        better: HintListener[BlockadeTurn] | None,
     ) -> None:
         assert state.to_move is not None
         self.state = state
@@ -142,7 +140,6 @@ class _HintSearch:
         self.deadline = deadline
         self.rng = rng
         self.strength = strength
-        self.better = better
         self.opponent: Opponent = opponent_of(state.stacks, self.player)
         self.before = self.opponent.their_steps(0, 0)
         self.mine_before = [self.opponent.steps(progress_of(state.stacks, colour)) for colour in OWNED[self.player]]
@@ -199,8 +196,8 @@ class _HintSearch:
             for reached in reach.ends:
                 moves = reach.moves_to(reached.layout)
                 if reached.wins and not play(self.state, self.player, self.dice, moves).breaches:
-                    self._report(
-                        Hint(turn_of(self.state, moves), f"wins: the fifth {COLOURS[colour]} tower", 1.0, "win", 1.0)
+                    self.best = Hint(
+                        turn_of(self.state, moves), f"wins: the fifth {COLOURS[colour]} tower", 1.0, "win", 1.0
                     )
                     return True
         return False
@@ -212,12 +209,6 @@ class _HintSearch:
             return used + progress_after(terrain, layout)[0].steps(walls) <= most
 
         return worth
-
-    def _report(self, hint: Hint[BlockadeTurn]) -> None:
-        if hint != self.best:
-            self.best = hint
-            if self.better is not None:
-                self.better(hint)
 
     def _search(self, allowed: list[Dice], detour: int = _DETOUR) -> None:
         sides = tuple(self._ends(which, max(each[which] for each in allowed), detour) for which in (0, 1))
@@ -240,11 +231,11 @@ class _HintSearch:
             elif turn is not None:
                 found = (value, self._hint(value, pair, turn))
                 self.fresh = found if self.fresh is None else max(self.fresh, found, key=lambda each: each[0])
-                self._report(found[1])
+                self.best = found[1]
                 return
         if stale is not None:
             # A fresh turn found earlier, with fewer points, may be good enough.
-            self._report(self.fresh[1] if self.fresh is not None and self.fresh[0] >= least else stale)
+            self.best = self.fresh[1] if self.fresh is not None and self.fresh[0] >= least else stale
 
     def _compare(self) -> None:
         """Play on from the most promising turns with the same dice, and pick the one with the best results."""
@@ -257,7 +248,7 @@ class _HintSearch:
             return play_on(candidate.mine, candidate.theirs, candidate.towers, rolls)
 
         best = race(candidates, _draw_rolls, value, self.deadline, self.rng).best
-        self._report(self._hint(best.mean, best.candidate.pair, best.candidate.turn))
+        self.best = self._hint(best.mean, best.candidate.pair, best.candidate.turn)
 
     def _candidates(self) -> list[_Candidate]:
         """Return the best turns by the race, a few for each set of squares built on; none if a turn wins."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from engine.api import Clock, Hint, HintListener
+from engine.api import Clock, Hint
 from engine.errors import IllegalTurnError
 from engine.games.blokus_dice.sheet import FACES, Sheet
 from engine.games.blokus_dice.state import (
@@ -237,7 +237,6 @@ def hint(
     clock: Clock,
     strength: Strength = Strength.STRONG,
     earlier: Sequence[BlokusState],  # noqa: ARG001 - positions of this game never repeat
-    better: HintListener[BlokusTurn] | None = None,
 ) -> Hint[BlokusTurn]:
     """Find a good turn for the player to move by the deadline; raises IllegalTurnError if no turn can be played.
 
@@ -248,20 +247,17 @@ def hint(
         raise IllegalTurnError("the game is over, so there is no turn to hint at")
     if not state.dice:
         raise IllegalTurnError(f"{state.to_move} has to roll first; then there is a turn to hint at")
-    return _HintSearch(state, state.seat, rng, Deadline.after(deadline_s, clock), better).run(strength)
+    return _HintSearch(state, state.seat, rng, Deadline.after(deadline_s, clock)).run(strength)
 
 
 class _HintSearch:
     """The search for one hint."""
 
-    def __init__(
-        self, state: BlokusState, seat: int, rng: Random, deadline: Deadline, better: HintListener[BlokusTurn] | None
-    ) -> None:
+    def __init__(self, state: BlokusState, seat: int, rng: Random, deadline: Deadline) -> None:
         self._state = state
         self._seat = seat
         self._rng = rng
         self._deadline = deadline
-        self._better = better
         self._sheet = state.options.sheet
         self._finder = finder_of(self._sheet)
         self._colour = colour_in_hand(state, seat)
@@ -272,8 +268,6 @@ class _HintSearch:
     def run(self, strength: Strength) -> Hint[BlokusTurn]:
         """Find the hint."""
         listed = choices(self._state)
-        quick = max(listed, key=lambda each: (self._sheet.sizes[each.shape], not each.strike))
-        self._report(self._candidate(quick, quick.placements[0]), 0.0)
         every = self._candidates(listed)
         winning = [each for each in every if self._is_won_by(each.after)]
         candidates = winning or every
@@ -281,18 +275,18 @@ class _HintSearch:
         self._wins = bool(winning)
         course = rounds_ahead_of(self._state, self._seat)
         if len(every) == 1:
-            return self._report(candidates[0], _MOST_SURE, self._estimate(candidates[0], course))
+            return self._hint(candidates[0], _MOST_SURE, self._estimate(candidates[0], course))
         ranked = self._rank(
             candidates, lambda each: quick_value(self._sheet, each.after), self._deadline.share(_PROMISE_SHARE)
         )
         if strength is Strength.GENTLE:
-            return self._report(ranked[0], _SURE_AT_A_GLANCE, self._estimate(ranked[0], course))
+            return self._hint(ranked[0], _SURE_AT_A_GLANCE, self._estimate(ranked[0], course))
         weighed = self._rank(
             ranked[:_MOST_WEIGHED],
             lambda each: each.worth + shape_variety(self._finder, each.after),
             self._deadline.share(_VARIETY_SHARE),
         )
-        fair = self._report(weighed[0], _SURE_AT_A_GLANCE, self._estimate(weighed[0], course))
+        fair = self._hint(weighed[0], _SURE_AT_A_GLANCE, self._estimate(weighed[0], course))
         if strength is Strength.FAIR:
             return fair
         return self._best_by_endgame(candidates, course) or self._best_by_race(weighed[:_RACED], course) or fair
@@ -310,7 +304,7 @@ class _HintSearch:
             return None
         best = max(range(len(candidates)), key=values.__getitem__)
         # While others are in the game, the dice they leave are only an assumption.
-        return self._report(candidates[best], 1.0 if course.alone else _MOST_SURE, values[best])
+        return self._hint(candidates[best], 1.0 if course.alone else _MOST_SURE, values[best])
 
     def _candidate(self, choice: Choice, placement: int) -> _Candidate:
         shape = 1 << (self._finder.squares + choice.shape)
@@ -373,35 +367,19 @@ class _HintSearch:
             # The quick evaluation separates candidates for which there are too few playouts.
             return play_on(self._finder, candidate.after, course, rolls, Random(seed)) + candidate.worth
 
-        def tell(estimate: Estimate[_Candidate]) -> None:
-            if estimate.samples:
-                self._report(estimate.candidate, _SURE_AT_A_GLANCE, self._expected(estimate))
-
-        raced = race(candidates, draw, value, self._deadline, self._rng, better=tell)
+        raced = race(candidates, draw, value, self._deadline, self._rng)
         if not raced.best.samples:
             return None
-        return self._report(raced.best.candidate, min(_MOST_SURE, raced.sure), self._expected(raced.best))
+        return self._hint(raced.best.candidate, min(_MOST_SURE, raced.sure), self._expected(raced.best))
 
     def _expected(self, estimate: Estimate[_Candidate]) -> float:
         return estimate.mean - estimate.candidate.worth
 
-    def _report(self, candidate: _Candidate, sure: float, expected: float | None = None) -> Hint[BlokusTurn]:
-        """Make a hint and report it; without ``expected``, use the squares filled so far."""
+    def _hint(self, candidate: _Candidate, sure: float, expected: float) -> Hint[BlokusTurn]:
         turn = turn_of(self._state, candidate.choice, candidate.placement)
         only, wins = self._turns_of_only_shape, self._wins
         reason = reason_for(self._finder, self._now, candidate.after, self._colour, turns_of_only_shape=only, wins=wins)
-        filled = candidate.after.filled.bit_count()
-        hint = Hint(
-            turn,
-            reason,
-            filled if expected is None else expected,
-            "squares",
-            sure,
-            self._state.dice.index(turn.die),
-        )
-        if self._better is not None:
-            self._better(hint)
-        return hint
+        return Hint(turn, reason, expected, "squares", sure, self._state.dice.index(turn.die))
 
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

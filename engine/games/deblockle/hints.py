@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
-from engine.api import Clock, Hint, HintListener
+from engine.api import Clock, Hint
 from engine.errors import IllegalTurnError
 from engine.games.deblockle.state import (
     PLACES,
@@ -196,40 +196,25 @@ def hint(
     clock: Clock,
     strength: Strength = Strength.STRONG,
     earlier: Sequence[DeblockleState],
-    better: HintListener[DeblockleTurn] | None = None,
 ) -> Hint[DeblockleTurn]:
-    """Return a turn of the player to move and a reason; raises IllegalTurnError if the game is over.
-
-    ``better`` is called with a first hint at once, then with each better one; the last one is returned.
-    """
+    """Return a turn of the player to move and a reason; raises IllegalTurnError if the game is over."""
     if state.to_move is None:
         raise IllegalTurnError("there is no turn to hint at: the game is over")
     deadline = Deadline.after(deadline_s, clock)
-    told: Hint[DeblockleTurn] | None = None
-
-    def tell(found: Hint[DeblockleTurn]) -> None:
-        nonlocal told
-        if better is not None and found != told:
-            better(found)
-        told = found
-
     turns = [turn for turn in legal_turns(state) if turn.player == state.to_move]
     best = _immediate_hint(state, turns)
-    tell(best)
     if best.sure == 1:
         return best
     is_only = len(turns) == 1
-    listener: HintListener[DeblockleTurn] = (lambda _: None) if is_only else tell
     position = known_position(state)
     search = _HintSearch(state, deadline, rng, strength, earlier)
     try:
         search.ahead.prepare(deadline.check)
-        found = search.search_drawn_positions(listener) if position is None else search.search_known(position, listener)
+        found = search.search_drawn_positions() if position is None else search.search_known(position)
         # The only turn needs no search, but its chance of winning does.
         best = replace(found, reason=best.reason) if found and is_only else found or best
     except DeadlineExceededError:
         pass
-    tell(best)
     return best
 
 
@@ -272,23 +257,17 @@ class _HintSearch:
         me = PLAYERS.index(self._player)
         self._stood = Counter(each[1 + me] for each in came_up if each[0] == me)
 
-    def search_known(self, position: Position, tell: HintListener[DeblockleTurn]) -> Hint[DeblockleTurn]:
+    def search_known(self, position: Position) -> Hint[DeblockleTurn]:
         """Return the best turn if every face is known."""
+        return self._hint(position, self._best(position, self._deadline))
 
-        def pass_on(found: Found[Move]) -> None:
-            if found.depth:
-                tell(self._hint(position, found))
-
-        return self._hint(position, self._best(position, self._deadline, pass_on))
-
-    def search_drawn_positions(self, tell: HintListener[DeblockleTurn]) -> Hint[DeblockleTurn] | None:
+    def search_drawn_positions(self) -> Hint[DeblockleTurn] | None:
         """Return the roll that is best in most of the positions drawn, with its most frequent hop.
 
         ``None`` if the player can't move in any of them.
         """
         votes: Counter[_Roll] = Counter()
         hints: dict[_Roll, list[Hint[DeblockleTurn]]] = {}
-        leading = None
         for left in range(_MOST_DRAWN, 0, -1):
             position = draw_position(self._state, self._rng)
             if PLAYERS.index(self._player) != self.ahead.core.settle(position)[0]:
@@ -298,34 +277,19 @@ class _HintSearch:
             roll = (hint.turn.start, hint.turn.rolled_to)
             votes[roll] += 1
             hints.setdefault(roll, []).append(hint)
-            best = max(votes, key=lambda each: (votes[each], _mean_expected(hints[each])))
-            if best != leading:
-                leading = best
-                tell(self._merge_hints(hints, best))
             if self._deadline.passed():
                 break
-        return None if leading is None else self._merge_hints(hints, leading)
+        if not votes:
+            return None
+        return self._merge_hints(hints, max(votes, key=lambda each: (votes[each], _mean_expected(hints[each]))))
 
-    def _best(
-        self, position: Position, deadline: Deadline, better: Callable[[Found[Move]], None] | None = None
-    ) -> Found[Move]:
+    def _best(self, position: Position, deadline: Deadline) -> Found[Move]:
         """Search a position whose faces are known, with penalties for turns without progress."""
         penalties = self._penalties(position)
 
-        def without(found: Found[Move]) -> Found[Move]:
-            is_guess = abs(found.score) <= MOST_GUESS
-            return replace(found, score=found.score + penalties[found.move]) if is_guess else found
-
-        found = best_move(
-            self.ahead,
-            position,
-            deadline,
-            self._rng,
-            most_depth=self._most_depth,
-            penalties=penalties,
-            better=None if better is None else lambda found: better(without(found)),
-        )
-        return without(found)
+        found = best_move(self.ahead, position, deadline, self._rng, most_depth=self._most_depth, penalties=penalties)
+        is_guess = abs(found.score) <= MOST_GUESS
+        return replace(found, score=found.score + penalties[found.move]) if is_guess else found
 
     def _penalties(self, position: Position) -> dict[Move, int]:
         """Return the penalty of each turn: for repeating a position, and for lack of progress in the race."""

@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 
 from common.phrases import listed
-from engine.api import Clock, Hint, HintListener
+from engine.api import Clock, Hint
 from engine.errors import IllegalTurnError
 from engine.games.diaballik.search import SEEMS_LOST, WIN, Line, Position, Searcher, best_lines, evaluate_results
 from engine.games.diaballik.state import (
@@ -27,7 +27,6 @@ from engine.games.diaballik.turns import (
     BALL_SHIFT,
     PIECES_MASK,
     TurnInProgress,
-    actions,
     begin_turn,
     can_win,
     claimed_results,
@@ -75,7 +74,6 @@ def hint(
     clock: Clock,
     strength: Strength = Strength.STRONG,
     earlier: Sequence[DiaballikState],
-    better: HintListener[DiaballikTurn] | None = None,
 ) -> Hint[DiaballikTurn]:
     """Find a good turn; see engine.api.Advice.hint. Raises IllegalTurnError when the game is over."""
     if state.to_move is None:
@@ -85,35 +83,23 @@ def hint(
     for_check_s = 0.0 if strength is Strength.GENTLE else min(_MOST_FOR_CHECK_S, deadline_s * _SHARE_FOR_CHECK)
     searcher = Searcher(state.options, Deadline(clock, deadline.at_s, deadline.margin_s + for_check_s))
     position = position_of(state)
-    if better is not None and not searcher.usual:
-        better(_any_hint(state, position))
     results = sorted(searcher.results(position))
     rng.shuffle(results)
     at_once = _immediate_hint(state, position, results)
     if at_once is not None:
-        if better is not None:
-            better(at_once)
         return at_once
-
-    reported: list[Line] = []
 
     penalties = _penalties(position, results, earlier)
     best_at: dict[int, int] = {}
 
-    def hint_of(line: Line) -> Hint[DiaballikTurn]:
-        return _hint(state, position, line, _chance(line, penalties[line.result], best_at))
-
-    def tell(line: Line) -> None:
+    def note(line: Line) -> None:
         best_at[line.depth] = line.score
-        if better is not None and (not reported or reported[-1].result != line.result):
-            better(hint_of(line))
-        reported.append(line)
 
-    lines = best_lines(searcher, position, results, tell, penalties, most_depth=_DEPTHS[strength])
+    lines = best_lines(searcher, position, results, note, penalties, most_depth=_DEPTHS[strength])
     searcher.deadline = deadline
     line = lines[0] if strength is Strength.GENTLE else searcher.first_safe(position, lines)
-    tell(line)
-    return hint_of(line)
+    note(line)
+    return _hint(state, position, line, _chance(line, penalties[line.result], best_at))
 
 
 def _penalties(position: Position, results: list[int], earlier: Sequence[DiaballikState]) -> dict[int, int]:
@@ -133,17 +119,6 @@ def _penalties(position: Position, results: list[int], earlier: Sequence[Diaball
 def _rows_gone(result: int, player: int) -> int:
     """Return how many rows from home a side's pieces and ball are, in all."""
     return _row(result >> BALL_SHIFT, player) + sum(_row(square, player) for square in members(result & PIECES_MASK))
-
-
-def _any_hint(state: DiaballikState, position: Position) -> Hint[DiaballikTurn]:
-    """Return a first hint while the results are still being listed, which is slow under unusual options."""
-    turn = begin_turn(state, str(state.to_move))
-    action = next(actions(turn))
-    side = turn.after(action).side
-    line = Line(side.pieces | side.ball << BALL_SHIFT, 0, 0)
-    return Hint(
-        DiaballikTurn(turn.player, (action,), claims=False), reason_for(state.options, position, line), 0.5, "win", 0.0
-    )
 
 
 def _immediate_hint(state: DiaballikState, position: Position, results: list[int]) -> Hint[DiaballikTurn] | None:

@@ -9,8 +9,7 @@ Compares candidates over the same sampled rolls, by the best of a few random dro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from random import Random
 from typing import NamedTuple, TypeVar
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common.phrases import listed
-from engine.api import Clock, Hint, HintListener
+from engine.api import Clock, Hint
 from engine.errors import IllegalTurnError
 from engine.games.number_drop import turns as playing
 from engine.games.number_drop.components import Components
@@ -257,7 +256,6 @@ def compare_over_rolls(
     components: Components,
     deadline: Deadline,
     rng: Random,
-    on_new_leader: Callable[[Candidate], object],
 ) -> tuple[Candidate, float]:
     """Return the candidate with the best results over sampled rolls, and the confidence in it (0 to 1).
 
@@ -282,9 +280,7 @@ def compare_over_rolls(
         for index, values in row.items():
             gained[index] += values
         left.sort(key=lambda index: (-sum(gained[index]), index))
-        if left[0] != leader:
-            leader = left[0]
-            on_new_leader(candidates[leader])
+        leader = left[0]
         left = _still_racing(left, gained)
     return (candidates[leader], _confidence_in(gained, leader)) if gained[leader] else (candidates[0], 0.5)
 
@@ -347,14 +343,13 @@ def hint(
     clock: Clock,
     strength: Strength = Strength.STRONG,
     earlier: Sequence[NumberDropState],  # noqa: ARG001 - no position of this game comes twice
-    better: HintListener[NumberDropTurn] | None = None,
 ) -> Hint[NumberDropTurn]:
     """Return a good turn of the player to move; raises IllegalTurnError if there is none."""
     busy = state.busy()
     if not busy:
         waits = "the game is over" if state.to_move is None else "a roll is awaited"
         raise IllegalTurnError(f"there is no turn to hint at: {waits}")
-    return _HintSearch(state, busy[0], Deadline.after(deadline_s, clock), rng, strength, better).run()
+    return _HintSearch(state, busy[0], Deadline.after(deadline_s, clock), rng, strength).run()
 
 
 class _HintSearch:
@@ -367,7 +362,6 @@ class _HintSearch:
         deadline: Deadline,
         rng: Random,
         strength: Strength,
-        better: HintListener[NumberDropTurn] | None,
     ) -> None:
         self._state = state
         self._player = player
@@ -375,7 +369,6 @@ class _HintSearch:
         self._deadline = deadline
         self._rng = rng
         self._strength = strength
-        self._better = better
 
     @cached_property
     def _valuation(self) -> Valuation:
@@ -389,27 +382,23 @@ class _HintSearch:
             if self._state.combining >> self._player & 1
             else turns_of(self._state, self._player)
         )
-        at_once = self._report(self._immediate_hint(turns))
         if len(turns) == 1:
-            return self._report(replace(at_once, expected=self._expected(self._sheet)))
+            return self._hint_at_only(turns[0])
         if isinstance(turns[0], Slide):
-            return self._report(best_slide(self._state, turns, self._expected(self._sheet), _MOST_SURE))
+            return best_slide(self._state, turns, self._expected(self._sheet), _MOST_SURE)
         ending, turns = self._decide_game_end(turns)
         if ending is not None:
-            return self._report(ending)
+            return ending
         if len(turns) == 1:
-            return self._report(self._hint(self._finish((turns[0], 0.0)), 0.5))
+            return self._hint(self._finish((turns[0], 0.0)), 0.5)
         some = turns[:] if len(turns) <= _FIRST_TURNS else [turns[at] for at in self._pick(len(turns), _FIRST_TURNS)]
         ranked = self._rank(some)
-        first = self._report(self._hint(self._finish(ranked[0]), 0.5))
         if self._strength is Strength.GENTLE:
             return self._hint(self._finish(self._rank_by_immediate_worth(turns)[0]), 0.5)
         if len(turns) > len(some):
             ranked = self._sweep(turns, ranked)
         shortlist = self._shortlist(ranked[:_SHORTLIST])
         best = self._hint(shortlist[0], 0.5)
-        if best.turn != first.turn:
-            self._report(best)
         if self._strength is Strength.FAIR or len(shortlist) == 1:
             return best
         chosen, sure = compare_over_rolls(
@@ -418,33 +407,23 @@ class _HintSearch:
             self._state.options.components,
             self._deadline,
             self._rng,
-            lambda candidate: self._report(self._hint(candidate, 0.5)),
         )
         return self._hint(chosen, min(_MOST_SURE, sure))
 
-    def _immediate_hint(self, turns: Sequence[NumberDropTurn]) -> Hint[NumberDropTurn]:
-        """Return a first hint without evaluation: a low drop, a long loop, or the lowest tile."""
-        x_counts = self._state.options.x_counts_above_line
-        points = float(self._sheet.score(x_counts))
-        sure = _MOST_SURE if len(turns) == 1 else 0.0
-        if isinstance(turns[0], Slide):
-            return Hint(*slide_at_once(self._state, turns), points, _POINTS, sure)
-        if isinstance(turns[0], Combination):
-            longest = max(turns[: _FIRST_TURNS * 4], key=lambda turn: len(turn.places))
-            scored = play_turn(self._state, longest).sheets[self._player].score(x_counts) - int(points)
-            return Hint(longest, f"scores {scored} at once", points, _POINTS, sure)
-        few = turns[:: max(1, len(turns) // _FIRST_TURNS)]
-        lowest = min(few, key=lambda turn: sum(int(place.partition(".")[2][1:]) for place in turn.places))
-        ends = _crosses_the_line(self._sheet, sheet_after(self._state, self._player, lowest), x_counts=x_counts)
-        return Hint(lowest, _ENDS_THE_GAME if ends else "stays low", points, _POINTS, sure)
+    def _hint_at_only(self, turn: NumberDropTurn) -> Hint[NumberDropTurn]:
+        """Return the hint at the only turn there is."""
+        expected, x_counts = self._expected(self._sheet), self._state.options.x_counts_above_line
+        if isinstance(turn, Slide):
+            return Hint(*slide_at_once(self._state, [turn]), expected, _POINTS, _MOST_SURE)
+        if isinstance(turn, Combination):
+            after = play_turn(self._state, turn).sheets[self._player]
+            scored = after.score(x_counts) - self._sheet.score(x_counts)
+            return Hint(turn, f"scores {scored} at once", expected, _POINTS, _MOST_SURE)
+        ends = _crosses_the_line(self._sheet, sheet_after(self._state, self._player, turn), x_counts=x_counts)
+        return Hint(turn, _ENDS_THE_GAME if ends else "stays low", expected, _POINTS, _MOST_SURE)
 
     def _pick(self, size: int, count: int) -> list[int]:
         return sorted(self._rng.sample(range(size), min(size, count)))
-
-    def _report(self, hint: Hint[NumberDropTurn]) -> Hint[NumberDropTurn]:
-        if self._better is not None:
-            self._better(hint)
-        return hint
 
     def _hint(self, candidate: Candidate, sure: float) -> Hint[NumberDropTurn]:
         reason = reason_of(self._sheet, candidate, x_counts=self._state.options.x_counts_above_line)

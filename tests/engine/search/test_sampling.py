@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from engine.search.budget import CountingClock, Deadline, TimeCheck
-from engine.search.sampling import ENOUGH_SAMPLES, Estimate, race
+from engine.search.sampling import ENOUGH_SAMPLES, race
 
 
 def no_hurry() -> Deadline:
@@ -91,14 +91,6 @@ def test_if_time_is_short_the_least_promising_are_left_out() -> None:
     assert raced.best.candidate == 0
     assert raced.best.samples >= 8
     assert raced.ranking[-1].samples == 0
-
-
-def test_changes_of_the_best_candidate_are_reported() -> None:
-    told: list[Estimate[tuple[float, float]]] = []
-    race([(0.0, 1.0), (0.5, 1.0), (1.0, 1.0)], gauss, by_dice, no_hurry(), Random(5), better=told.append)
-    assert told[0].candidate == (0.0, 1.0)
-    assert told[0].samples == 0
-    assert told[-1].candidate == (1.0, 1.0)
 
 
 def test_one_candidate_needs_no_race() -> None:

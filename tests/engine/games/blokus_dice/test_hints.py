@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.api import Hint
 from engine.errors import IllegalTurnError
 from engine.games.blokus_dice.hints import (
     Endgame,
@@ -18,7 +17,6 @@ from engine.games.blokus_dice.hints import (
     reason_for,
     rounds_ahead_of,
 )
-from engine.games.blokus_dice.state import BlokusTurn
 from engine.games.blokus_dice.turns import PlacementFinder
 from engine.search.budget import CountingClock
 from engine.support.chance import drawn
@@ -51,16 +49,12 @@ def test_hints_are_legal_turns_of_the_die_they_name(options, seed, strength):
     state = to_draw(options, seed)
     if state.to_move is None:
         return
-    heard: list[Hint[BlokusTurn]] = []
-    found = hint(state, seconds=0.05, strength=strength, better=heard.append)
-    turns = list(GAME.rules.legal_turns(state))
-    for each in [*heard, found]:
-        assert each.turn in turns
-        assert present(DICE.roll_of(state)).faces[present(each.die)] == str(each.turn.die)
-        assert each.reason
-        assert each.unit == "squares"
-        assert 0 <= each.sure <= 1
-    assert heard[-1] == found
+    found = hint(state, seconds=0.05, strength=strength)
+    assert found.turn in list(GAME.rules.legal_turns(state))
+    assert present(DICE.roll_of(state)).faces[present(found.die)] == str(found.turn.die)
+    assert found.reason
+    assert found.unit == "squares"
+    assert 0 <= found.sure <= 1
 
 
 def test_the_same_seed_and_clock_give_the_same_hint():
@@ -68,19 +62,10 @@ def test_the_same_seed_and_clock_give_the_same_hint():
     assert hint(state) == hint(state)
 
 
-def test_a_hint_ends_by_its_deadline_and_begins_at_once():
-    clock, heard = CountingClock(0.002), []
+def test_a_hint_ends_by_its_deadline():
+    clock = CountingClock(0.002)
     began = clock.now_s
-    GAME.advice.hint(
-        to_draw({}, 5),
-        0.3,
-        random.Random(1),
-        clock=clock,
-        earlier=(),
-        better=lambda each: heard.append(clock.now_s - began),
-    )
-    assert heard[0] <= 0.02
-    assert heard == sorted(heard)
+    GAME.advice.hint(to_draw({}, 5), 0.3, random.Random(1), clock=clock, earlier=())
     assert clock.now_s - began <= 0.3 + 0.01
 
 

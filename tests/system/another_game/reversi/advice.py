@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from random import Random
 
 from engine.games.reversi import rules
@@ -10,7 +10,7 @@ from engine.games.reversi.rules import GRID, PLAYERS, ReversiState, ReversiTurn
 
 from engine.api import Clock, Hint
 from engine.errors import IllegalTurnError
-from engine.search.alpha_beta import MOST_PLIES, Found, Rules, best_move
+from engine.search.alpha_beta import MOST_PLIES, Rules, best_move
 from engine.search.budget import Deadline
 from engine.values import Strength
 
@@ -64,20 +64,16 @@ def hint(
     clock: Clock,
     strength: Strength = Strength.STRONG,
     earlier: Sequence[ReversiState],
-    better: Callable[[Hint[ReversiTurn]], None] | None = None,
 ) -> Hint[ReversiTurn]:
     """Find a good turn; see engine.api.Advice.hint. Raises IllegalTurnError when the game is over."""
     player = state.to_move
     if player is None:
         raise IllegalTurnError("there is no turn to hint at: the game is over")
 
-    def told(found: Found[Move]) -> Hint[ReversiTurn]:
-        at, turned = found.move
-        turn = rules.turn_of(player, at, turned) if turned else ReversiTurn(player)
-        reason = "takes a corner" if turned and _CORNERS >> at & 1 else "leaves the other player little choice"
-        reason = reason if found.win_in is None else f"wins in {(found.win_in + 1) // 2} of your turns"
-        return Hint(turn, reason, found.chance(_SCALE), "win", float(found.proven))
-
-    listener = None if better is None else lambda found: better(told(found))
     start, deadline = (state.discs, PLAYERS.index(player)), Deadline.after(deadline_s, clock)
-    return told(best_move(_Search(), start, deadline, rng, most_depth=_DEPTHS[strength], better=listener))
+    found = best_move(_Search(), start, deadline, rng, most_depth=_DEPTHS[strength])
+    at, turned = found.move
+    turn = rules.turn_of(player, at, turned) if turned else ReversiTurn(player)
+    reason = "takes a corner" if turned and _CORNERS >> at & 1 else "leaves the other player little choice"
+    reason = reason if found.win_in is None else f"wins in {(found.win_in + 1) // 2} of your turns"
+    return Hint(turn, reason, found.chance(_SCALE), "win", float(found.proven))
