@@ -18,11 +18,11 @@ from engine.api import Game
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.records import PlayedTurn
 from engine.registry import load
-from engine.support.chance import format_roll
 from engine.support.players import DRAW, describe_announcement, parse_announcement, who_plays
 from engine.values import Announcement, Player, Roll
 from referee.cli.play.players import Program, names_in, program_name, program_word
 from referee.errors import PlayError
+from referee.journal.fold import after_step
 from referee.journal.results import outcome_sentence
 from referee.naming import Names
 
@@ -77,13 +77,7 @@ class GameSoFar:
 
     def play(self, what: Any) -> GameSoFar:
         """Return the game after a turn, roll or announcement; raises IllegalTurnError."""
-        if isinstance(what, Roll):
-            after = self.game.dice_for(format_roll(what)).rolled(self.state, what)
-        elif isinstance(what, Announcement):
-            after = self.game.rules.announce(self.state, what)
-        else:
-            after = self.game.rules.apply(self.state, what)
-        return replace(self, steps=(*self.steps, Step(what, after)))
+        return replace(self, steps=(*self.steps, Step(what, after_step(self.game, self.state, what))))
 
     def take_back(self, programs: Container[Player], *, draws_dice: bool) -> GameSoFar | None:
         """Return the game before a person's last step, ``None`` if there is none.
