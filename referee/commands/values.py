@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import reprlib
 from collections.abc import Callable, Iterator
@@ -270,7 +271,8 @@ def said_plainly() -> Iterator[None]:
         raise CorrectionError(describe_errors(error)) from error
 
 
-@dataclass(frozen=True)
+# Validation would turn a Phrase into plain text.
+@dataclasses.dataclass(frozen=True)
 class Reply:
     """The reply to a command, sent after its event is in the journal; otherwise ``words`` say that it isn't.
 

@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
+from common.phrases import Phrase
 from engine.errors import EngineError
 from engine.registry import load
 from hardware.lights.signals import Mood, Sound
@@ -460,3 +461,9 @@ def test_every_command_is_carried_out() -> None:
     handlers = vars(Service)["apply"].dispatcher
     unhandled = {kind for kind in get_args(Command) if handlers.dispatch(kind) is handlers.dispatch(object)}
     assert unhandled == {AskHint}, "a hint is answered later"
+
+
+def test_a_reply_keeps_the_parts_of_its_text(on: Any) -> None:
+    refused = on.tell(NewGame("diaballik"))
+    assert refused.refused
+    assert isinstance(refused.words, Phrase)
