@@ -200,7 +200,7 @@ class Advisers(Generic[StateT, TurnT]):
             else:
                 self._give(event, pending.waiting)
                 return
-        self._refuse(Phrase("No hint: {refused}.", without_stop(why)), pending.waiting)
+        self._refuse(Phrase("No hint: {why}.", without_stop(why)), pending.waiting)
 
     def _give(self, event: Event, waiting: Iterable[Respond], *, is_repeated: bool = False) -> None:
         """Record a hint unless ``is_repeated``, then show it."""
