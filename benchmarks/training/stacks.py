@@ -50,9 +50,18 @@ from vision.layout.pieces import GridSurface, PyramidPieces
 from vision.layout.table import default_layout
 from vision.readers.stacks.appearance import MOST_PIECES
 from vision.readers.stacks.crops import StackCrops
-from vision.readers.stacks.faces import flatten_sides, mirror_sides
 from vision.readers.stacks.finder import shipped_finder, tip_heights_mm
-from vision.readers.stacks.network import EXTRAS, KINDS, NO_TIP, SHAPE, WEIGHTS, kind_of, network_input
+from vision.readers.stacks.network import (
+    EXTRAS,
+    KINDS,
+    NO_TIP,
+    SHAPE,
+    WEIGHTS,
+    flatten_sides,
+    kind_of,
+    mirror_sides,
+    network_input,
+)
 from vision.readers.stacks.reader import USUAL_PIECES
 
 ASIDE = 0.05

@@ -21,8 +21,7 @@ from common.phrases import joined, listed, shortened
 from vision.errors import LayoutError
 from vision.frame import FloatArray
 from vision.geometry import CubeSolid, FrustumSolid, Rectangle, Side, Solid
-from vision.layout.markers import MarkerLayout
-from vision.layout.measures import MOST_MM, height_mm, naming, positive_mm, whole_number
+from vision.layout.markers import MOST_MM, MarkerLayout, height_mm, naming, positive_mm, whole_number
 
 PAPER_EDGE_MM = 2.5
 """Strip at a sheet's edge that does not count as paper: with a slightly wrong pose it shows the table."""

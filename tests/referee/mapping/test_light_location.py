@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from referee.mapping.light_location import locate_light
+from referee.mapping.dialogue import locate_light
 from simulator.scene.scene import Setting
 from tests.effort import some
 from tests.referee.mapping.glowing import empty_boards, glow, small_setting

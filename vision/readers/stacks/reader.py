@@ -34,9 +34,20 @@ from vision.readers.stacks.appearance import (
     possible_tops,
 )
 from vision.readers.stacks.crops import StackCrops
-from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES, flatten_sides, levels_beside_tips
 from vision.readers.stacks.finder import Found, shipped_finder, tip_heights_mm
-from vision.readers.stacks.network import KINDS, NO_TIP, StackNetwork, kind_of, shipped, tip_log_odds
+from vision.readers.stacks.network import (
+    ACROSS,
+    DOWN_MM,
+    KINDS,
+    NO_TIP,
+    SIDES,
+    StackNetwork,
+    flatten_sides,
+    kind_of,
+    levels_beside_tips,
+    shipped,
+    tip_log_odds,
+)
 
 SPOT_WEIGHT = 1.0
 """Weight of the finder's log-probability of a spot in the choice of the tip. Higher: the sides count less. Set by hand

@@ -11,7 +11,15 @@ from simulator.scene.scene import lens, looking_at
 from vision.frame import Image
 from vision.layout.table import default_layout
 from vision.readers.stacks.crops import HEIGHT_PX, WIDTH_PX, StackCrops
-from vision.readers.stacks.faces import ACROSS, DOWN_MM, OUT_MM, SIDES, flatten_sides, levels_beside_tips, mirror_sides
+from vision.readers.stacks.network import (
+    ACROSS,
+    DOWN_MM,
+    OUT_MM,
+    SIDES,
+    flatten_sides,
+    levels_beside_tips,
+    mirror_sides,
+)
 
 BOARD = default_layout("blockade").board
 PLACES = ("c3", "a5", "e1")

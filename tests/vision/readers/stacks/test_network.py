@@ -16,14 +16,18 @@ from vision.layout.pieces import PyramidPieces
 from vision.readers.stacks.appearance import MOST_PIECES
 from vision.readers.stacks.crops import StackCrops
 from vision.readers.stacks.enrolment import stack_of
-from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES, flatten_sides, mirror_sides
 from vision.readers.stacks.network import (
+    ACROSS,
+    DOWN_MM,
     EXTRAS,
     KINDS,
     SHAPE,
+    SIDES,
     WEIGHTS,
     StackNetwork,
+    flatten_sides,
     kind_of,
+    mirror_sides,
     network_input,
     shipped,
     tip_log_odds,
