@@ -25,8 +25,12 @@ WHERE_KNOWN = "where known"
 """The form of messages from other programs and libraries: translated if possible, else copied."""
 _MOST_KEPT = 20_000
 _WORD = re.compile(r"[A-Za-z]{2,}")
-_MOST_ATTEMPTS = 1_500
-"""The most attempts to match one text: about 25 ms on a PC. The referee's own sentences take up to 1,123."""
+_MOST_ATTEMPTS = 5_000
+"""The most attempts to match one text: about 200 ms. The referee's own sentences take up to 2,806."""
+_SEARCH = 4
+"""A search for templates takes as long as so many attempts."""
+_LONGEST_MESSAGE = 160
+"""A longer message, in characters, of another program or a person is copied."""
 _MOST_WORDS = 150
 """The referee has no longer sentences, so a longer text isn't translated."""
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"", re.DOTALL)
@@ -58,9 +62,9 @@ class Effort(threading.local):
 
     left = _MOST_ATTEMPTS
 
-    def spend(self) -> None:
-        """Count an attempt; raises TooHardError if it is one too many."""
-        self.left -= 1
+    def spend(self, attempts: int = 1) -> None:
+        """Count attempts; raises TooHardError if they are too many."""
+        self.left -= attempts
         if self.left < 0:
             raise TooHardError
 
@@ -234,6 +238,8 @@ class Sentences:
             return None if _BETWEEN_SENTENCES.search(text) else text
         if form == FILE:
             return None if " " in text or text.rstrip(".").isalpha() else text
+        if form == WHERE_KNOWN and len(text) > _LONGEST_MESSAGE:
+            return text
         if form == WHERE_KNOWN:
             return self._translate(text, "") or self._translate(text, UNCHANGED)
         if form == NAME:
@@ -271,6 +277,7 @@ class Sentences:
             return self._plain[form, text]
         if (form, text.removesuffix(".")) in self._plain:
             return f"{self._plain[form, text.removesuffix('.')]}."
+        self._effort.spend(_SEARCH)
         # Nearly all of a thousand templates are ruled out by their longest text, so that is looked for first.
         for template in [each for each in self._templates.get(form, ()) if each.longest in text]:
             for filled in template.fillings(text, self._effort):

@@ -218,12 +218,7 @@ def test_sentences_have_the_endings_that_a_native_speaker_expects(english: str, 
 def test_what_somebody_typed_takes_no_more_attempts_than_the_longest_sentence() -> None:
     """A text that could be matched in endless ways is left as it is, and so costs about the same as any other."""
     german = Sentences.of(sentences_path("de"))
-    note = (
-        "We had to stop here because the cat walked over the board, and then Ann said that the piece on c3 was moved "
-        "to c4 before the roll, but Bob saw it on d1 and d2: so we put it back, and play on, or not; if the referee "
-        "asks again, then the black piece is on a1 and the white one on b2. The rest of the game is as it was before, "
-        "and the next turn belongs to black, who has to roll the dice and move"
-    )
+    note = "the black one, and then: a draw or a roll; c3 is black, and d4 is white, or not. " * 5 + "So we stop"
     assert german(note) == note
     assert german._effort.left < 0
     assert german("A draw: both agreed on a draw.") != "A draw: both agreed on a draw."
