@@ -35,9 +35,9 @@ _PROGRAM = Phrase("the program")
 """The name recorded when the program decides between two readings of its own turn."""
 
 
-CORRECT_SQUARES = "correct the lit squares first"
-ANSWER_QUESTION = "answer the question first"
-END_TURN = "end the turn first"
+CORRECT_SQUARES = Phrase("correct the lit squares first")
+ANSWER_QUESTION = Phrase("answer the question first")
+END_TURN = Phrase("end the turn first")
 """What the players have to do before there can be a hint."""
 _MEANWHILE = Phrase("No hint: the position has changed meanwhile; ask again.")
 
