@@ -70,7 +70,7 @@ def with_lapse(sentence: str, before: Player | None, after: Player | None) -> st
     if before is None or after is not None:
         return sentence
     lapsed = Phrase("{before}'s draw offer no longer counts.", capitalized(before))
-    return " ".join(filter(None, (sentence, lapsed)))
+    return joined(filter(None, (sentence, lapsed)))
 
 
 def _offer_event(

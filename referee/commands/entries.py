@@ -115,7 +115,7 @@ def refusal(error: EngineError) -> str:
     if isinstance(error, IllegalTurnError):
         for breach in error.breaches[:1]:
             parts += [part for part in (breach.sentence, breach.instead) if part and part not in str(error)]
-    return " ".join(parts)
+    return joined(parts)
 
 
 def _read(game: Game[Any, Any], state: Any, entry: Entry) -> Any:

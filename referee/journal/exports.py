@@ -10,7 +10,7 @@ from typing import Any
 
 from common.durable import write_durably
 from common.moments import local_time
-from common.phrases import Phrase, capitalized, either
+from common.phrases import Phrase, capitalized, either, joined
 from common.shown_text import one_line
 from engine import records
 from engine.api import Game
@@ -185,8 +185,8 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
             chosen = (
                 ", ".join(f"{name}={value}" for name, value in options.items()) if isinstance(options, dict) else ""
             )
-            names = ", ".join(Phrase("{who} is {name}", who, name) for who, name in event.names.items())
-            return "; ".join(part for part in (game.title, chosen, names) if part)
+            names = joined((Phrase("{who} is {name}", who, name) for who, name in event.names.items()), ", ")
+            return joined((part for part in (game.title, chosen, names) if part), "; ")
         case EventKind.SET_UP:
             starters = {str(state.to_move) for state in after.start}
             return (
@@ -195,7 +195,7 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
                 else Phrase("the set-up is accepted; it is open who starts")
             )
         case EventKind.TURN:
-            return f"{data['turn']}  {_described(game, after, before)}"
+            return Phrase("{turn}  {described}", data["turn"], _described(game, after, before))
         case EventKind.ROLLED:
             return Phrase("{data} was rolled", data["roll"])
         case EventKind.ANNOUNCED:
@@ -265,7 +265,7 @@ def _corrected(game: Game[Any, Any], event: Event, before: Folded[Any], after: F
     to_move = after.states[0].to_move
     if to_move is not None and before.states and before.states[0].to_move != to_move:
         parts.append(Phrase("{to_move} plays next", to_move))
-    return ": " + ", ".join(parts) if parts else ""
+    return ": " + joined(parts, ", ") if parts else ""
 
 
 def _described(game: Game[Any, Any], after: Folded[Any], before: Folded[Any]) -> str:

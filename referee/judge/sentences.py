@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from common.phrases import Phrase, capitalized, either, listed, without_stop
+from common.phrases import Phrase, capitalized, either, joined, listed, without_stop
 from engine.values import Breach, Place
 
 _MOST_NAMED = 6
@@ -324,7 +324,7 @@ def unsure(places: Sequence[Place], shown: Mapping[Place, str], disputes: Collec
     others = [place for place in places if place not in disputes]
     said = [disputed(disagreed)] if disagreed else []
     said += [doubtful(others, shown)] if others else []
-    return " ".join(said)
+    return joined(said)
 
 
 def unsure_of_fault(question: str, breaches: Sequence[Breach]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
-from common.phrases import Phrase, capitalized, without_stop
+from common.phrases import Phrase, capitalized, joined, without_stop
 from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError
 from engine.values import Appearance, Place, Player
@@ -256,7 +256,7 @@ class Announcer(Generic[StateT, TurnT]):
         shown, states, folded = self._on_show, self._states(), self._log.folded
         self._offer = self._log.folded.offered_by
         journal = "" if self._log.trouble is None else str(self._log.trouble)
-        trouble = " ".join(capitalized(each) for each in (self._trouble, journal) if each)
+        trouble = joined(capitalized(each) for each in (self._trouble, journal) if each)
         signal = replace(signal, words=self.tell(signal.words))
         snapshot = Snapshot(
             self._log.number,

@@ -13,7 +13,7 @@ from functools import singledispatchmethod
 from itertools import islice
 from typing import Any, Generic
 
-from common.phrases import Phrase
+from common.phrases import Phrase, joined
 from engine.api import Clock, Game, StateT, TurnT
 from engine.errors import EngineError, IllegalTurnError
 from engine.values import OptionValue, Place, Player
@@ -168,7 +168,7 @@ class Service(Generic[StateT, TurnT]):
                 case commands.Press(role=ButtonRole.END_TURN):
                     verdicts = self.end_turn()
                     said = [verdict.sentence for verdict in verdicts]
-                    sentence = " ".join(said) or Phrase("The table is judged once it is at rest.")
+                    sentence: str = joined(said) or Phrase("The table is judged once it is at rest.")
                 case _:
                     sentence = self.apply(command)
         except CorrectionError as error:

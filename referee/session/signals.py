@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from common.phrases import Phrase, capitalized, either, listed
+from common.phrases import Phrase, capitalized, either, joined, listed
 from engine.api import Game, StateT, TurnT
 from engine.support.players import DRAW, describe_announcement
 from engine.values import EMPTY, Announcement, Appearance, Outcome, Place
@@ -171,4 +171,4 @@ def with_outcome(sentence: str, outcome: Outcome) -> str:
 
 
 def _joined(*sentences: str) -> str:
-    return " ".join(sentence for sentence in sentences if sentence)
+    return joined(sentence for sentence in sentences if sentence)
