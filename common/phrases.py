@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import chain, islice, pairwise
 from typing import Self
 
-PLACEHOLDER = re.compile(r"\{(\w+)(?:!([rcb]+))?(?::([^{}]+))?\}")
+PLACEHOLDER = re.compile(r"\{(\w+)(?:!([rcbl]+))?(?::([^{}]+))?\}")
 """A placeholder: its part's name, how it is written (``Phrase``), and in translations the form that is asked for."""
 UNCHANGED = "as it is"
 """The form of parts that are copied: what somebody typed, a name, a turn's notation."""
@@ -26,8 +26,8 @@ class Phrase(str):
     """An English text that keeps its template and its parts, so that it can be translated.
 
     Parts fill ``{name}`` in the template, by name or in its order; a template without parts is used as it is.
-    ``{name!r}`` quotes a part, which isn't translated then, ``{name!c}`` capitalizes it, ``{name!b}`` takes its full
-    stop away.
+    ``{name!r}`` quotes a part, which isn't translated then, ``{name!c}`` capitalizes it, ``{name!l}`` begins it with a
+    small letter, ``{name!b}`` takes its full stop away.
     In a translation, ``{name:en}`` asks for the form ``en`` of a part (gettext's context), ``{name:as it is}`` copies
     it. A part without a form is said in the form of the whole.
 
@@ -201,6 +201,8 @@ def _filled(template: str, parts: Mapping[str, str]) -> str:
 def _written(part: str, how: str) -> str:
     if "b" in how:
         part = str.removesuffix(part, ".")
+    if "l" in how:
+        part = f"{part[:1].lower()}{part[1:]}"
     return f"{part[:1].upper()}{part[1:]}" if "c" in how else part
 
 
@@ -237,6 +239,16 @@ def listed(names: Iterable[object], joint: str = "and") -> Phrase:
     if len(words) < 2:
         return joined(words)
     return Phrase(f"{{some}} {joint} {{last}}", some=joined(words[:-1], ", "), last=words[-1])
+
+
+def in_turn(deeds: Sequence[str]) -> str:
+    """Join what happens in this order.
+
+    >>> in_turn(["a1", "a2", "a3"])
+    'a1, then a2, then a3'
+    """
+    first, *rest = deeds
+    return Phrase("{first}, then {rest}", first, in_turn(rest)) if rest else first
 
 
 def shortened(names: Sequence[str], most: int = 6) -> Phrase:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Generic, Protocol, TypeVar
 
+from common.phrases import Phrase, joined
 from engine.errors import UnreadableError
 from engine.printing import MarkedSheet, PrintedSheet
 from engine.tapping import Tapped, Taps
@@ -383,10 +384,13 @@ class Game(Generic[StateT, TurnT]):
     def roll_sentence(self, before: StateT, roll: Roll) -> str:
         """Say what was rolled, and what that decided."""
         decided = self.decided_by(before, roll)
-        return f"{','.join(roll.faces)} was rolled.{f' {decided}' if decided else ''}"
+        rolled = Phrase("{faces} was rolled.", ",".join(roll.faces))
+        return joined((rolled, decided)) if decided else rolled
 
     def dice_for(self, roll: str) -> Dice[StateT]:
         """Return the part that reads rolls; raises UnreadableError in a game without dice."""
         if self.dice is None:
-            raise UnreadableError(f"got a roll {roll!r}, but {self.title} has no dice; leave it out", 1)
+            raise UnreadableError(
+                Phrase("got a roll {roll!r}, but {title} has no dice; leave it out", roll, self.title), 1
+            )
         return self.dice

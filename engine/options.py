@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from common.phrases import nearest
+from common.phrases import Phrase, either, nearest
 from engine.errors import OptionError
 from engine.values import Option, OptionValue
 
@@ -26,8 +26,16 @@ def read_options(options: Sequence[Option], given: Mapping[str, OptionValue] | N
     for name, value in (given or {}).items():
         if name not in by_name:
             near = nearest(name, by_name)
-            hint = f"did you mean {near!r}?" if near else f"there are {', '.join(by_name)}"
-            raise OptionError(f"there is no option {name!r}; {hint}")
+            raise OptionError(
+                either(
+                    near,
+                    "there is no option {name!r}; did you mean {near!r}?",
+                    "there is no option {name!r}; there are {names}",
+                    name=name,
+                    near=near,
+                    names=", ".join(by_name),
+                )
+            )
         values[name] = _read_value(by_name[name], value)
     return values
 
@@ -71,7 +79,7 @@ def _read_value(option: Option, value: OptionValue) -> OptionValue:
         if str(choice).lower() == str(read).lower():
             return choice
     choices = ", ".join(str(choice) for choice in option.choices)
-    raise OptionError(f"option {option.name} is {value!r}; it takes one of {choices}")
+    raise OptionError(Phrase("option {name} is {value!r}; it takes one of {choices}", option.name, value, choices))
 
 
 def _convert(option: Option, value: OptionValue) -> OptionValue:
@@ -81,9 +89,9 @@ def _convert(option: Option, value: OptionValue) -> OptionValue:
             return True
         if text in _FALSE:
             return False
-        raise OptionError(f"option {option.name} is {value!r}; it takes true or false")
+        raise OptionError(Phrase("option {name} is {value!r}; it takes true or false", option.name, value))
     if isinstance(option.default, int):
         if not isinstance(value, bool) and _WHOLE_NUMBER.fullmatch(text):
             return int(text)
-        raise OptionError(f"option {option.name} is {value!r}; it takes a whole number")
+        raise OptionError(Phrase("option {name} is {value!r}; it takes a whole number", option.name, value))
     return str(value).strip()

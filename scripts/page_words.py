@@ -47,10 +47,6 @@ _WORD = re.compile(r"[^\W\d_]")
 _THIS = "scripts/page_words.py"
 _LIGHTS = "hardware/lights/signals.py"
 _SPEAKING = (
-    "engine/api.py",
-    "engine/options.py",
-    "engine/support/*.py",
-    "engine/games/*/*.py",
     "referee/clocks/*.py",
     "referee/commands/draw_offers.py",
     "referee/commands/entries.py",
@@ -102,11 +98,6 @@ _WITHOUT_A_PAGE = (
 """Paths whose errors are only shown by a terminal or a log."""
 _SILENT = frozenset(
     {
-        "engine/support/lazy.py",
-        "engine/support/grid.py",
-        "engine/support/repetition.py",
-        "engine/games/blokus_dice/sheet.py",
-        "engine/games/number_drop/components.py",
         "hall/tournament/standings.py",
         "referee/judge/acceptance.py",
         "referee/judge/explanations.py",
@@ -118,7 +109,6 @@ _SILENT = frozenset(
         "referee/web/sentences.py",
         "referee/web/server.py",
         "referee/web/views.py",
-        *(path.relative_to(ROOT).as_posix() for path in ROOT.glob("engine/games/*/state_text.py")),
     }
 )
 """Modules without sentences for people, or whose sentences are among the page's own words."""
@@ -139,8 +129,8 @@ _FOR_MACHINES = re.compile(
     # Text on printed sheets, and questions at a terminal.
     r"|^marker \{marker_id\}: |^Table markers|^Cut along|^Glue |^Calibration board|Enter alone|Enter to |^Enter "
 )
-_PIECES = {"self.piece": ("piece", "block")}
-"""The pieces of ``PieceBreaches``, as fixed texts, since their gender affects the words around them."""
+_PIECES = ("piece", "block")
+"""The pieces of ``PieceBreaches``."""
 _WORDS = (
     *("{some} and {last}", "{some} or {last}"),
     *("and", "or", ", and", "Or:", ", then", "nothing", "nobody", "is", "are", "stays"),
@@ -206,7 +196,7 @@ def _sentences() -> Iterator[tuple[str, str]]:
         if file not in _SILENT and not file.startswith(_WITHOUT_A_PAGE):
             source = path.read_text(encoding="utf-8")
             silent = _NOT_SAID - {"__init__"} if file.startswith("vision/cameras/") else _NOT_SAID
-            for template in templates_in(source, _PIECES, silent, only_faults=path not in speaking):
+            for template in templates_in(source, {}, silent, only_faults=path not in speaking):
                 if not _FOR_MACHINES.search(template):
                     yield file, template
     for room in (*_ROOMS, "engine"):
@@ -221,6 +211,8 @@ def _sentences() -> Iterator[tuple[str, str]]:
         game = load(name)
         file = f"engine/games/{name.replace('-', '_')}/game.py"
         yield file, game.title
+        yield from ((file, rule.sentence) for rule in game.rules.catalogue.values())
+        yield from ((file, option.help) for option in game.options)
         choices = [choice for option in game.options for choice in option.choices]
         yield from ((file, choice) for choice in choices if isinstance(choice, str))
         yield from ((file, player) for player in game.players if player.isalpha())
@@ -239,6 +231,9 @@ def phrases_in(source: str, *, with_faults: bool) -> Iterator[str]:
             called = ast.unparse(node.func)
             if called in {"Phrase", "either"}:
                 yield from _literals(node.args)
+            elif called == "self._said":
+                # PieceBreaches speaks of a game's pieces, whose gender affects the words around them.
+                yield from (text.replace(" piece", f" {piece}") for text in _literals(node.args) for piece in _PIECES)
             elif with_faults and called == "counted" and isinstance(node.args[1], ast.Constant):
                 one, *several = _literals(node.args)
                 yield from (f"1 {one}", f"{{number}} {several[0] if several else f'{one}s'}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
-from common.phrases import counted, listed
+from common.phrases import Phrase, joined, listed
 from engine.api import TurnT
 from engine.errors import AmbiguousError, IllegalTurnError
 from engine.support.grid import Grid, members, set_of
@@ -22,26 +22,30 @@ def rules_by_id(*rules: Rule) -> Mapping[str, Rule]:
 
 def all_sentences(breaches: Iterable[Breach]) -> str:
     """Return the sentences of all breaches, as one text."""
-    return " ".join(breach.sentence for breach in breaches)
+    return joined(breach.sentence for breach in breaches)
 
 
 def illegal_turn(turn: str, breaches: Sequence[Breach]) -> IllegalTurnError:
     """Return the error for a turn, given as text, that breaks rules."""
-    return IllegalTurnError(f"{turn} is not legal here: {all_sentences(breaches)}", tuple(breaches))
+    return IllegalTurnError(
+        Phrase("{turn} is not legal here: {faults}", turn, all_sentences(breaches)), tuple(breaches)
+    )
 
 
 def illegal_start(breaches: Sequence[Breach]) -> IllegalTurnError:
     """Return the error for a table that is no starting position."""
-    return IllegalTurnError(f"this is not a starting position: {all_sentences(breaches)}", tuple(breaches))
+    return IllegalTurnError(
+        Phrase("this is not a starting position: {faults}", all_sentences(breaches)), tuple(breaches)
+    )
 
 
 def only_turn(turns: Sequence[TurnT], format_turn: Callable[[TurnT], str]) -> TurnT:
     """Return the only item of ``turns``, for games whose look-alike turns differ in effect; else AmbiguousError."""
     different = list(dict.fromkeys(turns))
     if len(different) != 1:
-        got = ", ".join(map(format_turn, different)) or "no turn"
+        got = joined(map(format_turn, different), ", ") or Phrase("no turn")
         raise AmbiguousError(
-            f"got {got}; expected one turn, since each leads to a different state; ask which was played"
+            Phrase("got {got}; expected one turn, since each leads to a different state; ask which was played", got)
         )
     return different[0]
 
@@ -53,12 +57,19 @@ def advised(rule: str, sentence: str, instead: str, places: tuple[Place, ...] = 
 
 def game_over(places: tuple[Place, ...]) -> Breach:
     """Return the breach for playing after the end."""
-    return Breach("game-over", "The game is over, so no more turns count.", "Set the table up to play again.", places)
+    return Breach(
+        "game-over",
+        Phrase("The game is over, so no more turns count."),
+        Phrase("Set the table up to play again."),
+        places,
+    )
 
 
 def nothing_to_announce() -> Breach:
     """Return the breach for an announcement after the end."""
-    return advised("game-over", "The game is over, so nothing more can be announced.", "Begin a new game.")
+    return advised(
+        "game-over", Phrase("The game is over, so nothing more can be announced."), Phrase("Begin a new game.")
+    )
 
 
 def check_announcement(
@@ -74,13 +85,13 @@ def check_announcement(
         # What is said leaves nothing to put back.
         found = tuple(replace(breach, instead=breach.remedy) for breach in broken)
         if found:
-            raise IllegalTurnError(f"{text} can't be announced now: {all_sentences(found)}", found)
+            raise IllegalTurnError(Phrase("{text} can't be announced now: {faults}", text, all_sentences(found)), found)
         kinds = {each.kind: each.kind for each in possible}
         if said.kind in kinds:
             kinds = {format_announcement(each): "" for each in possible if each.kind == said.kind}
         else:
             text = repr(said.kind)
-        raise IllegalTurnError(f"{text} can't be announced now; what can be: {', '.join(kinds)}")
+        raise IllegalTurnError(Phrase("{text} can't be announced now; what can be: {names}", text, joined(kinds, ", ")))
 
 
 @dataclass(frozen=True)
@@ -91,21 +102,29 @@ class PieceBreaches:
 
     def too_many(self, player: Player, found: int, most: int, surplus: tuple[Place, ...]) -> Breach:
         """Return the breach for too many pieces at the start; ``surplus`` are those that should or may be taken off."""
-        return Breach(
-            f"too-many-{self.piece}s",
-            self._there_are(player, found, most),
-            f"Take the {player} {self.piece}{'s' if len(surplus) > 1 else ''} off {listed(surplus)}."
+        remedy = self._said(
+            "Take the {player} piece off {surplus}."
+            if len(surplus) == 1
+            else "Take the {player} pieces off {surplus}."
             if len(surplus) == found - most
-            else f"Take {found - most} of the {player} {self.piece}s off the board.",
-            surplus,
+            else "Take {number} of the {player} pieces off the board.",
+            player=player,
+            surplus=listed(surplus),
+            number=found - most,
         )
+        return Breach(f"too-many-{self.piece}s", self._there_are(player, found, most), remedy, surplus)
 
     def too_few(self, player: Player, found: int, least: int, missing: tuple[Place, ...]) -> Breach:
         """Return the breach for too few pieces at the start; ``missing`` are the places of the others, if known."""
-        remedy = f"Put {counted(least - found, f'more {player} {self.piece}')} on the board."
-        if missing:
-            pieces = f"a {player} {self.piece}" if len(missing) == 1 else f"one {player} {self.piece} each"
-            remedy = f"Put {pieces} on {listed(missing)}."
+        lacking, where = least - found, listed(missing)
+        if len(missing) == 1:
+            remedy = self._said("Put a {player} piece on {missing}.", player, where)
+        elif missing:
+            remedy = self._said("Put one {player} piece each on {missing}.", player, where)
+        elif lacking == 1:
+            remedy = self._said("Put 1 more {player} piece on the board.", player)
+        else:
+            remedy = self._said("Put {number} more {player} pieces on the board.", lacking, player)
         return Breach(f"too-few-{self.piece}s", self._there_are(player, found, least), remedy, missing)
 
     def wrong_number(
@@ -117,23 +136,37 @@ class PieceBreaches:
         return [self.too_few(player, found, right, missing)] if found < right else []
 
     def _there_are(self, player: Player, found: int, right: int) -> str:
-        number = counted(found, f"{player} {self.piece}") if found else f"no {player} {self.piece}s"
-        return f"There {'is' if found == 1 else 'are'} {number}, and {player} starts with {right}."
+        return self._said(
+            "There is 1 {player} piece, and {player} starts with {right}."
+            if found == 1
+            else "There are {found} {player} pieces, and {player} starts with {right}."
+            if found
+            else "There are no {player} pieces, and {player} starts with {right}.",
+            player=player,
+            found=found,
+            right=right,
+        )
+
+    def _said(self, template: str, *values: object, **parts: object) -> Phrase:
+        """Fill a template that speaks of a piece, in this game's word for it."""
+        return Phrase(template.replace(" piece", f" {self.piece}"), *values, **parts)
 
     def not_at_start(self, player: Player, place: Place, home: Place) -> Breach:
         """Return the breach for a piece that is not on ``home``, where it starts."""
-        sentence = f"The {player} {self.piece} on {place} is not where {player} starts."
-        return Breach("start-square", sentence, f"Move it from {place} to {home}.", (place, home))
+        sentence = self._said("The {player} piece on {place} is not where {player} starts.", player, place)
+        return Breach("start-square", sentence, Phrase("Move it from {place} to {home}.", place, home), (place, home))
 
     def added(self, player: Player, place: Place) -> Breach:
         """Return the breach for a piece that wasn't there before."""
-        sentence = f"There is a {player} {self.piece} on {place} that wasn't on the board."
-        remedy = f"Take the {player} {self.piece} off {place}."
+        sentence = self._said("There is a {player} piece on {place} that wasn't on the board.", player, place)
+        remedy = self._said("Take the {player} piece off {place}.", player, place)
         return Breach(f"{self.piece}-added", sentence, remedy, (place,), adds=True)
 
     def recoloured(self, place: Place, before: Player, after: Player, remedy: str) -> Breach:
         """Return the breach for a piece of one player on a place where the other player's piece stood."""
-        sentence = f"On {place} stood a {before} {self.piece}, and now a {after} one stands there."
+        sentence = self._said(
+            "On {place} stood a {before} piece, and now a {after} one stands there.", place, before, after
+        )
         return Breach("colour-changed", sentence, remedy, (place,))
 
 

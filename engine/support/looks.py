@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from common.phrases import Phrase
 from engine.errors import UnreadableError
 from engine.values import EMPTY, Appearance, LookName, Place
 
@@ -70,12 +71,18 @@ class LookTable(Generic[PieceT]):
         """Return the piece for a look, ``None`` if empty; raises UnreadableError for an unknown place or look."""
         if place not in self.places:
             raise UnreadableError(
-                f"there is no square {place!r}; squares run from {self.places[0]} to {self.places[-1]}"
+                Phrase(
+                    "there is no square {place!r}; squares run from {first} to {last}",
+                    place,
+                    self.places[0],
+                    self.places[-1],
+                )
             )
         if look == EMPTY:
             return None
         if look not in self._pieces:
-            raise UnreadableError(f"{place} shows {look!r}; expected {self.expected or f'one of {self._listed}'}")
+            expected = self.expected or Phrase("one of {looks}", self._listed)
+            raise UnreadableError(Phrase("{place} shows {look!r}; expected {expected}", place, look, expected))
         return self._pieces[look]
 
     def read_all(self, appearance: Appearance) -> dict[Place, PieceT]:

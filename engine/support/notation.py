@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
+from common.phrases import Phrase
 from engine.errors import EngineError, OptionError, UnreadableError
 from engine.support import repetition
 from engine.support.players import parse_announcement
@@ -42,8 +43,13 @@ def unreadable(text: str, part: str, column: int, expected: str) -> UnreadableEr
     # Letters beyond ASCII may become longer in lower case.
     part = written if written.lower() == part.lower() else part
     if column > len(text) and not part:
-        return UnreadableError(f"{text!r} ends too early; expected {expected}", column)
-    return UnreadableError(f"cannot read {part!r} at column {column} of {text!r}; expected {expected}", column)
+        return UnreadableError(Phrase("{text!r} ends too early; expected {expected}", text, expected), column)
+    return UnreadableError(
+        Phrase(
+            "cannot read {part!r} at column {column} of {text!r}; expected {expected}", part, column, text, expected
+        ),
+        column,
+    )
 
 
 def lowered(text: str) -> str:
@@ -84,12 +90,12 @@ class StateText:
         name, _, value = word.text.partition("=")
         if word.text in (*self._players, OVER):
             if self.to_move is not None:
-                raise self.bad(word, f"only one of {', '.join(self._players)}, {OVER}")
+                raise self.bad(word, Phrase("only one of {names}, {over}", ", ".join(self._players), OVER))
             self.to_move = word
         elif not (name and value) or ":" in name:
             raise self.bad(word, self._expected)
         elif name in self.named and self.named[name].text != value:
-            raise self.bad(word, f"{name} with one value")
+            raise self.bad(word, Phrase("{name} with one value", name))
         else:
             self.named[name] = Word(value, word.column + len(name) + 1)
 
@@ -137,4 +143,6 @@ class StateText:
 
     def _bad_value(self, name: str, error: EngineError) -> UnreadableError:
         column = self.whole(name).column
-        return UnreadableError(f"the state {self.text!r} can't be read at column {column}: {error}", column)
+        return UnreadableError(
+            Phrase("the state {text!r} can't be read at column {column}: {error}", self.text, column, error), column
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from common.phrases import capitalized
+from common.phrases import Phrase, capitalized, either, listed
 from engine.api import Game, State
 from engine.errors import UnreadableError
 from engine.values import Announcement, Outcome, Player
@@ -24,8 +24,8 @@ def one_to_move(state: State) -> tuple[Player, ...]:
 def check_player(players: Sequence[Player], named: Player | None) -> None:
     """Raise UnreadableError for a name that is not a player's."""
     if named is not None and named not in players:
-        expected = " or ".join(players) if len(players) == 2 else f"one of {', '.join(players)}"
-        raise UnreadableError(f"there is no player {named!r}; expected {expected}")
+        expected = listed(players, "or") if len(players) == 2 else Phrase("one of {names}", ", ".join(players))
+        raise UnreadableError(Phrase("there is no player {places!r}; expected {expected}", named, expected))
 
 
 def mover_after_correction(players: Sequence[Player], named: Player | None, before: Player | None) -> Player:
@@ -35,7 +35,7 @@ def mover_after_correction(players: Sequence[Player], named: Player | None, befo
     """
     mover = named or before
     if mover is None:
-        raise UnreadableError(f"the game was over, so say who is to play: {' or '.join(players)}")
+        raise UnreadableError(Phrase("the game was over, so say who is to play: {players}", listed(players, "or")))
     return mover
 
 
@@ -63,11 +63,11 @@ def outcome_of_announcement(announcement: Announcement, players: Sequence[Player
     """
     if announcement.kind == RESIGN and announcement.player in players:
         winner = next(player for player in players if player != announcement.player)
-        return Outcome(winner, f"{announcement.player} resigned")
+        return Outcome(winner, Phrase("{player} resigned", announcement.player))
     if announcement.kind == DRAW:
-        return Outcome(None, "both agreed on a draw")
+        return Outcome(None, Phrase("both agreed on a draw"))
     if announcement.kind == REPETITION:
-        return Outcome(None, f"{announcement.player} claimed a draw: the position came up three times")
+        return Outcome(None, Phrase("{player} claimed a draw: the position came up three times", announcement.player))
     raise ValueError(f"got {announcement}; expected one of {RESIGN}, {DRAW}, {REPETITION}")
 
 
@@ -79,13 +79,13 @@ def format_announcement(announcement: Announcement) -> str:
 def describe_announcement(announcement: Announcement) -> str:
     """Describe an announcement: ``Gold resigns.``, ``Draw agreed.``, ``Black announces anti-play.``"""
     if announcement.kind == RESIGN:
-        return f"{capitalized(str(announcement.player))} resigns."
+        return Phrase("{player} resigns.", capitalized(str(announcement.player)))
     if announcement.kind == DRAW:
-        return "Draw agreed."
+        return Phrase("Draw agreed.")
     who = capitalized(announcement.player or EVERYONE)
     if announcement.kind == REPETITION:
-        return f"{who} claims a draw: the position came up three times."
-    return f"{who} {'announces' if announcement.player else 'announce'} {announcement.kind}."
+        return Phrase("{who} claims a draw: the position came up three times.", who)
+    return either(announcement.player, "{who} announces {kind}.", "{who} announce {kind}.", who, announcement.kind)
 
 
 def parse_announcement(text: str, players: Sequence[Player]) -> Announcement:
@@ -93,8 +93,15 @@ def parse_announcement(text: str, players: Sequence[Player]) -> Announcement:
     player, colon, kind = (part.strip().lower() for part in text.partition(":"))
     if not colon or not kind or player not in (*players, EVERYONE):
         raise UnreadableError(
-            f"cannot read {text!r} as an announcement; expected one of {', '.join(players)}, {EVERYONE}, "
-            f"a colon and what is said, such as '{players[0]}:{RESIGN}'",
+            Phrase(
+                "cannot read {text!r} as an announcement; expected one of {names}, {everyone}, a "
+                "colon and what is said, such as '{player}:{resign}'",
+                text,
+                ", ".join(players),
+                EVERYONE,
+                players[0],
+                RESIGN,
+            ),
             1,
         )
     return Announcement(kind, None if player == EVERYONE else player)

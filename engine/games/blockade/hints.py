@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from common.phrases import counted
+from common.phrases import Phrase, either, listed
 from engine.api import Clock, Hint
 from engine.errors import IllegalTurnError
 from engine.games.blockade.evaluation import (
@@ -90,8 +90,13 @@ def hint(
 ) -> Hint[BlockadeTurn]:
     """Suggest a turn, with a reason; raises IllegalTurnError if the game is over or a roll is awaited."""
     if state.to_move is None or state.roll is None:
-        why = "the game is over" if state.to_move is None else "the dice must be rolled first"
-        raise IllegalTurnError(f"there is no turn to hint at: {why}")
+        raise IllegalTurnError(
+            either(
+                state.to_move is None,
+                "there is no turn to hint at: the game is over",
+                "there is no turn to hint at: the dice must be rolled first",
+            )
+        )
     return _HintSearch(state, state.roll, Deadline.after(deadline_s, clock), rng, strength, earlier).run()
 
 
@@ -197,7 +202,11 @@ class _HintSearch:
                 moves = reach.moves_to(reached.layout)
                 if reached.wins and not play(self.state, self.player, self.dice, moves).breaches:
                     self.best = Hint(
-                        turn_of(self.state, moves), f"wins: the fifth {COLOURS[colour]} tower", 1.0, "win", 1.0
+                        turn_of(self.state, moves),
+                        Phrase("wins: the fifth {colour} tower", COLOURS[colour]),
+                        1.0,
+                        "win",
+                        1.0,
                     )
                     return True
         return False
@@ -364,30 +373,52 @@ class _HintSearch:
         colours = [COLOURS[colour] for colour in OWNED[self.player]]
         for end, colour in zip(pair, colours, strict=True):
             if end.reached.wins:
-                return f"wins: the fifth {colour} tower"
+                return Phrase("wins: the fifth {colour} tower", colour)
         built = pair[0].built | pair[1].built
         rivals = [COLOURS[colour] for colour in OWNED[other(self.player)]]
         if built:
             after = self.opponent.their_steps(built, 0)
-            made = " and ".join(
+            made = listed(
                 _towers(end.built.bit_count(), colour) for end, colour in zip(pair, colours, strict=True) if end.built
             )
             for now, then, colour in zip(self.before, after, rivals, strict=True):
                 if then >= UNREACHABLE > now:
-                    return f"builds {made}, which shuts {colour} out"
+                    return Phrase("builds {made}, which shuts {colour} out", made, colour)
             longest = max(range(2), key=lambda which: after[which] - self.before[which])
             longer = after[longest] - self.before[longest]
             if longer <= 0:
-                return f"builds {made}"
-            return f"builds {made}, which costs {rivals[longest]} {counted(longer, 'more step')}"
+                return Phrase("builds {made}", made)
+            return either(
+                longer == 1,
+                "builds {made}, which costs {rival} 1 more step",
+                "builds {made}, which costs {rival} {longer} more steps",
+                made=made,
+                rival=rivals[longest],
+                longer=longer,
+            )
         gaining = [which for which in range(2) if pair[which].steps < self.mine_before[which]]
         nearest = min(gaining or range(2), key=lambda which: pair[which].steps)
         # ``_End.steps`` also weighs walls that may yet come.
         left = pair[nearest].progress.steps(self.opponent.walls_against_us)
         if left >= UNREACHABLE:
-            return "holds out: neither of your colours can get to five towers"
-        steps = "one step" if left == 1 else f"{left} steps"
-        return f"{'brings' if gaining else 'keeps'} {colours[nearest]} within {steps} of five towers"
+            return Phrase("holds out: neither of your colours can get to five towers")
+        return (
+            either(
+                left == 1,
+                "brings {colour} within one step of five towers",
+                "brings {colour} within {left} steps of five towers",
+                colour=colours[nearest],
+                left=left,
+            )
+            if gaining
+            else either(
+                left == 1,
+                "keeps {colour} within one step of five towers",
+                "keeps {colour} within {left} steps of five towers",
+                colour=colours[nearest],
+                left=left,
+            )
+        )
 
 
 def chance_of_winning(race: float, strength: Strength) -> float:
@@ -398,7 +429,7 @@ def chance_of_winning(race: float, strength: Strength) -> float:
 
 
 def _towers(number: int, colour: str) -> str:
-    return f"a {colour} tower" if number == 1 else f"{number} {colour} towers"
+    return Phrase("a {colour} tower", colour) if number == 1 else Phrase("{number} {colour} towers", number, colour)
 
 
 def _draw_rolls(rng: Random) -> tuple[Dice, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from common.phrases import counted, listed
+from common.phrases import Phrase, either, listed
 from engine.games.blockade.state import (
     BASES,
     BLACK,
@@ -55,28 +55,38 @@ def _places_of(path: tuple[int, ...]) -> tuple[str, ...]:
 
 def after_the_win(path: tuple[int, ...]) -> Breach:
     """Return the breach of moving after the fifth tower."""
-    sentence = f"The fifth tower ended the game, but something moved from {PLACES[path[0]]} after it."
-    return Breach("game-over", sentence, f"Put it back on {PLACES[path[0]]}.", _places_of(path))
+    sentence = Phrase("The fifth tower ended the game, but something moved from {place} after it.", PLACES[path[0]])
+    return Breach("game-over", sentence, Phrase("Put it back on {place}.", PLACES[path[0]]), _places_of(path))
 
 
 def black_moved(path: tuple[int, ...]) -> Breach:
     """Return the breach of moving a black piece."""
-    sentence = f"The black piece on {PLACES[path[0]]} was moved."
-    return Breach("black-moved", sentence, f"Put it back on its tower on {PLACES[path[0]]}.", _places_of(path))
+    sentence = Phrase("The black piece on {place} was moved.", PLACES[path[0]])
+    return Breach(
+        "black-moved", sentence, Phrase("Put it back on its tower on {place}.", PLACES[path[0]]), _places_of(path)
+    )
 
 
 def large_moved(piece: int, path: tuple[int, ...]) -> Breach:
     """Return the breach of moving a large."""
     place = PLACES[path[0]]
-    remedy = f"Put it back on {place}."
-    return Breach("large-moved", f"The {name_of(piece)} on {place} was moved.", remedy, _places_of(path))
+    remedy = Phrase("Put it back on {place}.", place)
+    return Breach(
+        "large-moved", Phrase("The {piece} on {place} was moved.", name_of(piece), place), remedy, _places_of(path)
+    )
 
 
 def opponent_moved(player: Player, piece: int, path: tuple[int, ...]) -> Breach:
     """Return the breach of moving the opponent's piece."""
-    mine = " and ".join(COLOURS[colour] for colour in OWNED[player])
-    sentence = f"{player.capitalize()} plays {mine}, but a {name_of(piece)} was moved from {PLACES[path[0]]}."
-    remedy = f"Put the {name_of(piece)} back on {PLACES[path[0]]}."
+    mine = listed(COLOURS[colour] for colour in OWNED[player])
+    sentence = Phrase(
+        "{player} plays {mine}, but a {piece} was moved from {place}.",
+        player.capitalize(),
+        mine,
+        name_of(piece),
+        PLACES[path[0]],
+    )
+    remedy = Phrase("Put the {piece} back on {place}.", name_of(piece), PLACES[path[0]])
     return Breach("moved-opponent-piece", sentence, remedy, _places_of(path))
 
 
@@ -87,15 +97,30 @@ def over_blockade(piece: int, path: Path, blocked: int, walls: int, *, has_way_r
     take it to the end of the path round the blockades, the set ``walls``.
     """
     start, end = PLACES[path[0]], PLACES[blocked]
-    how = (
-        f"can't get to {end} without passing over the other player's blockade"
+    sentence = (
+        Phrase(
+            "The {piece} from {start} can't get to {end} without passing over the other player's blockade.",
+            name_of(piece),
+            start,
+            end,
+        )
         if not walls >> blocked & 1
-        else f"can't go onto the other player's blockade on {end}"
-        if blocked == path[-1]
-        else f"can't pass over the other player's blockade on {end}"
+        else either(
+            blocked == path[-1],
+            "The {piece} from {start} can't go onto the other player's blockade on {end}.",
+            "The {piece} from {start} can't pass over the other player's blockade on {end}.",
+            name_of(piece),
+            start,
+            end,
+        )
     )
-    sentence = f"The {name_of(piece)} from {start} {how}."
-    remedy = f"Put the {name_of(piece)} back on {start}" + (", or go round the blockade." if has_way_round else ".")
+    remedy = either(
+        has_way_round,
+        "Put the {piece} back on {start}, or go round the blockade.",
+        "Put the {piece} back on {start}.",
+        name_of(piece),
+        start,
+    )
     return Breach("passed-over-blockade", sentence, remedy, _places_of(path))
 
 
@@ -105,23 +130,39 @@ def too_far_round(piece: int, path: Path, blockades: Sequence[Place], straight: 
     ``straight`` is the number of steps over them, and ``steps`` the number of those round them.
     """
     start, end = PLACES[path[0]], PLACES[path[-1]]
-    sentence = (
-        f"The {name_of(piece)} from {start} gets to {end} in {straight} steps only over the other player's "
-        f"blockade{'' if len(blockades) == 1 else 's'} on {listed(blockades)}; the way round takes {steps}."
+    sentence = either(
+        len(blockades) == 1,
+        "The {piece} from {start} gets to {end} in {straight} steps only over the other "
+        "player's blockade on {blockades}; the way round takes {steps}.",
+        "The {piece} from {start} gets to {end} in {straight} steps only over the other "
+        "player's blockades on {blockades}; the way round takes {steps}.",
+        name_of(piece),
+        start,
+        end,
+        straight,
+        listed(blockades),
+        steps,
     )
-    return Breach("passed-over-blockade", sentence, f"Put the {name_of(piece)} back on {start}.", _places_of(path))
+    return Breach(
+        "passed-over-blockade",
+        sentence,
+        Phrase("Put the {piece} back on {start}.", name_of(piece), start),
+        _places_of(path),
+    )
 
 
 def rested(rule: str, stack: Stack, height: int, square: int) -> Breach:
     """Return the breach of the resting rule ``rule`` by the piece at this height of a stack."""
     place, piece, below = PLACES[square], name_of(stack[height]), name_of(stack[height - 1])
     why = {
-        ON_OTHER_COLOUR: f"rests on a {below}, and colours don't mix",
-        ON_OTHER_BLOCKADE: f"rests on a {COLOURS[colour_of(stack[0])]} blockade, which is not its colour",
-        ON_SMALL_BLACK: f"rests on a {below}, which isn't larger",
-    }.get(rule, f"rests on a {below}, which is smaller")
-    sentence = f"The {piece} on {place} {why}."
-    return Breach(rule, sentence, f"Move the {piece} from {place} to where it may rest.", (place,))
+        ON_OTHER_COLOUR: Phrase("rests on a {below}, and colours don't mix", below),
+        ON_OTHER_BLOCKADE: Phrase(
+            "rests on a {colour} blockade, which is not its colour", COLOURS[colour_of(stack[0])]
+        ),
+        ON_SMALL_BLACK: Phrase("rests on a {below}, which isn't larger", below),
+    }.get(rule, Phrase("rests on a {below}, which is smaller", below))
+    sentence = Phrase("The {piece} on {place} {why}.", piece, place, why)
+    return Breach(rule, sentence, Phrase("Move the {piece} from {place} to where it may rest.", piece, place), (place,))
 
 
 def points(
@@ -137,26 +178,57 @@ def points(
     """
     colours = [COLOURS[colour] for colour in OWNED[player]]
     taken = listed(
-        [f"{counted(steps, 'step')} with {colour}" for steps, colour in zip(used, colours, strict=True) if steps]
+        [
+            either(steps == 1, "1 step with {colour}", "{steps} steps with {colour}", colour=colour, steps=steps)
+            for steps, colour in zip(used, colours, strict=True)
+            if steps
+        ]
     )
-    given = f"{dice[0]} for {colours[0]} and {dice[1]} for {colours[1]}"
     places = tuple(dict.fromkeys(PLACES[square] for path in paths for square in (path[0], path[-1])))
     if max(dice) <= SHARED_AT_MOST and sum(used) <= sum(dice):
         over = 0 if used[0] > dice[0] else 1
         return Breach(
             "sum-for-one-colour",
-            f"The dice give {given}; you may add them up only for one colour, but this takes {taken}.",
-            f"Take {counted(used[over] - dice[over], 'step')} back with {colours[over]}, "
-            f"or don't move {colours[1 - over]}.",
+            Phrase(
+                "The dice give {dice} for {colour} and {dice_2} for {colour_2}; you may add them up "
+                "only for one colour, but this takes {taken}.",
+                dice[0],
+                colours[0],
+                dice[1],
+                colours[1],
+                taken,
+            ),
+            either(
+                used[over] - dice[over] == 1,
+                "Take 1 step back with {colour}, or don't move {colour_2}.",
+                "Take {number} steps back with {colour}, or don't move {colour_2}.",
+                colour=colours[over],
+                colour_2=colours[1 - over],
+                number=used[over] - dice[over],
+            ),
             places,
         )
     surplus = min(([max(0, used[at] - may[at]) for at in (0, 1)] for may in allowed), key=sum)
     back = listed(
-        [f"{counted(steps, 'step')} with {colour}" for steps, colour in zip(surplus, colours, strict=True) if steps]
+        [
+            either(steps == 1, "1 step with {colour}", "{steps} steps with {colour}", colour=colour, steps=steps)
+            for steps, colour in zip(surplus, colours, strict=True)
+            if steps
+        ]
     )
-    sum_of = f", or their sum of {sum(dice)} for one colour" if max(dice) <= SHARED_AT_MOST else ""
-    sentence = f"The dice give {given}{sum_of}, but this takes at least {taken}."
-    return Breach("too-many-points", sentence, f"Take back at least {back}.", places)
+    sentence = either(
+        max(dice) <= SHARED_AT_MOST,
+        "The dice give {dice} for {colour} and {dice_2} for {colour_2}, or their sum of "
+        "{sum} for one colour, but this takes at least {taken}.",
+        "The dice give {dice} for {colour} and {dice_2} for {colour_2}, but this takes at least {taken}.",
+        dice=dice[0],
+        colour=colours[0],
+        dice_2=dice[1],
+        colour_2=colours[1],
+        sum=sum(dice),
+        taken=taken,
+    )
+    return Breach("too-many-points", sentence, Phrase("Take back at least {back}.", back), places)
 
 
 def impossibility(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str] | None:
@@ -169,10 +241,12 @@ def impossibility(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str]
 def _wrong_large(stacks: Stacks) -> tuple[Place, str] | None:
     for place, stack, base in zip(PLACES, stacks, BASES, strict=True):
         if stack[0] != piece_of(base, LARGE):
-            return place, f"the {COLOURS[base]} large must be the lowest piece on {place}"
+            return place, Phrase("the {colour} large must be the lowest piece on {place}", COLOURS[base], place)
         for piece in stack[1:]:
             if colour_of(piece) == CLEAR or (colour_of(piece) != BLACK and size_of(piece) == LARGE):
-                return place, f"a {name_of(piece)} lies on another piece on {place}, and those are never moved"
+                return place, Phrase(
+                    "a {piece} lies on another piece on {place}, and those are never moved", name_of(piece), place
+                )
     return None
 
 
@@ -182,15 +256,31 @@ def _wrong_number(stacks: Stacks) -> tuple[Place, str] | None:
         for size in (SMALL, MEDIUM):
             found = counts[piece_of(colour, size)]
             if found != PIECES_OF_A_SIZE:
-                pieces = counted(found, f"{COLOURS[colour]} {SIZES[size]} piece")
-                return PLACES[0], f"the position has {pieces}; it needs {PIECES_OF_A_SIZE}"
+                return PLACES[0], either(
+                    found == 1,
+                    "the position has 1 {colour} {size} piece; it needs {right}",
+                    "the position has {found} {colour} {size} pieces; it needs {right}",
+                    colour=COLOURS[colour],
+                    size=SIZES[size],
+                    right=PIECES_OF_A_SIZE,
+                    found=found,
+                )
     order = (LARGE, MEDIUM, SMALL)
     for size, larger in zip(order, (None, *order), strict=False):
         used = counts[piece_of(BLACK, size)]
         if used > PIECES_OF_A_SIZE:
-            return PLACES[0], f"there are {used} black {SIZES[size]} pieces; the game has only {PIECES_OF_A_SIZE}"
+            return PLACES[0], Phrase(
+                "there are {used} black {size} pieces; the game has only {right}",
+                used,
+                SIZES[size],
+                PIECES_OF_A_SIZE,
+            )
         if used and larger is not None and counts[piece_of(BLACK, larger)] < PIECES_OF_A_SIZE:
-            why = f"a black {SIZES[size]} is used while a black {SIZES[larger]} is left; the largest comes first"
+            why = Phrase(
+                "a black {size} is used while a black {size_2} is left; the largest comes first",
+                SIZES[size],
+                SIZES[larger],
+            )
             return PLACES[0], why
     return None
 
@@ -201,11 +291,11 @@ def _wrong_stack(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str] 
         blacks = sum(colour_of(piece) == BLACK for piece in stack)
         below = uncapped(stack)
         if blacks > 1:
-            return place, f"{blacks} black pieces lie on {place}, and a tower gets only one"
+            return place, Phrase("{blacks} black pieces lie on {place}, and a tower gets only one", blacks, place)
         if blacks and not makes_tower(below, options.tower):
-            return place, f"black lies on {place} where no tower is below it"
+            return place, Phrase("black lies on {place} where no tower is below it", place)
         if left and not blacks and makes_tower(stack, options.tower):
-            return place, f"the tower on {place} has no black piece, and black is left"
+            return place, Phrase("the tower on {place} has no black piece, and black is left", place)
         fault = first_fault(stack)
         if fault is not None:
             return place, rested(fault[1], stack, fault[0], square).sentence
@@ -215,8 +305,8 @@ def _wrong_stack(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str] 
 def _wrong_whole(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str] | None:
     winners = winning_colours(stacks, options.tower)
     if len(winners) > 1:
-        names = " and ".join(COLOURS[colour] for colour in winners)
-        return PLACES[0], f"{names} have five towers each, and the first to have them ends the game"
+        names = listed(COLOURS[colour] for colour in winners)
+        return PLACES[0], Phrase("{names} have five towers each, and the first to have them ends the game", names)
     return None
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from common.phrases import Phrase, either, in_turn, joined, listed
 from engine.errors import UnreadableError
 from engine.games.blockade import state_text
 from engine.games.blockade.moves import merge_moves, play
@@ -43,7 +44,7 @@ _STAYING = (STAY, "pass", "none", "nothing", "-")
 _TOKEN = re.compile(
     r"(?P<square>[a-e][1-5])|(?P<link>(?:->|→|–|-|>|\bto\b|(?<=[1-5])to(?=[a-e])|x|:)\s*)|(?P<gap>[\s,;.+]+|\bthen\b|\band\b)"
 )
-_EXPECTED = "moves such as a2-b3 e5-c3, or stay"
+_EXPECTED = Phrase("moves such as a2-b3 e5-c3, or stay")
 
 
 def format_turn(turn: BlockadeTurn) -> str:
@@ -54,9 +55,11 @@ def format_turn(turn: BlockadeTurn) -> str:
 def describe(turn: BlockadeTurn) -> str:
     """Describe the turn in a short sentence."""
     if not turn.moves:
-        return f"{turn.player.capitalize()} moves nothing."
-    moves = [f"the {name_of(move.piece)} from {move.start} to {move.end}" for move in turn.moves]
-    return f"{turn.player.capitalize()} moves {', then '.join(moves)}."
+        return Phrase("{player} moves nothing.", turn.player.capitalize())
+    moves = [
+        Phrase("the {piece} from {start} to {end}", name_of(move.piece), move.start, move.end) for move in turn.moves
+    ]
+    return Phrase("{player} moves {moves}.", turn.player.capitalize(), in_turn(moves))
 
 
 def paths_of(turn: BlockadeTurn) -> tuple[Path, ...]:
@@ -65,7 +68,7 @@ def paths_of(turn: BlockadeTurn) -> tuple[Path, ...]:
     for move in turn.moves:
         for place in (move.start, move.end):
             if place not in GRID.index:
-                raise UnreadableError(f"there is no square {place!r}; squares run from a1 to e5")
+                raise UnreadableError(Phrase("there is no square {place!r}; squares run from a1 to e5", place))
         paths.append((GRID.index[move.start], GRID.index[move.end]))
     return tuple(paths)
 
@@ -105,15 +108,17 @@ def _read(text: str) -> tuple[Path, ...]:
                 column = match.start() + 1
             linked = False
         elif linked or (match["link"] and not paths):
-            raise unreadable(text, match.group().strip(), match.start() + 1, f"a square; {_EXPECTED}")
+            raise unreadable(text, match.group().strip(), match.start() + 1, Phrase("a square; {expected}", _EXPECTED))
         elif match["link"]:
             linked = True
     if linked:
-        raise unreadable(text, "", len(text) + 1, f"a square; {_EXPECTED}")
+        raise unreadable(text, "", len(text) + 1, Phrase("a square; {expected}", _EXPECTED))
     if paths and len(paths[-1]) == 1:
-        raise unreadable(text, PLACES[paths[-1][0]], column, f"a square to go to after it; {_EXPECTED}")
+        raise unreadable(
+            text, PLACES[paths[-1][0]], column, Phrase("a square to go to after it; {expected}", _EXPECTED)
+        )
     if not paths:
-        raise UnreadableError(f"{text!r} names no square; expected {_EXPECTED}")
+        raise UnreadableError(Phrase("{text!r} names no square; expected {expected}", text, _EXPECTED))
     return tuple(paths)
 
 
@@ -127,22 +132,39 @@ def standing(state: BlockadeState) -> tuple[str, ...]:
     outcome = outcome_of(state)
     who = str(state.to_move).capitalize()
     if outcome is not None:
-        awaited = "The game is over."
+        awaited = Phrase("The game is over.")
     elif state.roll is not None and state.to_move is not None:
-        dice = " and ".join(
-            f"{points} for {COLOURS[colour]}" for points, colour in zip(state.roll, OWNED[state.to_move], strict=True)
+        dice = listed(
+            Phrase("{points} for {colour}", points, COLOURS[colour])
+            for points, colour in zip(state.roll, OWNED[state.to_move], strict=True)
         )
-        sum_of = f", or their sum of {sum(state.roll)} for one colour" if max(state.roll) <= SHARED_AT_MOST else ""
-        awaited = f"{who} plays: {dice}{sum_of}."
+        awaited = either(
+            max(state.roll) <= SHARED_AT_MOST,
+            "{who} plays: {dice}, or their sum of {sum} for one colour.",
+            "{who} plays: {dice}.",
+            who=who,
+            dice=dice,
+            sum=sum(state.roll),
+        )
     elif state.opening is not None:
-        against = f" against warm's {format_dice(state.opening)}" if state.opening else ""
-        awaited = f"{who} rolls for who starts{against}."
+        awaited = either(
+            state.opening,
+            "{who} rolls for who starts against warm's {dice}.",
+            "{who} rolls for who starts.",
+            who=who,
+            dice=format_dice(state.opening),
+        )
     else:
-        awaited = f"{who} rolls."
-    towers = ", ".join(
-        f"{COLOURS[colour]} {len(state.towers(colour))}" for player in PLAYERS for colour in OWNED[player]
+        awaited = Phrase("{who} rolls.", who)
+    towers = joined(
+        (
+            Phrase("{colour} {number}", COLOURS[colour], len(state.towers(colour)))
+            for player in PLAYERS
+            for colour in OWNED[player]
+        ),
+        ", ",
     )
-    return (awaited, f"Towers: {towers}. Black left: {len(state.supply)}.")
+    return (awaited, Phrase("Towers: {towers}. Black left: {supply}.", towers, len(state.supply)))
 
 
 def summary(options: Mapping[str, OptionValue] | None = None) -> str:

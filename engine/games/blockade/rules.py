@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from common.phrases import capitalized
+from common.phrases import Phrase, capitalized, either
 from engine.errors import IllegalTurnError
 from engine.games.blockade import state as states
 from engine.games.blockade import turns
@@ -65,10 +65,18 @@ def rolled(state: BlockadeState, roll: Roll) -> BlockadeState:
     """Return the state after a roll; raises IllegalTurnError."""
     if len(roll.faces) != 2 or any(face not in ORDINARY_DIE for face in roll.faces):
         faces = ",".join(roll.faces)
-        raise IllegalTurnError(f"a roll of {faces} is impossible; expected two dice from 1 to 6, such as 4,1")
+        raise IllegalTurnError(
+            Phrase("a roll of {faces} is impossible; expected two dice from 1 to 6, such as 4,1", faces)
+        )
     if not awaits_roll(state):
-        why = "the game is over" if state.to_move is None else "a roll lies on the table already"
-        raise IllegalTurnError(f"got a roll of {format_roll(roll)}, but {why}")
+        raise IllegalTurnError(
+            either(
+                state.to_move is None,
+                "got a roll of {roll}, but the game is over",
+                "got a roll of {roll}, but a roll lies on the table already",
+                format_roll(roll),
+            )
+        )
     return rolled_state(state, (int(roll.faces[0]), int(roll.faces[1])))
 
 
@@ -79,8 +87,10 @@ def told(before: BlockadeState, roll: Roll) -> str:
     starts = rolled_state(before, (int(roll.faces[0]), int(roll.faces[1]))).to_move
     warm, cool = sum(before.opening), sum(map(int, roll.faces))
     if warm == cool:
-        return f"Both rolled {warm}, so both roll again."
-    return f"{capitalized(str(starts))} starts, with {max(warm, cool)} against {min(warm, cool)}."
+        return Phrase("Both rolled {warm}, so both roll again.", warm)
+    return Phrase(
+        "{starts} starts, with {max} against {min}.", capitalized(str(starts)), max(warm, cool), min(warm, cool)
+    )
 
 
 def roll_of(state: BlockadeState) -> Roll | None:
@@ -147,7 +157,9 @@ def count_from(state: BlockadeState, roll: Roll | None, colour: str | None) -> B
     Raises IllegalTurnError for a colour, and for an impossible or missing roll.
     """
     if colour is not None:
-        raise IllegalTurnError(f"got the colour {colour!r}, but in Blockade nobody holds one; leave it out")
+        raise IllegalTurnError(
+            Phrase("got the colour {colour!r}, but in Blockade nobody holds one; leave it out", colour)
+        )
     if state.opening is not None:
         state = replace(state, opening=None, to_move=PLAYERS[0])
     if roll is None:
@@ -218,7 +230,7 @@ def tapped(state: BlockadeState, taps: Taps) -> Tapped[BlockadeTurn]:
     starts = tuple(place for start, place in enumerate(PLACES) if any(True for _ in _ends(state, made, start)))
     turn = turn_of(state, made) if made else None
     is_legal = turn is not None and certainty(state, turn) is Certainty.CERTAIN
-    return Tapped(starts, {} if made else {STAY: "moves nothing"}, turn if is_legal else None)
+    return Tapped(starts, {} if made else {STAY: Phrase("moves nothing")}, turn if is_legal else None)
 
 
 def _ends(state: BlockadeState, made: tuple[Path, ...], start: int) -> Iterator[int]:

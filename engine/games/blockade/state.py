@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
+from common.phrases import Phrase
 from engine.errors import OptionError
 from engine.options import read_into
 from engine.support.breaches import advised
@@ -155,7 +156,11 @@ def options_from(given: Mapping[str, OptionValue] | None) -> BlockadeOptions:
     """Check options and fill in defaults; raises OptionError for an unknown name or a bad value."""
     options = read_into(BlockadeOptions, OPTIONS, given)
     if options.draw_after_passes < 0:
-        raise OptionError(f"option draw_after_passes is {options.draw_after_passes}; it takes 0 (never) or more")
+        raise OptionError(
+            Phrase(
+                "option draw_after_passes is {draw_after_passes}; it takes 0 (never) or more", options.draw_after_passes
+            )
+        )
     return options
 
 
@@ -344,11 +349,13 @@ def outcome_of(state: BlockadeState) -> Outcome | None:
         return outcome_of_announcement(state.announced, PLAYERS)
     won = winning_colours(state.stacks, state.options.tower)
     if won:
-        return Outcome(owner_of(won[0]), f"five {COLOURS[won[0]]} towers stand")
+        return Outcome(owner_of(won[0]), Phrase("five {colour} towers stand", COLOURS[won[0]]))
     if 0 < state.options.draw_after_passes <= state.passes:
         return Outcome(
             None,
-            "nothing moved for a turn" if state.passes == 1 else f"nothing moved for {state.passes} turns in a row",
+            Phrase("nothing moved for a turn")
+            if state.passes == 1
+            else Phrase("nothing moved for {passes} turns in a row", state.passes),
         )
     return None
 
@@ -375,10 +382,19 @@ def breach_of_timing(state: BlockadeState, player: Player) -> Breach | None:
     """Return the reason why the player can't play any turn now, or ``None``."""
     if state.to_move is None:
         outcome = outcome_of(state)
-        why = f": {outcome.reason}" if outcome else ""
-        return Breach("game-over", f"The game is over{why}.", "Put everything back, or begin a new game.")
+        return Breach(
+            "game-over",
+            (Phrase("The game is over: {reason}.", outcome.reason) if outcome else Phrase("The game is over.")),
+            Phrase("Put everything back, or begin a new game."),
+        )
     if state.to_move != player:
-        return advised("not-your-turn", f"It is {state.to_move}'s turn.", f"Let {state.to_move} play first.")
+        return advised(
+            "not-your-turn",
+            Phrase("It is {player}'s turn.", state.to_move),
+            Phrase("Let {player} play first.", state.to_move),
+        )
     if state.roll is None:
-        return advised("roll-first", f"{player.capitalize()} hasn't rolled yet.", "Roll both dice first.")
+        return advised(
+            "roll-first", Phrase("{player} hasn't rolled yet.", player.capitalize()), Phrase("Roll both dice first.")
+        )
     return None

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, permutations
 
-from common.phrases import capitalized, listed
+from common.phrases import Phrase, capitalized, either, joined, listed
 from engine.errors import UnreadableError
 from engine.games.blockade.moves import Played, allocations, black_moved, impossibility, play
 from engine.games.blockade.state import (
@@ -69,7 +69,11 @@ def explain_change(before: BlockadeState, after: Appearance) -> tuple[Breach, ..
     wrong = breach_of_timing(before, before.to_move or "")
     if wrong is not None:
         is_early = wrong.rule == "roll-first"
-        remedy = f"Put the pieces on {listed(places)} back, then roll both dice." if is_early else wrong.remedy
+        remedy = (
+            Phrase("Put the pieces on {places} back, then roll both dice.", listed(places))
+            if is_early
+            else wrong.remedy
+        )
         return (Breach(wrong.rule, wrong.sentence, remedy, places),)
     if before.roll is None or is_whole_turn(before, new):
         return ()
@@ -279,51 +283,77 @@ class _Change:
                 colour, black = COLOURS[colour_of(stack[0])], name_of(stack[-1])
                 if top is not None and colour_of(top) == BLACK:
                     is_smaller = size_of(top) < size_of(stack[-1])
-                    why = "and a larger one is left" if is_smaller else f"but every {seen} is on another tower"
-                    sentence = f"The new {colour} tower on {place} has a {seen}, {why}."
-                    yield Breach("largest-black-first", sentence, f"Put a {black} on {place} instead.", (place,))
+                    sentence = either(
+                        is_smaller,
+                        "The new {colour} tower on {place} has a {seen}, and a larger one is left.",
+                        "The new {colour} tower on {place} has a {seen}, but every {seen} is on another tower.",
+                        colour,
+                        place,
+                        seen,
+                    )
+                    yield Breach(
+                        "largest-black-first",
+                        sentence,
+                        Phrase("Put a {black} on {place} instead.", black, place),
+                        (place,),
+                    )
                 elif top == stack[-2]:
-                    sentence = f"The {colour} tower on {place} has no black piece yet."
-                    yield Breach("tower-not-capped", sentence, f"Put a {black} on {place}.", (place,))
+                    sentence = Phrase("The {colour} tower on {place} has no black piece yet.", colour, place)
+                    yield Breach(
+                        "tower-not-capped", sentence, Phrase("Put a {black} on {place}.", black, place), (place,)
+                    )
         for square, piece in self.capped:
             place, cap = PLACES[square], self.stacks[square][-1]
             if colour_of(cap) == BLACK:
-                sentence = f"The {name_of(cap)} on {place} was exchanged for a {name_of(piece)}."
-                yield Breach("black-moved", sentence, f"Put the {name_of(cap)} back on {place}.", (place,))
+                sentence = Phrase(
+                    "The {piece} on {place} was exchanged for a {other_piece}.", name_of(cap), place, name_of(piece)
+                )
+                yield Breach(
+                    "black-moved", sentence, Phrase("Put the {piece} back on {place}.", name_of(cap), place), (place,)
+                )
             elif is_blockade(self.stacks[square]) or not is_blockade(played.stacks[square]):
-                sentence = f"A {name_of(piece)} was put on {place}, where this roll makes no tower."
-                remedy = f"Put the {name_of(piece)} back beside the board."
+                sentence = Phrase(
+                    "A {piece} was put on {place}, where this roll makes no tower.", name_of(piece), place
+                )
+                remedy = Phrase("Put the {piece} back beside the board.", name_of(piece))
                 yield Breach("black-without-tower", sentence, remedy, (place,))
 
     def _gone_breach(self, square: int, piece: int, number: int) -> Breach:
         """Return the breach of this number of equal pieces that were taken off a square."""
         place = PLACES[square]
         if size_of(piece) == LARGE:
-            sentence = f"The {name_of(piece)} on {place} is gone."
-            return Breach("large-moved", sentence, f"Put it back on {place}.", (place,))
+            sentence = Phrase("The {piece} on {place} is gone.", name_of(piece), place)
+            return Breach("large-moved", sentence, Phrase("Put it back on {place}.", place), (place,))
         has_others = any(arrived == piece for _, arrived in self.come)
         may_go = owner_of(colour_of(piece)) == self.player
         if number == 1:
             sentence = (
-                f"Another {name_of(piece)} is gone from {place}."
+                Phrase("Another {piece} is gone from {place}.", name_of(piece), place)
                 if has_others
-                else f"The {name_of(piece)} is gone from {place} and hasn't turned up anywhere else."
+                else Phrase(
+                    "The {piece} is gone from {place} and hasn't turned up anywhere else.", name_of(piece), place
+                )
             )
             remedy = (
-                f"Put the {name_of(piece)} back on {place}, or where it may go."
+                Phrase("Put the {piece} back on {place}, or where it may go.", name_of(piece), place)
                 if may_go
-                else f"Put the {name_of(piece)} back on {place}."
+                else Phrase("Put the {piece} back on {place}.", name_of(piece), place)
             )
         else:
             sentence = (
-                f"{number} more {name_of(piece)}s are gone from {place}."
+                Phrase("{number} more {piece}s are gone from {place}.", number, name_of(piece), place)
                 if has_others
-                else f"{number} {name_of(piece)}s are gone from {place} and haven't turned up anywhere else."
+                else Phrase(
+                    "{number} {piece}s are gone from {place} and haven't turned up anywhere else.",
+                    number,
+                    name_of(piece),
+                    place,
+                )
             )
             remedy = (
-                f"Put {number} {name_of(piece)}s back on {place}, or where they may go."
+                Phrase("Put {number} {piece}s back on {place}, or where they may go.", number, name_of(piece), place)
                 if may_go
-                else f"Put {number} {name_of(piece)}s back on {place}."
+                else Phrase("Put {number} {piece}s back on {place}.", number, name_of(piece), place)
             )
         return Breach("piece-gone", sentence, remedy, (place,))
 
@@ -332,27 +362,38 @@ def _fallen_breach(path: Path, pieces: Stack) -> Breach:
     """Return the breach of taking a cap off with the pieces around it, all gone from the first square of the path."""
     place, *landed = (PLACES[square] for square in path)
     if len(pieces) > 1:
-        sentence = f"{capitalized(listed(f'the {name_of(piece)}' for piece in pieces))} are gone from {place}."
-        remedy = f"Put them back on {place} in this order, lowest first."
+        sentence = Phrase(
+            "{pieces} are gone from {place}.",
+            capitalized(listed(Phrase("the {piece}", name_of(piece)) for piece in pieces)),
+            place,
+        )
+        remedy = Phrase("Put them back on {place} in this order, lowest first.", place)
         return Breach("black-moved", sentence, remedy, (place, *landed))
     if landed:
         return black_moved(path)
-    return Breach("black-moved", f"The black piece on {place} was taken off.", f"Put it back on {place}.", (place,))
+    return Breach(
+        "black-moved",
+        Phrase("The black piece on {place} was taken off.", place),
+        Phrase("Put it back on {place}.", place),
+        (place,),
+    )
 
 
 def _stack_gone_breach(square: int) -> Breach:
     place = PLACES[square]
-    sentence = f"The whole stack on {place} is gone."
-    return Breach("large-moved", sentence, f"Put the whole stack back on {place}.", (place,))
+    sentence = Phrase("The whole stack on {place} is gone.", place)
+    return Breach("large-moved", sentence, Phrase("Put the whole stack back on {place}.", place), (place,))
 
 
 def _added_breach(square: int, piece: int) -> Breach:
     place = PLACES[square]
     if size_of(piece) == LARGE:
-        sentence = f"A {name_of(piece)} lies on {place}."
-        return Breach("large-moved", sentence, "Put the large where it stood.", (place,), adds=True)
-    sentence = f"There is an extra {name_of(piece)} on {place}: none is missing elsewhere."
-    return Breach("piece-added", sentence, f"Take the {name_of(piece)} off {place}.", (place,), adds=True)
+        sentence = Phrase("A {piece} lies on {place}.", name_of(piece), place)
+        return Breach("large-moved", sentence, Phrase("Put the large where it stood."), (place,), adds=True)
+    sentence = Phrase("There is an extra {piece} on {place}: none is missing elsewhere.", name_of(piece), place)
+    return Breach(
+        "piece-added", sentence, Phrase("Take the {piece} off {place}.", name_of(piece), place), (place,), adds=True
+    )
 
 
 def _unexplained_breaches(new: Appearance, played: Played) -> tuple[Breach, ...]:
@@ -361,8 +402,8 @@ def _unexplained_breaches(new: Appearance, played: Played) -> tuple[Breach, ...]
     places = tuple(place for place in PLACES if expected[place] != new[place])
     if not places:
         return ()
-    sentence = f"No legal turn makes {', '.join(places)} look like this."
-    return (Breach("piece-gone", sentence, "Put everything back as it was, and play the turn again.", places),)
+    sentence = Phrase("No legal turn makes {names} look like this.", ", ".join(places))
+    return (Breach("piece-gone", sentence, Phrase("Put everything back as it was, and play the turn again."), places),)
 
 
 explain = explain_change
@@ -400,9 +441,15 @@ def set_up(
     breaches = tuple(
         Breach(
             "wrong-start",
-            f"{place} {'is empty' if look == EMPTY else f'shows {look}'}, "
-            f"and the game starts with a {wanted[place]} on top there.",
-            f"Set {place} up with a {wanted[place]} on top.",
+            either(
+                look == EMPTY,
+                "{place} is empty, and the game starts with a {wanted} on top there.",
+                "{place} shows {look}, and the game starts with a {wanted} on top there.",
+                place=place,
+                wanted=wanted[place],
+                look=look,
+            ),
+            Phrase("Set {place} up with a {wanted} on top.", place, wanted[place]),
             (place,),
         )
         for place, look in appearance.items()
@@ -470,14 +517,20 @@ def _corrected_stacks(state: BlockadeState, changed: Mapping[int, LookName]) -> 
             found.append((cost, stacks))
     if len(found) == 1:
         return found[0][1]
-    said = ", ".join(f"{PLACES[square]} shows {look}" for square, look in changed.items())
+    said = joined((Phrase("{place} shows {look}", PLACES[square], look) for square, look in changed.items()), ", ")
     if found:
         raise UnreadableError(
-            f"several positions are possible in which {said}; type the turn that was played, or the whole position"
+            Phrase(
+                "several positions are possible in which {said}; type the turn that was played, or the whole position",
+                said,
+            )
         )
     raise UnreadableError(
-        f"no position is possible in which {said}: every piece must be somewhere and rest legally; "
-        "say which other squares look different, or type the whole position"
+        Phrase(
+            "no position is possible in which {said}: every piece must be somewhere and rest "
+            "legally; say which other squares look different, or type the whole position",
+            said,
+        )
     )
 
 
@@ -551,7 +604,7 @@ def _unfinished_changes(state: BlockadeState) -> list[tuple[dict[str, str], str]
         if colour_of(piece) not in colours or size_of(piece) == LARGE:
             continue
         lifted = {PLACES[start]: name_of(stack[-2])}
-        found.append((lifted, f"Put the {name_of(piece)} from {PLACES[start]} down."))
+        found.append((lifted, Phrase("Put the {piece} from {place} down.", name_of(piece), PLACES[start])))
         points = most[colours.index(colour_of(piece))]
         for end in range(SQUARES):
             if end == start or distance[start][end] > points or distance[start][end] == UNREACHABLE:
@@ -559,10 +612,23 @@ def _unfinished_changes(state: BlockadeState) -> list[tuple[dict[str, str], str]
             target = state.stacks[end]
             change = {**lifted, PLACES[end]: name_of(piece)}
             if resting_fault(piece, target) is not None:
-                found.append((change, f"Move the {name_of(piece)} on from {PLACES[end]}: it can't rest there."))
+                found.append(
+                    (
+                        change,
+                        Phrase("Move the {piece} on from {place}: it can't rest there.", name_of(piece), PLACES[end]),
+                    )
+                )
             elif not is_blockade(target) and makes_tower((*target, piece), state.options.tower) and state.supply:
                 black = SIZES[state.supply[0]]
                 found.append(
-                    (change, f"Cap the {COLOURS[colour_of(piece)]} tower on {PLACES[end]} with a black {black}.")
+                    (
+                        change,
+                        Phrase(
+                            "Cap the {colour} tower on {place} with a black {black}.",
+                            COLOURS[colour_of(piece)],
+                            PLACES[end],
+                            black,
+                        ),
+                    )
                 )
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from common.phrases import Phrase
 from engine.api import Game
 from engine.games.blokus_dice import hints, notation, rules, table
 from engine.games.blokus_dice.state import LOOKS, OPTIONS, PLAYERS
@@ -10,7 +11,7 @@ from engine.games.blokus_dice.turns import scores_of
 
 GAME = Game(
     name="blokus-dice",
-    title="Blokus Dice Game",
+    title=Phrase("Blokus Dice Game"),
     players=PLAYERS,
     options=OPTIONS,
     places=tuple(table.appearance(rules.new())),

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
+from common.phrases import Phrase, either
 from engine.api import Clock, Hint
 from engine.errors import IllegalTurnError
 from engine.games.blokus_dice.sheet import FACES, Sheet
@@ -246,7 +247,7 @@ def hint(
     if state.seat is None:
         raise IllegalTurnError("the game is over, so there is no turn to hint at")
     if not state.dice:
-        raise IllegalTurnError(f"{state.to_move} has to roll first; then there is a turn to hint at")
+        raise IllegalTurnError(Phrase("{player} has to roll first; then there is a turn to hint at", state.to_move))
     return _HintSearch(state, state.seat, rng, Deadline.after(deadline_s, clock)).run(strength)
 
 
@@ -394,21 +395,25 @@ def reason_for(
     number of turns that draw it if nothing else can be drawn, else 0.
     """
     filled = after.filled.bit_count() - before.filled.bit_count()
-    said = f"fills {_many(filled, 'square')}"
+    said = Phrase("fills {squares}", _many(filled, "square"))
     if wins:
-        return f"wins: it {said}, and nobody can catch up"
+        return Phrase("wins: it {said}, and nobody can catch up", said)
     if after.strikes_left < before.strikes_left:
-        said += f" at the cost of a strike ({_many(after.strikes_left, 'strike')} left)"
+        said = Phrase("{said} at the cost of a strike ({strikes} left)", said, _many(after.strikes_left, "strike"))
     if turns_of_only_shape:
-        what = "turn there is" if turns_of_only_shape == 1 else "shape you can draw"
-        return f"is the only {what}: it {said}"
+        return either(
+            turns_of_only_shape == 1,
+            "is the only turn there is: it {said}",
+            "is the only shape you can draw: it {said}",
+            said,
+        )
     open_now = [_open_corners(finder, own, after) for own in after.colours]
-    corners = f"keeps {_many(open_now[colour], f'{COLOURS[colour]} corner')} open"
+    corners = _corners(open_now[colour], COLOURS[colour])
     if all(open_now):
-        return f"{said}, {corners}, and every colour can go on"
+        return Phrase("{said}, keeps {corners} open, and every colour can go on", said, corners)
     if open_now[colour]:
-        return f"{said} and {corners}"
-    return f"{said}, though {COLOURS[colour]} can't go on from there"
+        return Phrase("{said} and keeps {corners} open", said, corners)
+    return Phrase("{said}, though {colour} can't go on from there", said, COLOURS[colour])
 
 
 def _open_corners(finder: PlacementFinder, own: int, prospect: Prospect) -> int:
@@ -417,6 +422,18 @@ def _open_corners(finder: PlacementFinder, own: int, prospect: Prospect) -> int:
     return (anchors & union(finder.placements(own, prospect.filled, prospect.unused))).bit_count()
 
 
-def _many(number: int, thing: str) -> str:
-    written = _NUMBERS[number] if number < len(_NUMBERS) else str(number)
-    return f"{written} {thing}{'' if number == 1 else 's'}"
+def _many(number: int, thing: str) -> Phrase:
+    """Count strikes or squares."""
+    if number == 1:
+        return either(thing == "strike", "one strike", "one square")
+    return either(thing == "strike", "{number} strikes", "{number} squares", _written(number))
+
+
+def _corners(number: int, colour: str) -> Phrase:
+    return either(
+        number == 1, "one {colour} corner", "{number} {colour} corners", number=_written(number), colour=colour
+    )
+
+
+def _written(number: int) -> str:
+    return _NUMBERS[number] if number < len(_NUMBERS) else str(number)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from common.phrases import capitalized, counted, listed
+from common.phrases import Phrase, capitalized, counted, either, in_turn, joined, listed
 from engine.errors import AmbiguousError, UnreadableError
 from engine.games.blokus_dice import state_text
 from engine.games.blokus_dice.sheet import CLOSED, NAMES
@@ -32,7 +32,7 @@ format_state, parse_state = state_text.format_state, state_text.parse_state
 
 STRIKE = "strike"
 _FACES = ("1", "2", "3", "4", "5", "6")
-_EXPECTED = "a turn such as 1:V3:a1,a2,b1 or 4:I3:a1,a2,a3:strike"
+_EXPECTED = Phrase("a turn such as 1:V3:a1,a2,b1 or 4:I3:a1,a2,a3:strike")
 _WORD = re.compile(r"(?:(p[1-4])\.)?([a-z][0-9]{1,2}(?=[a-z][0-9])|[a-z0-9]+|!)|[\s:,;./=@+-]+")
 
 
@@ -44,9 +44,16 @@ def format_turn(turn: BlokusTurn) -> str:
 
 def describe(turn: BlokusTurn) -> str:
     """Describe the turn in a short sentence."""
-    strike = ", crosses out a strike" if turn.strike else ""
-    drawn = f"{turn.shape} in {turn.colour} on {listed(turn.squares)}"
-    return f"{turn.player} takes the {turn.die}{strike} and draws {drawn}."
+    return either(
+        turn.strike,
+        "{player} takes the {die}, crosses out a strike and draws {shape} in {colour} on {squares}.",
+        "{player} takes the {die} and draws {shape} in {colour} on {squares}.",
+        turn.player,
+        turn.die,
+        turn.shape,
+        turn.colour,
+        listed(turn.squares),
+    )
 
 
 @dataclass
@@ -84,7 +91,10 @@ def parse_turn(state: BlokusState, text: str, player: str | None = None) -> Blok
     if found:
         candidates = tuple(map(format_turn, found))
         which = ", ".join(candidates)
-        raise AmbiguousError(f"{text!r} fits {len(found)} turns: {which}; write one of them in full", candidates)
+        raise AmbiguousError(
+            Phrase("{text!r} fits {found} turns: {which}; write one of them in full", text, len(found), which),
+            candidates,
+        )
     breaches = breaches_of_turn(state, _possible_turns(state, written, who)[0])
     raise illegal_turn(repr(text), breaches)
 
@@ -114,13 +124,19 @@ def _read(state: BlokusState, text: str, who: str) -> _Written:
         if word is None or (word == who and written == _Written()):
             continue
         if owner not in (None, who):
-            raise unreadable(text, match.group(), column, f"a square of {who}'s own sheet")
+            raise unreadable(text, match.group(), column, Phrase("a square of {who}'s own sheet", who))
         if not written.take_word(word, is_square=owner is not None):
             if word not in grid.index:
-                names = f"{grid.names[0]} to {grid.names[-1]}"
-                raise unreadable(text, word, column, f"{_EXPECTED}, with squares from {names}")
+                raise unreadable(
+                    text,
+                    word,
+                    column,
+                    Phrase(
+                        "{expected}, with squares from {name} to {name_2}", _EXPECTED, grid.names[0], grid.names[-1]
+                    ),
+                )
             if written.squares >> grid.index[word] & 1:
-                raise unreadable(text, word, column, "each square once")
+                raise unreadable(text, word, column, Phrase("each square once"))
             written.squares |= 1 << grid.index[word]
         elif written.shape != shape:
             either, as_shape = (word if word in grid.index else ""), text.startswith(":", match.end())
@@ -129,7 +145,7 @@ def _read(state: BlokusState, text: str, who: str) -> _Written:
         written.shape = None
         written.squares |= 1 << grid.index[either]
     if not written.squares:
-        raise UnreadableError(f"{text!r} names no square; expected {_EXPECTED}", 1)
+        raise UnreadableError(Phrase("{text!r} names no square; expected {expected}", text, _EXPECTED), 1)
     return written
 
 
@@ -144,18 +160,25 @@ def standing(state: BlokusState) -> tuple[str, ...]:
     """Return the next player and action, the standby markers, and what is left on each sheet."""
     options = state.options
     if state.seat is None:
-        awaited = "The game is over."
+        awaited = Phrase("The game is over.")
     elif state.dice:
-        awaited = (
-            f"Dice on the table: {' '.join(map(str, state.dice))}. {state.to_move} takes one and draws in "
-            f"{COLOURS[colour_in_hand(state, state.seat)]}."
+        awaited = Phrase(
+            "Dice on the table: {names}. {player} takes one and draws in {colour}.",
+            " ".join(map(str, state.dice)),
+            state.to_move,
+            COLOURS[colour_in_hand(state, state.seat)],
         )
     else:
-        awaited = f"{state.to_move} rolls {counted(len(state.active()), 'die', 'dice')}."
+        awaited = either(
+            len(state.active()) == 1,
+            "{player} rolls 1 die.",
+            "{player} rolls {active} dice.",
+            player=state.to_move,
+            active=len(state.active()),
+        )
     # The marker that has waited longest is taken next.
     waiting = [COLOURS[colour] for colour in reversed(state.markers[options.players :])]
-    one_after_another = ", then ".join(waiting)
-    standing_by = (f"Standing by: {one_after_another}.",) if waiting else ()
+    standing_by = (Phrase("Standing by: {colours}.", in_turn(waiting)),) if waiting else ()
     sheets = (_left_on_sheet(state, seat, shows_shapes=seat == state.seat) for seat in range(options.players))
     return (awaited, *standing_by, *sheets)
 
@@ -171,23 +194,36 @@ def passed_over(state: BlokusState) -> str:
         for player, sheet in zip(state.options.names, state.sheets, strict=True)
         if sheet.status == PlayerStatus.OUT and sheet.shapes_drawn == drawn
     ]
-    return f"{capitalized(listed(out))} can draw nothing and {'is' if len(out) == 1 else 'are'} out." if out else ""
+    return (
+        either(
+            len(out) == 1,
+            "{out} can draw nothing and is out.",
+            "{out} can draw nothing and are out.",
+            capitalized(listed(out)),
+        )
+        if out
+        else ""
+    )
 
 
 def _left_on_sheet(state: BlokusState, seat: int, *, shows_shapes: bool) -> str:
     """Say what is left on a sheet. Whoever plays sees the unused shapes, too; all of them would fill the screen."""
     sheet, filled = state.options.sheet, state.sheets[seat]
-    status = "" if filled.status == PlayerStatus.PLAYING else f", {filled.status}"
     strikes = sheet.strikes - filled.strikes
     rows = []
     for face, row in enumerate(sheet.shapes_of_row, 1):
         unused = [name for name in row if not filled.used >> sheet.number_of[name] & 1]
-        rows.append(f"row {face}: {', '.join(unused) or '-'}")
-    shapes = f" Shapes left: {'; '.join(rows)}." if shows_shapes else ""
-    return (
-        f"{PLAYERS[seat]} holds {COLOURS[colour_in_hand(state, seat)]}{status}; {filled.filled.bit_count()} filled, "
-        f"{counted(strikes, 'strike')} left.{shapes}"
+        rows.append(Phrase("row {face}: {shapes}", face, ", ".join(unused) or "-"))
+    colour = COLOURS[colour_in_hand(state, seat)]
+    holds = (
+        Phrase("{player} holds {colour}", PLAYERS[seat], colour)
+        if filled.status == PlayerStatus.PLAYING
+        else Phrase("{player} holds {colour}, {status}", PLAYERS[seat], colour, filled.status)
     )
+    left = Phrase(
+        "{holds}; {number} filled, {strikes} left.", holds, filled.filled.bit_count(), counted(strikes, "strike")
+    )
+    return joined((left, Phrase("Shapes left: {rows}.", joined(rows, "; ")))) if shows_shapes else left
 
 
 def summary(options: Mapping[str, OptionValue] | None = None) -> str:

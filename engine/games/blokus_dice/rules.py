@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from common.phrases import counted
+from common.phrases import Phrase, either
 from engine.api import CouldBe
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.blokus_dice import table
@@ -64,17 +64,26 @@ def rolled(state: BlokusState, roll: Roll) -> BlokusState:
     """Return the state after a roll; raises IllegalTurnError if none is awaited or it is impossible."""
     shown = format_roll(roll)
     if state.seat is None:
-        raise IllegalTurnError(f"got a roll of {shown}, but the game is over")
+        raise IllegalTurnError(Phrase("got a roll of {shown}, but the game is over", shown))
     if state.dice:
         lying = ",".join(map(str, state.dice))
-        raise IllegalTurnError(f"got a roll of {shown}, but the dice on the table ({lying}) are still to be taken")
+        raise IllegalTurnError(
+            Phrase("got a roll of {shown}, but the dice on the table ({lying}) are still to be taken", shown, lying)
+        )
     return _on_the_table(state, roll, len(state.active()))
 
 
 def _on_the_table(state: BlokusState, roll: Roll, expected: int) -> BlokusState:
     if len(roll.faces) != expected or any(face not in ORDINARY_DIE for face in roll.faces):
-        dice = counted(expected, "die", "dice")
-        raise IllegalTurnError(f"got a roll of {format_roll(roll)}; expected {dice} from 1 to 6")
+        raise IllegalTurnError(
+            either(
+                expected == 1,
+                "got a roll of {roll}; expected 1 die from 1 to 6",
+                "got a roll of {roll}; expected {expected} dice from 1 to 6",
+                roll=format_roll(roll),
+                expected=expected,
+            )
+        )
     return settle(replace(state, dice=tuple(sorted(int(face) for face in roll.faces))))
 
 
@@ -83,10 +92,12 @@ def parse_roll(state: BlokusState, text: str) -> Roll:
     faces: list[str] = []
     for word in words(text.replace(",", " ")):
         if any(mark not in ORDINARY_DIE for mark in word.text):
-            raise unreadable(text, word.text, word.column, "dice from 1 to 6, such as 1,2,3,4")
+            raise unreadable(text, word.text, word.column, Phrase("dice from 1 to 6, such as 1,2,3,4"))
         faces += word.text
     if not faces:
-        raise UnreadableError(f"cannot read {text!r} as a roll; expected dice from 1 to 6, such as 1,2,3,4", 1)
+        raise UnreadableError(
+            Phrase("cannot read {text!r} as a roll; expected dice from 1 to 6, such as 1,2,3,4", text), 1
+        )
     roll = Roll(tuple(sorted(faces)))
     rolled(state, roll)
     return roll
@@ -103,14 +114,23 @@ def count_from(state: BlokusState, roll: Roll | None, colour: str | None) -> Blo
     if colour is not None:
         name = colour.strip().lower()
         if name not in COLOURS:
-            raise IllegalTurnError(f"got the colour {colour!r}; expected one of {', '.join(COLOURS)}")
+            raise IllegalTurnError(
+                Phrase("got the colour {colour!r}; expected one of {names}", colour, ", ".join(COLOURS))
+            )
         steps = state.markers.index(COLOURS.index(name)) - state.seat
         state = replace(state, markers=(*state.markers[steps:], *state.markers[:steps]))
     if roll is not None:
         return _on_the_table(state, roll, len(state.dice) or len(state.active()))
     if not state.dice:
-        dice = counted(len(state.active()), "die", "dice")
-        raise IllegalTurnError(f"{state.to_move} is to roll; give {dice} to count with")
+        raise IllegalTurnError(
+            either(
+                len(state.active()) == 1,
+                "{player} is to roll; give 1 die to count with",
+                "{player} is to roll; give {active} dice to count with",
+                player=state.to_move,
+                active=len(state.active()),
+            )
+        )
     return settle(state)
 
 
@@ -174,7 +194,13 @@ def announce(state: BlokusState, announcement: Announcement) -> BlokusState:
     def breaches() -> list[Breach]:
         if announcement.kind != RESIGN or player not in state.options.names:
             return []
-        return [Breach("not-in-the-game", f"{player} is out of the game already.", "Nothing needs to be done.")]
+        return [
+            Breach(
+                "not-in-the-game",
+                Phrase("{player} is out of the game already.", player),
+                Phrase("Nothing needs to be done."),
+            )
+        ]
 
     check_announcement(announcement, announcements(state), breaches)
     seat = PLAYERS.index(str(player))
@@ -200,8 +226,15 @@ def apply(state: BlokusState, turn: BlokusTurn) -> BlokusState:
     if not _is_of(state, turn):
         names = state.options.sheet.grid.names
         raise IllegalTurnError(
-            f"{format_turn(turn)} by {turn.player} is not a turn of this game; expected one of "
-            f"{', '.join(state.options.names)} and squares from {names[0]} to {names[-1]}"
+            Phrase(
+                "{turn} by {player} is not a turn of this game; expected one of {names} and "
+                "squares from {name} to {name_2}",
+                format_turn(turn),
+                turn.player,
+                ", ".join(state.options.names),
+                names[0],
+                names[-1],
+            )
         )
     breaches = table.breaches_of_turn(state, turn)
     if breaches:
@@ -252,7 +285,7 @@ def tapped(state: BlokusState, taps: Taps) -> Tapped[BlokusTurn]:
     turns = {f"{STRIKE}:{choice.die}" if choice.strike else "": turn_of(state, choice, chosen) for choice in whole}
     if last.startswith(STRIKE):
         return Tapped(turn=turns.get(last))
-    strikes = {tap: f"Take the {turn.die} and cross out a strike" for tap, turn in turns.items() if tap}
+    strikes = {tap: Phrase("Take the {die} and cross out a strike", turn.die) for tap, turn in turns.items() if tap}
     return Tapped(tuple(place_of(seat, grid.names[square]) for square in members(following)), strikes, turns.get(""))
 
 

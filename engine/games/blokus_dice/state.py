@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from common.phrases import counted
+from common.phrases import Phrase, either
 from engine.errors import OptionError, UnreadableError
 from engine.games.blokus_dice.sheet import HOUSE, Sheet, names_by_shape, read_sheet
 from engine.options import read_into
@@ -61,7 +61,7 @@ def _read_sheet(text: str) -> Sheet:
     try:
         return read_sheet(text)
     except UnreadableError as error:
-        raise OptionError(f"option sheet is {text!r}; {error}") from error
+        raise OptionError(Phrase("option sheet is {text!r}; {error}", text, error)) from error
 
 
 LOOKS: tuple[LookName, ...] = (EMPTY, *COLOURS)
@@ -201,11 +201,19 @@ def read_looks(options: BlokusOptions, looks: Mapping[Place, LookName]) -> dict[
         if player not in options.names or square not in options.sheet.grid.index:
             names = options.sheet.grid.names
             raise UnreadableError(
-                f"there is no place {place!r}; expected a player ({', '.join(options.names)}), a dot and a square "
-                f"from {names[0]} to {names[-1]}"
+                Phrase(
+                    "there is no place {place!r}; expected a player ({names}), a dot and a square from "
+                    "{name} to {name_2}",
+                    place,
+                    ", ".join(options.names),
+                    names[0],
+                    names[-1],
+                )
             )
         if look not in LOOKS:
-            raise UnreadableError(f"{place} shows {look!r}; expected one of {', '.join(LOOKS)}")
+            raise UnreadableError(
+                Phrase("{place} shows {look!r}; expected one of {names}", place, look, ", ".join(LOOKS))
+            )
         read[PLAYERS.index(player), options.sheet.grid.index[square]] = None if look == EMPTY else COLOURS.index(look)
     return read
 
@@ -259,15 +267,31 @@ def read_shapes_drawn(sheet: Sheet, player: str, colours: Sequence[int]) -> int:
             name = name_on(grid, piece)
             if name is None or name not in sheet.number_of:
                 raise UnreadableError(
-                    f"{player}'s {colour} squares {at} are no shape of the sheet; equal colours touch only at corners"
+                    Phrase(
+                        "{player}'s {colour} squares {at} are no shape of the sheet; equal colours touch "
+                        "only at corners",
+                        player,
+                        colour,
+                        at,
+                    )
                 )
             if used >> sheet.number_of[name] & 1:
-                raise UnreadableError(f"{player} has drawn {name} twice, the second time on {at}; expected it once")
+                raise UnreadableError(
+                    Phrase(
+                        "{player} has drawn {name} twice, the second time on {at}; expected it once", player, name, at
+                    )
+                )
             used |= 1 << sheet.number_of[name]
         if squares and not any(_is_connected(grid, piece, squares) for piece in patches if piece & sheet.corners):
             raise UnreadableError(
-                f"{player}'s {colour} shapes on {_at(grid, squares)} don't all hang together by their corners from one "
-                "in a corner square; expected the first one in a corner and each other one touching at a corner"
+                Phrase(
+                    "{player}'s {colour} shapes on {at} don't all hang together by their corners from "
+                    "one in a corner square; expected the first one in a corner and each other one "
+                    "touching at a corner",
+                    player,
+                    colour,
+                    _at(grid, squares),
+                )
             )
     return used
 
@@ -291,17 +315,24 @@ def check_position(state: BlokusState) -> None:
     if state.seat is None:
         return
     if state.sheets[state.seat].status != PlayerStatus.PLAYING:
-        raise UnreadableError(f"{state.to_move} is to move but is {state.sheets[state.seat].status}")
+        raise UnreadableError(
+            Phrase("{player} is to move but is {status}", state.to_move, state.sheets[state.seat].status)
+        )
     waiting = state.still_to_play() if state.dice else state.active()
     if not state.dice and state.starter != state.seat:
         raise UnreadableError(
-            f"{PLAYERS[state.starter]} starts the round, so {PLAYERS[state.starter]} rolls, not {state.to_move}"
+            Phrase("{player} starts the round, so {player} rolls, not {to_move}", PLAYERS[state.starter], state.to_move)
         )
     gone = state.options.players - len(state.active())
     if state.dice and not len(waiting) <= len(state.dice) <= len(waiting) + gone:
         raise UnreadableError(
-            f"dice on the table: {len(state.dice)}; players still to take one in this round: {len(waiting)}; expected "
-            f"a die for each, and at most {gone} more for those who are out"
+            Phrase(
+                "dice on the table: {dice}; players still to take one in this round: {waiting}; "
+                "expected a die for each, and at most {gone} more for those who are out",
+                len(state.dice),
+                len(waiting),
+                gone,
+            )
         )
     _check_rounds(state)
 
@@ -310,8 +341,17 @@ def _check_strikes(state: BlokusState, seat: int, filled: FilledSheet) -> None:
     most = min(state.options.sheet.strikes, filled.shapes_drawn)
     if not 0 <= filled.strikes <= most:
         raise UnreadableError(
-            f"{PLAYERS[seat]} has crossed out {counted(filled.strikes, 'strike')}; expected {most} at most: one for "
-            f"each shape drawn, and no more than the sheet has ({state.options.sheet.strikes})"
+            either(
+                filled.strikes == 1,
+                "{player} has crossed out 1 strike; expected {most} at most: one for each shape "
+                "drawn, and no more than the sheet has ({strikes_2})",
+                "{player} has crossed out {strikes} strikes; expected {most} at most: one for each "
+                "shape drawn, and no more than the sheet has ({strikes_2})",
+                player=PLAYERS[seat],
+                most=most,
+                strikes_2=state.options.sheet.strikes,
+                strikes=filled.strikes,
+            )
         )
 
 
@@ -324,8 +364,15 @@ def _check_rounds(state: BlokusState) -> None:
         most = rounds + (before and filled.status != PlayerStatus.OUT)
         least = most if filled.status == PlayerStatus.PLAYING else 0
         if not least <= filled.shapes_drawn <= most:
-            expected = str(most) if least == most else f"{most} at most"
+            expected = str(most) if least == most else Phrase("{most} at most", most)
             raise UnreadableError(
-                f"{PLAYERS[seat]} has drawn {filled.shapes_drawn} shapes when {state.to_move}, who is to move, has "
-                f"drawn {rounds}; expected {expected}: everyone draws one shape a round"
+                Phrase(
+                    "{player} has drawn {shapes_drawn} shapes when {to_move}, who is to move, has drawn "
+                    "{rounds}; expected {expected}: everyone draws one shape a round",
+                    PLAYERS[seat],
+                    filled.shapes_drawn,
+                    state.to_move,
+                    rounds,
+                    expected,
+                )
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from common.phrases import capitalized, counted, listed
+from common.phrases import Phrase, capitalized, counted, either, joined, listed, shortened
 from engine.errors import UnreadableError
 from engine.games.blokus_dice.sheet import CLOSED, Sheet, house_file, read_sheet_file, shape_of
 from engine.games.blokus_dice.state import (
@@ -57,56 +57,101 @@ def breaches_of_turn(state: BlokusState, turn: BlokusTurn) -> tuple[Breach, ...]
 
 def breach_of_playing(state: BlokusState, seat: int, places: tuple[Place, ...]) -> Breach | None:
     """Return the breach of drawing when the player may not draw now; ``None`` if the player may."""
-    player, wipe = PLAYERS[seat], f"Wipe {named(places)} clean."
+    player, wipe = PLAYERS[seat], Phrase("Wipe {places} clean.", named(places))
     if state.seat is None:
-        return Breach("game-over", "The game is over, so nothing is drawn any more.", wipe, places)
+        return Breach("game-over", Phrase("The game is over, so nothing is drawn any more."), wipe, places)
     standing = state.sheets[seat].status
     if standing != PlayerStatus.PLAYING:
-        why = "is out" if standing == PlayerStatus.OUT else "has resigned"
-        return Breach("not-in-the-game", f"{player} {why}, and draws nothing more.", wipe, places)
+        return Breach(
+            "not-in-the-game",
+            either(
+                standing == PlayerStatus.OUT,
+                "{player} is out, and draws nothing more.",
+                "{player} has resigned, and draws nothing more.",
+                player,
+            ),
+            wipe,
+            places,
+        )
     if not state.dice:
-        who = "rolling" if player == state.to_move else f"{state.to_move} rolled"
-        sentence = f"{player} drew before {who} the dice of this round."
-        first = f"First {state.to_move} rolls."
-        return Breach("roll-first", sentence, f"{wipe} {first}", places, instead=first)
+        sentence = either(
+            player == state.to_move,
+            "{player} drew before rolling the dice of this round.",
+            "{player} drew before {to_move} rolled the dice of this round.",
+            player=player,
+            to_move=state.to_move,
+        )
+        first = Phrase("First {player} rolls.", state.to_move)
+        return Breach(
+            "roll-first",
+            sentence,
+            Phrase("Wipe {places} clean. First {player} rolls.", named(places), state.to_move),
+            places,
+            instead=first,
+        )
     if seat != state.seat:
-        return Breach("not-your-turn", f"It is {state.to_move}'s turn, not {player}'s.", wipe, places)
+        return Breach(
+            "not-your-turn", Phrase("It is {to_move}'s turn, not {player}'s.", state.to_move, player), wipe, places
+        )
     return None
 
 
 def _wiping(rule: str, sentence: str, drawn: tuple[Place, ...], instead: str, *also: Place) -> Breach:
     """Return the breach of drawing on these places, which have to be wiped before anything else is drawn."""
-    return Breach(rule, sentence, f"Wipe {named(drawn)} clean. {instead}", (*drawn, *also), instead=instead)
+    return Breach(
+        rule,
+        sentence,
+        Phrase("Wipe {places} clean. {instead}", named(drawn), instead),
+        (*drawn, *also),
+        instead=instead,
+    )
 
 
 def wrong_colour(player: str, drawn: str, hand: str, places: tuple[Place, ...]) -> Breach:
     """Return the breach of drawing in a colour other than the one in hand."""
-    sentence = f"{player} holds {hand} in this round, but drew in {drawn} on {_bare(places)}."
-    return _wiping("colour-not-in-hand", sentence, places, f"Draw in {hand}.")
+    sentence = Phrase(
+        "{player} holds {hand} in this round, but drew in {drawn} on {squares}.", player, hand, drawn, _bare(places)
+    )
+    return _wiping("colour-not-in-hand", sentence, places, Phrase("Draw in {hand}.", hand))
 
 
 def drawn_over(state: BlokusState, seat: int, squares: int, beside: int) -> Breach:
     """Return the breach of drawing over filled squares; ``beside`` is the set of other squares drawn with them."""
     places, rest = places_on(state, seat, squares), places_on(state, seat, beside)
-    sentence = f"{named(places)} {'was' if len(places) == 1 else 'were'} filled already, and {_is(places)} drawn over."
-    wipe = f" Wipe {named(rest)} clean." if rest else ""
-    instead = "Draw on empty squares only."
-    remedy = f"{_as_it_was(state, seat, squares)}{wipe} {instead}"
+    sentence = either(
+        len(places) == 1,
+        "{places} was filled already, and {is} drawn over.",
+        "{places} were filled already, and {is} drawn over.",
+        named(places),
+        _is(places),
+    )
+    instead = Phrase("Draw on empty squares only.")
+    remedy = either(
+        rest,
+        "{redraw} Wipe {places} clean. Draw on empty squares only.",
+        "{redraw} Draw on empty squares only.",
+        redraw=_as_it_was(state, seat, squares),
+        places=named(rest),
+    )
     return Breach("square-taken", sentence, remedy, (*places, *rest), instead=instead)
 
 
 def wiped(state: BlokusState, seat: int, squares: int) -> Breach:
     """Return the breach of wiping these filled squares."""
     places = places_on(state, seat, squares)
-    shows = "shows" if len(places) == 1 else "show"
-    sentence = f"{named(places)} no longer {shows} what was drawn."
+    sentence = either(
+        len(places) == 1,
+        "{places} no longer shows what was drawn.",
+        "{places} no longer show what was drawn.",
+        named(places),
+    )
     return Breach("wiped", sentence, _as_it_was(state, seat, squares), places)
 
 
 def _as_it_was(state: BlokusState, seat: int, squares: int) -> str:
     """Return the remedy that restores these squares: ``Draw p1's a1 and a2 in red again.``"""
-    return " ".join(
-        f"Draw {named(places_on(state, seat, drawn & squares))} in {COLOURS[number]} again."
+    return joined(
+        Phrase("Draw {places} in {colour} again.", named(places_on(state, seat, drawn & squares)), COLOURS[number])
         for number, drawn in enumerate(state.sheets[seat].colours)
         if drawn & squares
     )
@@ -124,32 +169,44 @@ def _breaches_of_squares(state: BlokusState, seat: int, squares: int) -> Iterato
     sheet, filled, player = state.options.sheet, state.sheets[seat], PLAYERS[seat]
     if closed := squares & sheet.closed:
         places = places_on(state, seat, closed)
-        sentence = f"{named(places)} {'is' if len(places) == 1 else 'are'} closed on this sheet."
-        yield _wiping("closed-square", sentence, places_on(state, seat, squares), "Draw the shape on open squares.")
+        sentence = either(
+            len(places) == 1, "{places} is closed on this sheet.", "{places} are closed on this sheet.", named(places)
+        )
+        yield _wiping(
+            "closed-square", sentence, places_on(state, seat, squares), Phrase("Draw the shape on open squares.")
+        )
     if taken := squares & filled.filled:
         places = places_on(state, seat, taken)
-        sentence = f"{named(places)} {'is' if len(places) == 1 else 'are'} filled already."
-        yield advised("square-taken", sentence, "Draw on empty squares only.", places)
+        sentence = either(
+            len(places) == 1, "{places} is filled already.", "{places} are filled already.", named(places)
+        )
+        yield advised("square-taken", sentence, Phrase("Draw on empty squares only."), places)
     places = places_on(state, seat, squares)
     name = name_on(sheet.grid, squares)
     if len(list(sheet.grid.patches(squares))) != 1:
         yield not_joined(state, seat, squares)
     elif name is None or name not in sheet.number_of:
-        what = f"The {squares.bit_count()} squares on {named(places)} are"
-        sentence = f"{what if name is None else f'{name} on {named(places)} is'} no shape of this sheet."
-        yield _wiping("no-such-shape", sentence, places, "Draw a shape that stands on the sheet.")
+        sentence = either(
+            name is None,
+            "The {number} squares on {places} are no shape of this sheet.",
+            "{name} on {places} is no shape of this sheet.",
+            number=squares.bit_count(),
+            places=named(places),
+            name=name,
+        )
+        yield _wiping("no-such-shape", sentence, places, Phrase("Draw a shape that stands on the sheet."))
     elif filled.used >> sheet.number_of[name] & 1:
-        sentence = f"{player} has drawn {_shape(name)} before."
-        yield _wiping("shape-used", sentence, places, "Draw a shape not crossed off yet.")
+        sentence = Phrase("{player} has drawn {shape} before.", player, _shape(name))
+        yield _wiping("shape-used", sentence, places, Phrase("Draw a shape not crossed off yet."))
 
 
 def not_joined(state: BlokusState, seat: int, squares: int, surplus: int = 0) -> Breach:
     """Return the breach of drawing squares that hang apart; ``surplus`` are those to be wiped, if that is clear."""
     places, wrong = places_on(state, seat, squares), places_on(state, seat, surplus)
-    sentence = f"The squares that {PLAYERS[seat]} drew are not joined: {_bare(places)}."
+    sentence = Phrase("The squares that {player} drew are not joined: {squares}.", PLAYERS[seat], _bare(places))
     if surplus:
-        return Breach("not-one-shape", sentence, f"Wipe {named(wrong)} clean.", wrong)
-    return _wiping("not-one-shape", sentence, places, "Draw the squares of one shape, side by side.")
+        return Breach("not-one-shape", sentence, Phrase("Wipe {places} clean.", named(wrong)), wrong)
+    return _wiping("not-one-shape", sentence, places, Phrase("Draw the squares of one shape, side by side."))
 
 
 def _breaches_of_touching(state: BlokusState, seat: int, squares: int) -> Iterator[Breach]:
@@ -160,19 +217,26 @@ def _breaches_of_touching(state: BlokusState, seat: int, squares: int) -> Iterat
     if not own:
         if not squares & sheet.corners:
             corners = places_on(state, seat, sheet.corners & ~state.sheets[seat].filled)
-            sentence = f"The first {colour} shape of {player} covers no corner square."
-            instead = f"Draw it so that it covers {named(corners, 'or') or 'a corner'}."
+            sentence = Phrase("The first {colour} shape of {player} covers no corner square.", colour, player)
+            instead = Phrase("Draw it so that it covers {squares}.", named(corners, "or") or Phrase("a corner"))
             yield _wiping("first-in-a-corner", sentence, places, instead, *corners)
         return
     if touching := sheet.grid.adjacent_to(squares) & own:
         beside = places_on(state, seat, touching)
-        too = f"{_is(beside)} also {colour}"
-        sentence = f"The {colour} shape on {named(places)} shares a side with {named(beside)}, which {too}."
-        instead = f"Draw it so that it touches {colour} at corners only."
+        sentence = Phrase(
+            "The {colour} shape on {places} shares a side with {other_places}, which {is} also {colour}.",
+            colour,
+            named(places),
+            named(beside),
+            _is(beside),
+        )
+        instead = Phrase("Draw it so that it touches {colour} at corners only.", colour)
         yield _wiping("touches-side", sentence, places, instead, *beside)
     if not sheet.grid.diagonal_to(squares) & own:
-        sentence = f"The {colour} shape on {named(places)} touches no other {colour} shape at a corner."
-        instead = f"Draw it so that a corner of it touches a corner of a {colour} shape."
+        sentence = Phrase(
+            "The {colour} shape on {places} touches no other {colour} shape at a corner.", colour, named(places)
+        )
+        instead = Phrase("Draw it so that a corner of it touches a corner of a {colour} shape.", colour)
         yield _wiping("touches-no-corner", sentence, places, instead)
 
 
@@ -182,27 +246,44 @@ def _breaches_of_taking(state: BlokusState, seat: int, turn: BlokusTurn, squares
     assert name is not None
     row = sheet.face_of[sheet.number_of[name]]
     if turn.shape != name:
-        forms = "forms" if len(turn.places) == 1 else "form"
-        sentence = f"{named(turn.places)} {forms} {_shape(name)}, not {_shape(turn.shape)}."
-        yield advised("another-shape", sentence, f"Draw {_shape(turn.shape)}, or type {name}.", turn.places)
+        sentence = either(
+            len(turn.places) == 1,
+            "{places} forms {shape}, not {shape_2}.",
+            "{places} form {shape}, not {shape_2}.",
+            named(turn.places),
+            _shape(name),
+            _shape(turn.shape),
+        )
+        yield advised(
+            "another-shape", sentence, Phrase("Draw {shape}, or type {name}.", _shape(turn.shape), name), turn.places
+        )
         return
     if turn.die not in state.dice:
-        why = f" for {_shape(name)}, which stands in row {row}" if turn.die == row else ""
         dice = ", ".join(map(str, state.dice))
-        sentence = f"No die shows a {turn.die}{why}; the dice show {dice}."
+        sentence = either(
+            turn.die == row,
+            "No die shows a {die} for {shape}, which stands in row {row}; the dice show {dice}.",
+            "No die shows a {die}; the dice show {dice}.",
+            die=turn.die,
+            shape=_shape(name),
+            row=row,
+            dice=dice,
+        )
         yield advised("no-such-die", sentence, _other_die(state, seat, row))
     elif turn.strike and turn.die == row:
-        sentence = f"{capitalized(_shape(name))} stands in row {row}, which the die gives."
-        yield advised("strike-not-needed", sentence, "Don't cross out a strike.")
+        sentence = Phrase("{shape} stands in row {row}, which the die gives.", capitalized(_shape(name)), row)
+        yield advised("strike-not-needed", sentence, Phrase("Don't cross out a strike."))
     elif turn.strike and not strikes_left(state, seat):
         yield no_strike_left(turn.player, name, row, filled.strikes, turn.places)
     elif not turn.strike and turn.die != row:
         yield advised(
             "not-in-the-row",
-            f"The {turn.die} gives a shape of row {turn.die}, but {_shape(name)} stands in row {row}.",
-            f"Draw a shape of row {turn.die}, or cross out a strike."
+            Phrase(
+                "The {die} gives a shape of row {die}, but {shape} stands in row {row}.", turn.die, _shape(name), row
+            ),
+            Phrase("Draw a shape of row {die}, or cross out a strike.", turn.die)
             if strikes_left(state, seat)
-            else f"Draw a shape of row {turn.die}.",
+            else Phrase("Draw a shape of row {die}.", turn.die),
             turn.places,
         )
 
@@ -210,10 +291,14 @@ def _breaches_of_taking(state: BlokusState, seat: int, turn: BlokusTurn, squares
 def _other_die(state: BlokusState, seat: int, row: int) -> str:
     """Return the remedy for taking a die that isn't there, to draw a shape of this row."""
     if row in state.dice:
-        return f"Take the {row}."
-    dice = listed([f"the {die}" for die in dict.fromkeys(state.dice)], "or")
-    what = "cross out a strike" if strikes_left(state, seat) else "draw a shape of that row"
-    return f"Take {dice} and {what}."
+        return Phrase("Take the {row}.", row)
+    dice = listed([Phrase("the {die}", die) for die in dict.fromkeys(state.dice)], "or")
+    return either(
+        strikes_left(state, seat),
+        "Take {dice} and cross out a strike.",
+        "Take {dice} and draw a shape of that row.",
+        dice,
+    )
 
 
 def strikes_left(state: BlokusState, seat: int) -> int:
@@ -224,8 +309,14 @@ def strikes_left(state: BlokusState, seat: int) -> int:
 def no_strike_left(player: str, name: str, row: int, crossed_out: int, places: tuple[Place, ...]) -> Breach:
     """Return the breach of drawing a shape from another row without a strike left."""
     shape = capitalized(_shape(name))
-    sentence = f"{shape} stands in row {row}, and {player} has no strike left ({crossed_out} crossed out)."
-    return _wiping("no-strike-left", sentence, places, "Draw a shape of a row that a die gives.")
+    sentence = Phrase(
+        "{shape} stands in row {row}, and {player} has no strike left ({crossed_out} crossed out).",
+        shape,
+        row,
+        player,
+        crossed_out,
+    )
+    return _wiping("no-strike-left", sentence, places, Phrase("Draw a shape of a row that a die gives."))
 
 
 def places_on(state: BlokusState, seat: int, squares: int) -> tuple[Place, ...]:
@@ -236,15 +327,15 @@ def places_on(state: BlokusState, seat: int, squares: int) -> tuple[Place, ...]:
 
 def named(places: tuple[Place, ...], joint: str = "and") -> str:
     """Return the names of places on one sheet: ``p1's a1, a2 and b1``; empty if there are none."""
-    return f"{places[0].partition('.')[0]}'s {_bare(places, joint)}" if places else ""
+    return Phrase("{player}'s {squares}", places[0].partition(".")[0], _bare(places, joint)) if places else ""
 
 
-_IN_WORDS = {"1": "the one-square shape (1)", "2": "the two-square shape (2)"}
+_IN_WORDS = {"1": Phrase("the one-square shape (1)"), "2": Phrase("the two-square shape (2)")}
 """The shapes whose names look like numbers."""
 
 
 def _shape(name: str) -> str:
-    return _IN_WORDS.get(name, f"the shape {name}")
+    return _IN_WORDS.get(name, Phrase("the shape {name}", name))
 
 
 def _is(places: tuple[Place, ...]) -> str:
@@ -255,7 +346,7 @@ def _bare(places: tuple[Place, ...], joint: str = "and") -> str:
     """Return the names of the places' squares: ``a1, a2 and b1``."""
     squares = [place.partition(".")[2] for place in places]
     if len(squares) > _MOST_NAMED:
-        return f"{', '.join(squares[:_MOST_NAMED])} and {len(squares) - _MOST_NAMED} more"
+        return shortened(squares, _MOST_NAMED + 1)
     return listed(squares, joint)
 
 
@@ -360,8 +451,8 @@ def set_up(
     breaches = [
         Breach(
             "sheet-not-clean",
-            f"There is something drawn on {named(places)}.",
-            "Wipe every sheet clean before the game.",
+            Phrase("There is something drawn on {places}.", named(places)),
+            Phrase("Wipe every sheet clean before the game."),
             places,
         )
         for places in sheets
@@ -385,7 +476,9 @@ def amend(state: BlokusState, looks: Mapping[Place, LookName], to_move: Player |
     changed: dict[int, list[int]] = {}
     for (seat, square), colour in read_looks(options, looks).items():
         if colour is not None and options.sheet.closed >> square & 1:
-            raise UnreadableError(f"{options.sheet.grid.names[square]} can't be filled: it is closed on this sheet")
+            raise UnreadableError(
+                Phrase("{name} can't be filled: it is closed on this sheet", options.sheet.grid.names[square])
+            )
         colours = changed.setdefault(seat, list(state.sheets[seat].colours))
         for each in range(len(colours)):
             colours[each] = colours[each] & ~(1 << square) | (colour == each) << square
@@ -404,7 +497,7 @@ def amend(state: BlokusState, looks: Mapping[Place, LookName], to_move: Player |
 
 def points_of_sheet(looks: Mapping[Place, LookName]) -> dict[str, int]:
     """Return the number of filled squares on one sheet."""
-    return {"squares filled": sum(look in COLOURS for look in looks.values())}
+    return {Phrase("squares filled"): sum(look in COLOURS for look in looks.values())}
 
 
 def explain(before: BlokusState, after: Appearance) -> tuple[Breach, ...]:
@@ -487,6 +580,6 @@ def unfinished(state: BlokusState) -> Sequence[Unfinished]:
     begun = union(way for choice in choices(state) for way in choice.placements if way.bit_count() > 1)
     colour = COLOURS[colour_in_hand(state, seat)]
     return [
-        Unfinished({place: colour}, f"Fill the other squares of the shape on {place}.")
+        Unfinished({place: colour}, Phrase("Fill the other squares of the shape on {place}.", place))
         for place in places_on(state, seat, begun)
     ]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from common.phrases import counted
+from common.phrases import Phrase, counted
 from engine.games.blokus_dice.sheet import Sheet
 from engine.games.blokus_dice.state import (
     COLOURS,
@@ -220,11 +220,14 @@ def outcome_of(state: BlokusState) -> Outcome | None:
     unfilled = state.options.sheet.open_squares.bit_count() - best[0]
     left = counted(unfilled, "unfilled square")
     if len(winners) > 1:
-        return Outcome(None, f"{left} and {counted(-best[1], 'strike')} used each", winners)
+        strikes = counted(-best[1], "strike")
+        return Outcome(None, Phrase("{squares} and {strikes} used each", left, strikes), winners)
     (winner,) = winners
     if len(ranked) == 1:
         gone = [player for player in state.options.names if player != winner]
-        return Outcome(winner, f"{gone[0]} resigned" if len(gone) == 1 else "all the others resigned")
+        return Outcome(
+            winner, Phrase("{gone} resigned", gone[0]) if len(gone) == 1 else Phrase("all the others resigned")
+        )
     if any(rank[0] == best[0] for player, rank in ranked.items() if player != winner):
-        return Outcome(winner, f"{left}, a tie broken by fewer strikes used: {-best[1]}")
-    return Outcome(winner, f"fewest unfilled squares: {unfilled}")
+        return Outcome(winner, Phrase("{squares}, a tie broken by fewer strikes used: {number}", left, -best[1]))
+    return Outcome(winner, Phrase("fewest unfilled squares: {unfilled}", unfilled))

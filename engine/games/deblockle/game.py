@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from common.phrases import Phrase
 from engine.api import Game
 from engine.games.deblockle import hints, notation, rules, table
 from engine.games.deblockle.state import LOOKS, OPTIONS, PLACES, PLAYERS
@@ -20,7 +21,7 @@ GAME = Game(
     side_faces=table,
     rolled_set_up=table.rolled_set_up,
     passed_over=notation.passed_over,
-    goals={"d2": "teal's goal", "d6": "gold's goal"},
+    goals={"d2": Phrase("teal's goal"), "d6": Phrase("gold's goal")},
     tapping=rules.tapped,
     turns_showing=rules.turns_showing,
     count_results=rules.count_results,

@@ -13,6 +13,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
+from common.phrases import Phrase, either
 from engine.api import Clock, Hint
 from engine.errors import IllegalTurnError
 from engine.games.deblockle.state import (
@@ -185,7 +186,7 @@ _MOST_SURE_IF_HIDDEN = 0.95
 _STALLING = StallingPenalties(second_time=20, third_time=200, idle_turns=20, per_turn=10, most=2000)
 _LONG_GAME = 3
 """The number of turns since the start that count as one more idle turn."""
-_WINS = "wins: the last block leaves the board"
+_WINS = Phrase("wins: the last block leaves the board")
 
 
 def hint(
@@ -226,8 +227,8 @@ def _immediate_hint(state: DeblockleState, turns: list[DeblockleTurn]) -> Hint[D
         if last and certainty_of(state, turn) is Certainty.CERTAIN:
             return Hint(turn, _WINS, 1.0, "win", 1.0)
     if len(turns) == 1:
-        return Hint(turns[0], "is the only turn there is", 0.5, "win", 0.0)
-    return Hint((leaving or turns)[0], "is a turn you can play", 0.5, "win", 0.0)
+        return Hint(turns[0], Phrase("is the only turn there is"), 0.5, "win", 0.0)
+    return Hint((leaving or turns)[0], Phrase("is a turn you can play"), 0.5, "win", 0.0)
 
 
 class _HintSearch:
@@ -350,8 +351,8 @@ class _HintSearch:
         if found.win_in == 1:
             return _WINS
         if found.win_in is not None:
-            return f"wins, whatever {other(self._player)} does"
-        return f"holds out longest, though {other(self._player)} can win"
+            return Phrase("wins, whatever {opponent} does", other(self._player))
+        return Phrase("holds out longest, though {opponent} can win", other(self._player))
 
     def _reason_for_gain(self, position: Position, move: Move) -> str | None:
         """Return what a turn gains for the player, or how it hinders the opponent; ``None`` if it gains ground."""
@@ -359,21 +360,25 @@ class _HintSearch:
         before, after = codes_of(move)
         following = core.play(position, move)
         if not core.count((foe, following[1], following[2])):
-            return f"leaves {other(self._player)} without a turn"
+            return Phrase("leaves {opponent} without a turn", other(self._player))
         to_go = self.ahead.to_go[me]
         if to_go[after] == 0:
-            return "takes a block off the board"
+            return Phrase("takes a block off the board")
         blocked = self._blocked_by(position, following, foe)
         if blocked is not None:
-            return f"stands in the way of {other(self._player)}'s block on {PLACES[blocked // ORIENTATIONS]}"
+            return Phrase(
+                "stands in the way of {opponent}'s block on {place}",
+                other(self._player),
+                PLACES[blocked // ORIENTATIONS],
+            )
         if core.leaving(me, after) is not None:
-            return "gets the block ready to leave the board"
+            return Phrase("gets the block ready to leave the board")
         if to_go[after] < to_go[before]:
             return None
         others = len(position[1:][me]) - 1
         if not others:
-            return "gives your last block the best chance"
-        return f"keeps your other {'block' if others == 1 else 'blocks'} well placed"
+            return Phrase("gives your last block the best chance")
+        return either(others == 1, "keeps your other block well placed", "keeps your other blocks well placed")
 
     def _blocked_by(self, position: Position, following: Position, foe: int) -> int | None:
         """Return the code of an opposing block that could reach its goal's side next and now can't, or ``None``."""
@@ -394,15 +399,24 @@ def _given_that(top: str, reason: str) -> str:
     """Return the reason, on condition that the symbol comes up; without a symbol, as it is."""
     if not top:
         return reason
-    return f"{reason}, if the hoops come up" if top == "hoops" else f"{reason}, if the {top} comes up"
+    return (
+        Phrase("{reason}, if the hoops come up", reason)
+        if top == "hoops"
+        else Phrase("{reason}, if the {top} comes up", reason, top)
+    )
 
 
 def _nearer(top: str, turns: int) -> str:
     """Return the reason for gaining ground: the turns left, on condition that the symbol comes up, if there is one."""
     if not top:
-        return f"brings the block nearer: its goal is {turns} more turns away, with nothing in the way"
-    up = "hoops come up" if top == "hoops" else f"{top} comes up"
-    return f"brings the block nearer: if the {up}, its goal is {turns} more turns away, with nothing in the way"
+        return Phrase("brings the block nearer: its goal is {turns} more turns away, with nothing in the way", turns)
+    return either(
+        top == "hoops",
+        "brings the block nearer: if the hoops come up, its goal is {turns} more turns away, with nothing in the way",
+        "brings the block nearer: if the {top} comes up, its goal is {turns} more turns away, with nothing in the way",
+        turns=turns,
+        top=top,
+    )
 
 
 def _representative_position(state: DeblockleState) -> Position:

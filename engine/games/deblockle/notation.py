@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from common.phrases import listed
+from common.phrases import Phrase, either, joined, listed
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.games.deblockle import state_text
 from engine.games.deblockle.state import (
@@ -60,8 +60,12 @@ def breaches_of_written(state: DeblockleState, turn: WrittenTurn) -> tuple[Breac
     if block is None:
         return ()
     if block.owner != state.to_move and not possibly_blocked(state, state.to_move):
-        sentence = f"The block on {turn.start} is {block.owner}'s, and it is {state.to_move}'s turn."
-        return (advised("moved-opponent-block", sentence, f"Move a {state.to_move} block.", (turn.start,)),)
+        sentence = Phrase(
+            "The block on {start} is {owner}'s, and it is {player}'s turn.", turn.start, block.owner, state.to_move
+        )
+        return (
+            advised("moved-opponent-block", sentence, Phrase("Move a {player} block.", state.to_move), (turn.start,)),
+        )
     if turn.is_off:
         return (_breach_of_leaving(state, block, turn),)
     for rolled_to in turn.rolled_to if len(turn.rolled_to) > 1 else ():
@@ -109,14 +113,24 @@ def _is_legal(state: DeblockleState, turn: WrittenTurn) -> bool:
 def _breach_of_leaving(state: DeblockleState, block: Block, turn: WrittenTurn) -> Breach:
     goal, home = PLACES[GOAL[block.owner]], PLACES[HOME_STAR[block.owner]]
     if turn.rolled_to == (home,) or (not turn.rolled_to and breach_of_wrong_goal(state, block.square)):
-        sentence = f"{home} is {block.owner}'s own star; its blocks leave on {goal}."
+        sentence = Phrase("{home} is {owner}'s own star; its blocks leave on {goal}.", home, block.owner, goal)
         return Breach("wrong-goal", sentence, put_back(state, block.square), (turn.start, home))
     leaving = DeblockleTurn(block.owner, turn.start, (goal,), "star", None)
     if certainty_of(state, leaving) is not Certainty.IMPOSSIBLE:
-        sentence = f"The {block.owner} block leaves the board only by rolling star up from {turn.start} to {goal}."
+        sentence = Phrase(
+            "The {owner} block leaves the board only by rolling star up from {start} to {goal}.",
+            block.owner,
+            turn.start,
+            goal,
+        )
         places = (turn.start, goal)
         return Breach("block-removed-without-goal", sentence, put_back(state, block.square), places)
-    sentence = f"The {block.owner} block on {turn.start} can't roll star up onto {goal}, so it doesn't leave the board."
+    sentence = Phrase(
+        "The {owner} block on {start} can't roll star up onto {goal}, so it doesn't leave the board.",
+        block.owner,
+        turn.start,
+        goal,
+    )
     return Breach("block-removed-without-goal", sentence, put_back(state, block.square), (turn.start,))
 
 
@@ -129,15 +143,23 @@ def _no_such_roll(state: DeblockleState, block: Block, turn: WrittenTurn) -> Bre
         apart = GRID.apart(block.square, SQUARE_OF[rolled])
         rule = {(0, 0): "no-roll", (1, 1): "rolled-diagonally"}.get(apart, "rolled-too-far")
         sentence = (
-            f"A turn begins with a roll to another square, and the block is on {turn.start} already."
+            Phrase("A turn begins with a roll to another square, and the block is on {start} already.", turn.start)
             if rolled == turn.start
-            else f"A block rolls one square straight, and {rolled} is not right beside {turn.start}."
+            else Phrase(
+                "A block rolls one square straight, and {rolled} is not right beside {start}.", rolled, turn.start
+            )
         )
         return Breach(rule, sentence, back, tuple(dict.fromkeys((turn.start, rolled))))
     shown = list(dict.fromkeys(top for side in rolls for top, _, _ in cube.rolls(block.mask)[side]))
-    where = f" to {listed(turn.rolled_to, 'or')}" if turn.rolled_to else ""
-    sentence = (
-        f"After a roll from {turn.start}{where} the {block.owner} block shows {listed(shown, 'or')}, not {turn.top}."
+    sentence = either(
+        turn.rolled_to,
+        "After a roll from {start} to {squares} the {owner} block shows {shown}, not {top}.",
+        "After a roll from {start} the {owner} block shows {shown}, not {top}.",
+        start=turn.start,
+        squares=listed(turn.rolled_to, "or"),
+        owner=block.owner,
+        shown=listed(shown, "or"),
+        top=turn.top,
     )
     return Breach("symbol-not-possible", sentence, back, (turn.start, *turn.rolled_to))
 
@@ -147,7 +169,7 @@ format_state, parse_state = state_text.format_state, state_text.parse_state
 _TOKEN = re.compile(
     r"(?P<square>[a-g][1-7])|(?P<word>[a-z]+?)(?=[a-g][1-7]|[^a-z0-9]|$)|(?P<mark>->|→|–|[-=|/,:.+]|\s+)", re.ASCII
 )
-_EXPECTED = "a turn such as c7-c6=hoops-a7, c3-c4=stop or d5-d6=star-off"
+_EXPECTED = Phrase("a turn such as c7-c6=hoops-a7, c3-c4=stop or d5-d6=star-off")
 
 
 def format_turn(turn: DeblockleTurn) -> str:
@@ -161,15 +183,20 @@ def format_turn(turn: DeblockleTurn) -> str:
 def describe(turn: DeblockleTurn) -> str:
     """Describe the turn in a short sentence."""
     if turn.end is None:
-        ending = "leaves the board"
+        ending = Phrase("leaves the board")
     elif turn.top == "stop":
         ending = "stays"
     elif turn.rolled_to == (turn.end,):
-        ending = "can't hop"
+        ending = Phrase("can't hop")
     else:
-        ending = f"{'slides' if turn.top == 'slider' else 'hops'} to {turn.end}"
-    return (
-        f"{turn.player.capitalize()} rolls {turn.start} to {' or '.join(turn.rolled_to)}, {turn.top} up, and {ending}."
+        ending = either(turn.top == "slider", "slides to {end}", "hops to {end}", turn.end)
+    return Phrase(
+        "{player} rolls {start} to {squares}, {top} up, and {ending}.",
+        turn.player.capitalize(),
+        turn.start,
+        listed(turn.rolled_to, "or"),
+        turn.top,
+        ending,
     )
 
 
@@ -200,7 +227,7 @@ class _Written:
         elif not is_mark and token != "to" and not self._is_dash(token):
             read, meant = read_symbol(token), symbols_from(token)
             if read is None and self.symbol is None and meant:
-                raise unreadable(self.text, token, column, f"one of {', '.join(meant)} in full")
+                raise unreadable(self.text, token, column, Phrase("one of {names} in full", ", ".join(meant)))
             if read is None or self.symbol is not None:
                 raise unreadable(self.text, token, column, _EXPECTED)
             self.symbol, self.symbol_second = read, len(self.groups) == 1
@@ -228,8 +255,10 @@ def parse_turn(state: DeblockleState, text: str, player: str | None = None) -> D
     start = written.groups[0][0]
     block = state.by_square().get(SQUARE_OF[start])
     if player is not None and block is not None and block.owner != player:
-        sentence = f"The block on {start} is {block.owner}'s, but the turn was entered for {player}."
-        breach = Breach("moved-opponent-block", sentence, f"Move a {player} block.", (start,))
+        sentence = Phrase(
+            "The block on {start} is {owner}'s, but the turn was entered for {player}.", start, block.owner, player
+        )
+        breach = Breach("moved-opponent-block", sentence, Phrase("Move a {player} block.", player), (start,))
         raise illegal_turn(repr(text), (breach,))
     exact = _turn_in_full(state, written)
     if exact is not None and _possible(state, exact):
@@ -241,27 +270,37 @@ def parse_turn(state: DeblockleState, text: str, player: str | None = None) -> D
         return found[0]
     candidates = tuple(map(format_turn, found))
     if found and is_start_only:
-        raise AmbiguousError(f"{text!r} is only the start of a turn; it {_missing(found)}", candidates)
+        raise AmbiguousError(
+            Phrase("{text!r} is only the start of a turn; it {missing}", text, _missing(found)), candidates
+        )
     if found:
-        raise AmbiguousError(f"{text!r} {_missing(found)}", candidates)
+        raise AmbiguousError(Phrase("{text!r} {missing}", text, _missing(found)), candidates)
     if block is None:
-        raise IllegalTurnError(f"No block stands on {start}.")
+        raise IllegalTurnError(Phrase("No block stands on {start}.", start))
     if is_start_only and (block.owner == state.to_move or (state.to_move and possibly_blocked(state, state.to_move))):
-        raise UnreadableError(f"{text!r} is only the start of a turn; add where the block goes, as in {_EXPECTED}")
+        raise UnreadableError(
+            Phrase("{text!r} is only the start of a turn; add where the block goes, as in {expected}", text, _EXPECTED)
+        )
     raise illegal_turn(repr(text), breaches_of_written(state, _as_written(written)))
 
 
 def _missing(found: Sequence[DeblockleTurn]) -> str:
     """Return what a text that fits several turns leaves open, and how to write it."""
-    example = f"such as {format_turn(found[0])}"
+    example = Phrase("such as {turn}", format_turn(found[0]))
     tops = list(dict.fromkeys(turn.top for turn in found))
     if len(tops) > 1:
-        return f"could bring up the {listed(tops, 'or')}: say which, {example}"
-    rolls = list(dict.fromkeys(" or ".join(turn.rolled_to) for turn in found))
+        return Phrase("could bring up the {tops}: say which, {example}", listed(tops, "or"), example)
+    rolls = list(dict.fromkeys(listed(turn.rolled_to, "or") for turn in found))
     if len(rolls) > 1:
-        return f"could be a roll to {listed(rolls, 'or')}: say which, {example}"
-    ends = [turn.end or "off the board" for turn in found]
-    return f"brings up the {tops[0]}: say where it goes from {rolls[0]}: {listed(ends, 'or')}, {example}"
+        return Phrase("could be a roll to {rolls}: say which, {example}", listed(rolls, "or"), example)
+    ends = [turn.end or Phrase("off the board") for turn in found]
+    return Phrase(
+        "brings up the {top}: say where it goes from {roll}: {ends}, {example}",
+        tops[0],
+        rolls[0],
+        listed(ends, "or"),
+        example,
+    )
 
 
 def _read(text: str) -> _Written:
@@ -270,19 +309,26 @@ def _read(text: str) -> _Written:
         written.take(match.group(), match.start() + 1, is_square=bool(match["square"]), is_mark=bool(match["mark"]))
     groups = written.groups
     if not groups:
-        raise UnreadableError(f"{text!r} names no square; expected {_EXPECTED}")
+        raise UnreadableError(Phrase("{text!r} names no square; expected {expected}", text, _EXPECTED))
     if len(groups) > 3:
         raise UnreadableError(
-            f"{text!r} names more than three squares; expected only where the block starts, rolls to and ends, as in "
-            f"{_EXPECTED}",
+            Phrase(
+                "{text!r} names more than three squares; expected only where the block starts, rolls "
+                "to and ends, as in {expected}",
+                text,
+                _EXPECTED,
+            ),
             written.columns[3],
         )
     if len(groups) == 3 and written.off:
         raise UnreadableError(
-            f"{text!r} names both off and a square to end on; expected {_EXPECTED}", written.columns[2]
+            Phrase("{text!r} names both off and a square to end on; expected {expected}", text, _EXPECTED),
+            written.columns[2],
         )
     if any(len(group) > 1 for group in (groups[0], *groups[2:])):
-        raise UnreadableError(f"{text!r} names several squares to start or end on; expected {_EXPECTED}")
+        raise UnreadableError(
+            Phrase("{text!r} names several squares to start or end on; expected {expected}", text, _EXPECTED)
+        )
     return written
 
 
@@ -349,17 +395,22 @@ def _as_written(written: _Written) -> WrittenTurn:
 
 def standing(state: DeblockleState) -> tuple[str, ...]:
     """List who is to move or waits, how many blocks have left, and the known side faces of blocks as seen by gold."""
-    gone = f"gold has removed {state.removed('gold')}, teal {state.removed('teal')}"
-    who = f"{state.to_move} to move" if state.to_move else "the game is over"
-    first = f"{who}; {gone}".capitalize() + "."
-    return (" ".join(filter(None, (first, passed_over(state)))), *_known_sides(state))
+    first = either(
+        state.to_move,
+        "{player} to move; gold has removed {gold}, teal {teal}.",
+        "The game is over; gold has removed {gold}, teal {teal}.",
+        player=str(state.to_move).capitalize(),
+        gold=state.removed("gold"),
+        teal=state.removed("teal"),
+    )
+    return (joined(filter(None, (first, passed_over(state)))), *_known_sides(state))
 
 
 def passed_over(state: DeblockleState) -> str:
     """Say that the player who is not to move can't move; empty if that isn't certain, or the game is over."""
     if state.to_move is None or not certainly_blocked(state, other(state.to_move)):
         return ""
-    return f"{other(state.to_move).capitalize()} can't move and waits."
+    return Phrase("{opponent} can't move and waits.", other(state.to_move).capitalize())
 
 
 def _known_sides(state: DeblockleState) -> Iterator[str]:
@@ -367,8 +418,11 @@ def _known_sides(state: DeblockleState) -> Iterator[str]:
     for block in state.blocks:
         facings = cube.facings(block.mask)
         if len(facings) == 1:
-            sides = ", ".join(f"{symbol} {TOWARDS[side]}" for side, symbol in list(facings[0].items())[:2])
-            yield f"{PLACES[block.square]} {block.owner}: {cube.top(block.mask)} up, {sides}"
+            seen = list(facings[0].items())[:2]
+            sides = joined((Phrase("{symbol} {side}", symbol, TOWARDS[side]) for side, symbol in seen), ", ")
+            yield Phrase(
+                "{place} {owner}: {top} up, {sides}", PLACES[block.square], block.owner, cube.top(block.mask), sides
+            )
 
 
 def summary(options: Mapping[str, OptionValue] | None = None) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from common.phrases import Phrase
 from engine.api import CouldBe
 from engine.errors import AmbiguousError, IllegalTurnError
 from engine.games.deblockle import turns as playing
@@ -97,12 +98,12 @@ def apply(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
     if certainty(state, turn) is Certainty.IMPOSSIBLE:
         for place in turn.places:
             if place not in SQUARE_OF:
-                raise IllegalTurnError(f"there is no square {place!r}; squares run from a1 to g7")
+                raise IllegalTurnError(Phrase("there is no square {place!r}; squares run from a1 to g7", place))
         breaches = breaches_of_written(
             state, WrittenTurn(turn.start, turn.rolled_to, turn.top, turn.end, turn.end is None)
         )
         if not breaches:
-            raise IllegalTurnError(f"No {turn.player} block stands on {turn.start}.")
+            raise IllegalTurnError(Phrase("No {player} block stands on {start}.", turn.player, turn.start))
         raise illegal_turn(format_turn(turn), breaches)
     return playing.play_turn(state, turn)
 
@@ -140,7 +141,7 @@ def tapped(state: DeblockleState, taps: Taps) -> Tapped[DeblockleTurn]:
     following = dict.fromkeys(way[len(taps)] for way in fitting if len(way) > len(taps))
     if len(taps) == 2:
         return Tapped(choices={symbol: symbol for symbol in following})
-    choices = {_OFF: "leaves the board"} if _OFF in following else {}
+    choices = {_OFF: Phrase("leaves the board")} if _OFF in following else {}
     squares = tuple(square for square in following if square != _OFF)
     return Tapped(squares, choices, ways.get(taps))
 

@@ -15,6 +15,7 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import NamedTuple
 
+from common.phrases import Phrase, joined
 from engine.errors import ContradictionError, OptionError, UnreadableError
 from engine.options import read_into
 from engine.support.grid import ORTHOGONAL, Grid, set_of
@@ -31,7 +32,12 @@ SQUARE_OF: dict[str, int] = GRID.index
 SIDES: tuple[str, ...] = ("north", "east", "south", "west")
 """The compass sides in the order used everywhere, as seen from above; north is away from the first player."""
 TOWARDS: Mapping[str, str] = MappingProxyType(
-    {"north": "away from gold", "east": "to gold's right", "south": "towards gold", "west": "to gold's left"}
+    {
+        "north": Phrase("away from gold"),
+        "east": Phrase("to gold's right"),
+        "south": Phrase("towards gold"),
+        "west": Phrase("to gold's left"),
+    }
 )
 """The sides in everyday words, as seen by gold."""
 
@@ -97,8 +103,14 @@ def read_net(text: str) -> tuple[str, ...]:
         symbols = tuple(part.strip() for part in lowered.replace(",", "/").split("/"))
     if sorted(symbols) != sorted(SYMBOLS):
         raise OptionError(
-            f"the net {text!r} does not name each of {', '.join(SYMBOLS)} once; "
-            f"write the symbols at {'/'.join(NET_POSITIONS)}, such as {PRINTED_NET}"
+            Phrase(
+                "the net {text!r} does not name each of {names} once; write the symbols at "
+                "{names_2}, such as {example}",
+                text,
+                ", ".join(SYMBOLS),
+                "/".join(NET_POSITIONS),
+                PRINTED_NET,
+            )
         )
     return symbols
 
@@ -217,7 +229,12 @@ _LOOKS_BY_BLOCK = {(player, symbol): Look(player, "block", symbol).name for play
 LOOK_TABLE: LookTable[tuple[str, str]] = LookTable(
     _LOOKS_BY_BLOCK,
     PLACES,
-    f"{EMPTY!r} or a look such as {_LOOKS_BY_BLOCK[PLAYERS[0], SYMBOLS[0]]!r} with {', '.join(SYMBOLS)}",
+    Phrase(
+        "{empty!r} or a look such as {example!r} with {names}",
+        EMPTY,
+        _LOOKS_BY_BLOCK[PLAYERS[0], SYMBOLS[0]],
+        ", ".join(SYMBOLS),
+    ),
 )
 """Looks of blocks by owner and top symbol."""
 
@@ -308,12 +325,18 @@ def facings_of(state: DeblockleState) -> dict[str, tuple[Facing, ...]]:
 def check_facing(place: str, facing: Facing) -> None:
     """Raise UnreadableError unless the place is a square and the facing maps compass sides to symbols."""
     if place not in SQUARE_OF:
-        raise UnreadableError(f"there is no square {place!r}; squares run from a1 to g7")
+        raise UnreadableError(Phrase("there is no square {place!r}; squares run from a1 to g7", place))
     for side, symbol in facing.items():
         if side not in SIDES or symbol not in SYMBOLS:
             raise UnreadableError(
-                f"{place} is said to show {symbol!r} at its side {side!r}; "
-                f"expected one of {', '.join(SYMBOLS)} at {', '.join(SIDES)}"
+                Phrase(
+                    "{place} is said to show {symbol!r} at its side {side!r}; expected one of {names} at {names_2}",
+                    place,
+                    symbol,
+                    side,
+                    ", ".join(SYMBOLS),
+                    ", ".join(SIDES),
+                )
             )
 
 
@@ -325,13 +348,20 @@ def narrowed_blocks(state: DeblockleState, sightings: Mapping[str, Facing]) -> t
         check_facing(place, facing)
         block = blocks.get(SQUARE_OF[place])
         if block is None:
-            raise ContradictionError(f"a block's side was seen on {place}, but no block stands there")
+            raise ContradictionError(Phrase("a block's side was seen on {place}, but no block stands there", place))
         mask = cube.agreeing(block.mask, facing)
         if not mask:
-            seen = ", ".join(f"{symbol} facing {TOWARDS[side]}" for side, symbol in facing.items())
+            seen = joined(
+                (Phrase("{symbol} facing {side}", symbol, TOWARDS[side]) for side, symbol in facing.items()), ", "
+            )
             raise ContradictionError(
-                f"the {block.owner} block on {place} can't show {seen} with {cube.top(block.mask)} up, "
-                "after all that was seen before"
+                Phrase(
+                    "the {owner} block on {place} can't show {seen} with {top} up, after all that was seen before",
+                    block.owner,
+                    place,
+                    seen,
+                    cube.top(block.mask),
+                )
             )
         blocks[block.square] = block._replace(mask=mask)
     return tuple(blocks.values())

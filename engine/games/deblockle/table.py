@@ -14,7 +14,7 @@ from random import Random
 from types import MappingProxyType
 from typing import NamedTuple
 
-from common.phrases import listed
+from common.phrases import Phrase, either, joined, listed
 from engine.errors import ContradictionError, UnreadableError
 from engine.games.deblockle.state import (
     GOAL,
@@ -169,10 +169,10 @@ def _unlikeliness(
 
 
 _HOP_RULES = {
-    "cross": ("cross-one-orthogonal", "hops one square straight"),
-    "x": ("x-one-diagonal", "hops one square diagonally"),
-    "slider": ("slider-to-the-end", "slides straight on until something stops it"),
-    "hoops": ("hoops-three-steps", "takes exactly three straight steps over open squares"),
+    "cross": ("cross-one-orthogonal", Phrase("hops one square straight")),
+    "x": ("x-one-diagonal", Phrase("hops one square diagonally")),
+    "slider": ("slider-to-the-end", Phrase("slides straight on until something stops it")),
+    "hoops": ("hoops-three-steps", Phrase("takes exactly three straight steps over open squares")),
 }
 MOST_NAMED = 6
 """The most squares that a remedy names as possible ends of a hop."""
@@ -207,8 +207,16 @@ def put_back(state: DeblockleState, square: int) -> str:
     block = state.by_square()[square]
     cube = state.options.cube
     facings = cube.facings(block.mask)
-    side = f" and {facings[0][SIDES[0]]} facing {TOWARDS[SIDES[0]]}" if len(facings) == 1 else ""
-    return f"Put the {block.owner} block back on {PLACES[square]} with {cube.top(block.mask)} up{side}."
+    return either(
+        len(facings) == 1,
+        "Put the {owner} block back on {place} with {top} up and {facing} facing {toward}.",
+        "Put the {owner} block back on {place} with {top} up.",
+        owner=block.owner,
+        place=PLACES[square],
+        top=cube.top(block.mask),
+        facing=facings[0][SIDES[0]],
+        toward=TOWARDS[SIDES[0]],
+    )
 
 
 def turn_back(state: DeblockleState, square: int) -> str:
@@ -216,8 +224,16 @@ def turn_back(state: DeblockleState, square: int) -> str:
     block = state.by_square()[square]
     cube = state.options.cube
     facings = cube.facings(block.mask)
-    how = f"until {facings[0][SIDES[0]]} faces {TOWARDS[SIDES[0]]}" if len(facings) == 1 else "as it stood"
-    return f"Turn the {block.owner} block on {PLACES[square]} {how}, {cube.top(block.mask)} still up."
+    return either(
+        len(facings) == 1,
+        "Turn the {owner} block on {place} until {facing} faces {toward}, {top} still up.",
+        "Turn the {owner} block on {place} as it stood, {top} still up.",
+        owner=block.owner,
+        place=PLACES[square],
+        facing=facings[0][SIDES[0]],
+        toward=TOWARDS[SIDES[0]],
+        top=cube.top(block.mask),
+    )
 
 
 def breaches_of_move(before: DeblockleState, move: Moved, facing: Mapping[str, str]) -> list[Breach]:
@@ -225,18 +241,24 @@ def breaches_of_move(before: DeblockleState, move: Moved, facing: Mapping[str, s
     block = before.by_square()[move.start]
     wording = _MoveWording(before, block, move)
     if move.start == move.end:
-        sentence = (
-            f"The {move.owner} block on {wording.start} shows {move.top_after} instead of {move.top_before}, "
-            "and didn't move."
+        sentence = Phrase(
+            "The {owner} block on {start} shows {top_after} instead of {top_before}, and didn't move.",
+            move.owner,
+            wording.start,
+            move.top_after,
+            move.top_before,
         )
         return [wording.breach("top-changed-in-place", sentence)]
     if move.landed_on:
         return _landed_on_block(before, wording)
     found: list[Breach] = []
     if move.top_after == move.top_before:
-        sentence = (
-            f"The {move.owner} block went from {wording.start} to {wording.end} without a roll: "
-            f"{move.top_before} is still up."
+        sentence = Phrase(
+            "The {owner} block went from {start} to {end} without a roll: {top_before} is still up.",
+            move.owner,
+            wording.start,
+            wording.end,
+            move.top_before,
         )
         found.append(wording.breach("no-roll", sentence))
         if STARS >> move.end & 1:
@@ -256,9 +278,12 @@ def breach_of_wrong_goal(before: DeblockleState, square: int) -> Breach | None:
     home = HOME_STAR[block.owner]
     for side, results in enumerate(before.options.cube.rolls(block.mask)):
         if RAYS[square][side][:1] == (home,) and any(top == "star" for top, _, _ in results):
-            sentence = (
-                f"The {block.owner} block from {PLACES[square]} left by {PLACES[home]}, its own star; "
-                f"its goal is {PLACES[GOAL[block.owner]]}."
+            sentence = Phrase(
+                "The {owner} block from {place} left by {other_place}, its own star; its goal is {third_place}.",
+                block.owner,
+                PLACES[square],
+                PLACES[home],
+                PLACES[GOAL[block.owner]],
             )
             return Breach("wrong-goal", sentence, put_back(before, square), (PLACES[square], PLACES[home]))
     return None
@@ -277,11 +302,13 @@ class _MoveWording:
     ) -> Breach:
         places = tuple(dict.fromkeys((self.start, *also, self.end)))
         if instead:
-            remedy = f"{instead} Or start again: {self.back[:1].lower()}{self.back[1:]}"
+            remedy = Phrase("{instead} Or start again: {back!l}", instead, self.back)
         return Breach(rule, sentence, remedy or self.back, places, instead=instead)
 
     def landed_on_star(self) -> Breach:
-        return self.breach("landed-on-star", f"The {self.move.owner} block stopped on {self.end}, a star square.")
+        return self.breach(
+            "landed-on-star", Phrase("The {owner} block stopped on {end}, a star square.", self.move.owner, self.end)
+        )
 
     def explanation(
         self,
@@ -300,10 +327,21 @@ class _MoveWording:
 def _landed_on_block(before: DeblockleState, wording: _MoveWording) -> list[Breach]:
     move = wording.move
     owner = move.landed_on[0] if move.landed_on else other(move.owner)
-    sentence = f"The {move.owner} block went from {wording.start} to {wording.end}, where a {owner} block stood."
-    found = [wording.breach("landed-on-block", sentence, remedy=f"{wording.back} {put_back(before, move.end)}")]
+    sentence = Phrase(
+        "The {owner} block went from {start} to {end}, where a {owner_2} block stood.",
+        move.owner,
+        wording.start,
+        wording.end,
+        owner,
+    )
+    found = [wording.breach("landed-on-block", sentence, remedy=joined((wording.back, put_back(before, move.end))))]
     if move.top_after == move.top_before:
-        sentence = f"The {move.owner} block from {wording.start} didn't roll: {move.top_before} is still up."
+        sentence = Phrase(
+            "The {owner} block from {start} didn't roll: {top_before} is still up.",
+            move.owner,
+            wording.start,
+            move.top_before,
+        )
         found.append(wording.breach("no-roll", sentence))
     return found
 
@@ -321,14 +359,23 @@ def _nearest_explanation(
     explanations = [_explanation(before, block, wording, side) for side in candidates]
     apart = GRID.apart(move.start, move.end)
     if apart == (1, 1):
-        sentence = f"The {move.owner} block went diagonally from {wording.start} to {wording.end}."
+        sentence = Phrase(
+            "The {owner} block went diagonally from {start} to {end}.", move.owner, wording.start, wording.end
+        )
         diagonal = wording.breach("rolled-diagonally", sentence)
         on_star = (wording.landed_on_star(),) if STARS >> move.end & 1 else ()
         explanations.append(Explanation(Distance.DIAGONAL, (diagonal, *on_star)))
     if not candidates and apart in {(0, 2), (2, 0)}:
-        sentence = f"The {move.owner} block rolled two squares, from {wording.start} to {wording.end}."
+        sentence = Phrase(
+            "The {owner} block rolled two squares, from {start} to {end}.", move.owner, wording.start, wording.end
+        )
         explanations.append(wording.explanation(Distance.TWO_SQUARES, "rolled-too-far", sentence))
-    sentence = f"After one roll from {wording.start} the {move.owner} block can't show {move.top_after}."
+    sentence = Phrase(
+        "After one roll from {start} the {owner} block can't show {top_after}.",
+        wording.start,
+        move.owner,
+        move.top_after,
+    )
     explanations.append(wording.explanation(Distance.IMPOSSIBLE, "symbol-not-possible", sentence))
     return min(explanations, key=lambda one: one.distance)
 
@@ -338,27 +385,44 @@ def _explanation(before: DeblockleState, block: Block, wording: _MoveWording, si
     move = wording.move
     ground = ground_for(before, block)
     ray = RAYS[move.start][side]
-    what = f"The {move.owner} block"
     if not ray:
-        sentence = (
-            f"{what} shows {move.top_after} only after a roll {TOWARDS[SIDES[side]]}, "
-            f"and {wording.start} is at that edge."
+        sentence = Phrase(
+            "The {owner} block shows {top_after} only after a roll {toward}, and {start} is at that edge.",
+            move.owner,
+            move.top_after,
+            TOWARDS[SIDES[side]],
+            wording.start,
         )
         return wording.explanation(Distance.OVER_EDGE, "roll-blocked", sentence)
     target = ray[0]
     place = PLACES[target]
     if ground.taken >> target & 1:
         sentence = (
-            f"{what} can't roll from {wording.start} to {place}, where a block stands."
+            Phrase(
+                "The {owner} block can't roll from {start} to {place}, where a block stands.",
+                move.owner,
+                wording.start,
+                place,
+            )
             if move.end == target
-            else f"{what} shows {move.top_after} only after a roll onto {place}, where a block stands."
+            else Phrase(
+                "The {owner} block shows {top_after} only after a roll onto {place}, where a block stands.",
+                move.owner,
+                move.top_after,
+                place,
+            )
         )
         return wording.explanation(Distance.THROUGH_BLOCK, "roll-blocked", sentence, also=(place,))
     if STARS >> target & 1 and not (move.top_after == "star" and move.end != target):
         return _onto_star(wording, target)
     if move.top_after == "star":
         distance = Distance.AFTER_ROLL if move.end == target else Distance.WRONG_HOP
-        sentence = f"{what} from {wording.start} has the star up, but not on its goal {PLACES[GOAL[move.owner]]}."
+        sentence = Phrase(
+            "The {owner} block from {start} has the star up, but not on its goal {place}.",
+            move.owner,
+            wording.start,
+            PLACES[GOAL[move.owner]],
+        )
         return wording.explanation(distance, "star-rolled-up", sentence)
     return _bad_hop(before, wording, target, ground)
 
@@ -367,15 +431,23 @@ def _onto_star(wording: _MoveWording, target: int) -> Explanation:
     move = wording.move
     place = PLACES[target]
     if move.end == target and move.top_after == "star" and target == GOAL[move.owner]:
-        sentence = f"The {move.owner} block reached its goal {place} with the star up, and still stands there."
-        remedy = f"Take the {move.owner} block off {place}: it has arrived."
+        sentence = Phrase(
+            "The {owner} block reached its goal {place} with the star up, and still stands there.", move.owner, place
+        )
+        remedy = Phrase("Take the {owner} block off {place}: it has arrived.", move.owner, place)
         return wording.explanation(Distance.AS_MOVED, "not-removed", sentence, remedy=remedy)
     if move.end == target and move.top_after == "star":
         goal = PLACES[GOAL[move.owner]]
-        sentence = f"{place} is {move.owner}'s own star; its blocks leave on {goal}."
+        sentence = Phrase("{place} is {owner}'s own star; its blocks leave on {goal}.", place, move.owner, goal)
         return wording.explanation(Distance.AFTER_ROLL, "wrong-goal", sentence)
     distance = Distance.AFTER_ROLL if move.end == target else Distance.FORBIDDEN_ROLL
-    sentence = f"The {move.owner} block rolled from {wording.start} onto the star square {place}, {move.top_after} up."
+    sentence = Phrase(
+        "The {owner} block rolled from {start} onto the star square {place}, {top_after} up.",
+        move.owner,
+        wording.start,
+        place,
+        move.top_after,
+    )
     return wording.explanation(distance, "rolled-onto-star", sentence, also=(place,))
 
 
@@ -394,28 +466,62 @@ def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground:
     foe = other(move.owner)
     if symbol == "stop":
         sentence = (
-            f"The {move.owner} block rolled to {place} with the stop up and must stay there; "
-            f"it went on to {wording.end}."
+            Phrase(
+                "The {owner} block rolled to {place} with the stop up and must stay there; it went on to {end}.",
+                move.owner,
+                place,
+                wording.end,
+            )
             if may
-            else f"The {move.owner} block rolled to {place} with the stop up and went on to {wording.end}; "
-            f"{foe}'s blocks don't let it stay on {place}, so it may not roll there."
+            else Phrase(
+                "The {owner} block rolled to {place} with the stop up and went on to {end}; {foe}'s "
+                "blocks don't let it stay on {place}, so it may not roll there.",
+                move.owner,
+                place,
+                wording.end,
+                foe,
+            )
         )
         return wording.explanation(Distance.WRONG_HOP, "stop-must-not-hop", sentence, instead=instead, also=(place,))
     rule, how = _HOP_RULES[symbol]
     if end == target and may:
-        sentence = f"The {move.owner} block on {place} has the {symbol} up, so it {how}; it hasn't hopped yet."
+        sentence = Phrase(
+            "The {owner} block on {place} has the {symbol} up, so it {how}; it hasn't hopped yet.",
+            move.owner,
+            place,
+            symbol,
+            how,
+        )
         return wording.explanation(Distance.AFTER_ROLL, "hop-missing", sentence, instead=instead)
     if not may:
         distance = Distance.AFTER_ROLL if end == target else Distance.FORBIDDEN_ROLL
         sentence = (
-            f"After the roll to {place} the {move.owner} block has the {symbol} up and could hop only where {foe}'s "
-            "blocks forbid it, so it may not roll there."
+            Phrase(
+                "After the roll to {place} the {owner} block has the {symbol} up and could hop only "
+                "where {foe}'s blocks forbid it, so it may not roll there.",
+                place,
+                move.owner,
+                symbol,
+                foe,
+            )
             if base & ~(1 << target)
-            else f"After the roll to {place} the {move.owner} block has the {symbol} up and can't hop anywhere, "
-            "so it may not roll there."
+            else Phrase(
+                "After the roll to {place} the {owner} block has the {symbol} up and can't hop "
+                "anywhere, so it may not roll there.",
+                place,
+                move.owner,
+                symbol,
+            )
         )
         return wording.explanation(distance, "no-hop-possible", sentence, also=(place,))
-    sentence = f"With the {symbol} up a block {how}; from {place} the {move.owner} block can't get to {wording.end}."
+    sentence = Phrase(
+        "With the {symbol} up a block {how}; from {place} the {owner} block can't get to {end}.",
+        symbol,
+        how,
+        place,
+        move.owner,
+        wording.end,
+    )
     return wording.explanation(Distance.WRONG_HOP, rule, sentence, instead=instead, also=(place,))
 
 
@@ -425,10 +531,10 @@ def _how_to_finish(wording: _MoveWording, target: int, may: int) -> str:
     if not places:
         return ""
     if may == 1 << target:
-        return f"Leave it on {place}, {wording.move.top_after} up."
+        return Phrase("Leave it on {place}, {top_after} up.", place, wording.move.top_after)
     if len(places) > MOST_NAMED:
-        return f"Hop it from {place} by its symbol, the {wording.move.top_after}."
-    return f"From {place} it may go to {listed(places, 'or')}."
+        return Phrase("Hop it from {place} by its symbol, the {top_after}.", place, wording.move.top_after)
+    return Phrase("From {place} it may go to {places}.", place, listed(places, "or"))
 
 
 def _variant_breach(before: DeblockleState, wording: _MoveWording, target: int, ground: Ground) -> Breach:
@@ -438,12 +544,18 @@ def _variant_breach(before: DeblockleState, wording: _MoveWording, target: int, 
     foe = other(move.owner)
     touching = list(members(adjacent_to(ground.own | 1 << move.end) & ground.foes))
     if symbol == "slider" and not slide_ends(target, ground, options) >> move.end & 1 and move.end != target:
-        sentence = f"The {move.owner} block slid to {wording.end} and was stopped there by a {foe} block."
+        sentence = Phrase(
+            "The {owner} block slid to {end} and was stopped there by a {foe} block.", move.owner, wording.end, foe
+        )
         return wording.breach("slider-stopped-by-opponent", sentence, also=(PLACES[target],))
     beside_places = tuple(PLACES[square] for square in touching)
-    sentence = (
-        f"The turn from {wording.start} to {wording.end} ends with a {move.owner} block right beside "
-        f"the {foe} block on {beside_places[0]}."
+    sentence = Phrase(
+        "The turn from {start} to {end} ends with a {owner} block right beside the {foe} block on {beside_place}.",
+        wording.start,
+        wording.end,
+        move.owner,
+        foe,
+        beside_places[0],
     )
     return wording.breach("side-by-side", sentence, also=beside_places)
 
@@ -497,7 +609,7 @@ def _turned_in_place(before: DeblockleState, facings: Mapping[str, Facing]) -> t
     return tuple(
         Breach(
             "block-turned-in-place",
-            f"The {blocks[SQUARE_OF[place]].owner} block on {place} was turned where it stands.",
+            Phrase("The {owner} block on {place} was turned where it stands.", blocks[SQUARE_OF[place]].owner, place),
             turn_back(before, SQUARE_OF[place]),
             (place,),
         )
@@ -514,8 +626,10 @@ def _side_face_breaches(
     places = min(contradictions, key=len)
     found = []
     if turn.end in places:
-        sentence = f"The {turn.player} block was turned on its way from {turn.start} to {turn.end}."
-        remedy = f"Turn it back on {turn.end}, {turn.top} still up, as it came out of the roll."
+        sentence = Phrase(
+            "The {player} block was turned on its way from {start} to {end}.", turn.player, turn.start, turn.end
+        )
+        remedy = Phrase("Turn it back on {end}, {top} still up, as it came out of the roll.", turn.end, turn.top)
         found.append(Breach("turned-while-hopping", sentence, remedy, (turn.end,)))
     rest = {place: standing[place] for place in places if place != turn.end}
     return (*found, *_turned_in_place(before, rest))
@@ -565,18 +679,22 @@ def _two_blocks(before: DeblockleState, changes: list[Moved | Removed]) -> Breac
     emptied = [*(move.start for move in moves), *(move.end for move in moves if move.landed_on), *left]
     return Breach(
         "two-blocks-moved",
-        f"{len(changes)} blocks were moved in one turn: {described}.",
-        " ".join(put_back(before, square) for square in dict.fromkeys(emptied)) + " Then move only one of them.",
+        Phrase("{changes} blocks were moved in one turn: {described}.", len(changes), described),
+        joined(
+            (*(put_back(before, square) for square in dict.fromkeys(emptied)), Phrase("Then move only one of them."))
+        ),
         tuple(dict.fromkeys(PLACES[square] for square in (*ends, *left))),
     )
 
 
 def _describe_move(move: Moved | Removed) -> str:
     if isinstance(move, Removed):
-        return f"the {move.owner} block from {PLACES[move.square]} off the board"
+        return Phrase("the {owner} block from {place} off the board", move.owner, PLACES[move.square])
     if move.start == move.end:
-        return f"the {move.owner} block on {PLACES[move.start]} (now {move.top_after} up)"
-    return f"the {move.owner} block from {PLACES[move.start]} to {PLACES[move.end]}"
+        return Phrase(
+            "the {owner} block on {place} (now {top_after} up)", move.owner, PLACES[move.start], move.top_after
+        )
+    return Phrase("the {owner} block from {place} to {other_place}", move.owner, PLACES[move.start], PLACES[move.end])
 
 
 def _other_breaches(
@@ -591,7 +709,11 @@ def _other_breaches(
     if isinstance(change, Added):
         return [_BLOCK.added(change.owner, place)]
     was, now = change.before[0], change.after[0]
-    return [_BLOCK.recoloured(place, was, now, f"Take the {now} block away. {put_back(before, change.square)}")]
+    return [
+        _BLOCK.recoloured(
+            place, was, now, Phrase("Take the {now} block away. {put_back}", now, put_back(before, change.square))
+        )
+    ]
 
 
 def _opponent_moved(before: DeblockleState, move: Moved, playable: PlayableTurns, *, alone: bool) -> list[Breach]:
@@ -602,19 +724,27 @@ def _opponent_moved(before: DeblockleState, move: Moved, playable: PlayableTurns
         return [_out_of_turn(before, move.owner, start, remedy, places)]
     if start == end:
         return breaches_of_move(before, move, {})
-    sentence = f"It is {before.to_move}'s turn, and the {move.owner} block was moved from {start} to {end}."
+    sentence = Phrase(
+        "It is {player}'s turn, and the {owner} block was moved from {start} to {end}.",
+        before.to_move,
+        move.owner,
+        start,
+        end,
+    )
     found = [Breach("moved-opponent-block", sentence, remedy, places)]
     if move.landed_on:
         found = [*breaches_of_move(before, move, {})[:1], *found]
     if certainly_blocked(before, move.owner):
         owner = move.owner.capitalize()
-        sentence = f"{owner} is Deblockle'd and has no turn the rules allow, so {before.to_move} plays on."
+        sentence = Phrase(
+            "{owner} is Deblockle'd and has no turn the rules allow, so {player} plays on.", owner, before.to_move
+        )
         found.insert(0, Breach("no-turn-left", sentence, remedy, places))
     return found
 
 
 def _out_of_turn(before: DeblockleState, owner: str, start: str, remedy: str, places: tuple[str, ...]) -> Breach:
-    sentence = f"It is {before.to_move}'s turn, but {owner} played the block from {start}."
+    sentence = Phrase("It is {player}'s turn, but {owner} played the block from {start}.", before.to_move, owner, start)
     return Breach("not-your-turn", sentence, remedy, places)
 
 
@@ -626,7 +756,9 @@ def _removed(before: DeblockleState, change: Removed, playable: PlayableTurns, *
     wrong = breach_of_wrong_goal(before, change.square)
     if wrong is not None:
         return [wrong]
-    sentence = f"The {change.owner} block is gone from {place}, but it didn't roll star up onto its goal."
+    sentence = Phrase(
+        "The {owner} block is gone from {place}, but it didn't roll star up onto its goal.", change.owner, place
+    )
     return [Breach("block-removed-without-goal", sentence, remedy, (place,))]
 
 
@@ -695,23 +827,32 @@ def _breaches_of_start(
         moves, missing, surplus = compare_with_start(GRID, standing[player], GRID.squares_named(home))
         number = standing[player].bit_count()
         if anywhere and not number:
-            sentence = f"There is no {player} block on the board; each player starts with 1 to {MOST_BLOCKS}."
-            found.append(Breach("too-few-blocks", sentence, f"Put the {player} blocks on the board."))
+            sentence = Phrase(
+                "There is no {player} block on the board; each player starts with 1 to {most_blocks}.",
+                player,
+                MOST_BLOCKS,
+            )
+            found.append(Breach("too-few-blocks", sentence, Phrase("Put the {player} blocks on the board.", player)))
         else:
             right = min(number, MOST_BLOCKS) if anywhere else options.blocks(player)
             wrong = _BLOCK.wrong_number(player, number, right, missing, surplus)
             if anywhere:
-                sentence = (
-                    f"There are {number} {player} blocks on the board; each player starts with 1 to {MOST_BLOCKS}."
+                sentence = Phrase(
+                    "There are {number} {player} blocks on the board; each player starts with 1 to {most_blocks}.",
+                    number,
+                    player,
+                    MOST_BLOCKS,
                 )
                 wrong = [replace(breach, sentence=sentence) for breach in wrong]
             found += wrong
         for square in members(standing[player]):
             place = PLACES[square]
             if STARS >> square & 1:
-                sentence = f"The {player} block on {place} stands on a star square."
-                to = PLACES[moves[square]] if square in moves else "a square without a star"
-                found.append(Breach("start-on-star", sentence, f"Move it from {place} to {to}.", (place,)))
+                sentence = Phrase("The {player} block on {place} stands on a star square.", player, place)
+                to = PLACES[moves[square]] if square in moves else Phrase("a square without a star")
+                found.append(
+                    Breach("start-on-star", sentence, Phrase("Move it from {place} to {to}.", place, to), (place,))
+                )
             elif square in moves:
                 found.append(_BLOCK.not_at_start(player, place, PLACES[moves[square]]))
     return found if options.side_by_side else [*found, *_side_by_side(standing)]
@@ -722,8 +863,14 @@ def _side_by_side(standing: Mapping[str, int]) -> list[Breach]:
     return [
         Breach(
             "side-by-side",
-            f"The {first} block on {PLACES[square]} starts right beside the {other(first)} block on {PLACES[touched]}.",
-            "Move one of the two away, so that no side touches.",
+            Phrase(
+                "The {first} block on {place} starts right beside the {opponent} block on {other_place}.",
+                first,
+                PLACES[square],
+                other(first),
+                PLACES[touched],
+            ),
+            Phrase("Move one of the two away, so that no side touches."),
             (PLACES[square], PLACES[touched]),
         )
         for square in members(standing[first])
@@ -748,7 +895,9 @@ def amend(state: DeblockleState, looks: Mapping[str, LookName], to_move: Player 
             continue
         owner, top = seen
         if STARS >> square & 1:
-            raise UnreadableError(f"{place} can't hold the {owner} block: no block ever rests on a star square")
+            raise UnreadableError(
+                Phrase("{place} can't hold the {owner} block: no block ever rests on a star square", place, owner)
+            )
         before = blocks.get(square)
         if before is None or before.owner != owner or cube.top(before.mask) != top:
             blocks[square] = Block(square, owner, cube.with_top[top])
@@ -765,7 +914,13 @@ def _raise_block_counts(state: DeblockleState) -> DeblockleState:
         if len(on_board) > MOST_BLOCKS:
             where = ", ".join(PLACES[block.square] for block in on_board)
             raise UnreadableError(
-                f"{player} would have {len(on_board)} blocks ({where}); expected {MOST_BLOCKS} at most"
+                Phrase(
+                    "{player} would have {on_board} blocks ({where}); expected {most_blocks} at most",
+                    player,
+                    len(on_board),
+                    where,
+                    MOST_BLOCKS,
+                )
             )
     if all(not state.owned(player) for player in PLAYERS):
         raise UnreadableError("there would be no block on the board; expected at least one")
@@ -783,10 +938,10 @@ def _raise_block_counts(state: DeblockleState) -> DeblockleState:
 
 
 _HOW = {
-    "cross": "one square straight",
-    "x": "one square diagonally",
-    "slider": "straight on until something stops it",
-    "hoops": "three steps",
+    "cross": Phrase("one square straight"),
+    "x": Phrase("one square diagonally"),
+    "slider": Phrase("straight on until something stops it"),
+    "hoops": Phrase("three steps"),
 }
 
 
@@ -807,15 +962,24 @@ def _unfinished_changes(state: DeblockleState, player: str) -> Iterator[tuple[di
             place = PLACES[roll.rolled_to]
             change = {start: EMPTY, place: LOOK_TABLE.look_of[player, roll.top]}
             if roll.off:
-                yield change, f"Take the {player} block off {place}: it has reached its goal."
+                yield change, Phrase("Take the {player} block off {place}: it has reached its goal.", player, place)
             elif roll.ends != 1 << roll.rolled_to:
-                yield change, f"Hop the {player} block from {place}: {_HOW[roll.top]}{_named(roll.ends)}."
-        yield {start: EMPTY}, f"Put down the {player} block you picked up from {start}."
+                yield (
+                    change,
+                    Phrase(
+                        "Hop the {player} block from {place}: {how}{places}.",
+                        player,
+                        place,
+                        _HOW[roll.top],
+                        _named(roll.ends),
+                    ),
+                )
+        yield {start: EMPTY}, Phrase("Put down the {player} block you picked up from {start}.", player, start)
 
 
 def _named(ends: int) -> str:
     places = [PLACES[end] for end in members(ends)]
-    return f", to {listed(places, 'or')}" if len(places) <= MOST_NAMED else ""
+    return Phrase(", to {places}", listed(places, "or")) if len(places) <= MOST_NAMED else ""
 
 
 def narrow(state: DeblockleState, sightings: Mapping[str, Facing]) -> DeblockleState:

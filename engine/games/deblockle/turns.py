@@ -21,7 +21,7 @@ from dataclasses import replace
 from random import Random
 from typing import NamedTuple
 
-from common.phrases import capitalized
+from common.phrases import Phrase, as_sentence, either
 from engine.games.deblockle.state import (
     GOAL,
     MOST_BLOCKS,
@@ -281,10 +281,10 @@ def outcome_of(state: DeblockleState) -> Outcome | None:
         return outcome_of_announcement(state.announced, PLAYERS)
     for player in PLAYERS:
         if not state.owned(player):
-            return Outcome(player, f"{player} has removed every block")
+            return Outcome(player, Phrase("{player} has removed every block", player))
     if state.to_move is not None:
         return None
-    return Outcome(None, "neither player can move")
+    return Outcome(None, Phrase("neither player can move"))
 
 
 def announcements(state: DeblockleState) -> tuple[Announcement, ...]:
@@ -301,11 +301,10 @@ def apply_announcement(state: DeblockleState, announcement: Announcement) -> Deb
     def breaches() -> list[Breach]:
         if announcement.kind != REPETITION or announcement.player not in PLAYERS:
             return []
-        refusal = (
-            reason_against(state, announcement)
-            or f"{state.to_move} is to move, so the claim is not {announcement.player}'s to make"
+        refusal = reason_against(state, announcement) or Phrase(
+            "{to_move} is to move, so the claim is not {player}'s to make", state.to_move, announcement.player
         )
-        return [Breach("repetition-claim", f"{capitalized(refusal)}.", "Play on.")]
+        return [Breach("repetition-claim", as_sentence(refusal), Phrase("Play on."))]
 
     check_announcement(announcement, announcements(state), breaches)
     return replace(state, announced=announcement, to_move=None)
@@ -314,21 +313,29 @@ def apply_announcement(state: DeblockleState, announcement: Announcement) -> Deb
 def reason_against(state: DeblockleState, announcement: Announcement) -> str | None:
     """Return why the announcement can't have ended the game in this position, or ``None``; ignores who is to move."""
     if not all(state.owned(player) for player in PLAYERS):
-        return "a player has removed every block, so nothing more can be announced"
+        return Phrase("a player has removed every block, so nothing more can be announced")
     if announcement in common_announcements(PLAYERS):
         return None
     if announcement.kind != REPETITION or announcement.player is None:
         known = ", ".join(format_announcement(each) for each in common_announcements(PLAYERS))
-        return (
-            f"{format_announcement(announcement)!r} is not an announcement of this game; "
-            f"expected {known} or PLAYER:{REPETITION}"
+        return Phrase(
+            "{announcement!r} is not an announcement of this game; expected {known} or PLAYER:{repetition}",
+            format_announcement(announcement),
+            known,
+            REPETITION,
         )
     if not state.options.repetition_draw:
-        return "no draw by repetition was agreed (option repetition_draw)"
+        return Phrase("no draw by repetition was agreed (option repetition_draw)")
     times = repetition.times(state.counts, _digest(state.blocks, announcement.player))
     if times < CLAIMED_FROM:
-        often = "once" if times == 1 else f"{times} times"
-        return f"this position came up {often} with {announcement.player} to move, and a claim needs {CLAIMED_FROM}"
+        return either(
+            times == 1,
+            "this position came up once with {player} to move, and a claim needs {claimed_from}",
+            "this position came up {times} times with {player} to move, and a claim needs {claimed_from}",
+            player=announcement.player,
+            claimed_from=CLAIMED_FROM,
+            times=times,
+        )
     return None
 
 

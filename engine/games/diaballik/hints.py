@@ -9,7 +9,7 @@ from random import Random
 
 import numpy as np
 
-from common.phrases import listed
+from common.phrases import Phrase, listed
 from engine.api import Clock, Hint
 from engine.errors import IllegalTurnError
 from engine.games.diaballik.search import SEEMS_LOST, WIN, Line, Position, Searcher, best_lines, evaluate_results
@@ -128,20 +128,20 @@ def _immediate_hint(state: DiaballikState, position: Position, results: list[int
     turn = begin_turn(state, player)
     for result in results:
         if GOAL[player] >> (result >> BALL_SHIFT) & 1:
-            reason = f"wins: the ball reaches {PLACES[result >> BALL_SHIFT]}"
+            reason = Phrase("wins: the ball reaches {place}", PLACES[result >> BALL_SHIFT])
             return Hint(turn_with_result(turn, unpack(result)), reason, 1.0, "win", 1.0)
     for result in claimed_results(turn, results):
-        reason = f"announces anti-play: at least three pieces touch {foe}'s wall"
+        reason = Phrase("announces anti-play: at least three pieces touch {foe}'s wall", foe)
         return Hint(turn_with_result(turn, unpack(result), claims=True), reason, 1.0, "win", 1.0)
     if state.options.automatic:
         for result in results:
             if may_claim(state.options, result & PIECES_MASK, position.foes, player):
-                reason = f"wins: at least three pieces touch {foe}'s wall, which is anti-play"
+                reason = Phrase("wins: at least three pieces touch {foe}'s wall, which is anti-play", foe)
                 return Hint(turn_with_result(turn, unpack(result)), reason, 1.0, "win", 1.0)
     if len(results) == 1:
         scored = evaluate_results(position, np.array(results, dtype=np.int64)).scores
         chance = _chance(Line(results[0], int(scored[0]), 1), 0, {})
-        return Hint(turn_with_result(turn, unpack(results[0])), "is the only turn there is", chance, "win", 0.5)
+        return Hint(turn_with_result(turn, unpack(results[0])), Phrase("is the only turn there is"), chance, "win", 0.5)
     return None
 
 
@@ -182,31 +182,35 @@ def reason_for(options: DiaballikOptions, position: Position, line: Line) -> str
     mine_after, theirs_after = mine._replace(pieces=own, ball=ball), theirs._replace(foes=own)
     if line.proven:
         if line.score < 0:
-            return f"holds out longest: {foe} can force a win"
-        return f"wins in {(WIN - line.score + 1) // 2} turns whatever {foe} does"
+            return Phrase("holds out longest: {foe} can force a win", foe)
+        return Phrase("wins in {number} turns whatever {foe} does", (WIN - line.score + 1) // 2, foe)
     stopped = _winning_squares(theirs)
     if stopped and not _winning_squares(theirs_after):
-        return f"stops {foe}'s pass to {_either(stopped)} on the far row"
+        return Phrase("stops {foe}'s pass to {squares} on the far row", foe, _either(stopped))
     threats = _winning_squares(mine_after)
     if threats:
-        return f"threatens to pass to {_either(threats)} and win"
+        return Phrase("threatens to pass to {squares} and win", _either(threats))
     if ball != position.ball and _row(ball, position.player) > _row(position.ball, position.player):
-        return f"brings the ball forward to {PLACES[ball]}"
+        return Phrase("brings the ball forward to {place}", PLACES[ball])
     opened = receivers(mine_after) & ~receivers(mine)
     ahead = [square for square in members(opened) if _row(square, position.player) > _row(ball, position.player)]
     if ahead:
         farthest = max(ahead, key=lambda square: _row(square, position.player))
-        return f"opens a passing line to {PLACES[farthest]}"
+        return Phrase("opens a passing line to {place}", PLACES[farthest])
     barred = receivers(theirs) & ~receivers(theirs_after)
     if barred:
-        return f"closes {foe}'s passing line to {PLACES[next(members(barred))]}"
+        return Phrase("closes {foe}'s passing line to {place}", foe, PLACES[next(members(barred))])
     came = own & ~position.own
     forward = [square for square in members(came) if _row(square, position.player) >= SIZE // 2]
     if forward:
-        return f"brings a piece forward to {PLACES[max(forward, key=lambda s: _row(s, position.player))]}"
+        return Phrase("brings a piece forward to {place}", PLACES[max(forward, key=lambda s: _row(s, position.player))])
     if came:
-        return f"posts a piece on {PLACES[next(members(came))]}"
-    return "keeps everything in its place" if ball == position.ball else f"brings the ball to safety on {PLACES[ball]}"
+        return Phrase("posts a piece on {place}", PLACES[next(members(came))])
+    return (
+        Phrase("keeps everything in its place")
+        if ball == position.ball
+        else Phrase("brings the ball to safety on {place}", PLACES[ball])
+    )
 
 
 def _winning_squares(turn: TurnInProgress) -> list[int]:

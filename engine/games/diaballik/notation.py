@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from common.phrases import listed
+from common.phrases import Phrase, either, listed
 from engine.errors import IllegalTurnError
 from engine.games.diaballik import state_text
 from engine.games.diaballik.state import (
@@ -43,7 +43,7 @@ _TOKEN = re.compile(
     r"(?P<square>[a-g][1-7](?![0-9]))|(?P<claim>anti[- ]?play)|(?P<passes>pass(?:es)?)|(?P<moves>moves?)"
     r"|(?P<mark>->|→|–|-|>|\*|to|x|by)|(?P<gap>[\s,;:]+|then|and)"
 )
-_EXPECTED = "moves and a pass such as a1-a2 d1*e1, and anti-play at the end if you announce it"
+_EXPECTED = Phrase("moves and a pass such as a1-a2 d1*e1, and anti-play at the end if you announce it")
 
 
 def format_turn(turn: DiaballikTurn) -> str:
@@ -55,11 +55,12 @@ def format_turn(turn: DiaballikTurn) -> str:
 def describe(turn: DiaballikTurn) -> str:
     """Describe the turn in a short sentence."""
     parts = [
-        f"{'passes' if each.passes else 'moves'} {PLACES[each.start]} to {PLACES[each.end]}" for each in turn.actions
+        either(each.passes, "passes {start} to {end}", "moves {start} to {end}", PLACES[each.start], PLACES[each.end])
+        for each in turn.actions
     ]
     if turn.claims:
-        parts.append("announces anti-play")
-    return f"{turn.player.capitalize()} {listed(parts) or 'does nothing'}."
+        parts.append(Phrase("announces anti-play"))
+    return Phrase("{player} {deeds}.", turn.player.capitalize(), listed(parts) or Phrase("does nothing"))
 
 
 def parse_turn(state: DiaballikState, text: str, player: str | None = None) -> DiaballikTurn:
@@ -75,7 +76,7 @@ def parse_turn(state: DiaballikState, text: str, player: str | None = None) -> D
         return written
     empty = _first_empty(turn, actions)
     if empty is not None and whose_turn(state, turn.player, written.places) is None:
-        raise IllegalTurnError(f"No piece stands on {PLACES[empty]}.")
+        raise IllegalTurnError(Phrase("No piece stands on {place}.", PLACES[empty]))
     raise illegal_turn(repr(text), breaches)
 
 
@@ -125,7 +126,7 @@ def _read(text: str) -> tuple[list[tuple[int, int, bool | None]], bool]:
     def square() -> int:
         token = waiting[-1]
         if token.kind != "square":
-            raise unreadable(text, token.text, token.column, "a square, as in a1-a2 or d1*e1")
+            raise unreadable(text, token.text, token.column, Phrase("a square, as in a1-a2 or d1*e1"))
         return SQUARE_OF[waiting.pop().text]
 
     while waiting[-1].kind != "end":
@@ -141,7 +142,9 @@ def _read(text: str) -> tuple[list[tuple[int, int, bool | None]], bool]:
                 break
             start, said = end, None
     if not pairs:
-        raise unreadable(text, text, 1, f"{_EXPECTED}; before moving, announce anti-play without a turn")
+        raise unreadable(
+            text, text, 1, Phrase("{expected}; before moving, announce anti-play without a turn", _EXPECTED)
+        )
     return pairs, claims
 
 
@@ -195,7 +198,11 @@ def _middle(now: TurnInProgress, start: int, end: int) -> int | None:
 
 def standing(state: DiaballikState) -> tuple[str, ...]:
     """Return who is to move, or that the game is over."""
-    return ("The game is over." if outcome_of(state) else f"{str(state.to_move).capitalize()} to move.",)
+    return (
+        Phrase("The game is over.")
+        if outcome_of(state)
+        else Phrase("{player} to move.", str(state.to_move).capitalize()),
+    )
 
 
 def summary(options: Mapping[str, OptionValue] | None = None) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from common.phrases import Phrase
 from engine.api import CouldBe
 from engine.games.diaballik import turns as playing
 from engine.games.diaballik.notation import format_turn, result_of
@@ -184,5 +185,5 @@ def tapped(state: DiaballikState, taps: Taps) -> Tapped[DiaballikTurn]:
     starts = {action.start for action in actions(now)}
     # Where anti-play is automatic, there is nothing to announce.
     may_claim = bool(done) and not state.options.automatic and certainty(state, claiming) is Certainty.CERTAIN
-    choices = {ANTI_PLAY: "announces anti-play"} if may_claim else {}
+    choices = {ANTI_PLAY: Phrase("announces anti-play")} if may_claim else {}
     return Tapped(tuple(PLACES[start] for start in sorted(starts)), choices, turn if is_legal else None)

@@ -13,7 +13,7 @@ from itertools import permutations
 from types import MappingProxyType
 from typing import NamedTuple
 
-from common.phrases import listed
+from common.phrases import Phrase, either, listed
 from engine.errors import UnreadableError
 from engine.games.diaballik.state import (
     EVERY,
@@ -58,13 +58,18 @@ from engine.support.grid import DIAGONAL, ORTHOGONAL, members, set_of
 from engine.support.players import check_player, mover_after_correction
 from engine.values import EMPTY, Appearance, Breach, LookName, OptionValue, Place, Player, Unfinished
 
-TAKE_BACK = "Put everything back as it was and play another turn."
-LEAVE_ONE_BALL = "Leave the ball on one of them only."
+TAKE_BACK = Phrase("Put everything back as it was and play another turn.")
+LEAVE_ONE_BALL = Phrase("Leave the ball on one of them only.")
 
 
 def take_balls_off(places: Sequence[Place]) -> str:
     """Return the remedy for surplus balls on these places."""
-    return f"Take the ball off the {'piece' if len(places) == 1 else 'pieces'} on {listed(places)}."
+    return either(
+        len(places) == 1,
+        "Take the ball off the piece on {places}.",
+        "Take the ball off the pieces on {places}.",
+        listed(places),
+    )
 
 
 def whose_turn(state: DiaballikState, player: str, places: tuple[str, ...]) -> Breach | None:
@@ -73,11 +78,13 @@ def whose_turn(state: DiaballikState, player: str, places: tuple[str, ...]) -> B
         return game_over(places)
     if player == state.to_move:
         return None
-    remedy = f"Put everything back as it was; {state.to_move} plays."
+    remedy = Phrase("Put everything back as it was; {player} plays.", state.to_move)
     if not can_act(begin_turn(state, player)):
-        sentence = f"{player.capitalize()} can neither move nor pass, so {state.to_move} plays."
+        sentence = Phrase("{player} can neither move nor pass, so {to_move} plays.", player.capitalize(), state.to_move)
         return Breach("no-action-left", sentence, remedy, places)
-    return Breach("not-your-turn", f"It is {state.to_move}'s turn, not {player}'s.", remedy, places)
+    return Breach(
+        "not-your-turn", Phrase("It is {to_move}'s turn, not {player}'s.", state.to_move, player), remedy, places
+    )
 
 
 def breaches_of_actions(state: DiaballikState, turn: DiaballikTurn) -> tuple[Breach, ...]:
@@ -86,7 +93,11 @@ def breaches_of_actions(state: DiaballikState, turn: DiaballikTurn) -> tuple[Bre
     if breach is not None:
         return (breach,)
     if not turn.actions:
-        return (Breach("null-turn", "Nothing was done; a turn has at least one action.", "Move or pass.", ()),)
+        return (
+            Breach(
+                "null-turn", Phrase("Nothing was done; a turn has at least one action."), Phrase("Move or pass."), ()
+            ),
+        )
     now = begin_turn(state, turn.player)
     for action in turn.actions:
         breach = breach_of(now, action)
@@ -94,20 +105,22 @@ def breaches_of_actions(state: DiaballikState, turn: DiaballikTurn) -> tuple[Bre
             return (breach,)
         now = now.after(action)
     if now.side == state.side(turn.player) and not state.options.null_turn:
-        sentence = "After this turn everything stands where it stood before."
+        sentence = Phrase("After this turn everything stands where it stood before.")
         return (Breach("null-turn", sentence, TAKE_BACK, turn.places),)
     if turn.claims and GOAL[now.player] >> now.ball & 1:
         return (_after_the_goal(now, (PLACES[now.ball],)),)
     if turn.claims and not may_claim(now.options, now.pieces, now.foes, now.player):
         breach = claim_breach(now.options, now.pieces, now.foes, now.player)
-        without = "Play the turn without announcing anti-play."
+        without = Phrase("Play the turn without announcing anti-play.")
         return (replace(breach, remedy=without, instead=without),)
     return ()
 
 
 def _after_the_goal(now: TurnInProgress, places: tuple[str, ...]) -> Breach:
-    sentence = f"With the ball on {PLACES[now.ball]} {now.player} has won, and nothing more is done."
-    remedy = f"Leave the ball on {PLACES[now.ball]} and everything else as it was then."
+    sentence = Phrase(
+        "With the ball on {place} {player} has won, and nothing more is done.", PLACES[now.ball], now.player
+    )
+    remedy = Phrase("Leave the ball on {place} and everything else as it was then.", PLACES[now.ball])
     return Breach("goal-ends-turn", sentence, remedy, tuple(dict.fromkeys((PLACES[now.ball], *places))))
 
 
@@ -118,16 +131,32 @@ def breach_of(now: TurnInProgress, action: Action) -> Breach | None:
     if GOAL[now.player] >> now.ball & 1:
         return _after_the_goal(now, places)
     if now.ended:
-        sentence = f"{now.player.capitalize()} has already won by anti-play, before {start} to {end}."
-        left = f"the ball on {start}" if action.passes else f"the piece on {start} where it is"
-        return Breach("game-over", sentence, f"Leave {left}: the game is over.", places)
+        sentence = Phrase(
+            "{player} has already won by anti-play, before {start} to {end}.", now.player.capitalize(), start, end
+        )
+        return Breach(
+            "game-over",
+            sentence,
+            either(
+                action.passes,
+                "Leave the ball on {start}: the game is over.",
+                "Leave the piece on {start} where it is: the game is over.",
+                start,
+            ),
+            places,
+        )
     if now.foes >> action.start & 1:
         if action.passes:
-            sentence = f"The piece on {start} is {other(now.player)}'s, and so is its ball."
+            sentence = Phrase("The piece on {start} is {opponent}'s, and so is its ball.", start, other(now.player))
             return Breach("passed-opponent-ball", sentence, TAKE_BACK, places)
-        return Breach("moved-opponent-piece", f"The piece on {start} is {other(now.player)}'s.", TAKE_BACK, places)
+        return Breach(
+            "moved-opponent-piece",
+            Phrase("The piece on {start} is {opponent}'s.", start, other(now.player)),
+            TAKE_BACK,
+            places,
+        )
     if not now.pieces >> action.start & 1:
-        sentence = f"{now.player.capitalize()} has no piece on {start}."
+        sentence = Phrase("{player} has no piece on {start}.", now.player.capitalize(), start)
         return Breach("pass-without-ball" if action.passes else "moved-opponent-piece", sentence, TAKE_BACK, places)
     return _pass_breach(now, action, places) if action.passes else _move_breach(now, action, places)
 
@@ -135,25 +164,43 @@ def breach_of(now: TurnInProgress, action: Action) -> Breach | None:
 def _move_breach(now: TurnInProgress, action: Action, places: tuple[str, ...]) -> Breach | None:
     start, end = PLACES[action.start], PLACES[action.end]
     if action.start == now.ball:
-        meant = f" Write {start}*{end} if a pass was meant." if now.pieces >> action.end & 1 else ""
-        sentence = f"The piece on {start} has the ball, so it can't move to {end}."
-        remedy = f"Put it back on {start}; it may move once the ball is passed.{meant}"
-        instead = f"It may move once the ball is passed.{meant}"
+        sentence = Phrase("The piece on {start} has the ball, so it can't move to {end}.", start, end)
+        remedy = either(
+            now.pieces >> action.end & 1,
+            "Put it back on {start}; it may move once the ball is passed. Write {start}*{end} if a pass was meant.",
+            "Put it back on {start}; it may move once the ball is passed.",
+            start=start,
+            end=end,
+        )
+        instead = (
+            Phrase("It may move once the ball is passed. Write {start}*{end} if a pass was meant.", start, end)
+            if now.pieces >> action.end & 1
+            else Phrase("It may move once the ball is passed.")
+        )
         return Breach("carrier-moved", sentence, remedy, places, instead=instead)
     if (now.pieces | now.foes) >> action.end & 1:
-        return Breach("square-taken", f"{end} is taken, so nothing moves there from {start}.", TAKE_BACK, places)
+        return Breach(
+            "square-taken",
+            Phrase("{end} is taken, so nothing moves there from {start}.", end, start),
+            TAKE_BACK,
+            places,
+        )
     if not NEAR[action.start] >> action.end & 1:
         columns, rows = GRID.apart(action.start, action.end)
         jumped = between_squares(action.start, action.end) & (now.pieces | now.foes)
         if rows + columns == 2 and jumped:
             over = PLACES[jumped.bit_length() - 1]
-            sentence = f"From {start} to {end} a piece went over the one on {over}."
+            sentence = Phrase("From {start} to {end} a piece went over the one on {over}.", start, end, over)
             return Breach("square-taken", sentence, TAKE_BACK, (start, over, end))
         if (rows, columns) == (1, 1):
-            return Breach("moved-diagonally", f"{start} to {end} is a diagonal step.", TAKE_BACK, places)
+            return Breach(
+                "moved-diagonally", Phrase("{start} to {end} is a diagonal step.", start, end), TAKE_BACK, places
+            )
         return too_far(action.start, action.end)
     if not now.moves_left:
-        sentence = f"Moving {start} to {end} is one move too many; a turn has {MOST_MOVES}."
+        sentence = Phrase(
+            "Moving {start} to {end} is one move too many; a turn has {most_moves}.", start, end, MOST_MOVES
+        )
         return Breach("too-many-moves", sentence, TAKE_BACK, places)
     return None
 
@@ -161,22 +208,37 @@ def _move_breach(now: TurnInProgress, action: Action, places: tuple[str, ...]) -
 def too_far(start: int, end: int) -> Breach:
     """Return the breach of moving one piece farther than a turn allows."""
     places, steps = (PLACES[start], PLACES[end]), sum(GRID.apart(start, end))
-    sentence = f"{places[0]} to {places[1]} is {steps} steps; a turn has {MOST_MOVES} moves of one square."
+    sentence = Phrase(
+        "{place} to {other_place} is {steps} steps; a turn has {most_moves} moves of one square.",
+        places[0],
+        places[1],
+        steps,
+        MOST_MOVES,
+    )
     return Breach("too-many-moves", sentence, TAKE_BACK, places)
 
 
 def _pass_breach(now: TurnInProgress, action: Action, places: tuple[str, ...]) -> Breach | None:
     start, end = PLACES[action.start], PLACES[action.end]
     if action.start != now.ball:
-        sentence = f"The piece on {start} doesn't have the ball; the ball is on {PLACES[now.ball]}."
+        sentence = Phrase(
+            "The piece on {start} doesn't have the ball; the ball is on {place}.", start, PLACES[now.ball]
+        )
         return Breach("pass-without-ball", sentence, TAKE_BACK, places)
     if not now.pieces >> action.end & 1 or action.start == action.end:
-        sentence = f"{now.player.capitalize()} has no other piece on {end}, so the ball can't be passed there."
+        sentence = Phrase(
+            "{player} has no other piece on {end}, so the ball can't be passed there.", now.player.capitalize(), end
+        )
         return Breach("pass-to-nobody", sentence, TAKE_BACK, places)
     return pass_line_breach(now, action.start, action.end) or (
         None
         if now.passes_left
-        else Breach("second-pass", f"Passing {start} to {end} is a second pass; a turn has one.", TAKE_BACK, places)
+        else Breach(
+            "second-pass",
+            Phrase("Passing {start} to {end} is a second pass; a turn has one.", start, end),
+            TAKE_BACK,
+            places,
+        )
     )
 
 
@@ -184,18 +246,34 @@ def pass_line_breach(now: TurnInProgress, start: int, end: int) -> Breach | None
     """Return the breach of a pass that isn't straight or is blocked, or ``None``; ignores whether a pass is left."""
     places = (PLACES[start], PLACES[end])
     if not visible(start, 0) >> end & 1:
-        sentence = f"The ball can't be passed from {places[0]} to {places[1]}: they share no row, column or diagonal."
+        sentence = Phrase(
+            "The ball can't be passed from {place} to {other_place}: they share no row, column or diagonal.",
+            places[0],
+            places[1],
+        )
         return Breach("pass-not-straight", sentence, TAKE_BACK, places)
     between = between_squares(start, end)
     barred = between & now.foes
     if barred:
         named = GRID.names_of(barred)
-        sentence = f"The pass from {places[0]} to {places[1]} goes over the {other(now.player)} piece on {named[0]}."
+        sentence = Phrase(
+            "The pass from {place} to {other_place} goes over the {opponent} piece on {places}.",
+            places[0],
+            places[1],
+            other(now.player),
+            named[0],
+        )
         return Breach("pass-blocked", sentence, TAKE_BACK, (places[0], *named, places[1]))
     jumped = between & now.pieces
     if jumped and not now.options.pass_over_own:
         named = GRID.names_of(jumped)
-        sentence = f"The pass from {places[0]} to {places[1]} goes over {now.player}'s own piece on {named[0]}."
+        sentence = Phrase(
+            "The pass from {place} to {other_place} goes over {player}'s own piece on {places}.",
+            places[0],
+            places[1],
+            now.player,
+            named[0],
+        )
         return Breach("pass-over-own", sentence, TAKE_BACK, (places[0], *named, places[1]))
     return None
 
@@ -279,17 +357,22 @@ def _too_many_moves(turn: TurnInProgress, result: Side) -> Breach:
     if steps > MOST_MOVES and len(gone) == 1:
         return too_far(gone[0], came[0])
     sentence = (
-        f"The pieces from {starts} moved {steps} steps in all; a turn has {MOST_MOVES} moves of one square."
+        Phrase(
+            "The pieces from {starts} moved {steps} steps in all; a turn has {most_moves} moves of one square.",
+            starts,
+            steps,
+            MOST_MOVES,
+        )
         if steps > MOST_MOVES
-        else f"Two moves are not enough for this change: {listed(places)} changed."
+        else Phrase("Two moves are not enough for this change: {places} changed.", listed(places))
     )
     return Breach("too-many-moves", sentence, TAKE_BACK, places)
 
 
 def _carried_breach(start: int, end: int) -> Breach:
     """Return the breach of moving the carrier, the piece with the ball."""
-    sentence = f"The piece with the ball went from {PLACES[start]} to {PLACES[end]}."
-    remedy = f"Put it back on {PLACES[start]}; it may move once the ball is passed."
+    sentence = Phrase("The piece with the ball went from {place} to {other_place}.", PLACES[start], PLACES[end])
+    remedy = Phrase("Put it back on {place}; it may move once the ball is passed.", PLACES[start])
     return Breach("carrier-moved", sentence, remedy, (PLACES[start], PLACES[end]))
 
 
@@ -486,11 +569,21 @@ def _recoloured(before: DiaballikState, shown: Mapping[str, Shown], moved: Mappi
             if came_from is None and any(start == square for start, _ in moved[foe].pairs):
                 found.append(PIECE.added(player, place))
             elif came_from is None:
-                found.append(PIECE.recoloured(place, foe, player, f"Put the {foe} piece back on {place}."))
+                found.append(
+                    PIECE.recoloured(place, foe, player, Phrase("Put the {foe} piece back on {place}.", foe, place))
+                )
             elif square in moved[foe].gone:
                 start = PLACES[came_from]
-                sentence = f"The {player} piece from {start} went to {place}, where a {foe} piece stood."
-                remedy = f"Put the {player} piece back on {start} and the {foe} one on {place}."
+                sentence = Phrase(
+                    "The {player} piece from {start} went to {place}, where a {foe} piece stood.",
+                    player,
+                    start,
+                    place,
+                    foe,
+                )
+                remedy = Phrase(
+                    "Put the {player} piece back on {start} and the {foe} one on {place}.", player, start, foe, place
+                )
                 found.append(Breach("square-taken", sentence, remedy, (start, place)))
     return found
 
@@ -503,8 +596,14 @@ def _onto_moved(before: DiaballikState, moved: Mapping[str, Moved]) -> list[Brea
     return [
         Breach(
             "square-taken",
-            f"The {mover} piece from {PLACES[start]} went to {PLACES[end]}, where the {foe} piece belongs.",
-            f"Put the {mover} piece back on {PLACES[start]}.",
+            Phrase(
+                "The {mover} piece from {place} went to {other_place}, where the {foe} piece belongs.",
+                mover,
+                PLACES[start],
+                PLACES[end],
+                foe,
+            ),
+            Phrase("Put the {mover} piece back on {place}.", mover, PLACES[start]),
             (PLACES[start], PLACES[end]),
         )
         for start, end in moved[mover].pairs
@@ -518,8 +617,8 @@ def _piece_breaches(before: DiaballikState, player: str, moved: Mapping[str, Mov
     taken = {end for _, end in moved[foe].pairs} | set(moved[foe].came)
     for square in moved[player].gone:
         if square not in taken:
-            sentence = f"The {player} piece from {PLACES[square]} is gone."
-            remedy = f"Put the {player} piece back on {PLACES[square]}."
+            sentence = Phrase("The {player} piece from {place} is gone.", player, PLACES[square])
+            remedy = Phrase("Put the {player} piece back on {place}.", player, PLACES[square])
             found.append(Breach("piece-removed", sentence, remedy, (PLACES[square],)))
     for square in moved[player].came:
         if not before.side(foe).pieces >> square & 1:
@@ -537,12 +636,21 @@ def _ball_breaches(before: DiaballikState, player: str, shown: Shown, moved: Mov
     lying = _balls_without_surplus(shown, moved)
     if not lying:
         went = next((PLACES[end] for start, end in moved.pairs if PLACES[start] == was), None)
-        where = "a piece that wasn't on the board" if shown.balls else f"none of {player}'s pieces"
-        sentence = f"{player.capitalize()}'s ball is on {where}; it was on {was}."
-        remedy = f"Put {player}'s ball back on the piece that had it, the one from {was}."
+        sentence = either(
+            shown.balls,
+            "{player}'s ball is on a piece that wasn't on the board; it was on {was}.",
+            "{player}'s ball is on none of {player_2}'s pieces; it was on {was}.",
+            player=player.capitalize(),
+            was=was,
+            player_2=player,
+        )
+        remedy = Phrase("Put {player}'s ball back on the piece that had it, the one from {was}.", player, was)
         if went is not None:
-            remedy = (
-                f"Put the piece on {went} back on {was}, with {player}'s ball; it may move once the ball is passed."
+            remedy = Phrase(
+                "Put the piece on {went} back on {was}, with {player}'s ball; it may move once the ball is passed.",
+                went,
+                was,
+                player,
             )
         return [Breach("ball-missing", sentence, remedy, (was,) if went is None else (was, went))]
     if lying.bit_count() > 1:
@@ -551,7 +659,7 @@ def _ball_breaches(before: DiaballikState, player: str, shown: Shown, moved: Mov
         return [
             Breach(
                 "ball-added",
-                f"{player.capitalize()} has balls on {listed(places)}.",
+                Phrase("{player} has balls on {places}.", player.capitalize(), listed(places)),
                 take_balls_off(surplus) if len(surplus) < len(places) else LEAVE_ONE_BALL,
                 places,
                 adds=True,
@@ -567,8 +675,14 @@ def _opponent_breaches(before: DiaballikState, shown: Mapping[str, Shown], moved
     found = [
         Breach(
             "moved-opponent-piece",
-            f"It is {mover}'s turn, and the {foe} piece on {PLACES[start]} was moved to {PLACES[end]}.",
-            f"Put the {foe} piece back on {PLACES[start]}.",
+            Phrase(
+                "It is {mover}'s turn, and the {foe} piece on {place} was moved to {other_place}.",
+                mover,
+                foe,
+                PLACES[start],
+                PLACES[end],
+            ),
+            Phrase("Put the {foe} piece back on {place}.", foe, PLACES[start]),
             (PLACES[start], PLACES[end]),
         )
         for start, end in moved[foe].pairs
@@ -577,8 +691,10 @@ def _opponent_breaches(before: DiaballikState, shown: Mapping[str, Shown], moved
     carried = any(start == was.ball and balls >> end & 1 for start, end in moved[foe].pairs)
     if balls.bit_count() == 1 and not balls >> was.ball & 1 and not carried:
         now = PLACES[balls.bit_length() - 1]
-        sentence = f"It is {mover}'s turn, and {foe}'s ball went from {PLACES[was.ball]} to {now}."
-        remedy = f"Put {foe}'s ball back on {PLACES[was.ball]}."
+        sentence = Phrase(
+            "It is {mover}'s turn, and {foe}'s ball went from {place} to {now}.", mover, foe, PLACES[was.ball], now
+        )
+        remedy = Phrase("Put {foe}'s ball back on {place}.", foe, PLACES[was.ball])
         found.append(Breach("passed-opponent-ball", sentence, remedy, (PLACES[was.ball], now)))
     return found
 
@@ -655,10 +771,31 @@ def _wrong_ball(player: str, balls: tuple[int, ...], start: int | None, moves: M
         return []
     places = tuple(PLACES[ball] for ball in balls)
     if len(balls) != 1 or (start is not None and balls != (start,)):
-        where = "one piece" if start is None else f"the piece on {PLACES[start]}"
-        found = f"it is on {listed(places)}" if balls else "none has one"
-        sentence = f"{player.capitalize()} starts with the ball on {where}, and {found}."
-        remedy = f"Put {player}'s ball on {where}."
+        sentence = (
+            either(
+                balls,
+                "{player} starts with the ball on one piece, and it is on {places}.",
+                "{player} starts with the ball on one piece, and none has one.",
+                player=player.capitalize(),
+                places=listed(places),
+            )
+            if start is None
+            else either(
+                balls,
+                "{player} starts with the ball on the piece on {place}, and it is on {places}.",
+                "{player} starts with the ball on the piece on {place}, and none has one.",
+                player=player.capitalize(),
+                place=PLACES[start],
+                places=listed(places),
+            )
+        )
+        remedy = either(
+            start is None,
+            "Put {player}'s ball on one piece.",
+            "Put {player}'s ball on the piece on {place}.",
+            player=player,
+            place=PLACES[start],
+        )
         if start in balls:
             remedy = take_balls_off([PLACES[ball] for ball in balls if ball != start])
         elif len(balls) > 1 and start is None:
@@ -667,8 +804,10 @@ def _wrong_ball(player: str, balls: tuple[int, ...], start: int | None, moves: M
         involved = places if start is None and places else dict.fromkeys((*places, needed))
         return [Breach("start-ball", sentence, remedy, tuple(involved))]
     if GOAL[player] >> balls[0] & 1:
-        sentence = f"{player.capitalize()}'s ball on {places[0]} is already on the row where it wins."
-        return [Breach("start-at-goal", sentence, "Give it to a piece elsewhere.", places)]
+        sentence = Phrase(
+            "{player}'s ball on {place} is already on the row where it wins.", player.capitalize(), places[0]
+        )
+        return [Breach("start-at-goal", sentence, Phrase("Give it to a piece elsewhere."), places)]
     return []
 
 
@@ -693,10 +832,20 @@ def _side(player: str, shown: Mapping[str, LookName]) -> Side:
     balls = [place for place, ball in mine.items() if ball]
     if len(mine) != PIECES_A_SIDE:
         where = ", ".join(mine) or EMPTY
-        raise UnreadableError(f"{player} would have {len(mine)} pieces ({where}); expected {PIECES_A_SIDE}")
+        raise UnreadableError(
+            Phrase(
+                "{player} would have {mine} pieces ({where}); expected {pieces_a_side}",
+                player,
+                len(mine),
+                where,
+                PIECES_A_SIDE,
+            )
+        )
     if len(balls) != 1:
         where = ", ".join(balls) or EMPTY
-        raise UnreadableError(f"{player} would have {len(balls)} balls ({where}); expected 1")
+        raise UnreadableError(
+            Phrase("{player} would have {balls} balls ({where}); expected 1", player, len(balls), where)
+        )
     return Side(GRID.squares_named(mine), SQUARE_OF[balls[0]])
 
 
@@ -733,7 +882,7 @@ def _in_hand(turn: TurnInProgress) -> Iterator[tuple[dict[str, LookName], str]]:
     if turn.moves_left:
         for square in members(turn.pieces & ~(1 << turn.ball)):
             place = PLACES[square]
-            yield {place: EMPTY}, f"Put down the {turn.player} piece you picked up from {place}."
+            yield {place: EMPTY}, Phrase("Put down the {player} piece you picked up from {place}.", turn.player, place)
     if turn.passes_left:
         change = {PLACES[turn.ball]: LOOK_TABLE.look_of[turn.player, False]}
-        yield change, f"Put {turn.player}'s ball down on the piece that gets it."
+        yield change, Phrase("Put {player}'s ball down on the piece that gets it.", turn.player)

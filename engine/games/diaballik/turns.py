@@ -26,7 +26,7 @@ from itertools import combinations, starmap
 from operator import xor
 from typing import NamedTuple
 
-from common.phrases import counted
+from common.phrases import Phrase, either, joined
 from engine.games.diaballik.state import (
     CONTACTS_TO_CLAIM,
     EVERY,
@@ -101,14 +101,18 @@ def apply_announcement(state: DiaballikState, said: Announcement, claimants: Seq
 def _repetition_breach(state: DiaballikState, player: Player) -> Breach:
     """Return the breach of an unjustified claim of a draw: not agreed, out of turn, or too soon."""
     if state.options.repetition_draw and player != state.to_move:
-        sentence = f"It is {state.to_move}'s turn, so {player} can't claim a draw now."
-        return Breach("not-your-turn", sentence, f"Wait for {player}'s turn.")
-    why = (
-        "this position hasn't come up three times."
-        if state.options.repetition_draw
-        else "a draw by repetition was not agreed."
+        sentence = Phrase("It is {to_move}'s turn, so {player} can't claim a draw now.", state.to_move, player)
+        return Breach("not-your-turn", sentence, Phrase("Wait for {player}'s turn.", player))
+    return Breach(
+        "repetition-too-soon",
+        either(
+            state.options.repetition_draw,
+            "{player} can't claim a draw: this position hasn't come up three times.",
+            "{player} can't claim a draw: a draw by repetition was not agreed.",
+            player.capitalize(),
+        ),
+        Phrase("Play on."),
     )
-    return Breach("repetition-too-soon", f"{player.capitalize()} can't claim a draw: {why}", "Play on.")
 
 
 def anti_play_breach(state: DiaballikState, player: Player, claimants: Sequence[Player]) -> Breach:
@@ -116,8 +120,8 @@ def anti_play_breach(state: DiaballikState, player: Player, claimants: Sequence[
     if player not in claimants:
         return Breach(
             "anti-play-turn",
-            f"It is {state.to_move}'s turn, so {player} can't announce anti-play now.",
-            f"Wait for {player}'s turn.",
+            Phrase("It is {to_move}'s turn, so {player} can't announce anti-play now.", state.to_move, player),
+            Phrase("Wait for {player}'s turn.", player),
         )
     return claim_breach(state.options, state.side(player).pieces, state.side(other(player)).pieces, player)
 
@@ -126,24 +130,57 @@ def claim_breach(options: DiaballikOptions, own: int, foes: int, player: Player)
     """Return the breach of announcing anti-play with these sets of pieces: no wall, or too few contacts."""
     foe = other(player)
     if not is_wall(foes):
-        sentence = f"{foe.capitalize()}'s pieces don't form a wall from one side of the board to the other."
-        return Breach("anti-play-wall", sentence, "Play on.", GRID.names_of(foes))
+        sentence = Phrase("{foe}'s pieces don't form a wall from one side of the board to the other.", foe.capitalize())
+        return Breach("anti-play-wall", sentence, Phrase("Play on."), GRID.names_of(foes))
     places = GRID.names_of(contacts(options, own, foes, player))
-    side = f" from {player}'s side of the board" if options.front_only else ""
     sentence = (
-        f"Only {len(places)} of {player}'s pieces touch{'es' if len(places) == 1 else ''} {foe}'s wall{side}, "
-        f"on {' and '.join(places)}; {CONTACTS_TO_CLAIM} are needed."
+        (
+            either(
+                options.front_only,
+                "Only {places} of {player}'s pieces touches {foe}'s wall from {player}'s side of the "
+                "board, on {names}; {needed} are needed.",
+                "Only {places} of {player}'s pieces touches {foe}'s wall, on {names}; {needed} are needed.",
+                len(places),
+                player,
+                foe,
+                joined(places, " and "),
+                CONTACTS_TO_CLAIM,
+            )
+            if len(places) == 1
+            else either(
+                options.front_only,
+                "Only {places} of {player}'s pieces touch {foe}'s wall from {player}'s side of the "
+                "board, on {names}; {needed} are needed.",
+                "Only {places} of {player}'s pieces touch {foe}'s wall, on {names}; {needed} are needed.",
+                len(places),
+                player,
+                foe,
+                joined(places, " and "),
+                CONTACTS_TO_CLAIM,
+            )
+        )
         if places
-        else f"None of {player}'s pieces touches {foe}'s wall{side}; {CONTACTS_TO_CLAIM} are needed."
+        else either(
+            options.front_only,
+            "None of {player}'s pieces touches {foe}'s wall from {player}'s side of the board; {needed} are needed.",
+            "None of {player}'s pieces touches {foe}'s wall; {needed} are needed.",
+            player,
+            foe,
+            CONTACTS_TO_CLAIM,
+        )
     )
-    remedy = f"Bring {counted(CONTACTS_TO_CLAIM - len(places), 'more piece')} right up to the wall."
+    remedy = (
+        Phrase("Bring 1 more piece right up to the wall.")
+        if CONTACTS_TO_CLAIM - len(places) == 1
+        else Phrase("Bring {number} more pieces right up to the wall.", CONTACTS_TO_CLAIM - len(places))
+    )
     return Breach("anti-play-contacts", sentence, remedy, places)
 
 
 def outcome_by_announcement(said: Announcement) -> Outcome:
     """Return the outcome of a game that ended by an announcement."""
     if said.kind == ANTI_PLAY and said.player in PLAYERS:
-        return Outcome(said.player, f"anti-play: {other(said.player)}'s pieces wall off the board")
+        return Outcome(said.player, Phrase("anti-play: {opponent}'s pieces wall off the board", other(said.player)))
     return outcome_of_announcement(said, PLAYERS)
 
 
@@ -562,7 +599,7 @@ def outcome_of(state: DiaballikState) -> Outcome | None:
     if state.announced is not None:
         return outcome_by_announcement(state.announced)
     winner = winner_by_ball(state)
-    return None if winner is None else Outcome(winner, f"{winner}'s ball is on the far row")
+    return None if winner is None else Outcome(winner, Phrase("{winner}'s ball is on the far row", winner))
 
 
 def packed_results(turn: TurnInProgress) -> list[int]:

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from common.phrases import Phrase
 from engine.api import Hint
 from engine.games.number_drop import turns as playing
 from engine.games.number_drop.components import STAR, Components
@@ -547,14 +548,14 @@ def _slid(state: NumberDropState, notches: tuple[int, ...], slot: int) -> tuple[
 def _reason(state: NumberDropState, slide: Slide, choices: int) -> str:
     slot = LETTERS.index(slide.letter)
     if choices == 1:
-        return "is the only tile that may slide"
+        return Phrase("is the only tile that may slide")
     if state.sheets[0].letters >> slot & 1:
-        return "slides a tile that drops nothing, since its letter is circled"
+        return Phrase("slides a tile that drops nothing, since its letter is circled")
     if state.notches[slot] + 1 == SLIDES_TO_GO:
-        return "brings one tile to the bottom, where later stars can't move it, though its penalty drops"
+        return Phrase("brings one tile to the bottom, where later stars can't move it, though its penalty drops")
     if state.notches[slot]:
-        return "moves one tile ahead of the others, so that it reaches the bottom before later stars move it"
-    return "keeps the most turns for you"
+        return Phrase("moves one tile ahead of the others, so that it reaches the bottom before later stars move it")
+    return Phrase("keeps the most turns for you")
 
 
 _CELLS_A_TURN = 5.0

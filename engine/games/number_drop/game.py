@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from common.phrases import Phrase
 from engine.api import Game
 from engine.games.number_drop import components, hints, notation, rules, table, turns
 from engine.games.number_drop.sheet import printed_sheet
@@ -11,7 +12,7 @@ from engine.games.number_drop.turns import scores_of
 
 GAME = Game(
     name="number-drop",
-    title="Number Drop",
+    title=Phrase("Number Drop"),
     players=PLAYERS,
     options=OPTIONS,
     places=PLACES,

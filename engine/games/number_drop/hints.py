@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from common.phrases import listed
+from common.phrases import Phrase, either, listed
 from engine.api import Clock, Hint
 from engine.errors import IllegalTurnError
 from engine.games.number_drop import turns as playing
@@ -347,8 +347,13 @@ def hint(
     """Return a good turn of the player to move; raises IllegalTurnError if there is none."""
     busy = state.busy()
     if not busy:
-        waits = "the game is over" if state.to_move is None else "a roll is awaited"
-        raise IllegalTurnError(f"there is no turn to hint at: {waits}")
+        raise IllegalTurnError(
+            either(
+                state.to_move is None,
+                "there is no turn to hint at: the game is over",
+                "there is no turn to hint at: a roll is awaited",
+            )
+        )
     return _HintSearch(state, busy[0], Deadline.after(deadline_s, clock), rng, strength).run()
 
 
@@ -418,9 +423,9 @@ class _HintSearch:
         if isinstance(turn, Combination):
             after = play_turn(self._state, turn).sheets[self._player]
             scored = after.score(x_counts) - self._sheet.score(x_counts)
-            return Hint(turn, f"scores {scored} at once", expected, _POINTS, _MOST_SURE)
+            return Hint(turn, Phrase("scores {scored} at once", scored), expected, _POINTS, _MOST_SURE)
         ends = _crosses_the_line(self._sheet, sheet_after(self._state, self._player, turn), x_counts=x_counts)
-        return Hint(turn, _ENDS_THE_GAME if ends else "stays low", expected, _POINTS, _MOST_SURE)
+        return Hint(turn, _ENDS_THE_GAME if ends else Phrase("stays low"), expected, _POINTS, _MOST_SURE)
 
     def _pick(self, size: int, count: int) -> list[int]:
         return sorted(self._rng.sample(range(size), min(size, count)))
@@ -535,7 +540,7 @@ class _HintSearch:
         return Hint(candidate.turn, reason, candidate.value, _POINTS, 1.0 if ending.proven else 0.5)
 
 
-_ENDS_THE_GAME = "ends the game, since it crosses the Game Over line"
+_ENDS_THE_GAME = Phrase("ends the game, since it crosses the Game Over line")
 _NUMBER = {3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
 
 
@@ -547,21 +552,21 @@ def reason_of(before: Sheet, candidate: Candidate, *, x_counts: bool, is_last: b
     turn = candidate.turn
     if isinstance(turn, SetUpDigit):
         at_edge = GRID.column_of(GRID.index[turn.square]) in (0, GRID.columns - 1)
-        return "leaves all the room on one side" if at_edge else "leaves room on both sides"
+        return Phrase("leaves all the room on one side") if at_edge else Phrase("leaves room on both sides")
     follow = turn if isinstance(turn, Combination) else candidate.follow
     reasons = []
     if follow is not None and follow.squares:
         reasons.append(_reason_for_combination(before, candidate.sheet, follow))
         if follow.letter:
-            reasons.append(f"circles the letter {follow.letter}")
+            reasons.append(Phrase("circles the letter {letter}", follow.letter))
     gained = [line + 1 for line in candidate.sheet.full_lines() if line not in before.full_lines()]
-    reasons += [f"fills line {line} for +2" for line in gained]
+    reasons += [Phrase("fills line {line} for +2", line) for line in gained]
     if _crosses_the_line(before, candidate.sheet, x_counts=x_counts):
         return listed([*reasons, _ENDS_THE_GAME])
     if not reasons and not is_last and not isinstance(turn, PenaltyDrop):
         reasons += _reasons_for_patch(before, candidate)
     if not reasons and isinstance(turn, Combination):
-        return "keeps the digits for a larger combination"
+        return Phrase("keeps the digits for a larger combination")
     return listed(reasons) if reasons else _reason_for_lying_low(before, candidate)
 
 
@@ -572,12 +577,27 @@ def _crosses_the_line(before: Sheet, after: Sheet, *, x_counts: bool) -> bool:
 
 def _reason_for_combination(before: Sheet, sheet: Sheet, follow: Combination) -> str:
     columns = [each.points(x_counts=True).full_columns for each in (before, sheet)]
-    more = f" and {columns[1] - columns[0]} for the full column" if columns[1] > columns[0] else ""
     digits = digits_at(sheet.cells, GRID.squares_named(follow.squares))
     if kind_of_digits(digits) == IDENTICAL:
-        return f"takes {_NUMBER[len(digits)]} {digits[0]}s for {len(digits)} points{more}"
+        return either(
+            columns[1] > columns[0],
+            "takes {number} {digit}s for {digits} points and {bonus} for the full column",
+            "takes {number} {digit}s for {digits} points",
+            number=_NUMBER[len(digits)],
+            digit=digits[0],
+            digits=len(digits),
+            bonus=columns[1] - columns[0],
+        )
     ordered = sorted(digits)
-    return f"takes the run from {ordered[0]} to {ordered[-1]} for {len(digits)} points{more}"
+    return either(
+        columns[1] > columns[0],
+        "takes the run from {ordered} to {ordered_2} for {digits} points and {bonus} for the full column",
+        "takes the run from {ordered} to {ordered_2} for {digits} points",
+        ordered=ordered[0],
+        ordered_2=ordered[-1],
+        digits=len(digits),
+        bonus=columns[1] - columns[0],
+    )
 
 
 def _reasons_for_patch(before: Sheet, candidate: Candidate) -> list[str]:
@@ -597,11 +617,11 @@ def _reasons_for_patch(before: Sheet, candidate: Candidate) -> list[str]:
     if size < 2 or not larger:
         return []
     aim = larger[0] if larger[0] > size or len(larger) == 1 else larger[1]
-    return [f"keeps the {digit_text}s together for a combination of {_NUMBER[aim]}"]
+    return [Phrase("keeps the {digit_text}s together for a combination of {number}", digit_text, _NUMBER[aim])]
 
 
 def _reason_for_lying_low(before: Sheet, candidate: Candidate) -> str:
     highest = max(candidate.sheet.heights)
     if candidate.sheet.holes <= before.holes and highest <= max(before.heights):
-        return "stays low and leaves no hole"
-    return "stays low" if highest <= max(before.heights) + 1 else "leaves the most room for later turns"
+        return Phrase("stays low and leaves no hole")
+    return Phrase("stays low") if highest <= max(before.heights) + 1 else Phrase("leaves the most room for later turns")

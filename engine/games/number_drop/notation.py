@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from common.phrases import Phrase, either, joined
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.games.number_drop import state_text
 from engine.games.number_drop import turns as playing
@@ -129,7 +130,10 @@ def _read_dropped(state: NumberDropState, text: str, digits: str, column: str | 
     typed = text.strip()
     if column is None:
         example = " ".join(digits)
-        raise UnreadableError(f"{typed!r} names no column; expected a column, such as {example} on b", len(text) + 1)
+        raise UnreadableError(
+            Phrase("{typed!r} names no column; expected a column, such as {example} on b", typed, example),
+            len(text) + 1,
+        )
     drops = [
         Drop(player, tuple(GRID.names[square] for square in cells), digits)
         for cells in landings(
@@ -138,14 +142,23 @@ def _read_dropped(state: NumberDropState, text: str, digits: str, column: str | 
         if min(square % COLUMNS for square in cells) == _COLUMN_NAMES.index(column)
     ]
     if not drops:
-        what = "no shape can" if state.roll[-1] == STAR else f"the shape {state.roll[-1]} can't"
-        raise UnreadableError(f"{what} be dropped with its left edge in column {column}")
+        raise UnreadableError(
+            either(
+                state.roll[-1] == STAR,
+                "no shape can be dropped with its left edge in column {column}",
+                "the shape {roll} can't be dropped with its left edge in column {column}",
+                column=column,
+                roll=state.roll[-1],
+            )
+        )
     legal = [drop for drop in drops if not breaches_of(state, drop)]
     if len(legal) < 2:
         return (legal or drops)[0]
     named = "" if player == state.to_move else f"{player}:"
     texts = tuple(f"{named}{format_turn(drop)}" for drop in legal)
-    raise AmbiguousError(f"{typed!r} fits {len(legal)} drops: say which, such as {texts[0]}", texts)
+    raise AmbiguousError(
+        Phrase("{typed!r} fits {legal} drops: say which, such as {text}", typed, len(legal), texts[0]), texts
+    )
 
 
 def _read_loop(text: str, lower: str, position: int, player: str) -> Combination:
@@ -154,15 +167,17 @@ def _read_loop(text: str, lower: str, position: int, player: str) -> Combination
     while position < len(lower):
         if (match := _NAME.match(lower, position)) and letter is None:
             if match[0] in squares:
-                raise unreadable(text, match[0], position + 1, "every square once")
+                raise unreadable(text, match[0], position + 1, Phrase("every square once"))
             squares.append(match[0])
         elif (match := _LETTER.match(lower, position)) and letter is None and squares:
             letter = match[1].upper()
         else:
-            raise unreadable(text, text[position:], position + 1, "squares such as a1+b1+b2 and perhaps a letter")
+            raise unreadable(
+                text, text[position:], position + 1, Phrase("squares such as a1+b1+b2 and perhaps a letter")
+            )
         position = _after_gap(lower, match.end(), player)
     if not squares:
-        raise unreadable(text, text, len(text) + 1, "squares such as a1+b1+b2 after the word")
+        raise unreadable(text, text, len(text) + 1, Phrase("squares such as a1+b1+b2 after the word"))
     return Combination(player, in_order(squares), letter)
 
 
@@ -171,13 +186,17 @@ def _read_written(state: NumberDropState, text: str, lower: str, position: int, 
     while position < len(lower):
         match = _WRITTEN.match(lower, position)
         if match is None:
-            raise unreadable(text, text[position:], position + 1, f"a turn such as {_example(state, player)}")
+            raise unreadable(
+                text, text[position:], position + 1, Phrase("a turn such as {example}", _example(state, player))
+            )
         if match[1] in marks:
-            raise unreadable(text, match[1], position + 1, "every square once")
+            raise unreadable(text, match[1], position + 1, Phrase("every square once"))
         marks[match[1]] = match[2].upper()
         position = _after_gap(lower, match.end(), player)
     if not marks:
-        raise UnreadableError(f"the turn {text!r} is empty; expected such as {_example(state, player)}", 1)
+        raise UnreadableError(
+            Phrase("the turn {text!r} is empty; expected such as {example}", text, _example(state, player)), 1
+        )
     return turn_of_marks(state, player, marks)
 
 
@@ -193,11 +212,11 @@ def _example(state: NumberDropState, player: str) -> str:
     """Return what the player may type now."""
     number = PLAYERS.index(player)
     if state.combining >> number & 1:
-        return "loop:a1+b1+c1 or none"
+        return Phrase("loop:a1+b1+c1 or none")
     if state.phase in (Phase.SLIDE, Phase.STAR_SLIDE):
         return "slide:A"
     return {Phase.SETUP: f"d1={number + 1}", Phase.PENALTY: "a1=X,b1=X,c1=X"}.get(
-        state.phase, "a1=1,b1=3,c1=4,d1=5 or 1 3 4 5 on a"
+        state.phase, Phrase("a1=1,b1=3,c1=4,d1=5 or 1 3 4 5 on a")
     )
 
 
@@ -205,18 +224,25 @@ def describe(turn: NumberDropTurn) -> str:
     """Describe the turn in a short sentence."""
     who = turn.player
     if isinstance(turn, SetUpDigit):
-        return f"{who} writes a {turn.digit} on {turn.square}."
+        return Phrase("{who} writes a {digit} on {square}.", who, turn.digit, turn.square)
     if isinstance(turn, Drop):
-        digits = ", ".join(f"{digit} on {square}" for square, digit in zip(turn.squares, turn.digits, strict=True))
-        return f"{who} drops {digits}."
+        pairs = zip(turn.digits, turn.squares, strict=True)
+        digits = joined((Phrase("{digit} on {square}", digit, square) for digit, square in pairs), ", ")
+        return Phrase("{who} drops {digits}.", who, digits)
     if isinstance(turn, PenaltyDrop):
-        return f"{who} drops the penalty: X on {', '.join(turn.squares)}."
+        return Phrase("{who} drops the penalty: X on {names}.", who, ", ".join(turn.squares))
     if isinstance(turn, Slide):
-        return f"{who} slides the tile in column {turn.letter} by one notch."
+        return Phrase("{who} slides the tile in column {letter} by one notch.", who, turn.letter)
     if not turn.squares:
-        return f"{who} draws no loop."
-    letter = f" and circles the letter {turn.letter}" if turn.letter else ""
-    return f"{who} draws a loop round {', '.join(turn.squares)}{letter}."
+        return Phrase("{who} draws no loop.", who)
+    return either(
+        turn.letter,
+        "{who} draws a loop round {names} and circles the letter {letter}.",
+        "{who} draws a loop round {names}.",
+        who=who,
+        names=", ".join(turn.squares),
+        letter=turn.letter,
+    )
 
 
 def standing(state: NumberDropState) -> tuple[str, ...]:
@@ -242,20 +268,35 @@ def _high_scores(state: NumberDropState) -> tuple[str, ...]:
     above = sum(printed >= score for _, printed in _HIGH_SCORES)
     if above == len(_HIGH_SCORES):
         name, least = _HIGH_SCORES[-1]
-        return (f"High scores: {'level with' if score == least else 'below'} {name}, who has {least}.",)
+        return (
+            either(
+                score == least,
+                "High scores: level with {name}, who has {least}.",
+                "High scores: below {name}, who has {least}.",
+                name,
+                least,
+            ),
+        )
     name, beaten = _HIGH_SCORES[above]
-    return (f"High scores: place {above + 1}, ahead of {name} with {beaten}.",)
+    return (Phrase("High scores: place {number}, ahead of {name} with {beaten}.", above + 1, name, beaten),)
 
 
 def _sheet_line(player: str, sheet: Sheet, state: NumberDropState, *, gone: bool) -> str:
     x_counts = state.options.x_counts_above_line
-    lines = [f"line {line + 1} +2" for line in sorted(sheet.full_lines())]
-    lines += [f"line {line + 1} -5" for line in sorted(sheet.game_over_lines(x_counts))]
-    return (
-        f"{player}{' (resigned)' if gone else ''}: {sheet.score(x_counts)} points; same {_boxes(sheet, IDENTICAL)}, "
-        f"run {_boxes(sheet, CONSECUTIVE)}, bonus {_boxes(sheet, BONUS)}, letters {_letters(sheet.letters)}"
-        + "".join(f", {line}" for line in lines)
+    lines = [Phrase("line {line} +2", line + 1) for line in sorted(sheet.full_lines())]
+    lines += [Phrase("line {line} -5", line + 1) for line in sorted(sheet.game_over_lines(x_counts))]
+    line = either(
+        gone,
+        "{player} (resigned): {score} points; same {same}, run {run}, bonus {bonus}, letters {letters}",
+        "{player}: {score} points; same {same}, run {run}, bonus {bonus}, letters {letters}",
+        player,
+        sheet.score(x_counts),
+        _boxes(sheet, IDENTICAL),
+        _boxes(sheet, CONSECUTIVE),
+        _boxes(sheet, BONUS),
+        _letters(sheet.letters),
     )
+    return joined((line, *lines), ", ")
 
 
 def _boxes(sheet: Sheet, kind: str) -> str:
@@ -270,27 +311,36 @@ def _letters(letters: int) -> str:
 def _table_lines(state: NumberDropState) -> list[str]:
     lines = []
     if state.tiles:
-        lines.append("Tiles: " + "  ".join(_tile(state, slot) for slot in range(len(LETTERS))))
+        lines.append(Phrase("Tiles: {tiles}", joined((_tile(state, slot) for slot in range(len(LETTERS))), "  ")))
     if state.roll:
-        lines.append(f"Dice: {' '.join(state.roll)}")
+        lines.append(Phrase("Dice: {names}", " ".join(state.roll)))
     waits = {
-        Phase.TILES: "Draw the tiles to slots A to E, and tell the referee their faces"
-        + (f" ({state.to_move} is first)." if len(state.sheets) > 1 else "."),
-        Phase.SETUP: f"First digits to write: {_names(state.playing)}.",
-        Phase.ROLL: f"{state.to_move} rolls.",
-        Phase.PENALTY: f"The penalty of tile {_letters(1 << (state.slot or 0))} drops: {_names(state.playing)}.",
-        Phase.SLIDE: "Slide any tile.",
-        Phase.STAR_SLIDE: "Slide the tile that the star asks for.",
+        Phase.TILES: either(
+            len(state.sheets) > 1,
+            "Draw the tiles to slots A to E, and tell the referee their faces ({player} is first).",
+            "Draw the tiles to slots A to E, and tell the referee their faces.",
+            player=state.to_move,
+        ),
+        Phase.SETUP: Phrase("First digits to write: {names}.", _names(state.playing)),
+        Phase.ROLL: Phrase("{player} rolls.", state.to_move),
+        Phase.PENALTY: Phrase(
+            "The penalty of tile {letters} drops: {names}.", _letters(1 << (state.slot or 0)), _names(state.playing)
+        ),
+        Phase.SLIDE: Phrase("Slide any tile."),
+        Phase.STAR_SLIDE: Phrase("Slide the tile that the star asks for."),
         Phase.DROP: _still_to_write(state),
-        Phase.OVER: "The game is over.",
+        Phase.OVER: Phrase("The game is over."),
     }
     return [waits[state.phase], *lines]
 
 
 def _still_to_write(state: NumberDropState) -> str:
-    drop, combine = f"To drop: {_names(state.playing)}.", f"To combine: {_names(state.combining)}."
+    drop, combine = (
+        Phrase("To drop: {names}.", _names(state.playing)),
+        Phrase("To combine: {names}.", _names(state.combining)),
+    )
     if state.playing and state.combining:
-        return f"{drop} {combine}"
+        return joined((drop, combine))
     return drop if state.playing else combine
 
 
@@ -300,8 +350,17 @@ def _names(players: int) -> str:
 
 def _tile(state: NumberDropState, slot: int) -> str:
     off = state.crossed_off >> slot & 1
-    slid = f" {state.notches[slot]}/{SLIDES_TO_GO}" if state.notches else " (off)" if off else ""
-    return f"{LETTERS[slot]} {state.tiles[slot]}{slid}"
+    return (
+        Phrase(
+            "{letter} {tile} {notche}/{slides_to_go}",
+            LETTERS[slot],
+            state.tiles[slot],
+            state.notches[slot],
+            SLIDES_TO_GO,
+        )
+        if state.notches
+        else either(off, "{letter} {tile} (off)", "{letter} {tile}", LETTERS[slot], state.tiles[slot])
+    )
 
 
 def summary(options: Mapping[str, OptionValue] | None = None) -> str:

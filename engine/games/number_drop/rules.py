@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from common.phrases import Phrase
 from engine.api import CouldBe
 from engine.errors import IllegalTurnError
 from engine.games.number_drop import turns as playing
@@ -117,7 +118,9 @@ def count_from(state: NumberDropState, roll: Roll | None, colour: str | None) ->
     it is. Raises IllegalTurnError if the roll is impossible or missing, or if a colour is given.
     """
     if colour is not None:
-        raise IllegalTurnError(f"got the colour {colour!r}, but in Number Drop nobody holds one; leave it out")
+        raise IllegalTurnError(
+            Phrase("got the colour {colour!r}, but in Number Drop nobody holds one; leave it out", colour)
+        )
     faces = state.roll if roll is None else playing.read_dice_roll(state.options.components, roll.faces)
     if roll is None and state.busy() and state.phase is not Phase.SETUP:
         return state
@@ -281,7 +284,7 @@ def _tapped_by(state: NumberDropState, player: int, taps: Taps) -> Tapped[Number
     turns = turns_of(state, player)
     slides = {f"{name}:{SLIDE}:{turn.letter}": turn for turn in turns if isinstance(turn, Slide)}
     if slides:
-        words = {tap: f"Slide tile {turn.letter}" for tap, turn in slides.items()}
+        words = {tap: Phrase("Slide tile {letter}", turn.letter) for tap, turn in slides.items()}
         return Tapped(turn=slides.get(taps[0]) if len(taps) == 1 else None) if taps else Tapped(choices=words)
     written = {frozenset(turn.places): turn for turn in turns}
     chosen = frozenset(taps)
@@ -339,9 +342,9 @@ def _combination(state: NumberDropState, player: int, taps: Taps) -> Tapped[Numb
     circled = None if whole is None else letter_for(state, player, whole)
     if letter:
         return Tapped(turn=drawn if letter == circled else None)
-    choices = {} if taps else {without: f"{name}: no loop"}
+    choices = {} if taps else {without: Phrase("{name}: no loop", name)}
     if drawn is not None and circled is not None:
-        choices = {circled: f"Circle the letter {circled}"}
+        choices = {circled: Phrase("Circle the letter {circled}", circled)}
     return Tapped(places_on(name, following), choices, drawn)
 
 

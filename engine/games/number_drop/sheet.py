@@ -20,6 +20,7 @@ from itertools import combinations_with_replacement, islice, pairwise, permutati
 from random import Random
 from typing import NamedTuple
 
+from common.phrases import Phrase
 from engine.games.number_drop.components import DIGITS, NUMBER_DICE, SHAPES, STAR, Components
 from engine.printing import Box, BoxGroup, PrintedSheet
 from engine.support.grid import Grid, Shape, members, set_of, union
@@ -62,11 +63,11 @@ def printed_sheet(options: Mapping[str, OptionValue] | None = None) -> PrintedSh
     sizes = tuple(Box(str(size)) for size in range(SMALLEST, LARGEST + 1))
     above = LINES - LINES_BELOW_GAME_OVER
     groups = (
-        BoxGroup(f"Same digits, +{FULL_COLUMN_POINTS} all", sizes),
-        BoxGroup(f"In a row, +{FULL_COLUMN_POINTS} all", sizes),
+        BoxGroup(Phrase("Same digits, +{full_column_points} all", FULL_COLUMN_POINTS), sizes),
+        BoxGroup(Phrase("In a row, +{full_column_points} all", FULL_COLUMN_POINTS), sizes),
         BoxGroup("Either", (Box(str(BONUS_SIZE)),)),
         BoxGroup("Letters", tuple(map(Box, LETTERS))),
-        *(BoxGroup(title, (Box(),)) for title in ("Sum of boxes", "Sum of lines", "Score")),
+        *(BoxGroup(title, (Box(),)) for title in (Phrase("Sum of boxes"), Phrase("Sum of lines"), "Score")),
     )
     line_boxes = (f"+{FULL_LINE_POINTS}",) * LINES_BELOW_GAME_OVER + (str(GAME_OVER_POINTS),) * above
     return PrintedSheet(COLUMNS, LINES, groups, line_boxes=line_boxes, red_line=LINES_BELOW_GAME_OVER)
@@ -184,7 +185,9 @@ def _fault_of_cells(cells: str) -> str | None:
     if square is None:
         return None
     mark = cells[square]
-    return f"has {mark} on {GRID.names[square]} in the air; everything rests on the floor or on what lies below"
+    return Phrase(
+        "has {mark} on {name} in the air; everything rests on the floor or on what lies below", mark, GRID.names[square]
+    )
 
 
 def _fault_of_loops(sheet: Sheet) -> str | None:
@@ -195,12 +198,14 @@ def _fault_of_loops(sheet: Sheet) -> str | None:
         digits = "".join(sheet.cells[square] for square in members(loop))
         names = "+".join(GRID.names[square] for square in members(loop))
         if not digits.isdecimal():
-            return f"has a loop {names} round what is no digit; loops go round digits only"
+            return Phrase("has a loop {names} round what is no digit; loops go round digits only", names)
         if loop & seen:
-            return f"has {names} sharing a digit with another loop; a digit is used once"
+            return Phrase("has {names} sharing a digit with another loop; a digit is used once", names)
         kinds = (IDENTICAL, CONSECUTIVE) if size == BONUS_SIZE else (kind,)
         if len(digits) != size or kind_of_digits(digits) not in kinds or not hangs_together(sheet.cells, loop):
-            return f"has {names} as {kind}{size}, but these aren't {size} fitting digits side by side"
+            return Phrase(
+                "has {names} as {kind}{size}, but these aren't {size} fitting digits side by side", names, kind, size
+            )
         seen |= loop
     return None
 
@@ -209,7 +214,9 @@ def _fault_of_letters(sheet: Sheet) -> str | None:
     for index, letter in enumerate(LETTERS):
         both = sheet.loops[SAME_BOXES[index]] and sheet.loops[RUN_BOXES[index]]
         if sheet.letters >> index & 1 and not both:
-            return f"has the letter {letter} circled without both combinations of {index + SMALLEST}"
+            return Phrase(
+                "has the letter {letter} circled without both combinations of {number}", letter, index + SMALLEST
+            )
     return None
 
 

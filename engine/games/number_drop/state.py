@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import TypeAlias
 
+from common.phrases import Phrase
 from engine.errors import OptionError, UnreadableError
 from engine.games.number_drop.components import DIGITS, STAR, Components, printed_components, read_dice
 from engine.games.number_drop.sheet import CROSS, EMPTY_CELL, GRID, Sheet
@@ -85,7 +86,9 @@ def _read_backs(text: str) -> str:
     backs = [back.strip().upper() for back in text.split(",")]
     printed = [other for _, other in printed_components().tiles]
     if sorted(backs) != sorted(printed):
-        raise OptionError(f"option tile_backs is {text!r}; it takes {','.join(printed)} in any order")
+        raise OptionError(
+            Phrase("option tile_backs is {text!r}; it takes {names} in any order", text, ",".join(printed))
+        )
     return PRINTED if backs == printed else ",".join(backs)
 
 
@@ -95,7 +98,7 @@ def _read_dice(text: str) -> str:
     try:
         dice = read_dice(text)
     except UnreadableError as error:
-        raise OptionError(f"option dice: {error}") from None
+        raise OptionError(Phrase("option dice: {error}", error)) from None
     return PRINTED if dice == printed_components().dice else "/".join(dice)
 
 
@@ -106,9 +109,9 @@ CIRCLED = " circled"
 """The suffix of the look of a digit in a loop."""
 LOOKS: tuple[LookName, ...] = (
     EMPTY,
-    *(f"digit {digit}" for digit in DIGITS),
+    *(Phrase("digit {digit}", digit) for digit in DIGITS),
     CROSS_LOOK,
-    *(f"digit {digit}{CIRCLED}" for digit in DIGITS),
+    *(Phrase("digit {digit}{circled}", digit, CIRCLED) for digit in DIGITS),
 )
 SLIDES_TO_GO = 4
 """The number of notches below the start; a tile in the last one shows GO!."""
@@ -273,7 +276,7 @@ def look_of(mark: str, circled: bool) -> LookName:
         return EMPTY
     if mark == CROSS:
         return CROSS_LOOK
-    return f"digit {mark}{CIRCLED}" if circled else f"digit {mark}"
+    return Phrase("digit {mark}{circled}", mark, CIRCLED) if circled else Phrase("digit {mark}", mark)
 
 
 def read_look(place: Place, look: LookName) -> tuple[str, bool]:
@@ -283,7 +286,7 @@ def read_look(place: Place, look: LookName) -> tuple[str, bool]:
     if look == CROSS_LOOK:
         return CROSS, False
     if look not in LOOKS:
-        raise UnreadableError(f"{place} shows {look!r}; expected one of {', '.join(LOOKS)}")
+        raise UnreadableError(Phrase("{place} shows {look!r}; expected one of {names}", place, look, ", ".join(LOOKS)))
     return look[len("digit ")], look.endswith(CIRCLED)
 
 
@@ -296,7 +299,9 @@ def read_place(options: NumberDropOptions, place: Place) -> tuple[int, int]:
     """Read a place as indices of player and square; raises UnreadableError if no sheet in play has it."""
     player, _, name = place.partition(".")
     if player not in options.names or name not in GRID.index:
-        raise UnreadableError(f"there is no place {place!r}; places run from p1.a1 to {options.names[-1]}.g14")
+        raise UnreadableError(
+            Phrase("there is no place {place!r}; places run from p1.a1 to {name}.g14", place, options.names[-1])
+        )
     return PLAYERS.index(player), GRID.index[name]
 
 

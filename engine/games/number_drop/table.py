@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from common.phrases import listed
+from common.phrases import Phrase, either, joined, listed
 from engine import printing
 from engine.errors import UnreadableError
 from engine.games.number_drop import turns as playing
@@ -126,20 +126,20 @@ def _breaches_of_start(player: int, sheet: Sheet) -> list[Breach]:
     who, own = PLAYERS[player], str(player + 1)
     squares = [square for square, mark in enumerate(sheet.cells) if mark != EMPTY_CELL]
     places = places_on(who, set_of(squares))
-    remedy = f"Leave one {own} on the lowest line of {who}'s sheet, and nothing else."
+    remedy = Phrase("Leave one {own} on the lowest line of {who}'s sheet, and nothing else.", own, who)
     if len(squares) > 1:
-        sentence = f"{len(squares)} cells of {who}'s sheet are filled."
+        sentence = Phrase("{squares} cells of {who}'s sheet are filled.", len(squares), who)
         return [Breach("set-up-one-digit", sentence, remedy, places)]
     if sheet.cells[squares[0]] != own:
-        sentence = f"{who} wrote {sheet.cells[squares[0]]}, but begins with a {own}."
+        sentence = Phrase("{who} wrote {cell}, but begins with a {own}.", who, sheet.cells[squares[0]], own)
         return [Breach("set-up-own-number", sentence, remedy, places)]
-    sentence = f"{who} wrote on {GRID.names[squares[0]]}, which is not on the lowest line."
+    sentence = Phrase("{who} wrote on {name}, which is not on the lowest line.", who, GRID.names[squares[0]])
     return [Breach("set-up-lowest-line", sentence, remedy, places)]
 
 
 def _circled_early(who: Player, loop: int) -> Breach:
-    sentence = f"{who} circled {listed(GRID.names_of(loop))} before the first drop."
-    return Breach("drop-first", sentence, f"Erase the loop from {who}'s sheet.", places_on(who, loop))
+    sentence = Phrase("{who} circled {names_of} before the first drop.", who, listed(GRID.names_of(loop)))
+    return Breach("drop-first", sentence, Phrase("Erase the loop from {who}'s sheet.", who), places_on(who, loop))
 
 
 def amend(state: NumberDropState, looks: Mapping[Place, LookName], to_move: Player | None = None) -> NumberDropState:
@@ -166,7 +166,7 @@ def amend(state: NumberDropState, looks: Mapping[Place, LookName], to_move: Play
         now = _with_first(now, to_move)
     fault = fault_of(now)
     if fault:
-        raise UnreadableError(f"after this correction the position is impossible: {fault}")
+        raise UnreadableError(Phrase("after this correction the position is impossible: {fault}", fault))
     return now
 
 
@@ -181,7 +181,9 @@ def _read_loops(sheet: Sheet, cells: str, circled: int, who: str) -> Sheet:
         filled = box_of_marks("".join(cells[square] for square in members(patch)))
         if filled is None or not hangs_together(cells, patch) or loops[filled]:
             names = "+".join(GRID.names[square] for square in members(patch))
-            raise UnreadableError(f"the circled digits {names} of {who} make no combination that is still open")
+            raise UnreadableError(
+                Phrase("the circled digits {names} of {who} make no combination that is still open", names, who)
+            )
         loops[filled] = patch
     pairs = enumerate(zip(SAME_BOXES, RUN_BOXES, strict=True))
     both = sum(1 << slot for slot, (same, run) in pairs if loops[same] and loops[run])
@@ -216,7 +218,9 @@ def _with_first(state: NumberDropState, to_move: Player) -> NumberDropState:
         # Players write in any order, and who is first decides who rolls next.
         return state
     if state.phase not in (Phase.TILES, Phase.ROLL) or state.gone >> player & 1:
-        raise UnreadableError(f"{to_move} has nothing to play now; expected {state.to_move or 'nobody'}")
+        raise UnreadableError(
+            Phrase("{player} has nothing to play now; expected {expected}", to_move, state.to_move or "nobody")
+        )
     return replace(state, first=player)
 
 
@@ -235,7 +239,9 @@ def points_of_sheet(looks: Mapping[Place, LookName]) -> dict[str, int]:
     loops = split_into_loops(digits)
     if loops is None:
         names = ", ".join(GRID.names[square] for square in members(circled))
-        raise UnreadableError(f"the circled digits on {names} make no combinations that may stand on one sheet")
+        raise UnreadableError(
+            Phrase("the circled digits on {names} make no combinations that may stand on one sheet", names)
+        )
     points = Sheet("".join(cells), loops).points(options_from(None).x_counts_above_line)
     return {name.replace("_", " "): value for name, value in points._asdict().items()}
 
@@ -308,13 +314,21 @@ def _breaches_of_erasing(
     found = []
     if changed:
         names = listed(GRID.names[square] for square in changed)
-        stood = ", ".join(f"{sheet.cells[square]} on {GRID.names[square]}" for square in changed)
+        stood = joined(
+            (Phrase("{digit} on {square}", sheet.cells[square], GRID.names[square]) for square in changed), ", "
+        )
         found.append(
             Breach(
                 "written-stays",
-                f"What {who} had on {names} was erased or written over.",
-                f"Write it again on {who}'s sheet: {stood}."
-                + (f" Erase the loop round {listed(GRID.names_of(on_changed))}." if on_changed else ""),
+                Phrase("What {who} had on {names} was erased or written over.", who, names),
+                either(
+                    on_changed,
+                    "Write it again on {who}'s sheet: {stood}. Erase the loop round {names_of}.",
+                    "Write it again on {who}'s sheet: {stood}.",
+                    who=who,
+                    stood=stood,
+                    names_of=listed(GRID.names_of(on_changed)),
+                ),
                 places_on(who, on_changed | set_of(changed)),
             )
         )
@@ -322,10 +336,12 @@ def _breaches_of_erasing(
         bare = [square for square in plain if loop >> square & 1]
         if bare:
             whole, opened_names = listed(GRID.names_of(loop)), tuple(GRID.names[square] for square in bare)
-            sentence = f"{who}'s loop round {whole} no longer goes round {listed(opened_names)}."
+            sentence = Phrase(
+                "{who}'s loop round {whole} no longer goes round {opened_names}.", who, whole, listed(opened_names)
+            )
             if len(bare) == loop.bit_count():
-                sentence = f"{who}'s loop round {whole} is gone."
-            remedy = f"Draw it round {whole} again."
+                sentence = Phrase("{who}'s loop round {whole} is gone.", who, whole)
+            remedy = Phrase("Draw it round {whole} again.", whole)
             found.append(Breach("loop-stays", sentence, remedy, tuple(f"{who}.{name}" for name in opened_names)))
     return found
 
@@ -339,8 +355,8 @@ def _breaches_of_loop(state: NumberDropState, player: int, loop: int) -> tuple[B
         inside = found_in([squares & loop for squares in unused_digits(sheet)], sheet.loops)
         if _is_covered(loop, [squares for _, squares in inside]):
             names = ", ".join(GRID.names_of(loop))
-            sentence = f"{who} drew more than one loop in this turn, round {names}."
-            remedy = "Keep one of these loops, and erase the rest."
+            sentence = Phrase("{who} drew more than one loop in this turn, round {names}.", who, names)
+            remedy = Phrase("Keep one of these loops, and erase the rest.")
             return (Breach("one-combination", sentence, remedy, places_on(who, loop)),)
     return breaches
 

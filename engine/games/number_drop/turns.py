@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import permutations, product
 
-from common.phrases import counted, listed
+from common.phrases import Phrase, counted, either, listed
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.number_drop.components import NUMBER_DICE, SHAPES, STAR, TILES, Components
 from engine.games.number_drop.sheet import (
@@ -184,11 +184,22 @@ def canonical(faces: tuple[str, ...]) -> tuple[str, ...]:
     shapes = [face for face in faces if face in SHAPES] or [STAR]
     if len(faces) != NUMBER_DICE + 1 or len(shapes) > 1:
         raise IllegalTurnError(
-            f"got the roll {','.join(faces)}; expected {NUMBER_DICE} number dice and the shape die, such as 1,3,4,5,T"
+            Phrase(
+                "got the roll {names}; expected {number_dice} number dice and the shape die, such as 1,3,4,5,T",
+                ",".join(faces),
+                NUMBER_DICE,
+            )
         )
     (shape,) = shapes
     if shape not in faces:
-        raise IllegalTurnError(f"got the roll {','.join(faces)} without a shape; expected one of {SHAPES} or {STAR}")
+        raise IllegalTurnError(
+            Phrase(
+                "got the roll {names} without a shape; expected one of {shapes} or {star}",
+                ",".join(faces),
+                SHAPES,
+                STAR,
+            )
+        )
     numbers = list(faces)
     numbers.remove(shape)
     return (*_sorted(tuple(numbers)), shape)
@@ -242,7 +253,11 @@ def read_dice_roll(components: Components, faces: Sequence[str]) -> tuple[str, .
     ordered = canonical(tuple(faces))
     if ordered not in _known_rolls(components):
         raise IllegalTurnError(
-            f"got the roll {','.join(ordered)}, which the dice {'/'.join(components.dice)} can't show; read them again"
+            Phrase(
+                "got the roll {names}, which the dice {names_2} can't show; read them again",
+                ",".join(ordered),
+                "/".join(components.dice),
+            )
         )
     return ordered
 
@@ -253,8 +268,13 @@ def read_tile_draw(options: NumberDropOptions, faces: Sequence[str]) -> tuple[st
     if drawn not in _known_draws(options.components.tiles, _sides_up(options)):
         example = ",".join(tile_draws(options)[0].roll.faces)
         raise IllegalTurnError(
-            f"got the tiles {','.join(drawn)}; expected one face of each of the {TILES} tiles that these rules use, "
-            f"slot A first, such as {example}"
+            Phrase(
+                "got the tiles {names}; expected one face of each of the {tiles} tiles that these "
+                "rules use, slot A first, such as {example}",
+                ",".join(drawn),
+                TILES,
+                example,
+            )
         )
     return drawn
 
@@ -266,7 +286,9 @@ def awaits_roll(state: NumberDropState) -> bool:
 
 def to_draw(state: NumberDropState) -> str:
     """Return a request to draw the tiles while they are awaited, else nothing."""
-    return "draw the tiles to slots A to E, and tell the referee their faces" if state.phase is Phase.TILES else ""
+    return (
+        Phrase("draw the tiles to slots A to E, and tell the referee their faces") if state.phase is Phase.TILES else ""
+    )
 
 
 def possible_rolls(state: NumberDropState) -> Sequence[PossibleRoll]:
@@ -284,8 +306,15 @@ def rolled(state: NumberDropState, roll: Roll) -> NumberDropState:
     if state.phase is Phase.TILES:
         return apply_tiles(state, read_tile_draw(state.options, roll.faces))
     if state.phase is not Phase.ROLL:
-        waits = "the game is over" if state.to_move is None else f"{state.to_move} is still to play"
-        raise IllegalTurnError(f"got a roll of {format_roll(roll)}, but {waits}")
+        raise IllegalTurnError(
+            either(
+                state.to_move is None,
+                "got a roll of {roll}, but the game is over",
+                "got a roll of {roll}, but {player} is still to play",
+                roll=format_roll(roll),
+                player=state.to_move,
+            )
+        )
     return apply_roll(state, read_dice_roll(state.options.components, roll.faces))
 
 
@@ -302,13 +331,18 @@ def parse_roll(state: NumberDropState, text: str) -> Roll:
     named = words(text.replace(",", " "))
     faces = tuple(word.text.upper() for word in named)
     if not faces:
-        raise UnreadableError(f"cannot read {text!r} as a roll; expected faces such as 1,3,4,*,T", 1)
+        raise UnreadableError(Phrase("cannot read {text!r} as a roll; expected faces such as 1,3,4,*,T", text), 1)
     known = set("".join(state.options.components.dice)) | set(state.options.components.shapes) | {STAR}
     for word in named:
         if word.text.upper() not in known:
             raise UnreadableError(
-                f"cannot read {word.text!r} at column {word.column} of the roll {text!r}; expected digits, * and a "
-                "shape such as 1,3,4,*,T, or the faces of the tiles",
+                Phrase(
+                    "cannot read {text!r} at column {column} of the roll {text_2!r}; expected digits, * "
+                    "and a shape such as 1,3,4,*,T, or the faces of the tiles",
+                    word.text,
+                    word.column,
+                    text,
+                ),
                 word.column,
             )
     rolled(state, Roll(faces))
@@ -500,29 +534,30 @@ def outcome_of(state: NumberDropState) -> Outcome | None:
     if state.phase is not Phase.OVER:
         return None
     if state.drawn:
-        return Outcome(None, "both agreed on a draw")
+        return Outcome(None, Phrase("both agreed on a draw"))
     left = list(members(everyone(state)))
     if is_given_up(state):
         gone = listed(PLAYERS[player] for player in members(state.gone))
         kind = OutcomeKind.RESULT if left else OutcomeKind.GIVEN_UP
-        return Outcome(PLAYERS[left[0]] if left else None, f"{gone} resigned", kind=kind)
+        return Outcome(PLAYERS[left[0]] if left else None, Phrase("{gone} resigned", gone), kind=kind)
     scores = scores_of(state)
     best = max(scores[PLAYERS[player]] for player in left)
     winners = tuple(PLAYERS[player] for player in left if scores[PLAYERS[player]] == best)
     points = counted(best, "point")
     if state.options.solo:
-        reason = f"{'game over' if reached_the_line(state) else _why_over(state)}: {points}"
+        why = Phrase("game over") if reached_the_line(state) else _why_over(state)
+        reason = Phrase("{why}: {points}", why, points)
         return Outcome(winners[0], reason, kind=OutcomeKind.SCORE)
     if len(winners) > 1:
-        return Outcome(None, f"{_why_over(state)}; {points} each", winners, points_each=best)
-    return Outcome(winners[0], f"{_why_over(state)}; {points}")
+        return Outcome(None, Phrase("{why}; {points} each", _why_over(state), points), winners, points_each=best)
+    return Outcome(winners[0], Phrase("{why}; {points}", _why_over(state), points))
 
 
 def _why_over(state: NumberDropState) -> str:
     names = [PLAYERS[player] for player in reached_the_line(state)]
     if names:
-        return f"{listed(names)} crossed the Game Over line"
-    return "all tiles are down" if all_tiles_down(state) else "a shape fitted nowhere"
+        return Phrase("{names} crossed the Game Over line", listed(names))
+    return Phrase("all tiles are down") if all_tiles_down(state) else Phrase("a shape fitted nowhere")
 
 
 def letter_for(state: NumberDropState, player: int, box: int) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from common.phrases import counted, listed
+from common.phrases import Phrase, either, joined, listed
 from engine.games.number_drop import turns as playing
 from engine.games.number_drop.components import SHAPES, STAR
 from engine.games.number_drop.sheet import (
@@ -72,33 +72,33 @@ def _of_sheets(state: NumberDropState) -> str | None:
     for player, sheet in zip(PLAYERS, state.sheets, strict=False):
         fault = sheet.faults()
         if fault:
-            return f"the sheet of {player} {fault}"
+            return Phrase("the sheet of {player} {fault}", player, fault)
     return None
 
 
 def _of_players(state: NumberDropState) -> str | None:
     pending = state.playing | state.combining
     if pending & state.gone or state.playing & state.combining:
-        return "someone is to write who has resigned or has dropped already"
+        return Phrase("someone is to write who has resigned or has dropped already")
     if state.gone >> state.first & 1 and state.phase in _BETWEEN_TURNS:
-        return f"{PLAYERS[state.first]} is to roll, but has resigned"
+        return Phrase("{player} is to roll, but has resigned", PLAYERS[state.first])
     if bool(pending) == (state.phase in _WAITING):
         return "to= and then= must name who plays in a turn, and nobody where a roll is awaited or the game is over"
     if state.combining and state.phase is not Phase.DROP:
-        return "a combination is drawn after a drop only"
+        return Phrase("a combination is drawn after a drop only")
     return None
 
 
 def _of_pending(state: NumberDropState) -> str | None:
     for player in members(state.combining):
         if not has_combination(state.sheets[player]):
-            return f"{PLAYERS[player]} has no combination to draw"
+            return Phrase("{player} has no combination to draw", PLAYERS[player])
     if state.phase not in (Phase.PENALTY, Phase.DROP):
         return None
     shapes = turned_shapes(state.options.components, state.roll[-1]) if state.phase is Phase.DROP else None
     for player in members(state.playing):
         if not landings(state.sheets[player].heights, shapes or penalty_shapes(state)):
-            return f"the shape fits nowhere on the sheet of {PLAYERS[player]}"
+            return Phrase("the shape fits nowhere on the sheet of {player}", PLAYERS[player])
     return None
 
 
@@ -108,12 +108,12 @@ def _of_start(state: NumberDropState) -> str | None:
     if state.phase not in _BEFORE_PLAY:
         return None
     if state.phase is Phase.SETUP and state.playing != playing.players_without_digit(state):
-        return "in the set-up those with an empty sheet write, and nobody else"
+        return Phrase("in the set-up those with an empty sheet write, and nobody else")
     for player, sheet in enumerate(state.sheets):
         if sheet != Sheet() and not is_first_digit(sheet, player):
-            return f"{PLAYERS[player]} begins with one {player + 1} on the lowest line"
+            return Phrase("{player} begins with one {digit} on the lowest line", PLAYERS[player], player + 1)
     if any(state.notches) or state.crossed_off:
-        return "before the first roll no tile slides and no letter is crossed off"
+        return Phrase("before the first roll no tile slides and no letter is crossed off")
     return None
 
 
@@ -131,30 +131,30 @@ def _of_letters(state: NumberDropState) -> str | None:
     if state.options.solo:
         down = sum(1 << slot for slot, notch in enumerate(state.notches) if notch == SLIDES_TO_GO)
         if state.crossed_off != down:
-            return "in the solo game the letters of the tiles at the bottom are crossed off, and no others"
+            return Phrase("in the solo game the letters of the tiles at the bottom are crossed off, and no others")
     elif state.crossed_off & ~union(sheet.letters for sheet in state.sheets):
-        return "a letter is crossed off that nobody circled"
+        return Phrase("a letter is crossed off that nobody circled")
     if state.slot is None:
         return None
     if any(state.sheets[player].letters >> state.slot & 1 for player in members(state.playing)):
-        return f"a player who circled {LETTERS[state.slot]} doesn't drop its penalty"
+        return Phrase("a player who circled {letter} doesn't drop its penalty", LETTERS[state.slot])
     if not state.options.solo and state.crossed_off >> state.slot & 1:
-        return f"the letter {LETTERS[state.slot]} is crossed off, so its penalty doesn't drop"
+        return Phrase("the letter {letter} is crossed off, so its penalty doesn't drop", LETTERS[state.slot])
     if not state.options.solo and not any(sheet.letters >> state.slot & 1 for sheet in state.sheets):
-        return f"nobody circled {LETTERS[state.slot]}, so its penalty doesn't drop"
+        return Phrase("nobody circled {letter}, so its penalty doesn't drop", LETTERS[state.slot])
     return None
 
 
 def _of_slides(state: NumberDropState) -> str | None:
     solo = state.options.solo
     if state.phase in (Phase.SLIDE, Phase.STAR_SLIDE) and (not solo or not playing.slidable(state)):
-        return "a slide needs a tile that can slide, and the solo game"
+        return Phrase("a slide needs a tile that can slide, and the solo game")
     if state.phase is Phase.STAR_SLIDE and not state.has_star():
-        return "a star-slide needs a star"
+        return Phrase("a star-slide needs a star")
     if state.star_slid and not (solo and state.phase is Phase.PENALTY and STAR in state.roll):
         return "star_slid= belongs to a penalty of the solo game after a star"
     if solo and state.slot is not None and state.notches[state.slot] != SLIDES_TO_GO:
-        return f"the tile {LETTERS[state.slot]} isn't at the bottom, so its penalty doesn't drop"
+        return Phrase("the tile {letter} isn't at the bottom, so its penalty doesn't drop", LETTERS[state.slot])
     return None
 
 
@@ -162,38 +162,35 @@ def _of_end(state: NumberDropState) -> str | None:
     given_up = playing.is_given_up(state) or state.drawn
     ended = given_up or playing.is_last_turn(state)
     if state.phase is Phase.OVER:
-        return None if ended else "the game is over, but nothing ended it"
+        return None if ended else Phrase("the game is over, but nothing ended it")
     if given_up:
-        return "the game goes on, but it was given up or drawn"
+        return Phrase("the game goes on, but it was given up or drawn")
     if state.phase in _BETWEEN_TURNS and ended:
-        return "the game goes on after a turn that ended it"
+        return Phrase("the game goes on after a turn that ended it")
     if not state.options.solo and any(state.playing >> player & 1 for player in playing.reached_the_line(state)):
-        return "someone above the Game Over line is still to drop"
+        return Phrase("someone above the Game Over line is still to drop")
     return None
 
 
 _MOST_WRITTEN = 8
 """The most digits among which those of one drop are looked for: as many as two drops have."""
 _ASKED = {
-    Phase.TILES: "the tiles have to be drawn",
-    Phase.ROLL: "{first} has to roll",
-    Phase.SETUP: "the first digits have to be written",
-    Phase.PENALTY: "the penalty of {tile} has to be dropped",
-    Phase.SLIDE: "a tile has to be slid",
-    Phase.STAR_SLIDE: "the star's tile has to be slid",
-    Phase.DROP: "the shape {shape} has to be dropped",
+    Phase.TILES: Phrase("the tiles have to be drawn"),
+    Phase.SETUP: Phrase("the first digits have to be written"),
+    Phase.SLIDE: Phrase("a tile has to be slid"),
+    Phase.STAR_SLIDE: Phrase("the star's tile has to be slid"),
 }
 
 
 def breaches_of(state: NumberDropState, turn: NumberDropTurn) -> tuple[Breach, ...]:
     """List the rules that a turn breaks, the likeliest violation first; empty if and only if it is legal."""
     if turn.player not in state.options.names:
-        sentence = f"There is no player {turn.player} in this game."
-        return (advised("not-your-turn", sentence, f"Let one of {', '.join(state.options.names)} play."),)
+        sentence = Phrase("There is no player {player} in this game.", turn.player)
+        return (advised("not-your-turn", sentence, Phrase("Let one of {names} play.", ", ".join(state.options.names))),)
     player = PLAYERS.index(turn.player)
     if isinstance(turn, Combination) and turn.letter is not None and not turn.squares:
-        sentence = f"{turn.player} circles {turn.letter} without a combination."
-        together = "A letter is circled together with the combination that earns it, or never."
+        sentence = Phrase("{player} circles {letter} without a combination.", turn.player, turn.letter)
+        together = Phrase("A letter is circled together with the combination that earns it, or never.")
         return (advised("letter-needs-both", sentence, together, turn.places),)
     if isinstance(turn, Combination) and turn.squares and _has_finished(state, player):
         return _breaches_of_late_loop(state, player, turn)
@@ -218,25 +215,31 @@ def _has_finished(state: NumberDropState, player: int) -> bool:
 def _breaches_of_late_loop(state: NumberDropState, player: int, turn: Combination) -> tuple[Breach, ...]:
     """List the rules that a loop breaks whose player has finished; it comes too late if it breaks no other."""
     who = turn.player
-    remedy = f"Erase the loop from {who}'s sheet."
+    remedy = Phrase("Erase the loop from {who}'s sheet.", who)
     found = _breaches_of_combination(state, player, replace(turn, letter=None))
     if found:
         return tuple(replace(breach, remedy=remedy, instead="") for breach in found)
     if state.phase is Phase.ROLL:
-        sentence = f"The turn is over, so {who} draws no more loops."
+        sentence = Phrase("The turn is over, so {who} draws no more loops.", who)
         return (_breach("drop-first", sentence, remedy, turn),)
-    sentence = f"{who} has finished this turn, and draws no more loops in it."
+    sentence = Phrase("{who} has finished this turn, and draws no more loops in it.", who)
     return (_breach("one-combination", sentence, remedy, turn),)
 
 
 def _breach(rule: str, sentence: str, undo: str, turn: NumberDropTurn, instead: str = "") -> Breach:
     """Return a breach whose remedy is to undo the turn, and what to play instead if anything can be played."""
-    return Breach(rule, sentence, f"{undo} {instead}".rstrip(), turn.places, instead=instead)
+    return Breach(rule, sentence, joined((undo, instead)) if instead else undo, turn.places, instead=instead)
 
 
 def _erasing(rule: str, sentence: str, turn: WritingTurn, instead: str) -> Breach:
     """Return the breach of writing what has to be erased before anything else is written."""
-    return _breach(rule, sentence, f"Erase {listed(written_by(turn)[0])} on {turn.player}'s sheet.", turn, instead)
+    return _breach(
+        rule,
+        sentence,
+        Phrase("Erase {square} on {player}'s sheet.", listed(written_by(turn)[0]), turn.player),
+        turn,
+        instead,
+    )
 
 
 def is_untimely(state: NumberDropState, turn: NumberDropTurn) -> bool:
@@ -247,30 +250,44 @@ def is_untimely(state: NumberDropState, turn: NumberDropTurn) -> bool:
 def _timing_breach(state: NumberDropState, player: int, turn: NumberDropTurn) -> Breach | None:
     """Return the breach of playing out of turn or in the wrong phase, or ``None``."""
     who = turn.player
-    what = "the loop" if isinstance(turn, Combination) else "it"
-    take_back = "Take it back." if isinstance(turn, Slide) else f"Erase {what} from {who}'s sheet."
+    take_back = (
+        Phrase("Take it back.")
+        if isinstance(turn, Slide)
+        else either(
+            isinstance(turn, Combination), "Erase the loop from {who}'s sheet.", "Erase it from {who}'s sheet.", who
+        )
+    )
     if state.phase is Phase.OVER:
-        return _breach("game-over", f"The game is over, but {who} plays on.", take_back, turn)
+        return _breach("game-over", Phrase("The game is over, but {who} plays on.", who), take_back, turn)
     if state.gone >> player & 1:
-        return _breach("resigned", f"{who} has resigned, and the sheet is set aside.", take_back, turn)
+        return _breach("resigned", Phrase("{who} has resigned, and the sheet is set aside.", who), take_back, turn)
     if isinstance(turn, Combination) and not turn.squares and not state.combining >> player & 1:
         if state.playing >> player & 1:
-            sentence = f"{who} has not dropped a shape, so there is no loop to draw or to leave out."
-            return advised("drop-first", sentence, f"First, {_asked(state)}.", turn.places)
-        sentence = f"{who} has no loop to draw now, so there is none to leave out."
-        return advised("not-your-turn", sentence, "Nothing needs to be done.", turn.places)
+            sentence = Phrase("{who} has not dropped a shape, so there is no loop to draw or to leave out.", who)
+            return advised("drop-first", sentence, Phrase("First, {task}.", _asked(state)), turn.places)
+        sentence = Phrase("{who} has no loop to draw now, so there is none to leave out.", who)
+        return advised("not-your-turn", sentence, Phrase("Nothing needs to be done."), turn.places)
     if state.phase in (Phase.TILES, Phase.ROLL):
-        waits = "the tiles to be drawn" if state.phase is Phase.TILES else f"{state.to_move} to roll"
-        sentence = f"{who} plays, but the table waits for {waits}."
-        return _breach("roll-first", sentence, take_back, turn, f"First, {_asked(state)}.")
+        sentence = either(
+            state.phase is Phase.TILES,
+            "{who} plays, but the table waits for the tiles to be drawn.",
+            "{who} plays, but the table waits for {player} to roll.",
+            who=who,
+            player=state.to_move,
+        )
+        return _breach("roll-first", sentence, take_back, turn, Phrase("First, {task}.", _asked(state)))
     if state.combining >> player & 1 and not isinstance(turn, Combination):
-        sentence = f"{who} has dropped already and may only draw a combination now."
-        return _breach("not-your-turn", sentence, take_back, turn, "Draw a loop, or say that you draw none.")
+        sentence = Phrase("{who} has dropped already and may only draw a combination now.", who)
+        return _breach("not-your-turn", sentence, take_back, turn, Phrase("Draw a loop, or say that you draw none."))
     if isinstance(turn, Combination) and not state.combining >> player & 1:
-        sentence = f"{who} hasn't dropped in this turn, so there is nothing to draw a loop after."
+        sentence = Phrase("{who} hasn't dropped in this turn, so there is nothing to draw a loop after.", who)
         return _breach("drop-first", sentence, take_back, turn)
     if (state.playing | state.combining) >> player & 1 and player not in state.busy():
-        sentence = f"{who} plays before {PLAYERS[state.busy()[0]]}, and in this game players take turns, clockwise."
+        sentence = Phrase(
+            "{who} plays before {player}, and in this game players take turns, clockwise.",
+            who,
+            PLAYERS[state.busy()[0]],
+        )
         return _breach("not-your-turn", sentence, take_back, turn)
     if state.combining >> player & 1:
         return None
@@ -284,17 +301,23 @@ def _not_playing(state: NumberDropState, player: int, take_back: str, turn: Numb
     slot = state.slot
     protected = state.phase is Phase.PENALTY and slot is not None and bool(state.sheets[player].letters >> slot & 1)
     if protected and isinstance(turn, Drop):
-        sentence = f"{who} drops the roll, but in a turn with a penalty nobody does."
-        now = f"Now {_asked(state)} by those who haven't circled its letter."
+        sentence = Phrase("{who} drops the roll, but in a turn with a penalty nobody does.", who)
+        now = Phrase("Now {task} by those who haven't circled its letter.", _asked(state))
         return _breach("not-now", sentence, take_back, turn, now)
     if protected and slot is not None:
-        sentence = f"{who} has circled the letter {LETTERS[slot]}, so its penalty isn't for {who}."
+        sentence = Phrase("{who} has circled the letter {letter}, so its penalty isn't for {who}.", who, LETTERS[slot])
         return _breach("penalty-protected", sentence, take_back, turn)
     if not state.busy():
         # In clockwise play, what the others have just written counts as done.
-        return _breach("not-your-turn", f"{who} has nothing to write now.", take_back, turn)
+        return _breach("not-your-turn", Phrase("{who} has nothing to write now.", who), take_back, turn)
     waiting = listed(PLAYERS[each] for each in state.busy())
-    sentence = f"{who} has nothing to write now; {waiting} {'plays' if len(state.busy()) == 1 else 'play'}."
+    sentence = either(
+        len(state.busy()) == 1,
+        "{who} has nothing to write now; {waiting} plays.",
+        "{who} has nothing to write now; {waiting} play.",
+        who,
+        waiting,
+    )
     return _breach("not-your-turn", sentence, take_back, turn)
 
 
@@ -308,54 +331,68 @@ def _wrong_kind(state: NumberDropState, take_back: str, turn: NumberDropTurn) ->
         return None
     asked = _asked(state)
     sentence = (
-        f"{turn.player} slides a tile, but now {asked}."
+        Phrase("{player} slides a tile, but now {task}.", turn.player, asked)
         if isinstance(turn, Slide)
-        else f"{turn.player} writes on the sheet, but now {asked}."
+        else Phrase("{player} writes on the sheet, but now {task}.", turn.player, asked)
     )
-    return _breach("not-now", sentence, take_back, turn, f"First, {asked}.")
+    return _breach("not-now", sentence, take_back, turn, Phrase("First, {task}.", asked))
 
 
 def _asked(state: NumberDropState) -> str:
     """Return what the game waits for."""
     shape = state.roll[-1] if state.roll else ""
     if state.phase is Phase.DROP and shape == STAR:
-        return f"one of the shapes {listed(SHAPES)} has to be dropped"
-    return _ASKED[state.phase].format(tile=_tile(state), shape=shape, first=state.to_move)
+        return Phrase("one of the shapes {shapes} has to be dropped", listed(SHAPES))
+    if state.phase is Phase.DROP:
+        return Phrase("the shape {shape} has to be dropped", shape)
+    if state.phase is Phase.PENALTY:
+        return Phrase("the penalty of {tile} has to be dropped", _tile(state))
+    return _ASKED.get(state.phase) or Phrase("{first} has to roll", state.to_move)
 
 
 def _tile(state: NumberDropState) -> str:
     """Return the tile whose penalty drops, by its slot and face: ``tile A (I4)``; empty if none does."""
-    return "" if state.slot is None else f"tile {LETTERS[state.slot]} ({state.tiles[state.slot]})"
+    return "" if state.slot is None else Phrase("tile {letter} ({tile})", LETTERS[state.slot], state.tiles[state.slot])
 
 
 def _breaches_of_slide(state: NumberDropState, turn: Slide) -> tuple[Breach, ...]:
     loose = playing.slidable(state)
     if turn.letter in LETTERS and LETTERS.index(turn.letter) in loose:
         return ()
-    choices = f"Slide {listed([LETTERS[slot] for slot in loose], 'or')}."
+    choices = Phrase("Slide {tiles}.", listed([LETTERS[slot] for slot in loose], "or"))
     if turn.letter not in LETTERS:
-        return (advised("slide-at-bottom", f"There is no tile {turn.letter}.", choices),)
+        return (advised("slide-at-bottom", Phrase("There is no tile {letter}.", turn.letter), choices),)
     if state.notches[LETTERS.index(turn.letter)] == SLIDES_TO_GO:
-        return (advised("slide-at-bottom", f"The tile {turn.letter} is at the bottom already.", choices),)
-    sentence = f"The shape die shows {state.roll[-1]}, which isn't the shape of tile {turn.letter}."
+        return (
+            advised("slide-at-bottom", Phrase("The tile {letter} is at the bottom already.", turn.letter), choices),
+        )
+    sentence = Phrase(
+        "The shape die shows {roll}, which isn't the shape of tile {letter}.", state.roll[-1], turn.letter
+    )
     return (advised("slide-star-tile", sentence, choices),)
 
 
 def _breaches_of_first_digit(player: int, turn: WritingTurn) -> tuple[Breach, ...]:
     own = str(player + 1)
-    instead = f"Write one {own} on the lowest line."
+    instead = Phrase("Write one {own} on the lowest line.", own)
     squares, marks = written_by(turn)
     if len(squares) != 1:
-        sentence = f"{turn.player} wrote {counted(len(squares), 'cell')} in the set-up."
-        remedy = f"Leave one {own} on the lowest line of {turn.player}'s sheet, and nothing else."
+        sentence = either(
+            len(squares) == 1,
+            "{player} wrote 1 cell in the set-up.",
+            "{player} wrote {squares} cells in the set-up.",
+            player=turn.player,
+            squares=len(squares),
+        )
+        remedy = Phrase("Leave one {own} on the lowest line of {player}'s sheet, and nothing else.", own, turn.player)
         return (Breach("set-up-one-digit", sentence, remedy, turn.places, instead=instead),)
     found = []
-    remedy = f"Erase it, and write a {own} on the lowest line of {turn.player}'s sheet."
+    remedy = Phrase("Erase it, and write a {own} on the lowest line of {player}'s sheet.", own, turn.player)
     if marks != own:
-        sentence = f"{turn.player} wrote {marks}, but begins with a {own}."
+        sentence = Phrase("{player} wrote {marks}, but begins with a {own}.", turn.player, marks, own)
         found.append(Breach("set-up-own-number", sentence, remedy, turn.places, instead=instead))
     if squares[0] not in GRID.names[:COLUMNS]:
-        sentence = f"{turn.player} wrote on {squares[0]}, which is not on the lowest line."
+        sentence = Phrase("{player} wrote on {square}, which is not on the lowest line.", turn.player, squares[0])
         found.append(Breach("set-up-lowest-line", sentence, remedy, turn.places, instead=instead))
     return tuple(found)
 
@@ -365,8 +402,8 @@ def _breaches_of_drop(state: NumberDropState, player: int, turn: WritingTurn) ->
     sheet = state.sheets[player]
     taken = [name for name in squares if name in GRID.index and sheet.cells[GRID.index[name]] != EMPTY_CELL]
     if taken:
-        sentence = f"{turn.player} wrote over {listed(taken)}."
-        return (advised("written-stays", sentence, "Drop the shape elsewhere.", turn.places),)
+        sentence = Phrase("{player} wrote over {taken}.", turn.player, listed(taken))
+        return (advised("written-stays", sentence, Phrase("Drop the shape elsewhere."), turn.places),)
     penalty = state.phase is Phase.PENALTY
     found = _marks_of_penalty(turn, marks) if penalty else _marks_of_drop(state, turn, marks)
     # So few or so many digits can't have the shape.
@@ -375,7 +412,7 @@ def _breaches_of_drop(state: NumberDropState, player: int, turn: WritingTurn) ->
         found += _breaches_of_shape(state, turn, sheet, squares, shapes)
     surplus = _surplus(state, player, turn) if found else []
     if surplus:
-        remedy = f"Erase {listed(surplus)} on {turn.player}'s sheet."
+        remedy = Phrase("Erase {surplus} on {player}'s sheet.", listed(surplus), turn.player)
         return (replace(found[0], remedy=remedy, places=tuple(f"{turn.player}.{square}" for square in surplus)),)
     return tuple(found)
 
@@ -409,29 +446,45 @@ def _marks_of_penalty(turn: WritingTurn, marks: str) -> list[Breach]:
     if isinstance(turn, PenaltyDrop):
         return []
     digits = [mark for mark in marks if mark != CROSS]
-    sentence = f"{turn.player} wrote {', '.join(digits)} while a penalty drops."
-    return [_erasing("crosses-only", sentence, turn, "Write the penalty in X, and nothing else.")]
+    sentence = Phrase("{player} wrote {names} while a penalty drops.", turn.player, ", ".join(digits))
+    return [_erasing("crosses-only", sentence, turn, Phrase("Write the penalty in X, and nothing else."))]
 
 
 def _marks_of_drop(state: NumberDropState, turn: WritingTurn, marks: str) -> list[Breach]:
     faces = state.roll[:-1]
-    instead = f"Write {', '.join(faces)}, each once" + (" (* is any digit)." if STAR in faces else ".")
+    instead = either(
+        STAR in faces, "Write {names}, each once (* is any digit).", "Write {names}, each once.", ", ".join(faces)
+    )
     if CROSS in marks:
-        return [_erasing("digits-only", f"{turn.player} wrote an X as part of a shape.", turn, instead)]
+        return [_erasing("digits-only", Phrase("{player} wrote an X as part of a shape.", turn.player), turn, instead)]
     if len(marks) != len(faces):
-        sentence = f"{turn.player} wrote {counted(len(marks), 'digit')}; there are four number dice."
+        sentence = either(
+            len(marks) == 1,
+            "{player} wrote 1 digit; there are four number dice.",
+            "{player} wrote {marks} digits; there are four number dice.",
+            player=turn.player,
+            marks=len(marks),
+        )
         lacking = Counter(faces) - Counter(marks)
         fits = STAR not in state.roll and lacking.total() == len(faces) - len(marks)
         if fits and _is_part_of_a_drop(state, turn):
-            more = f"Write {', '.join(lacking.elements())} as well, in the shape {state.roll[-1]}."
+            more = Phrase("Write {names} as well, in the shape {roll}.", ", ".join(lacking.elements()), state.roll[-1])
             return [Breach("four-digits", sentence, more, turn.places, instead=instead)]
         return [_erasing("four-digits", sentence, turn, instead)]
     if not fits_dice(marks, faces):
-        sentence = f"{turn.player} wrote {', '.join(marks)}, but the dice show {', '.join(faces)}."
+        sentence = Phrase(
+            "{player} wrote {names}, but the dice show {names_2}.", turn.player, ", ".join(marks), ", ".join(faces)
+        )
         wrong, needed = ("".join((Counter(a) - Counter(b)).elements()) for a, b in ((marks, faces), (faces, marks)))
         if STAR not in faces and len(wrong) == 1 and marks.count(wrong) == 1:
             at = marks.index(wrong)
-            remedy = f"Write {needed} instead of {wrong} on {turn.player}'s {written_by(turn)[0][at]}."
+            remedy = Phrase(
+                "Write {needed} instead of {wrong} on {player}'s {square}.",
+                needed,
+                wrong,
+                turn.player,
+                written_by(turn)[0][at],
+            )
             return [Breach("digits-as-rolled", sentence, remedy, (turn.places[at],), instead=instead)]
         return [_erasing("digits-as-rolled", sentence, turn, instead)]
     return []
@@ -450,19 +503,25 @@ def _breaches_of_shape(
     if len(squares) == len(names) and squares in landings(sheet.heights, shapes):
         if tuple(GRID.names[square] for square in squares) == tuple(names):
             return ()
-        order = "Name them line by line from below."
-        return (advised("shape-as-rolled", "The squares are not in rising order.", order, turn.places),)
+        order = Phrase("Name them line by line from below.")
+        return (advised("shape-as-rolled", Phrase("The squares are not in rising order."), order, turn.places),)
     shape = fixed((GRID.column_of(square), GRID.row_of(square)) for square in squares) if squares else None
     if shape not in shapes or len(squares) != len(names):
         if state.phase is Phase.PENALTY:
-            sentence = f"What {turn.player} wrote doesn't have the shape of {_tile(state)}."
-            instead = "Drop the tile's shape, turned or flipped as you like."
+            sentence = Phrase("What {player} wrote doesn't have the shape of {tile}.", turn.player, _tile(state))
+            instead = Phrase("Drop the tile's shape, turned or flipped as you like.")
             return (_erasing("penalty-shape", sentence, turn, instead),)
         if state.roll[-1] == STAR:
-            sentence = f"What {turn.player} wrote has none of the shapes {listed(SHAPES)}."
-            return (_erasing("shape-as-rolled", sentence, turn, "Form one of these shapes, turned or flipped."),)
-        sentence = f"What {turn.player} wrote doesn't have the shape {state.roll[-1]}."
-        return (_erasing("shape-as-rolled", sentence, turn, f"Form the shape {state.roll[-1]}, turned or flipped."),)
+            sentence = Phrase("What {player} wrote has none of the shapes {shapes}.", turn.player, listed(SHAPES))
+            return (
+                _erasing("shape-as-rolled", sentence, turn, Phrase("Form one of these shapes, turned or flipped.")),
+            )
+        sentence = Phrase("What {player} wrote doesn't have the shape {roll}.", turn.player, state.roll[-1])
+        return (
+            _erasing(
+                "shape-as-rolled", sentence, turn, Phrase("Form the shape {roll}, turned or flipped.", state.roll[-1])
+            ),
+        )
     row = min(map(GRID.row_of, squares))
     reached = {
         min(map(GRID.row_of, landed))
@@ -470,10 +529,12 @@ def _breaches_of_shape(
         if min(map(GRID.column_of, landed)) == min(map(GRID.column_of, squares))
     }
     if reached and row > min(reached):
-        sentence = f"The shape of {turn.player} hangs in the air; there it falls to line {min(reached) + 1}."
-        return (_erasing("falls-to-rest", sentence, turn, "Let the shape fall until something stops it."),)
-    sentence = f"The shape of {turn.player} can't get there from the top; something is in its way."
-    instead = "Let the shape fall straight down from the top."
+        sentence = Phrase(
+            "The shape of {player} hangs in the air; there it falls to line {line}.", turn.player, min(reached) + 1
+        )
+        return (_erasing("falls-to-rest", sentence, turn, Phrase("Let the shape fall until something stops it.")),)
+    sentence = Phrase("The shape of {player} can't get there from the top; something is in its way.", turn.player)
+    instead = Phrase("Let the shape fall straight down from the top.")
     return (_erasing("straight-down", sentence, turn, instead),)
 
 
@@ -484,44 +545,64 @@ def _breaches_of_combination(state: NumberDropState, player: int, turn: Combinat
     odd = [name for name in turn.squares if name not in GRID.index]
     squares = 0 if odd else GRID.squares_named(turn.squares)
     if odd or turn.squares != GRID.names_of(squares):
-        sentence = f"{', '.join(odd or turn.squares)} are not squares in rising order."
-        order = "Name squares of the sheet, line by line from below."
+        sentence = Phrase("{names} are not squares in rising order.", ", ".join(odd or turn.squares))
+        order = Phrase("Name squares of the sheet, line by line from below.")
         return (advised("combination-of-digits", sentence, order, turn.places),)
     digits = digits_at(sheet.cells, squares)
     used = squares & sheet.circled
     if not digits.isdecimal():
-        sentence = f"{turn.player} drew a loop round an X or an open cell."
+        sentence = Phrase("{player} drew a loop round an X or an open cell.", turn.player)
         return (_wrong_loop("combination-of-digits", sentence, turn),)
     found = []
     if used:
         names = GRID.names_of(used)
-        sentence = f"{listed(names)} {'belongs' if len(names) == 1 else 'belong'} to another loop already."
+        sentence = either(
+            len(names) == 1,
+            "{names} belongs to another loop already.",
+            "{names} belong to another loop already.",
+            listed(names),
+        )
         found.append(_wrong_loop("digit-used", sentence, turn))
     if not SMALLEST <= len(digits) <= BONUS_SIZE:
-        number = counted(len(digits), "digit")
-        sentence = f"The loop of {turn.player} goes round {number}; a combination has {SMALLEST} to {BONUS_SIZE}."
+        sentence = either(
+            len(digits) == 1,
+            "The loop of {player} goes round 1 digit; a combination has {smallest} to {bonus_size}.",
+            "The loop of {player} goes round {digits} digits; a combination has {smallest} to {bonus_size}.",
+            player=turn.player,
+            smallest=SMALLEST,
+            bonus_size=BONUS_SIZE,
+            digits=len(digits),
+        )
         return (*found, _wrong_loop("combination-size", sentence, turn))
     kind = kind_of_digits(digits)
     if kind is None:
-        sentence = f"The digits {', '.join(digits)} are neither equal nor consecutive."
+        sentence = Phrase("The digits {names} are neither equal nor consecutive.", ", ".join(digits))
         return (*found, _wrong_loop("combination-kind", sentence, turn))
     if not hangs_together(sheet.cells, squares):
         sentence = (
-            f"The digits {', '.join(sorted(digits))} are not joined side by side in this order."
+            Phrase("The digits {names} are not joined side by side in this order.", ", ".join(sorted(digits)))
             if kind == CONSECUTIVE
-            else f"The digits {', '.join(digits)} are not joined side by side."
+            else Phrase("The digits {names} are not joined side by side.", ", ".join(digits))
         )
         return (*found, _wrong_loop("combination-side-by-side", sentence, turn))
     box = box_of(kind, len(digits))
     if sheet.loops[box]:
-        scored = "eight digits" if box == BONUS_BOX else f"{len(digits)} {_KIND_WORDS[kind]} digits"
-        sentence = f"{turn.player} has already scored {scored}."
+        sentence = either(
+            box == BONUS_BOX,
+            "{player} has already scored eight digits.",
+            "{player} has already scored {digits} {kind} digits.",
+            player=turn.player,
+            digits=len(digits),
+            kind=_KIND_WORDS[kind],
+        )
         return (*found, _wrong_loop("box-filled", sentence, turn))
     return (*found, *_breaches_of_letter(state, player, turn, box))
 
 
 def _wrong_loop(rule: str, sentence: str, turn: Combination) -> Breach:
-    return _breach(rule, sentence, "Erase this loop.", turn, "Draw a loop round fitting digits, or none.")
+    return _breach(
+        rule, sentence, Phrase("Erase this loop."), turn, Phrase("Draw a loop round fitting digits, or none.")
+    )
 
 
 _KIND_WORDS = {IDENTICAL: "identical", CONSECUTIVE: "consecutive"}
@@ -531,7 +612,9 @@ def _breaches_of_letter(state: NumberDropState, player: int, turn: Combination, 
     if turn.letter in (None, playing.letter_for(state, player, box)):
         return ()
     if turn.letter in LETTERS and state.crossed_off >> LETTERS.index(turn.letter) & 1:
-        sentence = f"The letter {turn.letter} is crossed off."
-        return (advised("letter-crossed-off", sentence, "Leave the letter; the combination counts.", turn.places),)
-    sentence = f"This combination doesn't fill both boxes of the letter {turn.letter}."
-    return (advised("letter-needs-both", sentence, "Leave the letter; the combination counts.", turn.places),)
+        sentence = Phrase("The letter {letter} is crossed off.", turn.letter)
+        return (
+            advised("letter-crossed-off", sentence, Phrase("Leave the letter; the combination counts."), turn.places),
+        )
+    sentence = Phrase("This combination doesn't fill both boxes of the letter {letter}.", turn.letter)
+    return (advised("letter-needs-both", sentence, Phrase("Leave the letter; the combination counts."), turn.places),)
