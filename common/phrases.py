@@ -323,6 +323,8 @@ def without_stop(text: str) -> str:
     >>> without_stop("The cable is out.")
     'The cable is out'
     """
+    if not text.endswith("."):
+        return text
     return Phrase("{text!b}", text=text) if isinstance(text, Phrase) else text.removesuffix(".")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
-from common.phrases import Phrase, capitalized, either, listed, with_minus
+from common.phrases import Phrase, as_sentence, capitalized, either, listed, with_minus, without_stop
 from engine import registry
 from engine.api import Game
 from engine.errors import EngineError
@@ -23,11 +23,12 @@ def outcome_sentence(outcome: Outcome, called: Callable[[Player], str] = str) ->
     """Say how a game ended: ``Teal wins: gold resigned.`` ``called`` returns a player's name."""
     if outcome.kind is OutcomeKind.STOPPED:
         return Phrase("The game was stopped before its end.")
-    reason = with_minus(outcome.reason.rstrip("."))
+    reason = with_minus(without_stop(outcome.reason))
     if outcome.shared_by:
         shared_by = capitalized(listed(called(player) for player in outcome.shared_by))
         if outcome.points_each is not None:
-            best, why = with_minus(str(outcome.points_each)), reason.rpartition("; ")[0]
+            best = with_minus(str(outcome.points_each))
+            why = reason.parts["why"] if isinstance(reason, Phrase) else reason.rpartition("; ")[0]
             return either(
                 best == "1",
                 "{shared_by} share the win with {best} point each: {why}.",
@@ -38,7 +39,7 @@ def outcome_sentence(outcome: Outcome, called: Callable[[Player], str] = str) ->
             )
         return Phrase("{shared_by} share the win: {reason}.", shared_by, reason)
     if outcome.kind is OutcomeKind.SCORE:
-        return f"{capitalized(reason)}."
+        return as_sentence(reason)
     if outcome.kind is OutcomeKind.GIVEN_UP:
         return Phrase("The game was given up: {reason}.", reason)
     if outcome.winner is None:

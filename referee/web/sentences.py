@@ -98,7 +98,7 @@ class Template:
         """Parse an entry."""
         parts = PLACEHOLDER.split(entry.template)
         texts, names = tuple(parts[::4]), tuple(parts[1::4])
-        quoted = frozenset(name for name, mark in zip(names, parts[2::4], strict=True) if mark)
+        quoted = frozenset(name for name, mark in zip(names, parts[2::4], strict=True) if "r" in (mark or ""))
         others = PLACEHOLDER.split(entry.said)
         forms = [form or "" for form in others[3::4]]
         said = tuple(zip(others[::4], [*others[1::4], ""], [*forms, ""], strict=True))
