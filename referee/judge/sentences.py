@@ -105,7 +105,7 @@ def turned_set_up(quarters: int) -> str:
 def fault(breaches: Sequence[Breach]) -> str:
     """What is wrong and how to put it right."""
     first = breaches[0]
-    return first.sentence if first.remedy in first.sentence else f"{first.sentence} {first.remedy}"
+    return first.sentence if first.remedy in first.sentence else joined((first.sentence, first.remedy))
 
 
 def fault_sensed(breaches: Sequence[Breach]) -> str:

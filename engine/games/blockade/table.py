@@ -598,7 +598,7 @@ def _unfinished_changes(state: BlockadeState) -> list[tuple[dict[str, str], str]
     colours = OWNED[state.to_move]
     distance = distances(walls_against(state.stacks, state.to_move))
     most = [max(allowed[which] for allowed in allocations(state.roll)) for which in (0, 1)]
-    found = []
+    found: list[tuple[dict[str, str], str]] = []
     for start, stack in enumerate(state.stacks):
         piece = stack[-1]
         if colour_of(piece) not in colours or size_of(piece) == LARGE:

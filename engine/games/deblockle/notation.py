@@ -183,7 +183,7 @@ def format_turn(turn: DeblockleTurn) -> str:
 def describe(turn: DeblockleTurn) -> str:
     """Describe the turn in a short sentence."""
     if turn.end is None:
-        ending = Phrase("leaves the board")
+        ending: str = Phrase("leaves the board")
     elif turn.top == "stop":
         ending = "stays"
     elif turn.rolled_to == (turn.end,):

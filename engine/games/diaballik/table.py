@@ -789,12 +789,10 @@ def _wrong_ball(player: str, balls: tuple[int, ...], start: int | None, moves: M
                 places=listed(places),
             )
         )
-        remedy = either(
-            start is None,
-            "Put {player}'s ball on one piece.",
-            "Put {player}'s ball on the piece on {place}.",
-            player=player,
-            place=PLACES[start],
+        remedy: str = (
+            Phrase("Put {player}'s ball on one piece.", player)
+            if start is None
+            else Phrase("Put {player}'s ball on the piece on {place}.", player, PLACES[start])
         )
         if start in balls:
             remedy = take_balls_off([PLACES[ball] for ball in balls if ball != start])

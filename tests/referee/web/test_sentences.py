@@ -5,26 +5,27 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from random import Random
 from typing import Any
 
 import pytest
 
-from common.phrases import NAME, PLACEHOLDER, UNCHANGED, Phrase
+from common.phrases import NAME, PLACEHOLDER, UNCHANGED, Phrase, joined
 from engine.errors import EngineError, IllegalTurnError
 from engine.registry import games, load
 from engine.support.players import describe_announcement
-from engine.values import Breach
+from engine.values import Breach, Strength
 from referee.journal.results import outcome_sentence
 from referee.judge import sentences as judge
 from referee.session.signals import resumed_signal, waiting_signal
 from referee.web.languages import sentences, sentences_path
-from referee.web.sentences import FILE, WHERE_KNOWN, Entry, Sentences
+from referee.web.sentences import _OF_NO_LANGUAGE, _QUOTED, FILE, WHERE_KNOWN, Entry, Sentences
 from tests.effort import cases
 from tests.engine.checks import altered, changed_places
 from tests.engine.test_every_game_remedies import moved
-from tests.engine.whole_games import is_light, roll_of, states_along, variants
+from tests.engine.whole_games import CountingClock, is_light, roll_of, states_along, variants
 
 GERMAN = Sentences.of(sentences_path("de"))
 DESCRIBED = "Black moves a1 to a2, moves b1 to a1 and passes d1 to a1."
@@ -56,7 +57,7 @@ def breach_sentences(breaches: Sequence[Breach]) -> Iterator[str]:
     """Sentence and remedy, each by itself and together as in a verdict."""
     for breach in breaches:
         yield from (breach.sentence, breach.remedy)
-        whole = f"{breach.sentence} {breach.remedy}"
+        whole = joined((breach.sentence, breach.remedy))
         assert GERMAN(whole) == f"{GERMAN(breach.sentence)} {GERMAN(breach.remedy)}"
     if breaches:
         yield judge.fault(breaches)
@@ -118,6 +119,31 @@ def test_every_sentence_of_a_game_is_translated(name: str) -> None:
     texts = {text for options in variants(game)[:2] for text in game_sentences(game, options, rng, cases(12, least=3))}
     assert len(texts) > 100
     assert {text for text in texts if GERMAN.translated(text) is None} == set()
+
+
+class Unmatched(Sentences):
+    """Knows templates and words, and never takes a finished sentence apart."""
+
+    def _translated(self, text: str, form: str = "") -> str | None:
+        bare = text.strip()
+        is_copied = form in {UNCHANGED, FILE, WHERE_KNOWN} or _OF_NO_LANGUAGE.fullmatch(bare) or _QUOTED.fullmatch(bare)
+        return text if is_copied or not bare else None
+
+
+def hinted(game: Any, options: Any, rng: Random) -> Iterator[str]:
+    """The reasons of hints along a random play."""
+    for state in states_along(game, options, rng.random(), most_steps=40, some=5):
+        with suppress(IllegalTurnError):
+            yield game.advice.hint(state, 0.05, rng, clock=CountingClock(), earlier=(), strength=Strength.FAIR).reason
+
+
+@pytest.mark.parametrize("name", games())
+def test_the_sentences_of_a_game_keep_their_templates(name: str) -> None:
+    game, rng, german = load(name), Random(f"templates {name}"), Unmatched.of(sentences_path("de"))
+    for options in variants(game)[:2]:
+        for text in (*game_sentences(game, options, rng, cases(8, least=2)), *hinted(game, options, rng)):
+            assert not text or isinstance(text, Phrase), text
+            assert not text or german._phrase(text, "")[1], text
 
 
 @pytest.mark.parametrize("name", games())
