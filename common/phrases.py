@@ -241,6 +241,16 @@ def listed(names: Iterable[object], joint: str = "and") -> Phrase:
     return Phrase(f"{{some}} {joint} {{last}}", some=joined(words[:-1], ", "), last=words[-1])
 
 
+def chained(names: Sequence[str], joint: str = "and") -> str:
+    """Join names with the same word each.
+
+    >>> chained(["a1", "b1", "c1"], "or")
+    'a1 or b1 or c1'
+    """
+    first, *rest = names
+    return Phrase(f"{{some}} {joint} {{last}}", first, chained(rest, joint)) if rest else first
+
+
 def in_turn(deeds: Sequence[str]) -> str:
     """Join what happens in this order.
 

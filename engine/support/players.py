@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from common.phrases import Phrase, capitalized, either, listed
+from common.phrases import Phrase, capitalized, chained, either, listed
 from engine.api import Game, State
 from engine.errors import UnreadableError
 from engine.values import Announcement, Outcome, Player
@@ -35,7 +35,7 @@ def mover_after_correction(players: Sequence[Player], named: Player | None, befo
     """
     mover = named or before
     if mover is None:
-        raise UnreadableError(Phrase("the game was over, so say who is to play: {players}", listed(players, "or")))
+        raise UnreadableError(Phrase("the game was over, so say who is to play: {players}", chained(players, "or")))
     return mover
 
 

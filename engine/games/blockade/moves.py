@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from common.phrases import Phrase, either, listed
+from common.phrases import Phrase, chained, either, listed
 from engine.games.blockade.state import (
     BASES,
     BLACK,
@@ -305,7 +305,7 @@ def _wrong_stack(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str] 
 def _wrong_whole(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str] | None:
     winners = winning_colours(stacks, options.tower)
     if len(winners) > 1:
-        names = listed(COLOURS[colour] for colour in winners)
+        names = chained([COLOURS[colour] for colour in winners])
         return PLACES[0], Phrase("{names} have five towers each, and the first to have them ends the game", names)
     return None
 

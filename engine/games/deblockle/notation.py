@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from common.phrases import Phrase, either, joined, listed
+from common.phrases import Phrase, chained, either, joined, listed
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.games.deblockle import state_text
 from engine.games.deblockle.state import (
@@ -194,7 +194,7 @@ def describe(turn: DeblockleTurn) -> str:
         "{player} rolls {start} to {squares}, {top} up, and {ending}.",
         turn.player.capitalize(),
         turn.start,
-        listed(turn.rolled_to, "or"),
+        chained(turn.rolled_to, "or"),
         turn.top,
         ending,
     )
@@ -290,7 +290,7 @@ def _missing(found: Sequence[DeblockleTurn]) -> str:
     tops = list(dict.fromkeys(turn.top for turn in found))
     if len(tops) > 1:
         return Phrase("could bring up the {tops}: say which, {example}", listed(tops, "or"), example)
-    rolls = list(dict.fromkeys(listed(turn.rolled_to, "or") for turn in found))
+    rolls = list(dict.fromkeys(chained(turn.rolled_to, "or") for turn in found))
     if len(rolls) > 1:
         return Phrase("could be a roll to {rolls}: say which, {example}", listed(rolls, "or"), example)
     ends = [turn.end or Phrase("off the board") for turn in found]

@@ -26,7 +26,7 @@ from itertools import combinations, starmap
 from operator import xor
 from typing import NamedTuple
 
-from common.phrases import Phrase, either, joined
+from common.phrases import Phrase, chained, either
 from engine.games.diaballik.state import (
     CONTACTS_TO_CLAIM,
     EVERY,
@@ -143,7 +143,7 @@ def claim_breach(options: DiaballikOptions, own: int, foes: int, player: Player)
                 len(places),
                 player,
                 foe,
-                joined(places, " and "),
+                chained(places),
                 CONTACTS_TO_CLAIM,
             )
             if len(places) == 1
@@ -155,7 +155,7 @@ def claim_breach(options: DiaballikOptions, own: int, foes: int, player: Player)
                 len(places),
                 player,
                 foe,
-                joined(places, " and "),
+                chained(places),
                 CONTACTS_TO_CLAIM,
             )
         )
