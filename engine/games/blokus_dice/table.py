@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from common.phrases import Phrase, capitalized, counted, either, joined, listed, shortened
+from common.phrases import Phrase, capitalized, counted, either, joined, listed
 from engine.errors import UnreadableError
 from engine.games.blokus_dice.sheet import CLOSED, Sheet, house_file, read_sheet_file, shape_of
 from engine.games.blokus_dice.state import (
@@ -346,7 +346,8 @@ def _bare(places: tuple[Place, ...], joint: str = "and") -> str:
     """Return the names of the places' squares: ``a1, a2 and b1``."""
     squares = [place.partition(".")[2] for place in places]
     if len(squares) > _MOST_NAMED:
-        return shortened(squares, _MOST_NAMED + 1)
+        some, more = joined(squares[:_MOST_NAMED], ", "), len(squares) - _MOST_NAMED
+        return Phrase("{some} and {number} more", some, more)
     return listed(squares, joint)
 
 
