@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -27,20 +28,13 @@ from referee.cli.options import (
     refuse_overwriting,
     rule_option,
 )
-from referee.cli.picture_files import pictures_in
 from referee.errors import PrintError
-from referee.rendering.printed_board import plan_board
-from referee.rendering.printed_sheets import plan_charuco, plan_markers, write_pdf
-from referee.rendering.score_sheets import plan_sheets
 from referee.settings.conversions import table_options
-from referee.settings.table_layout import layout_for, with_rules
-from vision.calibration import Calibration, calibrate, parse_board, save_calibration, undistorted_preview
-from vision.cameras import open_camera, source_path
-from vision.cameras.files import VIDEO_SUFFIXES
 from vision.errors import CalibrationError, CameraError, EndOfFramesError, FrameError, VisionError
-from vision.frame import Image
-from vision.images import load_image, write_image
-from vision.layout.pieces import Ink
+
+if TYPE_CHECKING:
+    from vision.calibration import Calibration
+    from vision.frame import Image
 
 _READ_TIMEOUT_S = 10.0
 _MOST_FAULTS = 2
@@ -89,6 +83,10 @@ def calibrate_command(
       ./run hardware calibrate calibration/*.jpg --out camera.json --preview straight.png
       ./run hardware calibrate 0 --pictures 20 --out camera.json
     """
+    from vision.calibration import calibrate, parse_board, save_calibration, undistorted_preview
+    from vision.cameras import source_path
+    from vision.images import write_image
+
     spec = parse_board(board)
     check_picture_file(preview, "--preview")
     progress_console = progress_output()
@@ -113,7 +111,12 @@ def calibrate_command(
 
 
 def _pictures_or_camera(sources: tuple[str, ...]) -> tuple[list[Path], str | None]:
-    """Return the picture files that are named, or else one camera or video; raises BadParameter for a mixture."""
+    """Return the picture files that are named, those in a folder in name order, or else one camera or video.
+
+    Raises BadParameter for a mixture, CameraError for a folder without images.
+    """
+    from vision.cameras.files import VIDEO_SUFFIXES, image_paths
+
     given = [Path(source.removeprefix("images:")) for source in sources]
     missing = [source for source, path in zip(sources, given, strict=True) if not path.exists()]
     if missing or any(path.is_char_device() or path.suffix.lower() in VIDEO_SUFFIXES for path in given):
@@ -122,11 +125,13 @@ def _pictures_or_camera(sources: tuple[str, ...]) -> tuple[list[Path], str | Non
                 f"there is no file or folder {missing[0]!r}" if missing else "give one camera, or pictures"
             )
         return [], sources[0]
-    return list(pictures_in(given)), None
+    return [file for path in given for file in (image_paths(path) if path.is_dir() else [path])], None
 
 
 def _read_all(paths: list[Path], console: Console) -> tuple[list[Image], list[str]]:
     """Read pictures. Unreadable ones are reported and left out; raises VisionError if that leaves none."""
+    from vision.images import load_image
+
     images: list[Image] = []
     names: list[str] = []
     faults: list[VisionError] = []
@@ -151,6 +156,8 @@ def _take(
     A camera's fault is reported, and it is read again. If it fails twice in a row, the pictures so far are returned;
     without any, raises the CameraError.
     """
+    from vision.cameras import open_camera
+
     asked = context.configuration().settings.camera
     apart_s = 0.0 if spec.strip().startswith("folder:") else interval_s
     images: list[Image] = []
@@ -235,6 +242,10 @@ def markers(context: CommandContext, layout: Path | None, paper: str, out: Path)
       ./run tools print markers --out markers.pdf
       ./run tools print markers --layout my-table.json --paper letter --out markers.pdf
     """
+    from referee.rendering.printed_sheets import plan_markers, write_pdf
+    from referee.settings.table_layout import layout_for
+    from vision.layout.pieces import Ink
+
     settings = context.configuration({"table.layout": layout}).settings
     game = registry.load(settings.game.name)
     parts = layout_for(game.name, settings.table.layout).parts()
@@ -262,6 +273,10 @@ def board(game_name: str, layout: Path | None, paper: str, out: Path) -> None:
     Examples:
       ./run tools print board diaballik --out board.pdf
     """
+    from referee.rendering.printed_board import plan_board
+    from referee.rendering.printed_sheets import write_pdf
+    from referee.settings.table_layout import layout_for
+
     game = registry.load(game_name)
     if game.has_sheets:
         raise click.UsageError(f"{game.title} is written on sheets: `./run tools print sheet {game.name}`.")
@@ -280,6 +295,9 @@ def charuco(board: str, paper: str, out: Path) -> None:
     Examples:
       ./run tools print charuco --out calibration-board.pdf
     """
+    from referee.rendering.printed_sheets import plan_charuco, write_pdf
+    from vision.calibration import parse_board
+
     write_pdf([plan_charuco(parse_board(board), paper)], out, title="Calibration board")
     calibrate_it = f"./run hardware calibrate --board {board} --out camera.json PICTURES"
     say(f"The board {board} is in {out}. Print at 100 %, then: {calibrate_it}")
@@ -310,6 +328,10 @@ def game_sheets(
       ./run tools print sheet number-drop --players 3 --out sheets.pdf
       ./run tools print sheet blokus-dice --option sheet=ours.toml --out sheets.pdf
     """
+    from referee.rendering.printed_sheets import write_pdf
+    from referee.rendering.score_sheets import plan_sheets
+    from referee.settings.table_layout import layout_for, with_rules
+
     game = registry.load(game_name)
     if game.printed_sheet is None:
         with_one = [each for each in registry.games() if registry.load(each).has_sheets]

@@ -6,20 +6,19 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine import registry
 from engine.api import Game
 from referee.cli.context import CommandContext, say, utc_now
-from referee.commands.command_socket import ask, socket_path
-from referee.commands.values import AskHint, Command, Reply, said_plainly
 from referee.errors import CorrectionError, JournalBusyError, JournalFullError, UnreachableError
 from referee.hints.advice import HintSettings
 from referee.journal.journal import Journal
 from referee.journal.reader import events_of_game
-from referee.sensing.health import put_back
-from referee.session.ports import RestoreSensorAt, no_sensors
-from referee.session.service import Service, without_camera
+
+if TYPE_CHECKING:
+    from referee.commands.values import Command, Reply
+    from referee.session.service import Service
 
 STARTING_S = 5.0
 """How long, in seconds, a referee may take from opening its journal to listening for commands."""
@@ -46,6 +45,8 @@ def submit(
     CorrectionError if the command is refused, UnreachableError if the running referee doesn't answer, and
     JournalMissingError if there is no game.
     """
+    from referee.commands.values import said_plainly
+
     with context.read_journal(journal) as opened:
         path = opened.path
         game, _ = events_of_game(opened, None)
@@ -64,6 +65,8 @@ def tell_referee(
     running: str = RUNNING,
 ) -> str:
     """Send a command to the referee that uses the journal, or else apply it directly; errors as in ``submit``."""
+    from referee.commands.command_socket import ask, socket_path
+
     deadline_s = time.monotonic() + STARTING_S
     while True:
         try:
@@ -85,11 +88,12 @@ def tell_referee(
 
 def _carry_out_idle(context: CommandContext, journal: Path, command: Command, hints: HintSettings | None) -> Reply:
     """Carry out a command directly on a journal; raises JournalBusyError if a referee uses it."""
+    from referee.commands.values import AskHint
+
     replies: list[Reply | None] = []
     try:
         with context.open_journal(journal) as opened:
-            restore = partial(put_back, opened.path)
-            open_without_camera(context, opened, hints, restore).execute(command, replies.append)
+            open_without_camera(context, opened, hints).execute(command, replies.append)
     except JournalFullError as full:
         if not isinstance(command, AskHint):
             raise
@@ -102,15 +106,15 @@ def _carry_out_idle(context: CommandContext, journal: Path, command: Command, hi
 
 
 def open_without_camera(
-    context: CommandContext,
-    journal: Journal,
-    hints: HintSettings | None = None,
-    restore: RestoreSensorAt = no_sensors,
+    context: CommandContext, journal: Journal, hints: HintSettings | None = None
 ) -> Service[Any, Any]:
     """Return the service without a camera, on the journal's latest game if it has one."""
+    from referee.sensing.health import put_back
+    from referee.session.service import without_camera
+
     has_game = journal.latest_game() is not None
     game = events_of_game(journal, None)[0] if has_game else registry.load(context.configuration().settings.game.name)
-    service = without_camera(game, journal, time.monotonic, hints, restore)
+    service = without_camera(game, journal, time.monotonic, hints, partial(put_back, journal.path))
     if has_game:
         service.start()
     return service

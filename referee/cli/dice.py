@@ -1,4 +1,4 @@
-"""``./run table roll``, typed or read by a camera once the dice rest; and dice in photos for ``./run pieces read``."""
+"""Dice in front of a camera, read once they rest, and in the photos of ``./run pieces``."""
 
 from __future__ import annotations
 
@@ -16,15 +16,11 @@ from rich.table import Table
 from rich.text import Text
 
 from common.phrases import counted, listed
-from common.user import user_name
 from engine.api import Game
-from referee.cli.client import submit
 from referee.cli.context import CommandContext, output, print_table, say
-from referee.cli.group import CHECK_FAILED, OK, ExampleCommand, exit_code_of
-from referee.cli.options import by_option, journal_option
+from referee.cli.group import CHECK_FAILED, OK, exit_code_of
 from referee.cli.picture_files import load_checked_image
 from referee.commands.entries import dice_counts, start_states
-from referee.commands.values import EnterRoll
 from referee.journal.fold import fold
 from referee.journal.reader import events_of_game
 from referee.judge.dice import pool_dice
@@ -209,40 +205,6 @@ def _middle(die: DieInPicture) -> tuple[float, float]:
     return (die.box[0] + die.box[2]) / 2, (die.box[1] + die.box[3]) / 2
 
 
-@click.command(cls=ExampleCommand)
-@click.argument("faces", metavar="[FACES]", nargs=-1)
-@click.option(
-    "--camera", "source", metavar="CAMERA", help="Wait until the dice that this camera sees rest, and read them."
-)
-@by_option
-@journal_option
-@click.pass_obj
-def roll_command(
-    context: CommandContext, faces: tuple[str, ...], source: str | None, by: str | None, journal: Path | None
-) -> None:
-    """Enter what the dice show.
-
-    The referee never rolls by itself: it is told what the dice on the table show, or looks. FACES is written as the
-    game's page in docs/games/ says. A camera needs no calibration for this; it should then see the dice of the roll
-    and no others. Where a calibration is set and the layout has a tray, only the dice in the tray count.
-
-    Examples:
-      ./run table roll 4,1
-      ./run table roll 4,1 --by Ann
-      ./run table roll --camera 0
-    """
-    if faces and source is not None:
-        raise click.UsageError(f"got both {' '.join(faces)} and --camera; give one of them.")
-    if not faces and source is None:
-        raise click.UsageError("say what was rolled, such as 4,1, or give --camera.")
-
-    def rolled(game: Game[Any, Any]) -> EnterRoll:
-        text = " ".join(faces) or _dice_in_front_of(context, game, _dice_counts(context, journal), source or "")
-        return EnterRoll(text, by or user_name())
-
-    say(submit(context, journal, rolled))
-
-
 def _dice_counts(context: CommandContext, journal: Path | None) -> frozenset[int]:
     """Return how many dice the next roll of the journal's last game may have; empty if no dice are rolled next."""
     with context.read_journal(journal) as opened:
@@ -263,12 +225,9 @@ def _tray_reader(settings: Settings, game: str) -> TableReader | None:
     return None
 
 
-def _dice_in_front_of(context: CommandContext, game: Game[Any, Any], counts: frozenset[int], source: str) -> str:
-    """Return what the dice in front of a camera show, for a game whose dice are all alike.
-
-    ``counts`` are the numbers of dice that a roll may have; empty if that isn't known.
-    """
-    settings = context.configuration().settings
+def roll_in_front_of(context: CommandContext, game: Game[Any, Any], journal: Path | None, source: str) -> str:
+    """Return what the dice in front of a camera show, for the journal's last game, whose dice are all alike."""
+    counts, settings = _dice_counts(context, journal), context.configuration().settings
     if game.dice_names is not None:
         raise click.UsageError(
             f"{game.title} tells its dice apart, which this does not; type the roll, or let `./run watch` read it."

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from common.phrases import capitalized
 from common.user import user_name
 from engine import registry
+from engine.api import Game
 from engine.support.players import RESIGN
 from referee.cli.client import open_without_camera, submit
 from referee.cli.context import CommandContext, confirm, say
@@ -28,14 +29,14 @@ from referee.cli.options import (
     read_sides,
     rule_option,
 )
-from referee.commands.entries import PLAYERS, read_looks, with_named_players
-from referee.commands.values import Announce, AskHint, Correct, EnterTurn, NewGame, PauseClock, TakeBack, said_plainly
 from referee.errors import CorrectionError
 from referee.hints.advice import RULED_OUT, HintSettings, Question, Stage, answer_question, hint_text
 from referee.journal.journal import Journal
-from referee.session.event_records import set_up_request
-from referee.session.service import without_camera
 from referee.settings.conversions import hint_settings, table_options, time_control
+from vision.errors import LayoutError
+
+if TYPE_CHECKING:
+    from referee.commands.values import Announce, EnterRoll
 
 
 @click.command(cls=ExampleCommand)
@@ -64,9 +65,12 @@ def new_command(
       ./run games new
       ./run games new deblockle --option blocks_gold=3 --player gold=Ann --player teal=Ben
     """
-    # Here, because the other commands start faster without the readers of pieces.
+    # Here, because the other commands start faster without the service and the readers of pieces.
+    from referee.commands.entries import PLAYERS, with_named_players
+    from referee.commands.values import NewGame, said_plainly
+    from referee.session.event_records import set_up_request
+    from referee.session.service import without_camera
     from referee.settings.table_layout import kept_by_text, layout_for_camera
-    from vision.errors import LayoutError
     from vision.layout.table import games_with_layouts
 
     if game_name is not None:
@@ -130,7 +134,49 @@ def turn_command(
       ./run table turn a1-a2 b1-b2
       ./run table turn d1=2 --player p2
     """
+    from referee.commands.values import EnterTurn
+
     say(submit(context, journal, lambda _: EnterTurn(" ".join(words), by or user_name(), _side(player))))
+
+
+@click.command(cls=ExampleCommand)
+@click.argument("faces", metavar="[FACES]", nargs=-1)
+@click.option(
+    "--camera", "source", metavar="CAMERA", help="Wait until the dice that this camera sees rest, and read them."
+)
+@by_option
+@journal_option
+@click.pass_obj
+def roll_command(
+    context: CommandContext, faces: tuple[str, ...], source: str | None, by: str | None, journal: Path | None
+) -> None:
+    """Enter what the dice show.
+
+    The referee never rolls by itself: it is told what the dice on the table show, or looks. FACES is written as the
+    game's page in docs/games/ says. A camera needs no calibration for this; it should then see the dice of the roll
+    and no others. Where a calibration is set and the layout has a tray, only the dice in the tray count.
+
+    Examples:
+      ./run table roll 4,1
+      ./run table roll 4,1 --by Ann
+      ./run table roll --camera 0
+    """
+    if faces and source is not None:
+        raise click.UsageError(f"got both {' '.join(faces)} and --camera; give one of them.")
+    if not faces and source is None:
+        raise click.UsageError("say what was rolled, such as 4,1, or give --camera.")
+    from referee.commands.values import EnterRoll
+
+    def rolled(game: Game[Any, Any]) -> EnterRoll:
+        text = " ".join(faces)
+        if not text:
+            # Here, because a typed roll needs no reader of pictures.
+            from referee.cli.dice import roll_in_front_of
+
+            text = roll_in_front_of(context, game, journal, source or "")
+        return EnterRoll(text, by or user_name())
+
+    say(submit(context, journal, rolled))
 
 
 @click.command(cls=ExampleCommand)
@@ -153,6 +199,8 @@ def announce_command(
       ./run table announce draw --player gold
       ./run table announce draw --player teal
     """
+    from referee.commands.values import Announce, said_plainly
+
     with said_plainly():
         command = Announce(kind, by or user_name(), _side(player))
     if kind.rpartition(":")[2].strip().lower() == RESIGN and not is_sure:
@@ -197,6 +245,9 @@ def correct_command(
       ./run table correct c3=empty c4="gold star" --to-move teal --by Ann --why "the camera missed it"
       ./run table correct --position "gold c1:G.star? e7:T.x? removed=3,3"
     """
+    from referee.commands.entries import read_looks
+    from referee.commands.values import Correct
+
     say(
         submit(
             context,
@@ -219,6 +270,8 @@ def take_back_command(context: CommandContext, by: str | None, journal: Path | N
       ./run table take-back
       ./run table take-back --by Ann
     """
+    from referee.commands.values import TakeBack
+
     say(submit(context, journal, lambda _: TakeBack(by or user_name())))
 
 
@@ -234,6 +287,8 @@ def clock_command(context: CommandContext, what: str, by: str | None, journal: P
       ./run table clock stop
       ./run table clock go
     """
+    from referee.commands.values import PauseClock
+
     say(submit(context, journal, lambda _: PauseClock(by or user_name(), resume=what == "go")))
 
 
@@ -273,6 +328,8 @@ def hint_command(
       ./run hint --strength strong --seconds 5
       ./run hint --game deblockle --position "gold c1:G.star? e7:T.x? removed=3,3"
     """
+    from referee.commands.values import AskHint
+
     configured = context.configuration({"hints.seconds": seconds, "game.name": game_name}).settings
     # Check this before the flag, because a flag must not override that hints are ruled out.
     if configured.hints.strength == "none":

@@ -6,17 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 from rich.text import Text
 
 from common.phrases import counted
-from firmware_bridge.install.access import InstallEnvironment
-from firmware_bridge.install.check import check as check_board
-from firmware_bridge.install.check import equipment
-from firmware_bridge.install.installation import install as install_on_board
-from firmware_bridge.install.manifest import Firmware, our_firmware, version_text
 from firmware_bridge.pin_maps.file import read_pin_map
 from firmware_bridge.pin_maps.pin_map import BOARDS, PinMap, example_pin_map
 from firmware_bridge.ports.selection import WantedBoard
@@ -25,6 +21,10 @@ from referee.cli.context import CommandContext, output, print_findings, progress
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand, ExampleGroup
 from referee.cli.options import READABLE_FILE
 from referee.settings.conversions import wanted_board
+
+if TYPE_CHECKING:
+    from firmware_bridge.install.access import InstallEnvironment
+    from firmware_bridge.install.manifest import Firmware
 
 _PORT = click.option("--port", help="The board's serial port.  [default: as in the settings; the only board there is]")
 _PINS = click.option("--pins", type=READABLE_FILE, help="The pin map.  [default: as in the settings, board.pin_map]")
@@ -57,6 +57,10 @@ def install(context: CommandContext, port: str | None, pins: Path | None) -> Non
       ./run hardware firmware install --pins pins.toml
       ./run hardware firmware install --port /dev/ttyACM0
     """
+    from firmware_bridge.install.check import equipment
+    from firmware_bridge.install.installation import install as install_on_board
+    from firmware_bridge.install.manifest import version_text
+
     wanted, pin_map = _select_board(context, port, pins)
     with _progress() as progress:
         done = install_on_board(wanted, _firmware(), pin_map, _install_environment(), progress)
@@ -95,6 +99,8 @@ def check(context: CommandContext, port: str | None, pins: Path | None, quick: b
       ./run hardware firmware check --pins pins.toml
       ./run hardware firmware check --quick
     """
+    from firmware_bridge.install.check import check as check_board
+
     wanted, pin_map = _select_board(context, port, pins)
     with _progress() as progress:
         checked = check_board(wanted, _firmware(), pin_map, _install_environment(), progress, quick=quick)
@@ -143,10 +149,14 @@ def _select_board(context: CommandContext, port: str | None, pins: Path | None) 
 
 
 def _firmware() -> Firmware:
+    from firmware_bridge.install.manifest import our_firmware
+
     return our_firmware(files("firmware_bridge") / "firmware")
 
 
 def _install_environment() -> InstallEnvironment:
+    from firmware_bridge.install.access import InstallEnvironment
+
     return InstallEnvironment(say=lambda sentence: click.echo(sentence, err=True))
 
 

@@ -41,7 +41,6 @@ from referee.journal.journal import Journal
 from referee.journal.reader import events_of_game
 from referee.journal.results import Tally, outcome_sentence, results_in
 from referee.naming import Names
-from referee.session.event_records import end_event, note_event
 
 
 def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, Event]], resuming: str) -> None:
@@ -275,6 +274,8 @@ def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None
     Examples:
       ./run games end
     """
+    from referee.session.event_records import end_event, note_event
+
     with context.open_journal(journal) as opened:
         left = open_game(opened)
         resuming = context.advised_command(f"games resume {opened.latest_game()}", opened.path)

@@ -22,16 +22,16 @@ from common.user import user_name
 from referee.cli.context import CommandContext, output, print_table, say
 from referee.cli.group import ExampleCommand
 from referee.cli.options import OUTPUT_FILE, journal_option
-from referee.commands.values import Role
-from referee.session.table_port import Maintenance, MaintenanceBuilder, ReportFile
-from referee.settings.configuration import Configuration
 
 if TYPE_CHECKING:
+    from referee.session.table_port import Maintenance, MaintenanceBuilder, ReportFile
+    from referee.settings.configuration import Configuration
     from referee.web.devices import Device, PairedDevices
 
 
 def maintenance(configuration: Configuration) -> MaintenanceBuilder:
     """Return a factory for the page's maintenance functions, based on these settings."""
+    from referee.session.table_port import Maintenance
 
     def keep(said: Callable[[], Sequence[str]], journal: Path | None) -> Maintenance:
         from referee.bug_report.bundle import zipped
@@ -118,6 +118,7 @@ def devices_command(
       ./run tools devices 2 --may look
       ./run tools devices "Ben's phone" --unpair
     """
+    from referee.commands.values import Role
     from referee.web.devices import PairedDevices, devices_path
     from referee.web.server import key_path
 

@@ -1,28 +1,53 @@
-"""Files of pictures and calibrations, and readings shown as text or drawn on their picture."""
+"""Pictures for ``./run pieces``: read and shown or drawn, and learned from."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import click
+from rich.table import Table
+from rich.text import Text
+
+from common.phrases import capitalized, counted, listed
 from common.places import EMPTY
+from engine import registry
 from engine.api import Game
-from referee.cli.context import output, print_drawn, print_legend
+from engine.errors import EngineError, UnreadableError
+from engine.values import OptionValue
+from referee.cli.context import output, print_drawn, print_legend, print_table, say
+from referee.cli.group import CHECK_FAILED, OK, exit_code_of
+from referee.cli.options import Corners
+from referee.judge.starts import set_up_states, usual_appearance
 from referee.rendering.board_text import DrawnBoard, board_text, draws_ascii
+from referee.settings.conversions import table_options
+from referee.settings.settings import Settings
+from referee.settings.table_layout import game_of_layout, layout_for, layout_for_camera, with_rules
 from vision.calibration import load_calibration
-from vision.cameras import image_paths
 from vision.drawing import draw, draw_markers, draw_occlusions
-from vision.errors import CalibrationError, NotLocatedError, VisionError
+from vision.errors import CalibrationError, EnrolmentError, LayoutError, NotLocatedError, VisionError
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose
-from vision.images import check_frame, load_image
+from vision.images import check_frame, load_image, write_image
+from vision.layout.pieces import GridSurface, Ink
+from vision.layout.table import TableLayout, default_layout, games_with_layouts, load_layout
 from vision.locating.location import locate
 from vision.locating.markers import MarkerDetector
+from vision.locating.photographed import photographed_sheet
+from vision.readers.blocks.appearance import BlockAppearance
 from vision.readers.dice.photographs import draw_roll
+from vision.readers.ink.appearance import learn_handwriting, load_appearance, read_copied, save_appearance
+from vision.readers.learning_reader import likeliest_orientation
+from vision.readers.protocols import Appearance, EnrolmentPicture
+from vision.readers.registry import missing_traits, reader_kind, table_reader
 from vision.readers.table_reader import TableReader
-from vision.reading import Reading
+from vision.readers.tiles.cells import TileGrid
+from vision.readers.tiles.symbols import BARE, UNKNOWN, ReadCell, TileSet, draw_cells, learn_tiles, read_handwriting
+from vision.reading import Reading, reading_to_json
 
 SURE = 0.95
 """The probability from which a place isn't reported as doubtful."""
@@ -54,15 +79,6 @@ def named_in_errors(path: Path) -> Iterator[None]:
         if str(error).startswith(str(path)):
             raise
         raise type(error)(f"{path}: {error}") from error
-
-
-def pictures_in(sources: Sequence[Path]) -> Iterator[Path]:
-    """Yield the image files, those in a folder in name order; raises CameraError for a folder without images."""
-    for source in sources:
-        if source.is_dir():
-            yield from image_paths(source)
-        else:
-            yield source
 
 
 def draw_reading(frame: Frame, reader: TableReader, previous: Pose | None, reading: Reading) -> Image:
@@ -99,3 +115,322 @@ def show_reading(game: Game[Any, Any], reading: Reading) -> None:
         console.print(f"{roll.surface}: {faces or 'no dice'}", markup=False)
     for hindrance in reading.hindrances:
         console.print(f"{hindrance.message}.", markup=False)
+
+
+def read_table(
+    image: Path,
+    settings: Settings,
+    debug_image: Path | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Print a reading of one picture of the table and return the exit code."""
+    camera = camera_of(settings.camera.calibration)
+    game, options, table = _game_and_table(settings)
+    frame = Frame(load_checked_image(image, camera.size), 0.0, 0, str(image))
+    pose, known, is_learned = None, None, False
+    if any(isinstance(surface, GridSurface) for surface in table.surfaces):
+        kind = reader_kind(table)
+        plain = kind.plain(table.board)
+        start = usual_appearance(game, options)
+        taught = None if settings.table.looks is None else kind.load(settings.table.looks)
+        known = plain if taught is None else taught
+        if taught is None or not table.markers.centres_mm:
+            # If the table is not located, the reading says why.
+            try:
+                with suppress(NotLocatedError):
+                    pose, known = likeliest_orientation(
+                        frame,
+                        camera,
+                        table,
+                        lambda view: kind.learn(view, plain, start) if taught is None else taught,
+                        start,
+                    )
+                    is_learned = taught is None
+            except EnrolmentError as error:
+                raise EnrolmentError(f"{error}; without --looks the picture must show a set-up") from None
+    reader = table_reader(camera, table, known, pose)
+    reading = reader.read(frame)
+    if is_learned and known is not None and set(known.traits[0]) == set(game.players):
+        _check_set_up(game, options, reading, anywhere=settings.table.anywhere)
+    if debug_image is not None:
+        write_image(debug_image, draw_reading(frame, reader, pose, reading))
+    if as_json:
+        click.echo(json.dumps(reading_to_json(reading, str(image)), indent=2, ensure_ascii=False))
+    else:
+        show_reading(game, reading)
+    return OK if reading.places or reading.rolls else CHECK_FAILED
+
+
+def enrol_pieces(images: Sequence[Path], positions: Sequence[str], settings: Settings, out: Path) -> None:
+    """Learn how pieces look from pictures and what these show, and save it; raises VisionError."""
+    camera = camera_of(settings.camera.calibration)
+    game, _, table = _game_and_table(settings)
+    kind = reader_kind(table)
+    known = [kind.positions(text, table.board) for text in positions]
+    pictures = []
+    for index, path in enumerate(images):
+        image = load_image(path)
+        with named_in_errors(path):
+            pose = locate(image, camera, table).pose
+        position = known[index if len(known) > 1 else 0]
+        pictures.append(EnrolmentPicture(image, camera, pose, position, str(path), table.markers))
+    looks = kind.enrol(pictures, table.board)
+    kind.save(looks, out)
+    kinds, *details = looks.traits
+    if isinstance(looks, BlockAppearance):
+        shown = {symbol for position in known for _, symbol in position.values()}
+        details = [tuple(symbol for symbol in looks.symbols if symbol in shown)]
+    click.echo(f"{' with '.join(', '.join(names) for names in (kinds, *details))} in {out}")
+    if isinstance(looks, BlockAppearance) and len(shown) < len(looks.symbols):
+        unseen = [symbol for symbol in looks.symbols if symbol not in shown]
+        click.echo(f"No picture shows {listed(unseen)}; taken as usually drawn.")
+    if lacking := missing_traits(looks, game.looks):
+        say(f"Missing: {listed(lacking)}. `./run watch` needs them too; add a picture of them.")
+
+
+def teach_tiles(image: Path, grid: tuple[int, int], corners: Corners, symbols: Sequence[str], out: Path) -> None:
+    """Learn the tiles in a photo and save them; raises VisionError."""
+    picture = load_checked_image(image)
+    taught = learn_tiles(picture, TileGrid(*grid, corners), symbols, str(image))
+    taught.save(out)
+    click.echo(f"{', '.join(f'{name} ({count})' for name, count in taught.counts.items())} in {out}")
+
+
+def _game_and_table(settings: Settings) -> tuple[Game[Any, Any], Mapping[str, OptionValue], TableLayout]:
+    """Return the game that the layout names, or else the one in the settings, its options, and its table; raises
+    LayoutError.
+
+    Another game than that in the settings has its usual options.
+    """
+    name = game_of_layout(settings.table.layout) or settings.game.name
+    game, table = registry.load(name), layout_for_camera(name, settings.table.layout, settings.table.markers)
+    if name != settings.game.name:
+        return game, {}, table
+    options = table_options(game, settings.game.options)
+    return game, options, with_rules(table, game, options)
+
+
+def _check_set_up(
+    game: Game[Any, Any], options: Mapping[str, OptionValue], reading: Reading, *, anywhere: bool
+) -> None:
+    """Say that the colours, learned by the players' sides, may be swapped if the picture shows no set-up."""
+    shown = {place: seen.best[0] for place, seen in reading.places.items()}
+    try:
+        set_up_states(game, shown, options, anywhere=anywhere)
+    except EngineError as error:
+        say(
+            f"The colours of {listed(game.players)} are a guess and may be swapped: without --looks the picture must "
+            f"show a set-up. {capitalized(str(error))}",
+            as_error=True,
+        )
+
+
+_MOST_UNCLEAR = 0.5
+"""The largest share of unclear cells among the written ones with which a sheet still gets a score."""
+
+
+def read_sheets(
+    pictures: Sequence[Path],
+    settings: Settings,
+    layout: Path | None,
+    looks: Path | None,
+    debug_image: Path | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Print the sheet in each photo and return the exit code. An unreadable photo is reported and skipped.
+
+    Without a layout, the sheet of any game is recognized, that of the game in the settings as the settings have it.
+    Raises LayoutError and EnrolmentError for faults in the files of the layout and the looks.
+    """
+    layouts = _layouts(settings, layout)
+    looks = looks or handwriting_of(settings)
+    taught = None if looks is None else load_appearance(looks)
+    ended = OK
+    for path in pictures:
+        try:
+            with named_in_errors(path):
+                image = load_checked_image(path)
+                sheet = photographed_sheet(image, layouts)
+                reader = table_reader(sheet.camera, sheet.layout, _fitting(taught, sheet.layout))
+                frame = Frame(image, 0.0, 0, str(path))
+                reading = reader.read(frame)
+        except VisionError as error:
+            say(f"referee: error: {error}", as_error=True)
+            ended = max(ended, exit_code_of(error))
+            continue
+        if debug_image is not None:
+            write_image(debug_image, draw_reading(frame, reader, sheet.pose, reading))
+        ended = max(ended, OK if reading.places else CHECK_FAILED)
+        _print_sheet(registry.load(sheet.layout.game), sheet.layout.board.name, reading, path, as_json=as_json)
+    return ended
+
+
+def teach_digits(
+    pictures: Sequence[Path], positions: Sequence[str], settings: Settings, layout: Path | None, out: Path
+) -> None:
+    """Learn handwritten digits from photos of filled sheets and save them; raises VisionError."""
+    images, layouts = [load_image(path) for path in pictures], _layouts(settings, layout)
+    sheets = []
+    for path, image in zip(pictures, images, strict=True):
+        with named_in_errors(path):
+            sheets.append(photographed_sheet(image, layouts))
+    board = sheets[0].layout.board
+    filled = [
+        EnrolmentPicture(image, sheet.camera, sheet.pose, read_copied(text, board), str(path))
+        for image, sheet, text, path in zip(images, sheets, positions, pictures, strict=True)
+    ]
+    looks = learn_handwriting(filled, board)
+    save_appearance(looks, out)
+    click.echo(f"{', '.join(looks.traits[0])} in {out}")
+
+
+def _layouts(settings: Settings, layout: Path | None) -> list[TableLayout]:
+    """Return the layouts that a sheet may belong to: the given one, or that in the settings and those of other games.
+
+    Raises LayoutError for a given layout that names no game, unless sheets of the game in the settings are read.
+    """
+    own = _own_sheet(settings)
+    if layout is None:
+        others = [default_layout(game) for game in games_with_layouts() if own is None or game != own.game]
+        return others if own is None else [own, *others]
+    given = load_layout(layout)
+    if given.game not in registry.games():
+        if own is None:
+            raise LayoutError(f'{layout} names no game; add, for example, "game": "number-drop"')
+        given = replace(given, game=own.game)
+    return [given]
+
+
+def _own_sheet(settings: Settings) -> TableLayout | None:
+    """Return the layout of the game in the settings if it is written on sheets, as its options divide these."""
+    game = registry.load(settings.game.name)
+    if not game.has_sheets:
+        return None
+    layout = layout_for(game.name, settings.table.layout)
+    return with_rules(replace(layout, game=game.name), game, table_options(game, settings.game.options))
+
+
+def handwriting_of(settings: Settings) -> Path | None:
+    """Return the looks in the settings if they are a handwriting: if digits are written in the settings' game."""
+    sheet = None if settings.table.looks is None else _own_sheet(settings)
+    return None if sheet is None or Ink.on(sheet.board).colours else settings.table.looks
+
+
+def _fitting(taught: Appearance | None, layout: TableLayout) -> Appearance | None:
+    """Return the learned handwriting if the layout's sheets have digits; others need none."""
+    return None if Ink.on(layout.board).colours else taught
+
+
+def _print_sheet(game: Game[Any, Any], sheet: str, reading: Reading, path: Path, *, as_json: bool) -> None:
+    points, why = _points(game, reading)
+    if as_json:
+        score = {"points": points, "score": None if points is None else sum(points.values())}
+        said = {"game": game.name, "sheet": sheet, **score, **reading_to_json(reading, str(path))}
+        click.echo(json.dumps(said, ensure_ascii=False))
+        return
+    click.echo(f"{path}: {game.title}, {sheet}")
+    show_reading(game, reading)
+    if points is None:
+        click.echo(f"No score: {why}.")
+    else:
+        parts = ", ".join(f"{name} {value}" for name, value in points.items())
+        click.echo(f"Score: {sum(points.values())} ({parts})")
+
+
+def _points(game: Game[Any, Any], reading: Reading) -> tuple[Mapping[str, int] | None, str]:
+    """Return the points of the likeliest reading, or the reason there are none."""
+    hidden = [place for place, one in reading.places.items() if one.hidden_by is not None]
+    if hidden or not reading.places:
+        return None, f"{counted(len(hidden), 'cell') if hidden else 'the cells'} can't be seen"
+    written = [one.best for one in reading.places.values() if one.best[0] != EMPTY]
+    unclear = sum(probability < SURE for _, probability in written)
+    if unclear > _MOST_UNCLEAR * len(written):
+        return None, (
+            f"{unclear} of {len(written)} written cells are unclear, as if scribbled over; take a sharper photo, or "
+            "copy what counts to a fresh sheet"
+        )
+    if game.points_of_sheet is None:
+        return None, f"sheets of {game.title} are not counted"
+    try:
+        return game.points_of_sheet({place: one.best[0] for place, one in reading.places.items()}), ""
+    except UnreadableError as error:
+        return None, str(error)
+
+
+_DIGITS = 4
+
+
+def read_tiles(
+    image: Path,
+    tiles: Path,
+    grid: tuple[int, int],
+    corners: Corners,
+    debug_image: Path | None,
+    *,
+    any_way_up: bool,
+    as_json: bool,
+) -> int:
+    """Print the tiles in a photo and return the exit code; raises VisionError."""
+    place, taught = TileGrid(*grid, corners), TileSet.load(tiles)
+    picture = load_checked_image(image)
+    cells = taught.read(picture, place, str(image), any_way_up=any_way_up)
+    if debug_image is not None:
+        write_image(debug_image, draw_cells(picture, place, cells, SURE))
+    _show_cells(cells, "none that was taught", as_json=as_json)
+    return OK if any(cell.symbol != UNKNOWN for row in cells for cell in row) else CHECK_FAILED
+
+
+def read_digits(
+    image: Path,
+    looks: Path | None,
+    grid: tuple[int, int],
+    corners: Corners,
+    debug_image: Path | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Print the handwritten digits in a photo of a printed grid and return the exit code; raises VisionError."""
+    place = TileGrid(*grid, corners)
+    taught = None if looks is None else load_appearance(looks).handwriting
+    picture = load_checked_image(image)
+    cells = read_handwriting(picture, place, str(image), taught)
+    if debug_image is not None:
+        write_image(debug_image, draw_cells(picture, place, cells, SURE))
+    _show_cells(cells, "no digit or cross", as_json=as_json)
+    return OK if any(cell.symbol not in {UNKNOWN, BARE} for row in cells for cell in row) else CHECK_FAILED
+
+
+def _show_cells(cells: tuple[tuple[ReadCell, ...], ...], unknown_words: str, *, as_json: bool) -> None:
+    """Print what was read; ``unknown_words`` describe a cell of which nothing is known."""
+    if as_json:
+        shown = [[_cell_as_json(cell) for cell in row] for row in cells]
+        click.echo(json.dumps({"cells": shown}, ensure_ascii=False))
+    else:
+        _print_cells(cells, unknown_words)
+
+
+def _cell_as_json(cell: ReadCell) -> dict[str, object]:
+    symbol = None if cell.symbol == UNKNOWN else cell.symbol
+    probabilities = {name: round(chance, _DIGITS) for name, chance in cell.probabilities.items()}
+    return {"symbol": symbol, "probability": round(cell.probability, _DIGITS), "probabilities": probabilities}
+
+
+def _print_cells(cells: tuple[tuple[ReadCell, ...], ...], unknown_words: str) -> None:
+    console = output()
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for row in cells:
+        table.add_row(*(Text(cell.symbol) for cell in row))
+    print_table(console, table)
+    for down, row in enumerate(cells, 1):
+        for across, cell in enumerate(row, 1):
+            if cell.symbol != UNKNOWN and cell.probability >= SURE:
+                continue
+            likely = sorted(cell.probabilities.items(), key=lambda one: -one[1])
+            others = {name: chance for name, chance in likely if name != cell.symbol and chance >= 1 - SURE}
+            what = f"like {unknown_words}" if cell.symbol == UNKNOWN else cell.symbol
+            maybe = "".join(
+                f", or {unknown_words if name == UNKNOWN else name} ({chance:.0%})" for name, chance in others.items()
+            )
+            console.print(f"row {down}, column {across}: {what}, {cell.probability:.0%} sure{maybe}", markup=False)

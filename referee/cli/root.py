@@ -42,7 +42,7 @@ GAMES = _commands(
 )
 _TABLE = _commands(
     ("turn", ".entries", "Play a turn by text."),
-    ("roll", ".dice", "Enter what the dice show."),
+    ("roll", ".entries", "Enter what the dice show."),
     ("announce", ".entries", "Announce a resignation, a draw or a claim."),
     ("correct", ".entries", "Say what really stands on the board."),
     ("take-back", ".entries", "Take the last turn back."),

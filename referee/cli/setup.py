@@ -26,20 +26,14 @@ from referee.cli.context import CommandContext, ask_line, confirm, output, print
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 from referee.cli.options import chosen_page, page_options, paper_option
 from referee.errors import ConfigError
-from referee.mapping.lights import map_lights
-from referee.mapping.sensors import map_sensors
-from referee.settings.configuration import Configuration, load
-from referee.settings.settings import Settings
 from referee.settings.sources import FILE_NAME, absolute_source
-from referee.setup.dialogue import PageDialogue
-from referee.setup.progress import Progress, SetUpRun
-from referee.setup.shared_camera import SharedCamera
-from referee.setup.steps import steps_of
-from referee.setup.table_setup import MakeMap, Outcome, Step, TableSetup
-from vision.cameras import is_live
-from vision.cameras.live import usb_cameras
 
 if TYPE_CHECKING:
+    from referee.settings.settings import Settings
+    from referee.setup.dialogue import PageDialogue
+    from referee.setup.progress import Progress, SetUpRun
+    from referee.setup.shared_camera import SharedCamera
+    from referee.setup.table_setup import MakeMap, Outcome, Step, TableSetup
     from referee.web.options import PageOptions
 
 _LISTEN_S = 0.1
@@ -93,6 +87,13 @@ def setup_command(
     camera = None if camera is None else absolute_source(camera, Path.cwd())
     folder = folder.absolute()
     _check_folder(folder)
+    # Here, because help and usage errors are shown faster without the camera.
+    from referee.setup.progress import Progress, SetUpRun
+    from referee.setup.shared_camera import SharedCamera
+    from referee.setup.steps import steps_of
+    from referee.setup.table_setup import TableSetup
+    from vision.cameras.live import usb_cameras
+
     kept = None if is_new else Progress.load(folder, game_name)
     is_chosen_on_page = kept is None and options is not None and not game_name
     if kept is None and not is_chosen_on_page:
@@ -149,6 +150,9 @@ def page_key(environment: Mapping[str, str], folder: Path) -> Path:
 
 def present_settings(environment: Mapping[str, str], folder: Path) -> Settings:
     """Return the settings of this folder, or else those found without one; the default ones if they have faults."""
+    from referee.settings.configuration import load
+    from referee.settings.settings import Settings
+
     file = folder / FILE_NAME
     try:
         return load(file if file.is_file() else None, environment=environment, folder=folder).settings
@@ -169,6 +173,7 @@ def _on_page(
 ) -> int:
     """Serve the set-up until Ctrl-C; return the exit code."""
     from referee.setup.page import SetUpEnvironment, SetUpPage
+    from referee.setup.shared_camera import SharedCamera
     from referee.setup.web import create_set_up
     from referee.web.access import Role
     from referee.web.server import open_site
@@ -229,6 +234,9 @@ def _map_lights(
     shared_camera: SharedCamera, settings: Settings, path: Path, console: Console, ask: Callable[[str], str]
 ) -> bool:
     """Find each light with the camera, and ask if it isn't sure; raises the errors of a board that doesn't answer."""
+    from referee.mapping.lights import map_lights
+    from referee.settings.configuration import Configuration
+
     by_camera = settings.camera.calibration is not None
     if by_camera:
         # This opens the camera for ``opened``.
@@ -251,6 +259,9 @@ def _map_switches(
 
     Raises ConfigError, and the errors of a board that doesn't answer.
     """
+    from referee.mapping.sensors import map_sensors
+    from referee.settings.configuration import Configuration
+
     over, configuration = threading.Event(), Configuration(settings, None, {})
     try:
         return map_sensors(configuration, path, console, typed(over)) == OK
@@ -290,6 +301,8 @@ def _walk(run: SetUpRun, camera: str | None) -> bool:
 
 def _complete(step: Step, run: SetUpRun, given: str | None) -> str:
     """Ask and check until the step is done; returns "b" or "q" if that was typed."""
+    from vision.cameras import is_live
+
     instructions = [*step.prepare(run.table)]
     if step.files(run.table):
         instructions.append(f"They are in {run.table.folder}.")

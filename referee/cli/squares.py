@@ -21,10 +21,6 @@ from referee.cli.options import (
     layout_option,
     which_game_option,
 )
-from referee.commands.values import RestoreSensor, said_plainly
-from referee.mapping.lights import map_lights, show_every_light
-from referee.mapping.sensors import map_sensors, show_sensors
-from referee.sensing.health import put_back
 
 
 @click.group(name="lights", cls=ExampleGroup)
@@ -65,6 +61,8 @@ def learn_lights(
       ./run hardware lights map --out lights.toml
       ./run hardware lights map --camera 0 --calibration camera.json
     """
+    from referee.mapping.lights import map_lights
+
     configuration = context.configuration(
         {
             "game.name": game_name,
@@ -88,6 +86,8 @@ def test_lights(context: CommandContext, seconds: float) -> int:
       ./run hardware lights test
       ./run hardware lights test --seconds 5
     """
+    from referee.mapping.lights import show_every_light
+
     return show_every_light(context.configuration(), seconds, output())
 
 
@@ -117,6 +117,8 @@ def show(context: CommandContext, once: bool) -> int:
       ./run hardware sensors show
       ./run hardware sensors show --once
     """
+    from referee.mapping.sensors import show_sensors
+
     console = output()
     return show_sensors(context.configuration(), console, once=once or not console.is_terminal)
 
@@ -136,6 +138,8 @@ def map_switches(context: CommandContext, out: Path | None, by_switch: bool, gam
       ./run hardware sensors map --out sensors.toml
       ./run hardware sensors map --by-switch
     """
+    from referee.mapping.sensors import map_sensors
+
     configuration = context.configuration({"game.name": game_name})
     file = out or configuration.settings.sensors.map or Path("sensors.toml")
     return map_sensors(configuration, file, output(), sys.stdin, by_switch=by_switch)
@@ -155,6 +159,9 @@ def put_sensors_back(context: CommandContext, squares: tuple[str, ...], by: str 
       ./run hardware sensors put-back c3
       ./run hardware sensors put-back c3 d3 --by Ann
     """
+    from referee.commands.values import RestoreSensor, said_plainly
+    from referee.sensing.health import put_back
+
     path = context.configuration({"journal.path": journal}).settings.journal.path
     for square in (text.strip().lower() for text in squares):
         # The sensors' record may outlive its journal.

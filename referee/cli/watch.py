@@ -33,9 +33,7 @@ from referee.cli.options import (
     setting_option,
 )
 from referee.cli.page import maintenance
-from referee.mqtt.options import mqtt_options
 from referee.settings.conversions import hint_settings, opponent_settings, table_options, time_control
-from referee.wiring.plan import Inputs, playable_plan
 
 if TYPE_CHECKING:
     from referee.demo.table import LinkFaults
@@ -125,7 +123,9 @@ def watch_command(
       ./run watch --eyes sensors
       ./run watch --camera 0 --calibration camera.json --page
     """
+    from referee.mqtt.options import mqtt_options
     from referee.runtime.watch import WatchOptions, watch
+    from referee.wiring.plan import Inputs, playable_plan
 
     given = given_settings(running)
     if sum(source is not None for source in (given["camera.source"], frames, video)) > 1:
@@ -246,6 +246,8 @@ def demo_command(
     """
     from referee.demo.run import run_demo
     from referee.demo.table import GAMES, DemoOptions
+    from referee.mqtt.options import mqtt_options
+    from referee.wiring.plan import Inputs
 
     given = given_settings(running)
     configuration = context_of(running).configuration(given)

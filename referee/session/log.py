@@ -7,8 +7,6 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any, Generic
 
-import cv2
-
 from common.phrases import Phrase
 from engine import registry
 from engine.api import Game, StateT, TurnT
@@ -223,6 +221,9 @@ class CropKeeper:
 
 
 def _png(image: Image) -> bytes:
+    # Here, because typed turns need no pictures.
+    import cv2
+
     encoded, content = cv2.imencode(".png", image)
     if not encoded:
         raise ValueError(f"a picture of shape {image.shape} can't be written as PNG")

@@ -19,21 +19,20 @@ from referee.hints.advice import HintSettings
 from referee.hints.opponent import OpponentSettings
 from referee.journal.events import EvidenceLimits
 from referee.judge.starts import EITHER, STARTS_OPTION
-from referee.settings.sections import (
-    AUTO_PORT,
-    BoardSection,
-    ClockSection,
-    HintSection,
-    JournalSection,
-    LightSection,
-    OpponentSection,
-)
-from referee.settings.settings import Settings
 
 if TYPE_CHECKING:
     from firmware_bridge.ports.selection import WantedBoard
     from hardware import factory
     from hardware.switches import SwitchPins
+    from referee.settings.sections import (
+        BoardSection,
+        ClockSection,
+        HintSection,
+        JournalSection,
+        LightSection,
+        OpponentSection,
+    )
+    from referee.settings.settings import Settings
 
 
 def hint_settings(hints: HintSection) -> HintSettings:
@@ -99,6 +98,7 @@ def light_settings(lights: LightSection, known_places: Sequence[str] = ()) -> fa
 def wanted_board(board: BoardSection) -> WantedBoard:
     """Return the board and port that the settings name."""
     from firmware_bridge.ports.selection import WantedBoard
+    from referee.settings.sections import AUTO_PORT
 
     return WantedBoard(
         port=None if board.port == AUTO_PORT else board.port,

@@ -22,7 +22,6 @@ from referee.cli.options import given_settings, read_pairs
 from referee.cli.watch import watch_command
 from referee.settings.conversions import sheet_path
 from referee.systemd.files import DEVICE_GROUPS, MARK, NAME, UNIT, Installation
-from vision.cameras import source_path
 
 _RUN = Path(__file__).resolve().parents[3] / "run"
 _AS_ROOT = f"sudo {shlex.quote(str(_RUN))} tools"
@@ -125,6 +124,8 @@ def uninstall_command(as_user: bool, root: Path | None) -> int:
 
 def _installation(context: CommandContext, owner: pwd.struct_passwd | None, arguments: tuple[str, ...]) -> Installation:
     """Determine what to install; raises UsageError and ConfigError for options and settings that can't be read."""
+    from vision.cameras import source_path
+
     if not _RUN.is_file():
         raise click.UsageError("The referee was installed without its `run`; there is nothing that systemd can start.")
     environment = {name: value for name, value in context.environment.items() if not name.startswith("REFEREE_")}

@@ -44,7 +44,6 @@ from referee.cli.play.game import (
 )
 from referee.cli.play.players import PlaySettings, read_players
 from referee.cli.play.session import PlaySession
-from referee.commands.entries import read_squares
 
 _RECORD = click.Path(path_type=Path, dir_okay=False)
 """A record to write. Unlike other files to write, it may be one that is read: a loaded game goes on in its own file."""
@@ -229,6 +228,8 @@ def _game_of_record(load: Path | None) -> str:
 
 def _start(game: Game[Any, Any], options: dict[str, OptionValue], how: str, seed: int) -> Any:
     """Return the start position: drawn at random, the usual one, or as given by squares and looks."""
+    from referee.commands.entries import read_squares
+
     match how.strip().lower():
         case "rolled" if game.rolled_set_up is not None:
             return game.rolled_set_up(options, random.Random(f"{seed} set-up"))

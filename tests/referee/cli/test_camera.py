@@ -136,12 +136,12 @@ def test_calibrate_goes_on_after_a_camera_s_fault(
     one, two, three = (load_image(board) for board in pictures.boards[:3])
     gone, cut_off = CameraError("camera 0 went away"), FrameError("a frame is cut off")
     results: list[Image | Exception] = [one, gone, cut_off, cut_off, two, gone, three, gone, gone, one]
-    monkeypatch.setattr("referee.cli.calibration.open_camera", lambda *_, **__: Faulty(results))
+    monkeypatch.setattr("vision.cameras.open_camera", lambda *_, **__: Faulty(results))
     result = run("calibrate", "folder:new", "--out", "a.json")
     assert result.exit_code == 1
     assert [f"picture {number} " in result.stdout for number in (3, 4)] == [True, False]
     assert result.stderr.count("camera 0 went away") == 4
-    monkeypatch.setattr("referee.cli.calibration.open_camera", lambda *_, **__: Faulty([gone, gone]))
+    monkeypatch.setattr("vision.cameras.open_camera", lambda *_, **__: Faulty([gone, gone]))
     assert run("calibrate", "0", "--out", "a.json").exit_code == 5
 
 

@@ -231,7 +231,7 @@ def test_a_request_without_an_answer_is_looked_up_in_its_own_journal(
 ) -> None:
     path = tmp_path / "the evening.sqlite"
     run("new", "deblockle", "--journal", path)
-    monkeypatch.setattr("referee.cli.client.ask", partial(ask, timeout_s=0.05))
+    monkeypatch.setattr("referee.commands.command_socket.ask", partial(ask, timeout_s=0.05))
     with (
         Journal.open(path, wall_clock=lambda: datetime.now(UTC)),
         CommandQueue(lambda: 0.0) as commands,

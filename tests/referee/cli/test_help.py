@@ -34,6 +34,25 @@ def test_help_fits_80_columns_has_examples_and_truncates_no_sentence(command: st
     assert all(re.match("(sudo )?referee ", example) for example in examples), examples
 
 
+_SHOW_EVERY_HELP = """
+import sys
+from referee.cli.root import root
+from tests.commands import COMMANDS
+
+for command in ["", *COMMANDS]:
+    root.main([*command.split(), "--help"], standalone_mode=False)
+print("loaded:", *{"numpy", "cv2", "pydantic", "starlette", "uvicorn", "reportlab"} & {*sys.modules})
+"""
+
+
+def test_the_help_of_no_command_loads_a_large_library() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _SHOW_EVERY_HELP], capture_output=True, check=True, cwd=ROOT, encoding="utf-8"
+    )
+    assert done.stdout.count("Usage: ") == len(COMMANDS) + 1
+    assert done.stdout.splitlines()[-1] == "loaded:", "`python -X importtime -m referee COMMAND --help` shows by whom"
+
+
 @pytest.mark.parametrize("width", range(60, 80, 4))
 def test_no_name_is_broken_at_its_hyphen(width: int, run: Run) -> None:
     for command in COMMANDS:

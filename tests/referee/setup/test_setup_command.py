@@ -273,7 +273,7 @@ def test_the_printed_board_and_ones_own_are_asked_for_one_thing_at_a_time(
         return Outcome((Finding.fault(Phrase("table"), "again"),))
 
     steps = tuple(replace(each, check=check, live=False) for each in steps_of(load("deblockle")))
-    monkeypatch.setattr("referee.cli.setup.steps_of", lambda _: steps)
+    monkeypatch.setattr("referee.setup.steps.steps_of", lambda _: steps)
     typed = ["", "1", "2", "", "10", "350", "351,5", "3", "39", "12", "4", "mine.json", "40 10 350 350", "2", "", "q"]
     said = run("setup", input="\n".join(typed)).output
     assert answers == ["", "40 10 350 351,5", "none 39 12", "mine.json", "40 10 350 350"]
