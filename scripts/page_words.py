@@ -87,7 +87,7 @@ _WITHOUT_A_PAGE = (
     *("firmware_bridge/protocol/", "referee/cli/", "referee/commands/command_socket.py", "referee/demo/"),
     *(
         f"hall/{name}.py"
-        for name in ("announcement", "broker", "command", "copies", "database", "floor", "hall", "rulings")
+        for name in ("announcement", "broker", "command", "copies", "database", "floor", "hall", "rulings", "running")
     ),
     *("referee/journal/backups.py", "referee/journal/events.py", "referee/journal/fold.py"),
     *("referee/mqtt/", "referee/rendering/film.py", "referee/runtime/inputs.py", "referee/runtime/watch.py"),

@@ -12,12 +12,12 @@ from engine import registry
 from engine.api import Game
 from referee.cli.context import CommandContext, say, utc_now
 from referee.errors import CorrectionError, JournalBusyError, JournalFullError, UnreachableError
-from referee.hints.advice import HintSettings
-from referee.journal.journal import Journal
 from referee.journal.reader import events_of_game
 
 if TYPE_CHECKING:
     from referee.commands.values import Command, Reply
+    from referee.hints.advice import HintSettings
+    from referee.journal.journal import Journal
     from referee.session.service import Service
 
 STARTING_S = 5.0
@@ -89,6 +89,7 @@ def tell_referee(
 def _carry_out_idle(context: CommandContext, journal: Path, command: Command, hints: HintSettings | None) -> Reply:
     """Carry out a command directly on a journal; raises JournalBusyError if a referee uses it."""
     from referee.commands.values import AskHint
+    from referee.journal.journal import Journal
 
     replies: list[Reply | None] = []
     try:

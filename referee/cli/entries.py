@@ -16,7 +16,6 @@ from engine.api import Game
 from engine.support.players import RESIGN
 from referee.cli.client import open_without_camera, submit
 from referee.cli.context import CommandContext, confirm, say
-from referee.cli.games import open_game
 from referee.cli.group import ExampleCommand
 from referee.cli.options import (
     GAME,
@@ -31,12 +30,12 @@ from referee.cli.options import (
 )
 from referee.errors import CorrectionError
 from referee.hints.advice import RULED_OUT, HintSettings, Question, Stage, answer_question, hint_text
-from referee.journal.journal import Journal
 from referee.settings.conversions import hint_settings, table_options, time_control
 from vision.errors import LayoutError
 
 if TYPE_CHECKING:
     from referee.commands.values import Announce, EnterRoll
+    from referee.journal.journal import Journal
 
 
 @click.command(cls=ExampleCommand)
@@ -101,6 +100,8 @@ def new_command(
 
 def _ask_to_leave(context: CommandContext, journal: Journal, *, is_sure: bool) -> None:
     """Ask whether to leave an unfinished game; if nobody can be asked, say how to go back to it."""
+    from referee.cli.games import open_game
+
     left = open_game(journal)
     if left is None or is_sure:
         return
@@ -212,7 +213,7 @@ def _ask_to_resign(context: CommandContext, journal: Path | None, command: Annou
     """Ask whether to resign; raises the announcement's errors, and click's UsageError if nobody can be asked."""
     with context.read_journal(journal) as opened:
         # A preview records nothing.
-        told = open_without_camera(context, cast(Journal, opened)).preview(command)
+        told = open_without_camera(context, cast("Journal", opened)).preview(command)
     if not sys.stdin.isatty():
         raise click.UsageError(f"not announced: {told} To resign without being asked, add --yes.")
     confirm(f"{told} Are you sure?")

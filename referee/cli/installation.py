@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 import click
+from rich.text import Text
 
 from common.findings import Severity
 from referee.cli.context import CommandContext, output, print_findings, print_table
@@ -59,7 +60,6 @@ def config_command(context: CommandContext, example: bool) -> None:
         click.echo(example_file(), nl=False)
         return
     from rich.table import Table
-    from rich.text import Text
 
     configuration = context.configuration()
     console = output()

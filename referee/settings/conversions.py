@@ -16,7 +16,6 @@ from engine.values import OptionValue
 from hardware.pin_map import GpioPinMap
 from referee.clocks.control import FlagRule, TimeControl, read_control
 from referee.hints.advice import HintSettings
-from referee.hints.opponent import OpponentSettings
 from referee.journal.events import EvidenceLimits
 from referee.judge.starts import EITHER, STARTS_OPTION
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from firmware_bridge.ports.selection import WantedBoard
     from hardware import factory
     from hardware.switches import SwitchPins
+    from referee.hints.opponent import OpponentSettings
     from referee.settings.sections import (
         BoardSection,
         ClockSection,
@@ -42,6 +42,8 @@ def hint_settings(hints: HintSection) -> HintSettings:
 
 def opponent_settings(opponent: OpponentSection) -> OpponentSettings | None:
     """Return the side and strength of the program as an opponent, ``None`` without one."""
+    from referee.hints.opponent import OpponentSettings
+
     if opponent.player is None:
         return None
     return OpponentSettings(opponent.player, opponent.strength, opponent.seconds)
