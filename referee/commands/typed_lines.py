@@ -74,6 +74,7 @@ def is_hint(line: str) -> bool:
     return line.strip().lower() in _HINT
 
 
+@said_plainly()
 def parse_line(game: Game[Any, Any], line: str, by: str) -> Command:
     """Parse a line typed by ``by`` into a command; raises CorrectionError if it isn't one."""
     word, _, rest = line.strip().partition(" ")
@@ -141,8 +142,7 @@ class TypedLines:
             self._say(self._describe_help())
             return
         try:
-            with said_plainly():
-                command = parse_line(self._game, line, user_name())
+            command = parse_line(self._game, line, user_name())
             if isinstance(command, Announce) and command.text == RESIGN:
                 if asked is None or asked[0] != command:
                     self._ask_to_resign(command, line.strip())

@@ -85,6 +85,8 @@ def test_a_line_is_read_as_a_turn_a_roll_or_a_correction(game: str, line: str, c
         ("correct c9 empty", "there is no place 'c9'"),
         ("correct c3", "say what stands on c3"),
         ("correct c3=green", "does not occur in Deblockle"),
+        (f"turn {'a1' * 2001}", "at most 4000 characters"),
+        ("turn a1-\udcff", "unicode"),
     ],
 )
 def test_any_other_line_is_refused_with_what_can_be_typed(line: str, words: str) -> None:

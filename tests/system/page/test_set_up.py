@@ -19,7 +19,7 @@ from referee.setup.shared_camera import SharedCamera
 from referee.setup.table_setup import PICTURES_FOLDER
 from referee.setup.web import create_set_up
 from referee.web.access import Role
-from referee.web.languages import translations
+from referee.web.languages import sentences
 from referee.web.options import PageOptions
 from referee.web.server import open_site
 from simulator.enrolment import charuco_views
@@ -72,7 +72,7 @@ class Walk:
 
     def __init__(self, page: Any, locale: str) -> None:
         self.page = page
-        self.told = translations(locale[:2]).gettext
+        self.told = sentences(locale[:2])
         self.titles: list[str] = []
 
     def arrive(self) -> None:
