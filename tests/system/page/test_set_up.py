@@ -13,13 +13,14 @@ from typing import Any
 import cv2
 import pytest
 
+from common.phrases import Phrase
 from referee.setup.page import SetUpEnvironment, SetUpPage
 from referee.setup.progress import Progress
 from referee.setup.shared_camera import SharedCamera
 from referee.setup.table_setup import PICTURES_FOLDER
 from referee.setup.web import create_set_up
 from referee.web.access import Role
-from referee.web.languages import sentences
+from referee.web.languages import sentences, translations
 from referee.web.options import PageOptions
 from referee.web.server import open_site
 from simulator.enrolment import charuco_views
@@ -72,7 +73,7 @@ class Walk:
 
     def __init__(self, page: Any, locale: str) -> None:
         self.page = page
-        self.told = sentences(locale[:2])
+        self._language = locale[:2]
         self.titles: list[str] = []
 
     def arrive(self) -> None:
@@ -87,6 +88,10 @@ class Walk:
             found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
             told = [(each["id"], each["nodes"][0]["target"]) for each in found["violations"]]
             assert told == [], self.titles[-1]
+
+    def told(self, name: str) -> str:
+        """Translate a word of the page, or one of the set-up's."""
+        return sentences(self._language)(translations(self._language).gettext(name))
 
     def press(self, name: str) -> None:
         """Press a button and wait for the next page."""
@@ -130,7 +135,7 @@ def set_up(walk: Walk, camera: Camera, pictures: Pictures, folder: Path, game: s
             page.wait_for_selector("html[data-live]", state="attached")
         if number > 1:
             walk.press("Take a picture")
-        expect(page.locator("#seen")).to_contain_text(walk.told("%(count)d kept") % {"count": number})
+        expect(page.locator("#seen")).to_contain_text(walk.told(Phrase("{count} kept", number)))
     assert len(list((folder / PICTURES_FOLDER).iterdir())) >= 10
     camera.show(pictures.bare)
     walk.go("Calibrate with these pictures")
