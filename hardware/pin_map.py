@@ -22,9 +22,9 @@ PinName = int | str
 class ButtonRole(enum.StrEnum):
     """The function of a button; the values are used in settings and pin maps."""
 
-    END_TURN = Phrase("end turn")
+    END_TURN = "end turn"
     HINT = "hint"
-    TAKE_BACK = Phrase("take back")
+    TAKE_BACK = "take back"
     ANTI_PLAY = "anti-play"
     REPETITION = "repetition"
     DRAW = "draw"

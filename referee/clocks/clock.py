@@ -18,9 +18,9 @@ from referee.clocks.control import ClockMode, TimeControl
 class PauseReason(StrEnum):
     """Why a clock is paused; it runs again once no reason is left. The values are stored in the journal's file."""
 
-    PERSON = Phrase("a person")
-    QUESTION = Phrase("a question")
-    UNSEEN = Phrase("the table can't be seen")
+    PERSON = "a person"
+    QUESTION = "a question"
+    UNSEEN = "the table can't be seen"
 
     @property
     def words(self) -> str:

@@ -30,8 +30,8 @@ from vision.reading import PlaceChange
 class SensorFault(enum.StrEnum):
     """Why a sensor is switched off; the values are those in the saved file."""
 
-    STUCK_CLOSED = Phrase("stuck closed")
-    STUCK_OPEN = Phrase("stuck open")
+    STUCK_CLOSED = "stuck closed"
+    STUCK_OPEN = "stuck open"
     CHATTERING = "chattering"
     DOUBTFUL = "doubtful"
 

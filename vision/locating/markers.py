@@ -23,7 +23,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from common.phrases import Phrase, either, listed
+from common.phrases import either, listed
 from vision.errors import LayoutError
 from vision.frame import BoolArray, FloatArray, FloatImage, Image
 from vision.opencv import aruco_dictionary, as_grey, detect_markers
@@ -325,9 +325,9 @@ class FoundBy(StrEnum):
     ENLARGED = "enlarged"
     EQUALISED = "equalised"
     OUTLINED = "outlined"
-    EXPECTED = Phrase("expected there")
+    EXPECTED = "expected there"
     MATCHED = "matched"
-    SEEN_AGAIN = Phrase("seen again")
+    SEEN_AGAIN = "seen again"
     AVERAGED = "averaged"
 
 
