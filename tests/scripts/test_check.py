@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -262,3 +263,8 @@ def test_help_lists_the_arguments(checked):
 def test_scripts_keep_to_what_a_strict_shell_knows(script):
     shell = shutil.which("dash") or "/bin/sh"
     assert subprocess.run([shell, "-n", ROOT / script], check=False).returncode == 0
+
+
+def test_every_test_that_the_script_names_is_there() -> None:
+    named = re.findall(r"tests/[\w/.*]+", (ROOT / "check").read_text())
+    assert [name for name in named if not list(ROOT.glob(name.rstrip(".")))] == []
