@@ -132,7 +132,7 @@ _FOR_MACHINES = re.compile(
 _PIECES = ("piece", "block")
 """The pieces of ``PieceBreaches``."""
 _WORDS = (
-    *("{some} and {last}", "{some} or {last}"),
+    *("{some} and {last}", "{some} or {last}", "{some} Or: {last}"),
     *("and", "or", ", and", "Or:", ", then", "nothing", "nobody", "is", "are", "stays"),
     *("{describe} That {reason}. {expectation}", "{describe} Take {die}. That {reason}. {expectation}"),
     *("{place} ({look}?)", "{part}'s {squares}", "{turn}  {described}", "{turn} or 1 3 4 5 on a", "{turn} or none"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from common.phrases import Phrase, capitalized, either, joined, listed, without_stop
+from common.phrases import Phrase, capitalized, chained, either, joined, listed, without_stop
 from engine.values import Breach, Place
 
 _MOST_NAMED = 6
@@ -247,7 +247,7 @@ def _first_of(described: Sequence[str]) -> str:
     more = len(described) - len(named)
     if more:
         named.append(Phrase("one of {more} other turns.", more) if more > 1 else Phrase("one other turn."))
-    return " Or: ".join(named)
+    return chained(named, "Or:")
 
 
 def one_of(described: str, others: int) -> str:

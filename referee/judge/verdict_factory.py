@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
+from common.phrases import joined
 from engine.api import Game, StateT, TurnT
 from engine.values import Appearance, Breach, Place
 from referee.judge import sentences
@@ -38,7 +39,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         changes, places = self.decision.best.changes, self.places_of(self.decision.best.changes)
         described, doubted = self._described(resolved.candidates), resolved.doubted
         if doubted:
-            sentence = sentences.stacks_contradict(" ".join(described), doubted)
+            sentence = sentences.stacks_contradict(joined(described), doubted)
             places = tuple(dict.fromkeys((*doubted, *places)))
         else:
             sentence = sentences.which_turn(described)
@@ -47,7 +48,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
     def doubted(self, resolved: Resolved[TurnT], say: Callable[[str], str]) -> Ruling:
         """Ask about turns that fit what is on top, but not everything; ``say`` takes their description."""
         turns = resolved.turns
-        return self._ask(say(" ".join(self._described(turns))), places_named(turns), self.decision.best.changes, turns)
+        return self._ask(say(joined(self._described(turns))), places_named(turns), self.decision.best.changes, turns)
 
     def piece_moved_on(self) -> Ruling:
         """Ask about a turn after which the same piece moved on, which may also be one illegal move."""
@@ -87,7 +88,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         after = self.game.table.appearance(moved.states[0])
         return Verdict(
             VerdictKind.ACCEPTED,
-            " ".join(self._described(turns)),
+            joined(self._described(turns)),
             self.seen.time_s,
             self.seen.sequence,
             turns=tuple(map(self.game.notation.format_turn, turns)),
