@@ -99,14 +99,14 @@ class SeenDice:
         return SeenDice(tuple(die for die in self.dice if die.surface == _OUT_OF_SIGHT))
 
     @property
+    def ever(self) -> SeenDice:
+        """These dice and those that lay there before."""
+        return SeenDice((*self.dice, *self.vanished))
+
+    @property
     def faces(self) -> tuple[str, ...]:
         """The faces that are most probably up, sorted."""
         return tuple(sorted(die.best for die in self.dice))
-
-    def shows_same_as(self, other: SeenDice) -> bool:
-        """Return whether the same faces are up; for named dice, each on the same die."""
-        shown, before = ({(die.name, die.best) for die in one.dice if die.name} for one in (self, other))
-        return self.faces == other.faces and shown == before
 
     def with_names(self, names: Collection[str]) -> SeenDice:
         """Return the dice with these names and those without a name; all dice if ``names`` is empty."""
@@ -135,47 +135,61 @@ class SeenDice:
         """Return whether each die's best face leads by that much."""
         return all(die.certainty >= margin for die in self.dice)
 
-    def is_remainder_of(self, before: SeenDice) -> bool:
-        """Return whether these are some but not all of the earlier dice, still where they were."""
-        stayed = all(any(die.is_same_die(other) for other in before.dice) for die in self.dice)
-        return len(self.dice) < len(before.dice) and stayed
-
-    def lie_as(self, before: SeenDice) -> bool:
-        """Return whether each die, and there are some, lies as one of the earlier ones did, vanished ones included."""
-        earlier = (*before.dice, *before.vanished)
-        return bool(self.dice) and all(any(die.lies_like(other) for other in earlier) for die in self.dice)
-
     def remembering(self, before: SeenDice) -> SeenDice:
         """Return these dice and those out of sight; earlier dice that none of these may be count as vanished."""
         earlier = (*before.in_sight.dice, *before.vanished)
         gone = (one for one in earlier if not any(die.is_same_die(one) for die in self.dice))
         return SeenDice((*self.dice, *before.out_of_sight.dice), tuple(gone))
 
-    def not_lying_like(self, before: SeenDice) -> SeenDice:
-        """Return these dice without those that lie as one of the earlier ones did."""
-        others = (die for die in self.dice if not any(die.lies_like(other) for other in before.dice))
-        return SeenDice(tuple(others), self.vanished)
+    def against(self, before: SeenDice) -> Match:
+        """Compare these dice with earlier ones."""
+        fresh = tuple(die for die in self.dice if not any(die.lies_like(other) for other in before.dice))
+        near = sum(any(die.is_same_die(other) for other in before.dice) for die in self.dice)
+        up, was_up = (Counter((die.name, die.best) for die in each.dice) for each in (self, before))
+        return Match(len(self.dice), len(before.dice), near, (up & was_up).total(), fresh)
 
-    def lying_like(self, before: SeenDice) -> int:
-        """Return how many of these dice lie as one of the earlier ones did."""
-        return len(self.dice) - len(self.not_lying_like(before).dice)
 
-    def lie_elsewhere_than(self, before: SeenDice) -> bool:
-        """Return whether half of these dice, or more, lie where none lay.
+@dataclass(frozen=True)
+class Match:
+    """How ``count`` dice compare with ``before`` earlier ones.
+
+    ``same_place`` of them lie where one lay, perhaps nudged; ``same_face`` show a face that was up, a named die its own.
+    The ``fresh`` ones were touched since.
+    """
+
+    count: int
+    before: int
+    same_place: int
+    same_face: int
+    fresh: tuple[PooledDie, ...]
+
+    @property
+    def untouched(self) -> int:
+        """How many lie as one did."""
+        return self.count - len(self.fresh)
+
+    @property
+    def is_remainder(self) -> bool:
+        """Whether these are some but not all of the earlier dice, still where they were."""
+        return self.same_place == self.count < self.before
+
+    @property
+    def is_same_roll(self) -> bool:
+        """Whether the same faces are up; for named dice, each on the same die."""
+        return self.same_face == self.count == self.before
+
+    @property
+    def lies_elsewhere(self) -> bool:
+        """Whether half of the dice, or more, lie where none lay.
 
         A die may land beside the place of another, and a bump may move all dice a little.
         """
-        beside = sum(any(die.is_same_die(other) for other in before.dice) for die in self.dice)
-        return beside <= len(self.dice) // 2
+        return self.same_place <= self.count // 2
 
-    def show_otherwise_than(self, before: SeenDice) -> bool:
-        """Return whether two faces or more are up that were not: a bump, or a misread face, hardly changes two."""
-        shown, earlier = (Counter((die.name, die.best) for die in each.dice) for each in (self, before))
-        return (shown - earlier).total() > 1
-
-    def rolled_since(self, before: SeenDice) -> bool:
-        """Return whether these dice were rolled: none lies as one did, and half of them where none lay, or more."""
-        return not self.lying_like(before) and self.lie_elsewhere_than(before)
+    @property
+    def is_rolled(self) -> bool:
+        """Whether the dice were rolled: none lies as one did, and half of them where none lay, or more."""
+        return not self.untouched and self.lies_elsewhere
 
 
 def pool_dice(readings: Sequence[Reading], floor: float) -> SeenDice | None:

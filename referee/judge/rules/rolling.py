@@ -75,7 +75,9 @@ def judge_roll(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None
         return None
     lying = dice.with_others(known)
     dice, known = _without_left_over(glance, rules, dice, known)
-    if not dice.lie_elsewhere_than(known) and not dice.show_otherwise_than(known):
+    match = dice.against(known)
+    # A bump, or a misread face, hardly changes two faces.
+    if not match.lies_elsewhere and match.count - match.same_face < 2:
         return _show_quietly(glance, sentences.dice_lay_there()) if glance.declared else None
     ranked = rank_rolls(glance.game, glance.states[0], dice, glance.context.settings.probability_floor)
     return first_judgement(
@@ -91,18 +93,18 @@ def _without_left_over(
 
     Near the end of a game fewer dice are rolled, and one that nobody took may stay where it was.
     """
-    fresh = dice.not_lying_like(known)
-    if glance.game.dice_names is not None or not 0 < len(fresh.dice) < len(dice.dice):
+    fresh = dice.against(known).fresh
+    if glance.game.dice_names is not None or not 0 < len(fresh) < len(dice.dice):
         return dice, known
     numbers = {len(one.roll.faces) for one in rules.possible_rolls(glance.states[0])}
-    is_rest_rolled = len(fresh.dice) in numbers and len(dice.dice) not in numbers
-    return (fresh, known.not_lying_like(dice)) if is_rest_rolled else (dice, known)
+    is_rest_rolled = len(fresh) in numbers and len(dice.dice) not in numbers
+    return (SeenDice(fresh), SeenDice(known.against(dice).fresh)) if is_rest_rolled else (dice, known)
 
 
 def judge_roll_before_turn_ended(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Accept a new roll while players may still write; they then forgo it."""
     seen, known = glance.seen.dice, glance.belief.dice
-    if seen is None or known is None or len(glance.states) > 1 or not (seen.rests and seen.rolled_since(known)):
+    if seen is None or known is None or len(glance.states) > 1 or not (seen.rests and seen.against(known).is_rolled):
         return None
     turns = silent_turns(glance.game, glance.states[0])
     if not turns:
@@ -147,14 +149,14 @@ def _no_roll_yet(case: _RollCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | N
 
 def _some_lay_there(case: _RollCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Refuse a roll in which some dice lie as before: they may not have been rolled."""
-    lying = case.dice.lying_like(case.known)
+    lying = case.dice.against(case.known).untouched
     return _show_quietly(case.glance, sentences.some_dice_lay_there(lying)) if lying else None
 
 
 def _same_as_before(case: _RollCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask where dice show the same as before: they may only have been put aside, unless a press says otherwise."""
     known = _dice_of_player_to_move(case.glance.context, case.glance.belief, case.known)
-    if case.glance.declared or not case.dice.shows_same_as(known):
+    if case.glance.declared or not case.dice.against(known).is_same_roll:
         return None
     return _show_quietly(case.glance, sentences.same_roll(case.text))
 
@@ -214,7 +216,7 @@ def _was_die_turned(glance: Glance[StateT, TurnT]) -> bool:
     roll = None if rules is None else rules.roll_of(glance.states[0])
     if roll is None or known is None:
         return False
-    lay = SeenDice((*known.dice, *known.vanished))
+    lay = known.ever
     return lay.is_sure(glance.context.settings.margin) and not Counter(roll.faces) <= Counter(lay.faces)
 
 
@@ -231,7 +233,8 @@ def remember_known_dice(
     if known is None:
         return (replace(belief, dice=dice) if dice.rests or not dice.dice else belief), ()
     rules = context.game.dice
-    if context.game.dice_names is None and (dice.is_remainder_of(known) or dice.lie_as(known)):
+    lies_as_before = bool(dice.dice) and not dice.against(known.ever).fresh
+    if context.game.dice_names is None and (dice.against(known).is_remainder or lies_as_before):
         # Dice that were picked up may land where they lay before; a hand over them uncovers them as they lay.
         return replace(belief, dice=dice.remembering(known)), ()
     roll = None if rules is None else rules.roll_of(belief.states[0])
@@ -239,14 +242,15 @@ def remember_known_dice(
     if roll is None or (own.dice and not own.rests):
         return belief, ()
     told = SeenDice().with_told(roll, names_of(context.game, belief.states[0]))
-    if before.in_sight.is_remainder_of(own) and own.shows_same_as(told):
+    if before.in_sight.against(own).is_remainder and own.against(told).is_same_roll:
         # A die that was taken lies there again, or a roll that a person told came in sight.
         return replace(belief, dice=own.with_others(known)), ()
     if len(own.dice) != len(before.dice):
         return belief, ()
+    match = own.against(before)
     # Unnamed dice that lie elsewhere may be the next player's roll.
-    if own.rolled_since(before) and context.game.dice_names is None:
+    if match.is_rolled and context.game.dice_names is None:
         return belief, ()
-    is_new = not own.shows_same_as(before) and own.is_sure(context.settings.margin)
+    is_new = not match.is_same_roll and own.is_sure(context.settings.margin)
     notes = (sentences.dice_changed(format_roll(roll)),) if is_new else ()
     return replace(belief, dice=own.with_others(known)), notes

@@ -65,7 +65,7 @@ def test_dice_on_two_surfaces_are_never_at_the_same_place() -> None:
     seen = present(pool_dice([Reading(0, 0.0, {}, rolls=(tray, board))], 1e-5))
     on_tray, on_board = seen.dice
     assert (on_tray.surface, on_board.surface) == ("tray", "board")
-    assert SeenDice((on_tray,)).rolled_since(SeenDice((on_board,)))
+    assert SeenDice((on_tray,)).against(SeenDice((on_board,))).is_rolled
 
 
 def test_a_die_without_a_name_is_the_same_up_to_half_its_width_away() -> None:
@@ -127,16 +127,16 @@ def test_dice_were_rolled_if_none_lies_as_one_did_and_half_lie_elsewhere(
         given = zip(places, shown, strict=True)
         return SeenDice(tuple(PooledDie("tray", x_mm, 0.0, "", {face: 0.0}) for x_mm, face in given))
 
-    assert lying(at_mm, faces).rolled_since(lying((0, 30, 60), "123")) is rolled
+    assert lying(at_mm, faces).against(lying((0, 30, 60), "123")).is_rolled is rolled
 
 
 def test_dice_are_the_rest_of_an_earlier_roll_if_one_was_taken_and_the_others_lie_still() -> None:
     three, two = (
         SeenDice(tuple(PooledDie("tray", x, 0.0, "", {"1": -0.1}) for x in at)) for at in ((0, 30, 60), (0, 60))
     )
-    assert two.is_remainder_of(three)
-    assert not three.is_remainder_of(three)
+    assert two.against(three).is_remainder
+    assert not three.against(three).is_remainder
     moved = SeenDice((two.dice[0], replace(two.dice[1], x_mm=75.0)))
-    assert not moved.is_remainder_of(three)
-    assert not moved.rolled_since(three)
-    assert SeenDice((moved.dice[1],)).rolled_since(three)
+    assert not moved.against(three).is_remainder
+    assert not moved.against(three).is_rolled
+    assert SeenDice((moved.dice[1],)).against(three).is_rolled
