@@ -217,17 +217,20 @@ class ChangeGate:
         self._reads = 0
         self._read_at_s = 0.0
 
-    def reading(self, frame: Frame, read: Callable[[Frame], Reading], look_afresh: Callable[[], object]) -> Reading:
+    def reading(
+        self, frame: Frame, read: Callable[[Frame], Reading], invalidate_cache: Callable[[], object]
+    ) -> Reading:
         """Read a frame as cheaply as possible; raises what ``read`` raises.
 
-        After ``look_afresh``, ``read`` reads every place, since something moved and what it changed may hardly show.
+        After ``invalidate_cache``, ``read`` reads every place, since something moved, and what it changed may hardly
+        show.
         """
         small = _shrunk(frame.image)
         moving = self._previous is not None and _differs(self._previous, small)
         self._previous = small
         if moving:
             self._reading = None
-            look_afresh()
+            invalidate_cache()
             why = Hindrance(HindranceKind.HAND, Phrase("Something is moving over the table."))
             if not self._reads_movement:
                 return Reading(frame.sequence, frame.time_s, {}, (why,))

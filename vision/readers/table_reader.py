@@ -444,7 +444,7 @@ class PartReader:
         reading = self._read_surfaces(frame, table.notices, changed, shared)
         return self._hands.with_hand(frame, pose, reading, shared.small)
 
-    def look_afresh(self) -> None:
+    def invalidate_cache(self) -> None:
         """Read all places of pieces in the next frame, even those that look unchanged.
 
         A pyramid put on one of its own colour, or a ball moved to another disc, hardly shows.
@@ -666,9 +666,9 @@ class TableReader:
     def read(self, frame: Frame) -> Reading:
         """Read one frame. An unusable frame gives a Reading without places, with the reason."""
         if self._attention in {Attention.STILL, Attention.MOVING}:
-            return self._gate.reading(frame, self._read_now, self.look_afresh)
+            return self._gate.reading(frame, self._read_now, self.invalidate_cache)
         if self._attention is Attention.ALL:
-            self.look_afresh()
+            self.invalidate_cache()
         return self._read_now(frame)
 
     def _read_now(self, frame: Frame) -> Reading:
@@ -684,10 +684,10 @@ class TableReader:
         ]
         return readings[0] if len(readings) == 1 else self._merge(frame, readings)
 
-    def look_afresh(self) -> None:
+    def invalidate_cache(self) -> None:
         """Read every place in the next frame, also those that look as before; on a sheet, ink always shows."""
         for part in self._parts:
-            part.look_afresh()
+            part.invalidate_cache()
 
     def _absent_parts(self, markers: PictureMarkers) -> Mapping[PartReader, Hindrance]:
         """Return the parts that need no thorough search: none of their markers is visible, but another part's are."""

@@ -19,7 +19,7 @@ class Gated:
         self.reader, self.gate = reader, ChangeGate(reads_movement=reads_movement)
 
     def read(self, frame: Frame) -> Reading:
-        return self.gate.reading(frame, self.reader.read, self.reader.look_afresh)
+        return self.gate.reading(frame, self.reader.read, self.reader.invalidate_cache)
 
 
 class Counting:
@@ -29,7 +29,7 @@ class Counting:
         self.read_frames: list[int] = []
         self.afresh: list[int] = []
 
-    def look_afresh(self) -> None:
+    def invalidate_cache(self) -> None:
         self.afresh.append(len(self.read_frames))
 
     def read(self, frame: Frame) -> Reading:
@@ -118,7 +118,7 @@ class SeesAHandUntil:
         hand = (Hindrance(HindranceKind.HAND, "a hand is over d1", ("d1",)),) if frame.sequence < self.gone else ()
         return Reading(frame.sequence, frame.time_s, {}, hand)
 
-    def look_afresh(self) -> None:
+    def invalidate_cache(self) -> None:
         """Do nothing."""
 
 

@@ -343,7 +343,7 @@ def test_places_of_pieces_are_read_afresh_but_not_ink(
     both = with_sheet(picture, camera, pose)
     reader.read(Frame(both, 0.0, 0))
     reader.read(Frame(both, 0.1, 1))
-    reader.look_afresh()
+    reader.invalidate_cache()
     reader.read(Frame(both, 0.2, 2))
     reader.read(Frame(both, 0.3, 3))
     assert board.asked == [len(layout.places)] * 2

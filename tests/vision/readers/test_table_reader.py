@@ -128,7 +128,7 @@ def test_every_place_is_read_afresh_although_no_change_was_noticed(monkeypatch: 
     reader = table_reader(photoreal.camera("game-000.jpg"), photoreal.LAYOUT, photoreal.looks())
     assert looks_in(reader.read(photoreal.frame("game-000.jpg", 0))) == true("game-000.jpg")
     assert looks_in(reader.read(photoreal.frame("game-001.jpg", 1))) == true("game-000.jpg")
-    reader.look_afresh()
+    reader.invalidate_cache()
     afresh = reader.read(photoreal.frame("game-001.jpg", 2))
     assert looks_in(afresh) == true("game-001.jpg") != true("game-000.jpg")
     assert reader.read(photoreal.frame("game-001.jpg", 3)).places is afresh.places
