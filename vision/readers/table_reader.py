@@ -98,7 +98,7 @@ FLAT_LOG_ODDS = 1.5
 """Log-odds subtracted from an empty place on a board of discs, since a disc of the board's colour hardly shows. Higher:
 fewer empty places are certain. Set by hand on the virtual table's stress pictures, like the next.
 """
-BARE_PROVES_FROM = 4.0
+EMPTY_IS_CERTAIN_LOG_ODDS = 4.0
 """Log-odds, after that loss, above which an empty place is evidence against a doubtful disc. Higher: more questions
 about empty places.
 """
@@ -219,7 +219,7 @@ class SurfaceReader:
             else:
                 known = kept.get(place)
                 if known is None or known[0] is not piece or known[1] != bare[place]:
-                    proves_from = BARE_PROVES_FROM if self._is_flat else math.inf
+                    proves_from = EMPTY_IS_CERTAIN_LOG_ODDS if self._is_flat else math.inf
                     reading = occupied_place(piece, bare[place], self.surface.centre_mm(place), proves_from)
                     known = (piece, bare[place], reading)
                 places[place] = known[2]
