@@ -52,7 +52,7 @@ from vision.errors import EnrolmentError
 from vision.frame import Frame, Image
 from vision.layout.table import default_layout
 from vision.locating.location import locate
-from vision.readers.protocols import Appearance, EnrolmentPicture
+from vision.readers.protocols import EnrolmentPicture, LearnedLook
 from vision.readers.registry import reader_kind, table_reader
 
 MOST_SAVED = 400
@@ -94,7 +94,7 @@ def tasks(images: int, seed: int, names: Sequence[str] = (), game: str = "debloc
     ]
 
 
-def learn(pieces: int, seed: int, game: str = "deblockle") -> Appearance | str:
+def learn(pieces: int, seed: int, game: str = "deblockle") -> LearnedLook | str:
     """Learn a piece set as its owner would, from pictures under ordinary light; give the error's text on failure."""
     setting = standard_setting(game=game)
     if game == "deblockle":
@@ -116,7 +116,7 @@ def learn(pieces: int, seed: int, game: str = "deblockle") -> Appearance | str:
         for one in shown
     ]
     try:
-        learned: Appearance = reader_kind(layout).enrol(pictures, layout.board)
+        learned: LearnedLook = reader_kind(layout).enrol(pictures, layout.board)
     except EnrolmentError as error:
         return str(error)
     return learned
@@ -137,7 +137,7 @@ def picture_of(case: StressCase) -> Image:
     return Renderer(case.number).render(case.scene, case.number)
 
 
-def look_at(task: Task, learned: Mapping[int, Appearance | str], failures: Path | None = None) -> PictureScore:
+def look_at(task: Task, learned: Mapping[int, LearnedLook | str], failures: Path | None = None) -> PictureScore:
     """Render, read and score a picture; a failing one is saved into ``failures``."""
     case = task.case()
     image = picture_of(case)

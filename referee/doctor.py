@@ -40,7 +40,7 @@ from referee.wiring.plan import WiringPlan
 from vision.calibration import load_calibration
 from vision.cameras.live import ID_PATTERN, find_camera, ids_of, read_attribute, usb_cameras
 from vision.errors import CameraError, VisionError
-from vision.readers.protocols import Appearance
+from vision.readers.protocols import LearnedLook
 from vision.readers.registry import load_any, missing_traits, reader_kind
 
 OLDEST_PYTHON = (3, 11)
@@ -237,7 +237,7 @@ def check_table(configuration: Configuration) -> Iterator[Finding]:
     """Check whether the calibration, the layout and the looks can be read, as far as they are set."""
     settings = configuration.settings
     yield from _calibration(settings)
-    load: Callable[[Path], Appearance] = load_any
+    load: Callable[[Path], LearnedLook] = load_any
     try:
         table = layout_for_camera(settings.game.name, settings.table.layout, settings.table.markers)
         game = registry.load(settings.game.name)
@@ -303,7 +303,7 @@ def _calibration(settings: Settings) -> Iterator[Finding]:
         yield Finding.fault("calibration", message, remedy)
 
 
-def _looks(settings: Settings, load: Callable[[Path], Appearance]) -> Finding:
+def _looks(settings: Settings, load: Callable[[Path], LearnedLook]) -> Finding:
     looks = settings.table.looks
     if looks is None and registry.load(settings.game.name).has_sheets:
         return Finding.ok("looks", "handwriting is read without looks")

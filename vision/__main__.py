@@ -25,7 +25,7 @@ from vision.layout.table import TableLayout, default_layout, load_layout
 from vision.locating.location import TableLocation, locate
 from vision.locating.markers import Marker, MarkerDetector
 from vision.readers.blocks.reader import BlockSighting
-from vision.readers.protocols import Appearance
+from vision.readers.protocols import LearnedLook
 from vision.readers.registry import reader_kind, table_reader
 
 STAGES = ("markers", "locate", "blocks", "coverings", "read")
@@ -67,7 +67,7 @@ def main(
 
 
 def _run_stage(
-    stage: str, frame: Frame, camera: CameraModel, layout: TableLayout, looks: Appearance
+    stage: str, frame: Frame, camera: CameraModel, layout: TableLayout, looks: LearnedLook
 ) -> tuple[Any, Image]:
     """Return what a stage found as JSON values, and the picture with that drawn on it."""
     picture = frame.image

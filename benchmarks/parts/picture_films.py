@@ -16,7 +16,7 @@ from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.table import TableLayout
 from vision.locating.location import locate
-from vision.readers.protocols import Appearance, SurfaceView
+from vision.readers.protocols import LearnedLook, SurfaceView
 from vision.readers.registry import reader_kind
 
 FRAMES_PER_SECOND = 15.0
@@ -32,7 +32,7 @@ class Shot:
 
     camera: CameraModel
     pose: Pose | None
-    looks: Appearance | None
+    looks: LearnedLook | None
     pictures: tuple[Image, ...]
 
 
@@ -99,12 +99,12 @@ def _same_viewpoint(first: Pose | None, second: Pose | None, camera: CameraModel
     return float(np.abs(project(camera, first, points) - project(camera, second, points)).max()) < SAME_VIEWPOINT_PX
 
 
-def _learned(image: Image, camera: CameraModel, pose: Pose | None, layout: TableLayout) -> Appearance:
+def _learned(image: Image, camera: CameraModel, pose: Pose | None, layout: TableLayout) -> LearnedLook:
     if pose is None:
         raise EnrolmentError("the table can't be located in the first picture, so no colours can be learned from it")
     kind, game = reader_kind(layout), load(layout.game)
     view = SurfaceView(image, camera, pose, layout.board, markers=layout.markers)
-    learned: Appearance = kind.learn(view, kind.plain(layout.board), game.table.appearance(game.rules.new()))
+    learned: LearnedLook = kind.learn(view, kind.plain(layout.board), game.table.appearance(game.rules.new()))
     return learned
 
 

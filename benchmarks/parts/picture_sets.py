@@ -33,7 +33,7 @@ from vision.readers.blocks import enrolment as block_enrolment
 from vision.readers.discs import enrolment as disc_enrolment
 from vision.readers.discs.appearance import look_name
 from vision.readers.ink.reader import LOOP
-from vision.readers.protocols import Appearance, EnrolmentPicture
+from vision.readers.protocols import EnrolmentPicture, LearnedLook
 from vision.readers.stacks import enrolment as stack_enrolment
 from vision.readers.stacks.appearance import SIZE_WORDS
 from vision.readers.stacks.enrolment import stack_of
@@ -57,7 +57,7 @@ class PictureGame:
     ``learn`` is ``None`` for pieces that need no teaching.
     """
 
-    learn: Callable[[Sequence[TeachingPicture], TableLayout], Appearance] | None
+    learn: Callable[[Sequence[TeachingPicture], TableLayout], LearnedLook] | None
     answer: Callable[[Reading], dict[str, Any]]
 
 
@@ -65,8 +65,8 @@ def learned(
     pictures: Sequence[TeachingPicture],
     layout: TableLayout,
     position: Callable[[Mapping[str, Any]], Mapping[str, Any]],
-    enrol: Callable[[Sequence[EnrolmentPicture], Surface], Appearance],
-) -> Appearance:
+    enrol: Callable[[Sequence[EnrolmentPicture], Surface], LearnedLook],
+) -> LearnedLook:
     """Learn a piece set; ``position`` reads places from the truth. Raises what ``locate`` and ``enrol`` raise."""
     known = [
         EnrolmentPicture(
@@ -359,7 +359,7 @@ class PictureFolder:
         views = [load_image(path) for path in sorted((self._calibration / camera).glob("*.jpg"))]
         return calibrate(views, self._board, name=camera).camera
 
-    def looks_of(self, name: str) -> Appearance | None:
+    def looks_of(self, name: str) -> LearnedLook | None:
         """The piece set in a picture, learned from its enrolment pictures; ``None`` without any.
 
         Raises what the game's ``learn`` raises.
@@ -369,7 +369,7 @@ class PictureFolder:
     def _set_of(self, name: str) -> str:
         return str(self._index[name].get("set", ""))
 
-    def _learn(self, set_name: str) -> Appearance | None:
+    def _learn(self, set_name: str) -> LearnedLook | None:
         pictures = []
         for path in sorted(self.folder.glob("enrol*.jpg")):
             if self.game.learn is not None and self._set_of(path.name) == set_name:

@@ -40,7 +40,7 @@ from common.places import EMPTY
 from vision.frame import FloatArray, Image
 from vision.geometry import Pose
 from vision.layout.table import default_layout
-from vision.readers.protocols import Appearance, Sighting
+from vision.readers.protocols import LearnedLook, Sighting
 from vision.readers.registry import table_reader
 from vision.sampling import linear_light
 from vision.surface.emptiness import CURVES, is_unclear, place_measures
@@ -127,7 +127,7 @@ def plan_of(game: str) -> SurfacePlan:
     return SurfacePlan.of(default_layout(game).board)
 
 
-def samples_of(numbered: tuple[int, Task], learned: Mapping[tuple[str, int], Appearance | str]) -> Samples | None:
+def samples_of(numbered: tuple[int, Task], learned: Mapping[tuple[str, int], LearnedLook | str]) -> Samples | None:
     """The samples of one picture; ``None`` if its piece set can't be enrolled."""
     number, task = numbered
     layout = default_layout(task.game)
@@ -187,7 +187,7 @@ def drawn(pictures: int, seed: int, jobs: int) -> Samples:
     return Samples.joined(parts)
 
 
-def _taught(which: tuple[str, int, int]) -> Appearance | str:
+def _taught(which: tuple[str, int, int]) -> LearnedLook | str:
     game, pieces, seed = which
     return learn(pieces, seed, game)
 

@@ -42,7 +42,7 @@ from vision.readers.blocks.appearance import BlockAppearance
 from vision.readers.dice.photographs import draw_roll
 from vision.readers.ink.appearance import learn_handwriting, load_appearance, read_copied, save_appearance
 from vision.readers.learning_reader import likeliest_orientation
-from vision.readers.protocols import Appearance, EnrolmentPicture
+from vision.readers.protocols import EnrolmentPicture, LearnedLook
 from vision.readers.registry import missing_traits, reader_kind, table_reader
 from vision.readers.table_reader import TableReader
 from vision.readers.tiles.cells import TileGrid
@@ -318,7 +318,7 @@ def handwriting_of(settings: Settings) -> Path | None:
     return None if sheet is None or Ink.on(sheet.board).colours else settings.table.looks
 
 
-def _fitting(taught: Appearance | None, layout: TableLayout) -> Appearance | None:
+def _fitting(taught: LearnedLook | None, layout: TableLayout) -> LearnedLook | None:
     """Return the learned handwriting if the layout's sheets have digits; others need none."""
     return None if Ink.on(layout.board).colours else taught
 

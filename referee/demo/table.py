@@ -31,7 +31,7 @@ from vision.layout.pieces import Ink
 from vision.layout.table import default_layout
 from vision.locating.location import locate
 from vision.motion.changes import Attention
-from vision.readers.protocols import Appearance, EnrolmentPicture
+from vision.readers.protocols import EnrolmentPicture, LearnedLook
 from vision.readers.registry import is_readable, reader_kind, table_reader
 from vision.readers.table_reader import TableReader
 
@@ -168,11 +168,11 @@ def enrolled_reader(table: VirtualTable, attention: Attention) -> TableReader:
     return table_reader(table.calibration(), table.setting.layout, enrolled_appearance(table), attention=attention)
 
 
-def enrolled_appearance(table: VirtualTable) -> Appearance:
+def enrolled_appearance(table: VirtualTable) -> LearnedLook:
     """Learn the pieces' appearance from pictures of known positions; ink needs none."""
     camera, layout = table.calibration(), table.setting.layout
     if isinstance(layout.board.pieces, Ink):
-        plain: Appearance = reader_kind(layout).plain(layout.board)
+        plain: LearnedLook = reader_kind(layout).plain(layout.board)
         return plain
     pictures = [
         EnrolmentPicture(
@@ -185,5 +185,5 @@ def enrolled_appearance(table: VirtualTable) -> Appearance:
         )
         for picture in table.enrolment_pictures()
     ]
-    appearance: Appearance = reader_kind(layout).enrol(pictures, layout.board)
+    appearance: LearnedLook = reader_kind(layout).enrol(pictures, layout.board)
     return appearance

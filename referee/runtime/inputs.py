@@ -43,7 +43,7 @@ from vision.frame import Frame
 from vision.geometry import CameraModel
 from vision.layout.table import TableLayout
 from vision.readers.learning_reader import LearningReader
-from vision.readers.protocols import Appearance
+from vision.readers.protocols import LearnedLook
 from vision.readers.registry import missing_traits, reader_kind, table_reader
 from vision.reading import Reading
 
@@ -215,9 +215,9 @@ def processed_pictures(folder: Path, journal: BufferedJournal) -> frozenset[str]
     return frozenset(path.name for path in image_paths(folder)[:-1] if path.stat().st_mtime < last_s)
 
 
-def _loaded_looks(path: Path, layout: TableLayout, game: Game[Any, Any]) -> Appearance:
+def _loaded_looks(path: Path, layout: TableLayout, game: Game[Any, Any]) -> LearnedLook:
     """Load looks; raises EnrolmentError, also for looks of other pieces, and for looks that lack pieces of the game."""
-    looks: Appearance = reader_kind(layout).load(path)
+    looks: LearnedLook = reader_kind(layout).load(path)
     lacking = missing_traits(looks, game.looks)
     if lacking:
         raise EnrolmentError(
@@ -280,12 +280,12 @@ def _states_under_way(options: WatchOptions, game: Game[Any, Any], journal: Buff
 
 
 def _looks_saver(
-    options: WatchOptions, game: Game[Any, Any], save: Callable[[Appearance, Path], None], say: Callable[[str], None]
-) -> Callable[[Appearance], None]:
+    options: WatchOptions, game: Game[Any, Any], save: Callable[[LearnedLook, Path], None], say: Callable[[str], None]
+) -> Callable[[LearnedLook], None]:
     """Return the function that saves learned colours beside the journal, so that the game can be resumed."""
     path = _learned_path(options, game)
 
-    def keep(looks: Appearance) -> None:
+    def keep(looks: LearnedLook) -> None:
         try:
             save(looks, path)
         except OSError as error:

@@ -43,7 +43,7 @@ from vision.layout.pieces import PyramidPieces
 from vision.layout.table import TableLayout
 from vision.locating.location import locate
 from vision.readers.learning_reader import LearningReader
-from vision.readers.protocols import Appearance, EnrolmentPicture
+from vision.readers.protocols import EnrolmentPicture, LearnedLook
 from vision.readers.registry import reader_kind, table_reader
 from vision.reading import HindranceKind, Reading
 
@@ -192,7 +192,7 @@ def _set_up(table: TableSetup) -> tuple[str, ...]:
 
 def _check_set_up(table: TableSetup, answer: str) -> Outcome:
     game, layout, frame = table.game, table.layout, _picture_for(table, answer)
-    learned: list[Appearance] = []
+    learned: list[LearnedLook] = []
     reader = _learning_reader(table, layout, frame, learned) if table.has_board else _plain_reader(table)
     reading = reader.read(frame)
     options = {**table.options, **_start_options(game)}
@@ -220,7 +220,7 @@ def _start_options(game: Game[Any, Any]) -> Mapping[str, OptionValue]:
     return {STARTS_OPTION: game.players[0]} if by_roll else {}
 
 
-def _learning_reader(table: TableSetup, layout: TableLayout, frame: Frame, learned: list[Appearance]) -> Reader:
+def _learning_reader(table: TableSetup, layout: TableLayout, frame: Frame, learned: list[LearnedLook]) -> Reader:
     """Return a reader that learns the pieces from the start position and appends their looks to ``learned``.
 
     Stacks are enrolled, because the start position determines their hidden pieces. Raises EnrolmentError and

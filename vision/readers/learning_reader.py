@@ -12,7 +12,7 @@ from vision.geometry import CameraModel, Pose
 from vision.layout.table import TableLayout
 from vision.locating.location import locate
 from vision.motion.changes import Attention
-from vision.readers.protocols import Appearance, SurfaceView
+from vision.readers.protocols import LearnedLook, SurfaceView
 from vision.readers.registry import reader_kind, surface_readers, table_reader
 from vision.readers.table_reader import TableReader
 from vision.reading import Hindrance, HindranceKind, Reading
@@ -25,9 +25,9 @@ def likeliest_orientation(
     frame: Frame,
     camera: CameraModel,
     layout: TableLayout,
-    looks_at: Callable[[SurfaceView], Appearance],
+    looks_at: Callable[[SurfaceView], LearnedLook],
     expected: Mapping[str, str],
-) -> tuple[Pose, Appearance]:
+) -> tuple[Pose, LearnedLook]:
     """Return the pose in which a picture shows the ``expected`` looks, place by place, and the pieces' looks.
 
     A board's lines look the same from all sides. If the expected pieces don't decide, the side nearest to the
@@ -37,7 +37,7 @@ def likeliest_orientation(
     NotLocatedError, and EnrolmentError if ``looks_at`` raises it for every side.
     """
     located = locate(frame.image, camera, layout)
-    best: tuple[float, Pose, Appearance] | None = None
+    best: tuple[float, Pose, LearnedLook] | None = None
     refused: list[EnrolmentError] = []
     for pose in (located.pose, *located.symmetric_poses):
         view = SurfaceView(frame.image, camera, pose, layout.board, frame.time_s, layout.markers)
@@ -81,9 +81,9 @@ class LearningReader(TableReader):
         camera: CameraModel,
         layout: TableLayout,
         start: Mapping[str, str],
-        keep: Callable[[Appearance], None] | None = None,
+        keep: Callable[[LearnedLook], None] | None = None,
         *,
-        known: Appearance | None = None,
+        known: LearnedLook | None = None,
         expected: Mapping[str, str] | None = None,
         attention: Attention | None = None,
     ) -> None:
@@ -91,7 +91,7 @@ class LearningReader(TableReader):
         self._kind = reader_kind(layout)
         self._known = known
         self._expected = start if expected is None else expected
-        self._plain: Appearance = self._kind.plain(layout.board) if known is None else known
+        self._plain: LearnedLook = self._kind.plain(layout.board) if known is None else known
         self._pose: Pose | None = None
         self._keep = keep
         super().__init__(camera, layout, *surface_readers(layout, self._plain), attention=attention)
@@ -121,7 +121,7 @@ class LearningReader(TableReader):
         self._pose = pose
         return super()._read_now(frame)
 
-    def _looks_at(self, view: SurfaceView) -> Appearance:
+    def _looks_at(self, view: SurfaceView) -> LearnedLook:
         return self._kind.learn(view, self._plain, self._start) if self._known is None else self._known
 
     def forget(self) -> None:

@@ -129,7 +129,7 @@ class RollReader(Protocol):
         """Read every visible die. ``previous`` is the last frame's result, by which dice at rest are recognised."""
 
 
-class Appearance(Protocol):
+class LearnedLook(Protocol):
     """The learned appearance of one set of pieces."""
 
     @property

@@ -36,13 +36,13 @@ from vision.readers.discs.reader import DiscReader
 from vision.readers.enrolment import read_looks
 from vision.readers.ink import appearance as ink_appearance
 from vision.readers.ink.reader import InkReader
-from vision.readers.protocols import AnyPieceReader, Appearance, EnrolmentPicture, RollReader, SurfaceView
+from vision.readers.protocols import AnyPieceReader, EnrolmentPicture, LearnedLook, RollReader, SurfaceView
 from vision.readers.stacks import appearance as stack_appearance
 from vision.readers.stacks import enrolment as stack_enrolment
 from vision.readers.stacks.reader import StackReader
 from vision.readers.table_reader import TableReader
 
-AppearanceT = TypeVar("AppearanceT", bound=Appearance)
+AppearanceT = TypeVar("AppearanceT", bound=LearnedLook)
 
 
 @dataclass(frozen=True)
@@ -183,21 +183,21 @@ def reader_kind(layout: TableLayout) -> ReaderKind[Any]:
     return PIECE_READERS[_kind_on(layout.board)]
 
 
-def load_any(path: Path) -> Appearance:
+def load_any(path: Path) -> LearnedLook:
     """Load an appearance of the kind of pieces that the file names; raises EnrolmentError with what is wrong."""
     kinds = {kind.format: kind for kind in PIECE_READERS.values()}
-    appearance: Appearance = kinds[read_looks(path, *kinds)["format"]].load(path)
+    appearance: LearnedLook = kinds[read_looks(path, *kinds)["format"]].load(path)
     return appearance
 
 
-def missing_traits(appearance: Appearance, expected: Iterable[str]) -> tuple[str, ...]:
+def missing_traits(appearance: LearnedLook, expected: Iterable[str]) -> tuple[str, ...]:
     """Return the players or colours (first word of a look) among the looks ``expected`` that the appearance lacks."""
     taught = {look.split()[0] for look in (*appearance.looks, EMPTY)}
     return tuple(dict.fromkeys(look.split()[0] for look in expected if look.split()[0] not in taught))
 
 
 def surface_readers(
-    layout: TableLayout, appearance: Appearance | None
+    layout: TableLayout, appearance: LearnedLook | None
 ) -> tuple[dict[str, AnyPieceReader], dict[str, RollReader]]:
     """Make the readers of a table's pieces and dice, by surface name; raises LayoutError if one can't be read.
 
@@ -221,7 +221,7 @@ def surface_readers(
 def table_reader(
     camera: CameraModel,
     layout: TableLayout,
-    appearance: Appearance | None,
+    appearance: LearnedLook | None,
     previous: Pose | None = None,
     attention: Attention | None = None,
 ) -> TableReader:

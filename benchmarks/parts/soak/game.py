@@ -46,7 +46,7 @@ from simulator.scene.scene import Setting, lens
 from simulator.table import VirtualTable, standard_setting
 from vision.frame import Frame
 from vision.geometry import Pose
-from vision.readers.protocols import Appearance
+from vision.readers.protocols import LearnedLook
 from vision.readers.registry import table_reader
 
 FRAMES_PER_SECOND = 15.0
@@ -204,7 +204,7 @@ _setting = lru_cache(maxsize=4)(faulty_setting)
 
 
 @cache
-def looks_of_pieces(size: tuple[int, int], game: str = "deblockle") -> Appearance:
+def looks_of_pieces(size: tuple[int, int], game: str = "deblockle") -> LearnedLook:
     """Enrol the piece set once, on an ordinary table, as an owner does."""
     return enrolled_appearance(VirtualTable(1, GameOptions(game), setting=standard_setting(lens(size), game=game)))
 
