@@ -30,7 +30,7 @@ Steps: TypeAlias = Generator[None, None, ResultT]
 """Work that yields between its steps and returns a result."""
 
 
-def finish(steps: Steps[ResultT]) -> ResultT:
+def run_to_end(steps: Steps[ResultT]) -> ResultT:
     """Take all steps at once and return the result."""
     while True:
         try:

@@ -19,7 +19,7 @@ from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.table import TableLayout
 from vision.locating.edges import Edges
-from vision.locating.lattice import BoardSighting, board_near, candidate_boards, finish, fit_to_lines
+from vision.locating.lattice import BoardSighting, board_near, candidate_boards, fit_to_lines, run_to_end
 from vision.locating.location import TableLocation, board_by_lines, check_size, location_from_lines
 from vision.locating.tracking import Pauses, ThoroughSearches, TrackedTable
 from vision.opencv import as_grey
@@ -115,7 +115,7 @@ class LineTracker:
         """Return the board anywhere in the picture, if a search is due; away from ``nearby`` only if clearly better."""
         if not self._searches.are_due(grey, frame.time_s, at_once=self._is_after_pause):
             return None
-        boards = finish(candidate_boards(edges, self._camera, self._layout.board))
+        boards = run_to_end(candidate_boards(edges, self._camera, self._layout.board))
         if not boards or not boards[0].is_clear:
             return None
         found = boards[0]

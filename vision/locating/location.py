@@ -30,8 +30,8 @@ from vision.locating.lattice import (
     Steps,
     board_near,
     clear_boards,
-    finish,
     is_ambiguous,
+    run_to_end,
     symmetric_poses,
 )
 from vision.locating.lines_and_markers import (
@@ -213,7 +213,7 @@ def locate(
     board without markers is not found; FrameError when the array is not a picture; CalibrationError when the picture's
     size is not that of the calibration.
     """
-    return finish(search_table(image, camera, layout, previous=previous, markers=markers, thorough=thorough))
+    return run_to_end(search_table(image, camera, layout, previous=previous, markers=markers, thorough=thorough))
 
 
 def search_table(
@@ -271,7 +271,7 @@ def board_by_lines(grey: Image, camera: CameraModel, layout: TableLayout, previo
     near = None if previous is None else board_near(Edges.detect(grey, camera), camera, previous, layout.board)
     if near is not None and near.is_clear:
         return near
-    boards = [sighting for _, sighting in finish(clear_boards(grey, camera, layout.board))]
+    boards = [sighting for _, sighting in run_to_end(clear_boards(grey, camera, layout.board))]
     if not boards:
         raise NotLocatedError(
             "board not located: no grid of {columns} x {rows} squares was found; check that the whole "

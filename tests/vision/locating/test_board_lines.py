@@ -19,9 +19,9 @@ from vision.locating.lattice import (
     MarkerSighting,
     board_near,
     candidate_boards,
-    finish,
     fit_to_lines,
     is_ambiguous,
+    run_to_end,
     symmetric_poses,
 )
 
@@ -207,7 +207,7 @@ def test_a_board_is_found_among_all_edges(surface: GridSurface, pose: Pose) -> N
         -40, 40, (25, 2, 2)
     )
     edges = edges_at(CAMERA, [*seen(grid_of(surface), pose, surface).ends_px, *strays])
-    best, *others = finish(candidate_boards(edges, CAMERA, surface))
+    best, *others = run_to_end(candidate_boards(edges, CAMERA, surface))
     assert best.is_clear
     assert min(off_mm(one, pose, surface) for one in symmetric_poses(best.pose, surface)) < 0.1
     assert len(symmetric_poses(best.pose, surface)) == (4 if surface is BOARD else 2)
@@ -239,11 +239,11 @@ def marker_beside(surface: GridSurface, pose: Pose, *, side_mm: float = 36.0, tu
 def test_a_board_that_agrees_with_a_marker_is_found_among_others(surface: GridSurface, true: Pose) -> None:
     edges = seen(grid_of(surface), true, surface)
     marker = marker_beside(surface, true)
-    best = finish(candidate_boards(edges, CAMERA, surface))[0]
-    assert off_mm(finish(candidate_boards(edges, CAMERA, surface, [marker]))[0].pose, best.pose, surface) < 0.1
+    best = run_to_end(candidate_boards(edges, CAMERA, surface))[0]
+    assert off_mm(run_to_end(candidate_boards(edges, CAMERA, surface, [marker]))[0].pose, best.pose, surface) < 0.1
     farther = moved(true, 2.7 * surface.cell_mm, 0.0)
     lying = [marker_beside(surface, farther), marker]
-    assert off_mm(finish(candidate_boards(edges, CAMERA, surface, lying))[0].pose, best.pose, surface) < 0.1
+    assert off_mm(run_to_end(candidate_boards(edges, CAMERA, surface, lying))[0].pose, best.pose, surface) < 0.1
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_a_board_that_agrees_with_a_marker_is_found_among_others(surface: GridSu
     ids=["elsewhere", "nearer", "farther", "turned"],
 )
 def test_a_board_that_contradicts_the_only_marker_is_not_found(marker: MarkerSighting) -> None:
-    found = finish(candidate_boards(seen(LINES), CAMERA, BOARD, [marker]))
+    found = run_to_end(candidate_boards(seen(LINES), CAMERA, BOARD, [marker]))
     assert not [one for one in found if min(off_mm(each) for each in symmetric_poses(one.pose, BOARD)) < 30]
 
 
@@ -266,13 +266,13 @@ def test_a_blurred_or_carelessly_laid_marker_may_be_a_little_off(turn_deg: float
     marker = marker_beside(BOARD, POSE, turn_deg=turn_deg)
     off_px = np.random.default_rng(3).normal(0, 0.7, (4, 2))
     blurred = MarkerSighting(marker.corners_px + off_px, marker.side_mm, marker.centre_mm)
-    best = finish(candidate_boards(seen(LINES), CAMERA, BOARD, [blurred]))[0]
+    best = run_to_end(candidate_boards(seen(LINES), CAMERA, BOARD, [blurred]))[0]
     assert min(off_mm(each) for each in symmetric_poses(best.pose, BOARD)) < 0.1
 
 
 def test_a_board_as_deep_as_a_fifth_of_the_picture_is_found() -> None:
     far = looking_at(1500.0, 10.0, -70.0)
-    best = finish(candidate_boards(seen(LINES, far), CAMERA, BOARD))[0]
+    best = run_to_end(candidate_boards(seen(LINES, far), CAMERA, BOARD))[0]
     assert best.is_clear
     assert min(off_mm(one, far) for one in symmetric_poses(best.pose, BOARD)) < 0.5
 

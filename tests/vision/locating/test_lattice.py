@@ -15,7 +15,7 @@ from vision.geometry import CameraModel, Pose, back_project, project
 from vision.layout.pieces import GridSurface
 from vision.layout.table import TableLayout
 from vision.locating.edges import Edges
-from vision.locating.lattice import candidate_boards, finish, symmetric_poses
+from vision.locating.lattice import candidate_boards, run_to_end, symmetric_poses
 from vision.locating.line_tracking import LineTracker
 from vision.locating.location import locate
 from vision.locating.tracking import TrackedTable
@@ -83,7 +83,7 @@ def test_a_board_that_is_longer_than_wide_can_be_turned_by_half_only(camera, pos
             ends[:, axis] = ends[0, axis] + line * surface.cell_mm
             first, second = np.round(project(camera, pose, ends)).astype(int).tolist()
             cv2.line(grey, first, second, 90, 1, cv2.LINE_AA)
-    found = finish(candidate_boards(Edges.detect(grey, camera), camera, surface))[0]
+    found = run_to_end(candidate_boards(Edges.detect(grey, camera), camera, surface))[0]
     assert found.is_clear
     poses = symmetric_poses(found.pose, surface)
     assert len(poses) == 2

@@ -20,7 +20,7 @@ from vision.geometry import CameraModel, Pose, back_project, project
 from vision.layout.pieces import Ink
 from vision.layout.table import TableLayout
 from vision.locating.edges import Edges
-from vision.locating.lattice import BoardSighting, Steps, clear_boards, finish, symmetric_poses
+from vision.locating.lattice import BoardSighting, Steps, clear_boards, run_to_end, symmetric_poses
 from vision.locating.lines_and_markers import fit_by_lines
 from vision.locating.location import locate
 from vision.locating.markers import MarkerDetector
@@ -263,7 +263,7 @@ def whole_grey(render_table: Callable[..., Image], pose: Pose) -> Image:
 @pytest.fixture(scope="module")
 def sightings(whole_grey: Image, camera: CameraModel, layout: TableLayout) -> list[tuple[Edges, BoardSighting]]:
     """The boards found by the lines of that picture, which takes long."""
-    return finish(clear_boards(whole_grey, camera, layout.board))
+    return run_to_end(clear_boards(whole_grey, camera, layout.board))
 
 
 def in_one_step(boards: list[tuple[Edges, BoardSighting]]) -> Steps[list[tuple[Edges, BoardSighting]]]:
@@ -291,7 +291,9 @@ def test_lines_that_fit_a_square_away_follow_the_visible_markers(
     markers = [marker for marker in finder.plain(whole_grey) if marker.marker_id in {0, 2}]
     farther = Pose(pose.rotation, pose.translation + pose.rotation @ (0.0, layout.board.cell_mm, 0.0))
     show_lines(symmetric_poses(farther, layout.board)[quarters])
-    found = present(finish(fit_by_lines(MarkerPatterns(whole_grey, camera, layout.markers, finder), layout, markers)))
+    found = present(
+        run_to_end(fit_by_lines(MarkerPatterns(whole_grey, camera, layout.markers, finder), layout, markers))
+    )
     assert found.ids == set(ALL), "the others are found where they must be"
     assert board_error_mm(camera, layout, found.pose, pose) < 2.5
 
@@ -301,9 +303,10 @@ def test_lines_that_contradict_every_visible_marker_are_rejected(whole_grey, cam
     (marker, *_) = finder.plain(whole_grey)
     elsewhere = replace(marker, corners_px=marker.corners_px + np.array([120.0, 90.0]))
     show_lines()
-    assert finish(fit_by_lines(MarkerPatterns(whole_grey, camera, layout.markers, finder), layout, ())) is not None
+    assert run_to_end(fit_by_lines(MarkerPatterns(whole_grey, camera, layout.markers, finder), layout, ())) is not None
     assert (
-        finish(fit_by_lines(MarkerPatterns(whole_grey, camera, layout.markers, finder), layout, (elsewhere,))) is None
+        run_to_end(fit_by_lines(MarkerPatterns(whole_grey, camera, layout.markers, finder), layout, (elsewhere,)))
+        is None
     )
 
 
@@ -323,7 +326,7 @@ def test_the_orientation_of_a_board_must_be_clearly_likelier_than_every_other(
 
     monkeypatch.setattr(MarkerPatterns, "similarity", similarity)
     patterns = MarkerPatterns(whole_grey, camera, layout.markers, MarkerDetector(layout.markers.dictionary))
-    found = finish(fit_by_lines(patterns, layout, ()))
+    found = run_to_end(fit_by_lines(patterns, layout, ()))
     assert (found is not None) == decides
     if found is not None:
         assert found.by_lines
