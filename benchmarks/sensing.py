@@ -224,7 +224,7 @@ def play(name: str, game: Any, inputs: Inputs, seed: int, rates: ErrorRates, tur
             states = apply_turn(game, belief.states, turn) if not accepted else (after,)
             belief = override_belief(context, belief, states or (after,), turn.places)
         for reader in (alone, both):
-            reader.believed(looks)
+            reader.on_accepted(looks)
         clock_s += 10.0
         world = after
         if game.rules.outcome(world) is not None:

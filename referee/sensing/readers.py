@@ -70,7 +70,7 @@ class SensorWatch:
             probabilities, changes, self._movement(changes, now_s), notices, fading=not self._is_heard
         )
 
-    def believed(self, appearance: Appearance) -> None:
+    def on_accepted(self, appearance: Appearance) -> None:
         """Compare the sensors with an accepted table; the resulting notices come with the next evidence."""
         moving = {change.place for change in self._changes if self._now_s - change.time_s < _MOVING_S}
         truth = {place: look != EMPTY for place, look in appearance.items()}
@@ -171,9 +171,9 @@ class FusedReader:
         """Cut out one place; raises what the other reader raises."""
         return self._reader.crop(frame, place)
 
-    def believed(self, appearance: Appearance) -> None:
+    def on_accepted(self, appearance: Appearance) -> None:
         """Compare the sensors with an accepted table, to find faulty ones."""
-        self._watch.believed(appearance)
+        self._watch.on_accepted(appearance)
 
     def _fuse(
         self, reading: Reading, evidence: SensorEvidence, why: HindranceKind = HindranceKind.OUTSIDE_PICTURE
@@ -241,9 +241,9 @@ class SensorReader:
         """Raise NotLocatedError, since there is no picture."""
         raise NotLocatedError("there is no camera, so no picture of {place} in frame {sequence}", place, frame.sequence)
 
-    def believed(self, appearance: Appearance) -> None:
+    def on_accepted(self, appearance: Appearance) -> None:
         """Compare the sensors with an accepted table, to find faulty ones."""
-        self._watch.believed(appearance)
+        self._watch.on_accepted(appearance)
 
 
 class TickSource:

@@ -31,7 +31,7 @@ class Reader(Protocol):
 class BeliefListener(Protocol):
     """A reader that learns from what was accepted, such as one with sensors."""
 
-    def believed(self, appearance: Appearance) -> None:
+    def on_accepted(self, appearance: Appearance) -> None:
         """Learn from an appearance that the table showed and the judge accepted."""
 
 
@@ -68,7 +68,7 @@ _AS_BELIEVED = frozenset({VerdictKind.SET_UP, VerdictKind.ACCEPTED, VerdictKind.
 """The verdicts on a table that looks as believed."""
 
 
-def tell_reader(reader: object, game: Game[Any, Any], belief: Belief[Any, Any], ruling: Ruling) -> None:
+def notify_reader(reader: object, game: Game[Any, Any], belief: Belief[Any, Any], ruling: Ruling) -> None:
     """Tell a BeliefListener about a table that looks as believed; other readers and rulings are ignored."""
     if not (isinstance(reader, BeliefListener) and belief.states and ruling.verdicts):
         return
@@ -76,7 +76,7 @@ def tell_reader(reader: object, game: Game[Any, Any], belief: Belief[Any, Any], 
         # On overridden places, the pieces may not have been moved yet.
         against = belief.override.ignored
         appearance = game.table.appearance(belief.states[0])
-        reader.believed({place: look for place, look in appearance.items() if place not in against})
+        reader.on_accepted({place: look for place, look in appearance.items() if place not in against})
 
 
 def read_or_hindered(reader: Reader, frame: Frame) -> Reading:

@@ -38,7 +38,7 @@ from referee.session.advisers import Advisers
 from referee.session.announcer import Announcer
 from referee.session.feed import Subscriber
 from referee.session.log import GameLog, belief_from
-from referee.session.ports import Reader, Recorder, RestoreSensorAt, no_sensors, read_or_hindered, tell_reader
+from referee.session.ports import Reader, Recorder, RestoreSensorAt, no_sensors, notify_reader, read_or_hindered
 from referee.session.settings import ServiceSettings
 from referee.session.signals import (
     corrected_signal,
@@ -549,7 +549,7 @@ class Service(Generic[StateT, TurnT]):
         for each in news:
             self._announcer.show_verdict(*each)
         self._announcer.remark_also(ruling.notes)
-        tell_reader(self._reader, self._game, self._belief, ruling)
+        notify_reader(self._reader, self._game, self._belief, ruling)
         self._announcer.say_ignored(self._context.in_order(self._belief.override.ignored))
         return [verdict for verdict, _, _ in news]
 

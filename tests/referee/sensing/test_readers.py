@@ -106,7 +106,7 @@ def play_on_while_c1_is_off(game: Any, sensors: ScriptedSensors, lifted_s_before
         sensors.put("c1", True, now_s - 30)
         sensors.put("c1", False, now_s - lifted_s_before)
         reader.read(frame(now_s))
-        reader.believed(looks)
+        reader.on_accepted(looks)
     return health
 
 
@@ -129,7 +129,7 @@ def test_findings_are_reported_even_after_the_sensors_are_disconnected(
         told += reader.read(frame(100.0 * turn)).notices
         assert told == []
         looks["a4"] = looks["c1"] if turn % 2 else "empty"
-        reader.believed(looks)
+        reader.on_accepted(looks)
         sensors.silent = True
         told += reader.read(frame(100.0 * turn + 1)).notices
         if told:
@@ -148,7 +148,7 @@ def test_turns_during_a_lost_connection_make_no_sensor_faulty(deblockle: Any, se
             sensors.heard_s = now_s if is_heard or not turn else 100.0
             reader.read(frame(now_s))
             looks["a4"] = "empty" if turn % 2 else looks["c1"]
-            reader.believed(looks)
+            reader.on_accepted(looks)
         return health
 
     assert health_after(is_heard=False).out == frozenset()
