@@ -60,7 +60,7 @@ _TOLERANCE_COST = 2e-4
 
 
 @dataclass(frozen=True)
-class OutlineSettings:
+class DieOutlineSettings:
     """How the outline is extracted and compared; lengths are in edges of the die. Set by hand."""
 
     of_body: float = 0.35
@@ -101,7 +101,7 @@ class LeaningOdds:
         return self.network * network_odds + self.gain * gain + self.slant * slant + self.constant
 
 
-_OUTLINE = OutlineSettings()
+_OUTLINE = DieOutlineSettings()
 _ODDS = LeaningOdds()
 
 

@@ -22,7 +22,7 @@ from vision.sampling import PixelMap, linear_light, median, sample
 
 
 @dataclass(frozen=True)
-class ColourSettings:
+class LightingSettings:
     """When a colour matches a learned one; set by hand, like those of ``DiscSettings``."""
 
     hue_spread: float = 0.16
@@ -61,7 +61,7 @@ class ColourSettings:
     """Mean light added by such a reflection, relative to paper. Higher: expects stronger reflections."""
 
 
-_SETTINGS = ColourSettings()
+_SETTINGS = LightingSettings()
 
 
 class ColourClassifier:
