@@ -63,7 +63,6 @@ _SPEAKING = (
     "referee/web/*.py",
     "referee/web/drawing/*.py",
     "referee/doctor.py",
-    "referee/mapping/assignments.py",
     "referee/runtime/exposure.py",
     "referee/runtime/sources.py",
     "referee/wiring/*.py",
@@ -91,9 +90,14 @@ _WITHOUT_A_PAGE = (
     ),
     *("referee/journal/backups.py", "referee/journal/events.py", "referee/journal/fold.py"),
     *("referee/mqtt/", "referee/rendering/film.py", "referee/runtime/inputs.py", "referee/runtime/watch.py"),
-    *("referee/settings/", "vision/__main__.py", "vision/locating/photographed.py", "vision/readers/dice/faces.py"),
-    *("vision/readers/dice/photographs.py", "vision/readers/ink/", "vision/readers/enrolment.py"),
-    "vision/readers/tiles/",
+    *(
+        "referee/settings/",
+        "vision/__main__.py",
+        "vision/locating/photographed.py",
+        "vision/readers/dice/photographs.py",
+    ),
+    *("vision/readers/ink/", "vision/readers/enrolment.py"),
+    "vision/readers/tiles.py",
 )
 """Paths whose errors are only shown by a terminal or a log."""
 _SILENT = frozenset(

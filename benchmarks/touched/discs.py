@@ -42,8 +42,8 @@ from simulator.play.diaballik import DiscHandler
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import Scene
 from vision.frame import Frame
-from vision.place_picture import PlacePicture
 from vision.readers.registry import table_reader
+from vision.reading import PlacePicture
 
 _GAME = "diaballik"
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)

@@ -41,8 +41,8 @@ from simulator.rendering.renderer import Renderer
 from simulator.scene.pieces import InkPose, changed
 from simulator.scene.scene import Scene, Setting
 from vision.frame import Frame
-from vision.place_picture import PlacePicture
 from vision.readers.registry import table_reader
+from vision.reading import PlacePicture
 
 _GAME = "number-drop"
 _DISTURBANCES = ("lamp switched", "lamp dimmed", "camera bumped")

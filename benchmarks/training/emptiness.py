@@ -1,4 +1,4 @@
-"""Fits the probability that a place of a surface is empty, and writes the curves of ``vision.surface.emptiness``.
+"""Fits the probability that a place of a surface is empty, and writes the curves of ``vision.surface.occlusion``.
 
 Run: uv run --group training python benchmarks/training/emptiness.py --pictures 200
 
@@ -43,8 +43,7 @@ from vision.layout.table import default_layout
 from vision.readers.protocols import LearnedLook, Sighting
 from vision.readers.registry import table_reader
 from vision.sampling import linear_light
-from vision.surface.emptiness import CURVES, is_unclear, place_measures
-from vision.surface.occlusion import HiddenPlaces, OcclusionDetector
+from vision.surface.occlusion import CURVES, HiddenPlaces, OcclusionDetector, is_unclear, place_measures
 from vision.surface.plan import SurfacePlan
 
 MEASURES = (

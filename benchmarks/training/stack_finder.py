@@ -39,7 +39,6 @@ from benchmarks.training.support import (
 )
 from vision.layout.pieces import GridSurface
 from vision.layout.table import default_layout
-from vision.readers.stacks.crops import FOOT_PX, StackCrops
 from vision.readers.stacks.finder import (
     CELL_PX,
     FOOT_COLUMNS,
@@ -52,7 +51,7 @@ from vision.readers.stacks.finder import (
     spots_of,
     tip_heights_mm,
 )
-from vision.readers.stacks.network import WEIGHTS
+from vision.readers.stacks.network import FOOT_PX, WEIGHTS, StackCrops
 
 BATCH = 128
 RATE = 4e-3

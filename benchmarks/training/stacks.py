@@ -49,7 +49,6 @@ from benchmarks.training.support import (
 from vision.layout.pieces import GridSurface, PyramidPieces
 from vision.layout.table import default_layout
 from vision.readers.stacks.appearance import MOST_PIECES
-from vision.readers.stacks.crops import StackCrops
 from vision.readers.stacks.finder import shipped_finder, tip_heights_mm
 from vision.readers.stacks.network import (
     EXTRAS,
@@ -57,6 +56,7 @@ from vision.readers.stacks.network import (
     NO_TIP,
     SHAPE,
     WEIGHTS,
+    StackCrops,
     flatten_sides,
     kind_of,
     mirror_sides,

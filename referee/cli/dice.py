@@ -34,13 +34,14 @@ from vision.frame import Frame
 from vision.images import load_image, write_image
 from vision.layout.pieces import Tray
 from vision.layout.table import games_with_layouts
-from vision.readers.dice.faces import FaceSet, learn_faces
 from vision.readers.dice.networks import shipped
 from vision.readers.dice.photographs import (
     LARGEST_SIDE_PX,
     SURE_FROM,
     DieInPicture,
+    FaceSet,
     draw_dice,
+    learn_faces,
     least_edge_px,
     read_photograph,
 )

@@ -45,8 +45,7 @@ from vision.readers.learning_reader import likeliest_orientation
 from vision.readers.protocols import EnrolmentPicture, LearnedLook
 from vision.readers.registry import missing_traits, reader_kind, table_reader
 from vision.readers.table_reader import TableReader
-from vision.readers.tiles.cells import TileGrid
-from vision.readers.tiles.symbols import BARE, UNKNOWN, ReadCell, TileSet, draw_cells, learn_tiles, read_handwriting
+from vision.readers.tiles import BARE, UNKNOWN, ReadCell, TileGrid, TileSet, draw_cells, learn_tiles, read_handwriting
 from vision.reading import Reading, reading_to_json
 
 SURE = 0.95

@@ -24,9 +24,8 @@ from hardware.lights.panel import DriverSource
 from hardware.lights.signals import MOOD_STYLES, Colour, Mood, Pattern, Signal, most_urgent_lights
 from hardware.pin_map import BUTTON_ROLES, ButtonRole
 from referee.sensing.values import SensorSnapshot
-from referee.wiring.controller import Controller
-from referee.wiring.plan import SwitchSource, WiringPlan
-from referee.wiring.sensor_map import SensorMap
+from referee.wiring.devices import Controller
+from referee.wiring.plan import SensorMap, SwitchSource, WiringPlan
 from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, VirtualMicrocontroller
 from simulator.microcontroller.wire import WireFaults
 

@@ -58,8 +58,8 @@ from referee.rendering.live_screen import LiveScreen, fits_live
 from referee.rendering.overlay import Overlay
 from referee.rendering.report import PrintedLines, Report
 from referee.runtime.builder import attention, compose_reader, open_session
-from referee.runtime.publishing import publish
 from referee.runtime.sources import Interrupts
+from referee.runtime.watch import publish
 from referee.session.feed import signal_subscriber
 from referee.session.loop import LoopPorts, carry_out_commands, run
 from referee.session.ports import Reader

@@ -14,8 +14,7 @@ import numpy as np
 from common.phrases import Phrase
 from engine.values import EMPTY, Appearance
 from referee.judge.dice import SeenDice, pool_dice
-from vision.place_picture import PlacePicture
-from vision.reading import PlaceChange, PlaceReading, Reading
+from vision.reading import PlaceChange, PlacePicture, PlaceReading, Reading
 
 PIECE = Phrase("a piece")
 """The look of a place where only a sensor reports a piece: any look but empty."""

@@ -18,11 +18,11 @@ from hardware.lights.light_map import LightMap, write_light_map
 from hardware.lights.panel import LivePanel, Panel
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Light, Mood, Signal, Sound
 from referee.errors import ConfigError
-from referee.mapping.assignments import LightAssignment
 from referee.mapping.dialogue import (
     READ_TIMEOUT_S,
     UNFINISHED,
     Ask,
+    LightAssignment,
     LightFinder,
     assign_lights,
     line_printer,

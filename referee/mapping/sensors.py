@@ -15,16 +15,21 @@ from common.grid import PlaceGrid, column_and_row
 from engine.registry import load
 from referee.commands.typed_lines import PolledLines
 from referee.errors import ConfigError
-from referee.mapping.assignments import AssignmentBySquare, AssignmentBySwitch
-from referee.mapping.dialogue import UNFINISHED, assign_switches, line_printer, saved_map_sentence
+from referee.mapping.dialogue import (
+    UNFINISHED,
+    AssignmentBySquare,
+    AssignmentBySwitch,
+    assign_switches,
+    line_printer,
+    saved_map_sentence,
+)
 from referee.rendering.board_text import draws_ascii
 from referee.sensing.health import forget_sensors, health_file, load_health, sensors_out
 from referee.sensing.values import SensorSnapshot
 from referee.settings.configuration import Configuration
 from referee.settings.table_layout import grid_of
 from referee.wiring.devices import Switches, open_switches
-from referee.wiring.plan import wiring_plan
-from referee.wiring.sensor_map import SensorMap, SwitchReport, by_place, load_sensor_map, save_sensor_map
+from referee.wiring.plan import SensorMap, SwitchReport, by_place, load_sensor_map, save_sensor_map, wiring_plan
 
 _LISTEN_S = 0.1
 _FIRST_REPORT_S = 5.0

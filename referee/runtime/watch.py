@@ -1,4 +1,4 @@
-"""Watching a real table: builds the service from a person's options and reports its verdicts."""
+"""Watching a real table: builds the service from a person's options, and reports and publishes what it says."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from rich.console import Console
+from rich.text import Text
 
 from common.phrases import capitalized, counted
 from engine.api import Game
@@ -36,13 +37,13 @@ from referee.journal.fold import fold
 from referee.journal.journal import Journal
 from referee.judge.settings import JudgeSettings
 from referee.judge.verdict import Verdict
+from referee.mqtt.options import MqttOptions
 from referee.naming import Names
 from referee.rendering.live_screen import LiveScreen, PrintedGame, fits_live
 from referee.rendering.overlay import Overlay
 from referee.rendering.report import DebugPictures, PrintedLines, Report
 from referee.runtime.builder import open_session
 from referee.runtime.inputs import WatchOptions, load_camera_model, open_inputs
-from referee.runtime.publishing import publish
 from referee.runtime.sources import Interrupts, ServingWait
 from referee.sensing.health import health_file
 from referee.session.feed import signal_subscriber
@@ -62,6 +63,7 @@ from referee.settings.conversions import (
 from referee.settings.sections import LightSection, OpponentSection, TableSection
 from referee.settings.table_layout import grid_of, grid_of_table, layout_for_camera, with_rules
 from referee.systemd.notify import Supervisor
+from referee.web.options import PageOptions
 from referee.wiring.devices import OpenedDevices, open_devices
 from vision.frame import Frame, Image
 from vision.layout.table import TableLayout
@@ -351,3 +353,57 @@ def _buttons(
     buttons = Buttons(lights.pins.buttons, time.monotonic, say, pull_up=section.pull_up, settle_s=settle_s)
     with closing(buttons):
         yield lambda: [*devices.presses(), *buttons.presses()]
+
+
+@contextmanager
+def publish(
+    port: TablePort,
+    page: PageOptions | None,
+    mqtt: MqttOptions | None,
+    console: Console,
+    screen: LiveScreen | None,
+    say: Callable[[str], None],
+) -> Iterator[None]:
+    """Serve the page and connect to the broker inside the context, as far as there are options for them.
+
+    The page's address is shown on ``screen``, or printed on ``console``. Raises PageError and BrokerError.
+    """
+    with _served_page(port, page, console, screen, say) as address:
+        if mqtt is None:
+            yield
+            return
+        # The MQTT client is only loaded if there is a broker.
+        from referee.mqtt.table_link import connect_to_broker
+
+        with connect_to_broker(port, replace(mqtt, page=address), say, lambda: datetime.now(UTC)):
+            yield
+
+
+@contextmanager
+def _served_page(
+    port: TablePort,
+    options: PageOptions | None,
+    console: Console,
+    screen: LiveScreen | None,
+    say: Callable[[str], None],
+) -> Iterator[str | None]:
+    """Serve the page, and yield the address by which other devices can open it, if they can.
+
+    The command queue is closed before the page, so that waiting requests are answered.
+    """
+    if options is None:
+        yield None
+        return
+    # The web server is only loaded if a page is requested.
+    from referee.web.server import codes_path, open_page
+
+    with open_page(port, options, say) as page:
+        say(page.words_on(console, None if port.journal is None else codes_path(port.journal)))
+        if screen is not None:
+            screen.show_page(page.words, page.qr() if page.codes else "")
+        elif page.codes and console.is_terminal:
+            console.print(Text.from_ansi(page.qr()))
+        try:
+            yield page.address if page.codes else None
+        finally:
+            port.commands.close()

@@ -15,7 +15,7 @@ from vision.errors import LayoutError
 from vision.layout.markers import NO_MARKERS
 from vision.layout.pieces import NET_SIDES, BlockPieces, DicePieces, GridSurface, Pieces
 from vision.layout.table import TableLayout, default_layout, games_with_layouts, load_layout
-from vision.readers.dice.faces import FaceSet
+from vision.readers.dice.photographs import FaceSet
 from vision.readers.registry import check_looks, check_readable
 
 _DICE_OPTION, _NET_OPTION = "dice", "net"

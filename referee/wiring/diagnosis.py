@@ -21,8 +21,7 @@ from firmware_bridge.protocol.messages import ResetCause, Welcome
 from referee.errors import ConfigError
 from referee.sensing.health import health_file, load_health, sensors_out
 from referee.settings.configuration import Configuration
-from referee.wiring.controller import find_mismatches
-from referee.wiring.devices import LinkedController, linked_controller
+from referee.wiring.devices import LinkedController, find_mismatches, linked_controller
 from referee.wiring.plan import WiringPlan, plan_and_problems
 
 LISTEN_S = 1.5

@@ -36,8 +36,7 @@ from referee.settings.configuration import Configuration, load
 from tests.vision.cameras.test_usb_devices import plug_in
 from vision.calibration import Calibration, save_calibration
 from vision.geometry import CameraModel
-from vision.readers.blocks.appearance import BlockAppearance, save_appearance
-from vision.readers.blocks.symbols import drawn_mask
+from vision.readers.blocks.appearance import BlockAppearance, drawn_mask, save_appearance
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 PLENTY = 10**10

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vision.frame import FloatImage, Image
-from vision.place_picture import REACH_PX, SHRINK, USUAL_DIFFERENCE, PlacePicture
+from vision.reading import KEPT_PX, REACH_PX, USUAL_DIFFERENCE, PlacePicture
 
 ROWS, COLUMNS = 120, 80
 TIP_PX = (40.0, 50.0)
@@ -56,8 +56,8 @@ def test_a_picture_does_not_differ_from_itself() -> None:
         {"light": 0.6},
         {"light": 1.2},
         {"across": 0.3},
-        {"moved_px": (SHRINK * REACH_PX, 0)},
-        {"moved_px": (-SHRINK * REACH_PX, SHRINK * REACH_PX)},
+        {"moved_px": (KEPT_PX * REACH_PX, 0)},
+        {"moved_px": (-KEPT_PX * REACH_PX, KEPT_PX * REACH_PX)},
     ],
 )
 def test_noise_light_and_small_pose_differences_hardly_count(later: dict[str, object]) -> None:
@@ -124,7 +124,7 @@ def test_a_tip_at_the_rim_is_compared_as_far_as_it_is_visible(tip_px: tuple[floa
 
 def test_the_tip_is_kept_at_the_scale_of_the_picture() -> None:
     kept = taken(drawn(), (40.5, 51.5))
-    assert kept.levels.shape == (ROWS // SHRINK, COLUMNS // SHRINK)
+    assert kept.levels.shape == (ROWS // KEPT_PX, COLUMNS // KEPT_PX)
     assert kept.tip_px == (20.0, 25.5)
     row, column = np.unravel_index(int(taken(drawn((40.0, 50.0))).levels.argmax()), kept.levels.shape)
     assert (column, row) == pytest.approx((20, 25), abs=2)

@@ -11,11 +11,11 @@ from functools import partial
 from pathlib import Path
 
 from common.phrases import joined
-from vision.cameras.camera import Camera, Clock, Wait, Waiting
 from vision.cameras.files import VIDEO_SUFFIXES, GrowingFolder, ImageFiles, VideoFile, image_paths
 from vision.cameras.live import ID_PATTERN, LiveCamera, find_camera, usb_camera
 from vision.cameras.pi import pi_camera
 from vision.errors import CameraError
+from vision.frame import Camera, Clock, Wait, Waiting
 from vision.images import IMAGE_SUFFIXES
 
 __all__ = [

@@ -11,9 +11,8 @@ import cv2
 import numpy as np
 
 from common.phrases import Phrase, either, joined
-from vision.cameras.camera import Camera, Clock, Wait
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
-from vision.frame import Frame
+from vision.frame import Camera, Clock, Frame, Wait
 from vision.images import IMAGE_SUFFIXES, decode_image, has_end_mark, is_complete_image, load_image, read_image
 
 

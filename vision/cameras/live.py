@@ -17,9 +17,8 @@ import cv2
 import numpy as np
 
 from common.phrases import Phrase
-from vision.cameras.camera import Camera, Clock, Waiting
 from vision.errors import CameraError, FrameTimeoutError
-from vision.frame import Frame, Image
+from vision.frame import Camera, Clock, Frame, Image, Waiting
 
 ID_PATTERN = re.compile(
     r"usb:(?P<maker>[0-9a-f]{4}:[0-9a-f]{4})(?::(?P<serial>[^@\s]+))?(?:@(?P<socket>[0-9]+-[0-9.]+))?", re.IGNORECASE

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from common.phrases import Phrase
-from vision.cameras.camera import Clock, Waiting
 from vision.cameras.live import Capture, LiveCamera, Shot
 from vision.errors import CameraError
+from vision.frame import Clock, Waiting
 
 SERVER = Path(__file__).with_name("pi_server.py")
 SYSTEM_PYTHON = ("/usr/bin/python3", "-I")

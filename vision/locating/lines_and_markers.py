@@ -19,9 +19,9 @@ from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, back_project, project
 from vision.layout.pieces import GridSurface, Ink
 from vision.layout.table import TableLayout
-from vision.locating.edges import Edges
 from vision.locating.lattice import (
     BoardSighting,
+    Edges,
     KnownPoints,
     MarkerSighting,
     Steps,
@@ -29,12 +29,11 @@ from vision.locating.lattice import (
     fit_to_lines,
     symmetric_poses,
 )
-from vision.locating.markers import FoundBy, Marker
-from vision.locating.patterns import MarkerPatterns
+from vision.locating.markers import FoundBy, Marker, MarkerPatterns
 from vision.locating.pose import PoseFit, agrees, corner_pairs, marker_error_px, refine_pose
 from vision.opencv import as_grey
 from vision.sampling import sample
-from vision.surface.grid_lines import grid_segments
+from vision.surface.plan import grid_segments
 from vision.surface.view import SurfaceSampler
 
 

@@ -24,9 +24,9 @@ from vision.frame import Image, is_picture
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import GridSurface, Ink
 from vision.layout.table import TableLayout
-from vision.locating.edges import Edges
 from vision.locating.lattice import (
     BoardSighting,
+    Edges,
     Steps,
     board_near,
     clear_boards,
@@ -42,8 +42,7 @@ from vision.locating.lines_and_markers import (
     is_imprecise,
     refine_by_grid,
 )
-from vision.locating.markers import FoundBy, Marker, MarkerDetector, PictureMarkers, ids_text
-from vision.locating.patterns import MarkerPatterns
+from vision.locating.markers import FoundBy, Marker, MarkerDetector, MarkerPatterns, PictureMarkers, ids_text
 from vision.locating.pose import (
     PoseFit,
     agrees,

@@ -23,7 +23,7 @@ from vision.locating.location import cell_px
 from vision.locating.markers import Marker, MarkerDetector, ids_text
 from vision.locating.pose import corner_pairs, poses_from
 from vision.opencv import as_grey
-from vision.surface.bent_paper import has_other_grid, lacks_grid
+from vision.surface.paper import has_other_grid, lacks_grid
 
 MOST_SHEETS = 6
 """Maximum number of different sheets that are searched for: the players of the largest game."""

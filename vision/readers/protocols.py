@@ -16,9 +16,8 @@ from vision.frame import Image
 from vision.geometry import CameraModel, Pose, Solid
 from vision.layout.markers import MarkerLayout
 from vision.layout.pieces import Surface
-from vision.place_picture import PlacePicture
-from vision.reading import RollReading
-from vision.surface.bent_paper import PaperShape
+from vision.reading import PlacePicture, RollReading
+from vision.surface.paper import PaperShape
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,11 +25,10 @@ from vision.geometry import CameraModel, Pose, project
 from vision.images import check_frame
 from vision.layout.pieces import DiscPieces, GridSurface, Ink, Surface, named_places, top_mm
 from vision.layout.table import TableLayout
-from vision.locating.line_tracking import LineTracker
 from vision.locating.lines_and_markers import refine_by_lines
 from vision.locating.location import TableLocation, seen_text
 from vision.locating.markers import MarkerDetector, PictureMarkers
-from vision.locating.tracking import TableTracker, TrackedTable
+from vision.locating.tracking import LineTracker, TableTracker, TrackedTable
 from vision.motion.changes import Attention, ChangeDetector, ChangeGate, marker_region, surface_region
 from vision.motion.hands import HandMonitor, HandSettings
 from vision.opencv import as_colour
@@ -37,13 +36,11 @@ from vision.readers.probabilities import empty_place, occupied_place
 from vision.readers.protocols import AnyPieceReader, PieceSighting, RollReader, SurfaceView
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, RollReading, uniform_reading
 from vision.sampling import PlaneWindow, plane_map, sample, shrink
-from vision.surface.bent_paper import PaperShape, lacks_grid, paper_shape
-from vision.surface.colours import Hue
-from vision.surface.emptiness import emptiness
-from vision.surface.occlusion import HiddenPlaces, Occlusion, OcclusionDetector, SurfaceEvidence
+from vision.surface.occlusion import HiddenPlaces, Occlusion, OcclusionDetector, SurfaceEvidence, emptiness
+from vision.surface.paper import PaperShape, lacks_grid, paper_shape
 from vision.surface.plan import SurfacePlan
 from vision.surface.sheet_occlusion import SheetOcclusionDetector, SheetPlan
-from vision.surface.view import RectifiedView
+from vision.surface.view import Hue, RectifiedView
 
 
 @dataclass(frozen=True)

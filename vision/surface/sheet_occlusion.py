@@ -41,9 +41,8 @@ from vision.sampling import (
     quantile,
     sample,
 )
-from vision.surface.bent_paper import PaperShape
 from vision.surface.occlusion import Occlusion, SurfaceEvidence, regions
-from vision.surface.paper import densities_on, fit_bare_paper, hues, nearest_turn, usual_hues
+from vision.surface.paper import PaperShape, densities_on, fit_bare_paper, hues, nearest_turn, usual_hues
 from vision.surface.view import RectifiedView, SurfaceSampler, view_window
 
 _ACROSS_CELLS = (-0.23, -0.17, -0.06, -0.04, -0.02, 0.0, 0.02, 0.04, 0.06, 0.17, 0.23)

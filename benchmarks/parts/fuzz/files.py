@@ -40,14 +40,14 @@ from referee.sensing.health import SensorRecord, Suspicion, load_health
 from referee.settings.configuration import load as load_settings
 from referee.settings.written import example as example_settings
 from referee.setup.page import MOST_PIXELS
-from referee.wiring.sensor_map import load_sensor_map
+from referee.wiring.plan import load_sensor_map
 from simulator.play.game import GameOptions
 from simulator.table import VirtualTable
 from vision.calibration import Calibration, load_calibration, save_calibration
 from vision.errors import VisionError
 from vision.images import decode_photo, load_image
 from vision.layout.table import default_layout, games_with_layouts, load_layout
-from vision.readers.dice.faces import INSIDE, FaceSet
+from vision.readers.dice.photographs import INSIDE, FaceSet
 from vision.readers.registry import PIECE_READERS, load_any
 
 _ROLES = ("end turn", "hint", "take back")

@@ -11,7 +11,7 @@ import numpy as np
 from engine.api import Game, StateT, TurnT
 from engine.values import LookName, Place
 from referee.judge.pooled_reading import PooledPlace, PooledReading
-from vision.place_picture import PlacePicture
+from vision.reading import PlacePicture
 
 _STACKING_SPREAD_MM = 1.0
 """Standard deviation, in x and in y, of where a piece comes to rest on the one below. Larger: positions tell less. Of a

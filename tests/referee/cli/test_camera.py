@@ -25,9 +25,8 @@ from vision.frame import Frame, Image
 from vision.images import load_image
 from vision.layout.table import default_layout
 from vision.opencv import aruco_dictionary
-from vision.readers.blocks.appearance import BlockAppearance, load_appearance, save_appearance
+from vision.readers.blocks.appearance import BlockAppearance, drawn_mask, load_appearance, save_appearance
 from vision.readers.blocks.enrolment import BLOCK_POSITIONS
-from vision.readers.blocks.symbols import drawn_mask
 
 SMALL = lens((640, 360))
 """A separate camera for calibration, small so that its pictures are rendered quickly."""

@@ -28,7 +28,7 @@ from referee.mapping.lights import every_signal, map_lights, show_every_light
 from referee.mapping.sensors import draw_sensors, map_sensors, show_sensors
 from referee.sensing.health import HealthFile, SensorHealth, health_file, load_health
 from referee.sensing.values import SensorSnapshot
-from referee.wiring.sensor_map import SensorMap, load_sensor_map, save_sensor_map
+from referee.wiring.plan import SensorMap, load_sensor_map, save_sensor_map
 from simulator.microcontroller.board import MOST_BOUNCE_S
 from simulator.microcontroller.microcontroller import VirtualMicrocontroller
 from simulator.scene.scene import Setting

@@ -14,8 +14,7 @@ from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn
 from tests.referee.judge.judged_game import JudgedGame
-from vision.place_picture import PlacePicture
-from vision.reading import PlaceReading, Reading
+from vision.reading import PlacePicture, PlaceReading, Reading
 
 BLOCKADE = load("blockade")
 START = BLOCKADE.rules.new({"starts": "warm"})

@@ -20,8 +20,7 @@ from referee.judge.pooled_reading import (
     PooledReading,
     pool,
 )
-from vision.place_picture import PlacePicture
-from vision.reading import HindranceKind, PlaceChange, PlaceReading, Reading
+from vision.reading import HindranceKind, PlaceChange, PlacePicture, PlaceReading, Reading
 
 LOOKS = ("empty", "gold", "teal")
 FLOOR = 1e-5

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.errors import ConfigError
-from referee.mapping.assignments import AssignmentBySquare, AssignmentBySwitch, LightAssignment
-from referee.mapping.dialogue import saved_map_sentence
-from referee.wiring.sensor_map import SensorMap, load_sensor_map, save_sensor_map
+from referee.mapping.dialogue import AssignmentBySquare, AssignmentBySwitch, LightAssignment, saved_map_sentence
+from referee.wiring.plan import SensorMap, load_sensor_map, save_sensor_map
 
 PLACES = tuple(f"{column}{row}" for row in (1, 2) for column in "abc")
 

@@ -12,8 +12,10 @@ import pytest
 from firmware_bridge.connection.events import SensorsReported, SwitchChanged
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.pixels import PixelDriver
-from referee.mapping.assignments import AssignmentBySquare, AssignmentBySwitch, LightAssignment
 from referee.mapping.dialogue import (
+    AssignmentBySquare,
+    AssignmentBySwitch,
+    LightAssignment,
     LightFinder,
     ShowLight,
     assign_lights,

@@ -11,7 +11,7 @@ from referee.settings.table_layout import grid_of_table, layout_for, layout_for_
 from vision.errors import LayoutError
 from vision.layout.pieces import NET_SIDES, BlockPieces, DicePieces
 from vision.layout.table import TableLayout, default_layout
-from vision.readers.dice.faces import INSIDE, FaceSet
+from vision.readers.dice.photographs import INSIDE, FaceSet
 
 OWN_DICE = "1*3457/12*456/234*67/123597/IOTLS*"
 OWN_NET = "star/stop/x/slider/hoops/cross"

@@ -13,7 +13,7 @@ from hardware.lights.light_map import LightMap, write_light_map
 from referee.settings.settings import Settings
 from referee.setup.steps import check_step, steps_of
 from referee.setup.table_setup import TableSetup
-from referee.wiring.sensor_map import SensorMap, save_sensor_map
+from referee.wiring.plan import SensorMap, save_sensor_map
 from vision.frame import Frame
 
 GAME = load("deblockle")

@@ -29,9 +29,8 @@ from hardware.lights.panel import Panel
 from hardware.lights.signals import Colour, Light, LightRole, Mood, Pattern, Signal, Sound
 from hardware.pin_map import BUTTON_ROLES
 from referee.sensing.values import SensorSnapshot
-from referee.wiring.controller import Controller
-from referee.wiring.plan import Inputs, SwitchSource, WiringPlan
-from referee.wiring.sensor_map import SensorMap
+from referee.wiring.devices import Controller
+from referee.wiring.plan import Inputs, SensorMap, SwitchSource, WiringPlan
 from vision.reading import PlaceChange
 
 WELCOME = Welcome(1, FIRMWARE_VERSION, 5, 0, 1024, 8, 4, 3, 3, 2, 77, 0, "Pico")

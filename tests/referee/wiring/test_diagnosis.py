@@ -23,8 +23,7 @@ from referee.settings.configuration import Configuration
 from referee.wiring import diagnosis
 from referee.wiring.devices import LinkedController, linked_controller
 from referee.wiring.diagnosis import check_wires, link_quality
-from referee.wiring.plan import WiringPlan
-from referee.wiring.sensor_map import SensorMap, save_sensor_map
+from referee.wiring.plan import SensorMap, WiringPlan, save_sensor_map
 from tests.referee.virtual_board import SETTINGS, Plugged, plugged
 
 LIGHTS = "lights = 4\nstatus = 3\n[places]\na1 = 0\nb1 = [1, 2]\n"

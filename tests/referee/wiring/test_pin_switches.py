@@ -17,8 +17,7 @@ from referee.sensing.health import HealthFile, SensorHealth
 from referee.sensing.values import SensorSnapshot
 from referee.settings.configuration import Configuration, load
 from referee.wiring.devices import OpenedDevices, open_devices
-from referee.wiring.plan import WiringPlan, wiring_plan
-from referee.wiring.sensor_map import SensorMap, save_sensor_map
+from referee.wiring.plan import SensorMap, WiringPlan, save_sensor_map, wiring_plan
 from tests.guard import GUARD_S
 
 SETTINGS = """

@@ -31,8 +31,7 @@ from referee.journal.reader import read_journal
 from referee.runtime.watch import WatchOptions, watch
 from referee.sensing.health import HealthFile, SensorHealth, health_file, load_health
 from referee.settings.settings import Settings
-from referee.wiring.plan import Inputs, SwitchSource, WiringPlan
-from referee.wiring.sensor_map import SensorMap
+from referee.wiring.plan import Inputs, SensorMap, SwitchSource, WiringPlan
 from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, VirtualMicrocontroller
 from tests.guard import GUARD_S
 from tests.hardware.strips import serpentine

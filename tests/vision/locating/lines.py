@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import GridSurface
-from vision.locating.edges import Edges
+from vision.locating.lattice import Edges
 from vision.opencv import undistort_points
 
 Segment = tuple[tuple[float, float], tuple[float, float]]

@@ -12,13 +12,14 @@ from tests.effort import some
 from tests.vision.locating.lines import Segment, edges_at, edges_of, grid_of
 from vision.geometry import Pose, back_project, project
 from vision.layout.pieces import GridSurface
-from vision.locating.edges import Edges, candidate_rotations
 from vision.locating.lattice import (
     BoardSighting,
+    Edges,
     KnownPoints,
     MarkerSighting,
     board_near,
     candidate_boards,
+    candidate_rotations,
     fit_to_lines,
     is_ambiguous,
     run_to_end,

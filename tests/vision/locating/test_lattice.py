@@ -14,11 +14,9 @@ from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose, back_project, project
 from vision.layout.pieces import GridSurface
 from vision.layout.table import TableLayout
-from vision.locating.edges import Edges
-from vision.locating.lattice import candidate_boards, run_to_end, symmetric_poses
-from vision.locating.line_tracking import LineTracker
+from vision.locating.lattice import Edges, candidate_boards, run_to_end, symmetric_poses
 from vision.locating.location import locate
-from vision.locating.tracking import TrackedTable
+from vision.locating.tracking import LineTracker, TrackedTable
 
 ALL = (0, 1, 2, 3)
 WITHIN_MM = 2.0
@@ -180,7 +178,7 @@ def test_whole_pictures_are_searched_once_the_picture_rests_and_then_ever_more_r
         yield
         return []
 
-    monkeypatch.setattr("vision.locating.line_tracking.candidate_boards", none)
+    monkeypatch.setattr("vision.locating.tracking.candidate_boards", none)
     nothing = np.full_like(picture, 90)
     counts = []
     for at_s in (0.1, 0.2, 0.6, 2.1, 2.3, 4.9):
@@ -196,7 +194,7 @@ def test_a_board_not_found_is_searched_for_again_only_when_due(picture, camera, 
         searched.append(len(searched))
         raise NotLocatedError(f"search {len(searched)}")
 
-    monkeypatch.setattr("vision.locating.line_tracking.board_by_lines", none)
+    monkeypatch.setattr("vision.locating.tracking.board_by_lines", none)
     tracker = LineTracker(camera, unmarked)
     for at_s, reason in ((0.0, 1), (0.1, 1), (0.9, 1), (1.0, 2), (2.9, 2), (3.0, 3)):
         with pytest.raises(NotLocatedError, match=f"search {reason}"):

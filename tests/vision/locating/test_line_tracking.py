@@ -14,11 +14,9 @@ from tests.vision.locating.lines import edges_of, grid_of
 from vision.frame import Frame
 from vision.geometry import Pose
 from vision.layout.table import default_layout
-from vision.locating import line_tracking
-from vision.locating.edges import Edges
-from vision.locating.lattice import BoardSighting, board_near
-from vision.locating.line_tracking import LineTracker
-from vision.locating.tracking import TrackedTable
+from vision.locating import tracking
+from vision.locating.lattice import BoardSighting, Edges, board_near
+from vision.locating.tracking import LineTracker, TrackedTable
 
 CAMERA = lens((960, 720))
 LAYOUT = default_layout("deblockle").without_markers()
@@ -102,7 +100,7 @@ def test_neighbouring_squares_are_only_tried_while_the_visibility_is_unusual(
         tried.append(given)
         return board_near(*given)
 
-    monkeypatch.setattr(line_tracking, "board_near", counted)
+    monkeypatch.setattr(tracking, "board_near", counted)
     update = feed(POSE)
     for rows in (2, 2, 0, 0, 0):
         update(rows)

@@ -19,12 +19,10 @@ from vision.frame import Image
 from vision.geometry import CameraModel, Pose, back_project, project
 from vision.layout.pieces import Ink
 from vision.layout.table import TableLayout
-from vision.locating.edges import Edges
-from vision.locating.lattice import BoardSighting, Steps, clear_boards, run_to_end, symmetric_poses
+from vision.locating.lattice import BoardSighting, Edges, Steps, clear_boards, run_to_end, symmetric_poses
 from vision.locating.lines_and_markers import fit_by_lines
 from vision.locating.location import locate
-from vision.locating.markers import MarkerDetector
-from vision.locating.patterns import MarkerPatterns
+from vision.locating.markers import MarkerDetector, MarkerPatterns
 
 ALL = (0, 1, 2, 3)
 

@@ -16,13 +16,13 @@ from vision.locating.markers import (
     FoundBy,
     Marker,
     MarkerDetector,
+    MarkerPatterns,
     grow_quad,
     quad_area,
     redetect_markers,
     refine_quad,
     refine_quads,
 )
-from vision.locating.patterns import MarkerPatterns
 from vision.opencv import as_grey
 
 SQUARE = np.array([[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]])

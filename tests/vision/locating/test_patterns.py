@@ -14,8 +14,7 @@ from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.table import TableLayout
 from vision.locating.lines_and_markers import grid_agrees, grid_contrast, refine_by_grid
-from vision.locating.markers import FoundBy, Marker, MarkerDetector, redetect_markers
-from vision.locating.patterns import MarkerPatterns
+from vision.locating.markers import FoundBy, Marker, MarkerDetector, MarkerPatterns, redetect_markers
 from vision.opencv import as_grey
 
 Places = Mapping[int, FloatArray]

@@ -17,10 +17,9 @@ from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import Ink, top_mm
 from vision.layout.table import TableLayout
-from vision.locating.line_tracking import LineTracker
 from vision.locating.location import TableLocation
 from vision.locating.markers import FoundBy, Marker, MarkerDetector, PictureMarkers
-from vision.locating.tracking import TableTracker, TrackedTable
+from vision.locating.tracking import LineTracker, TableTracker, TrackedTable
 from vision.motion.hands import HandMonitor, HandSettings
 from vision.readers import table_reader as part_reader
 from vision.readers.protocols import SurfaceView

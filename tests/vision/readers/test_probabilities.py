@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from vision.geometry import CubeSolid
-from vision.place_picture import PlacePicture
 from vision.readers.probabilities import empty_place, occupied_place, softmax
+from vision.reading import PlacePicture
 
 PICTURE = PlacePicture(np.zeros((4, 4), dtype=np.float32), (1.0, 2.0))
 SOLID = CubeSolid(12.0, -7.0, 10.0, 30.0, 8.0)

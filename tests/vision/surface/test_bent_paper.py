@@ -25,7 +25,7 @@ from vision.layout.table import default_layout
 from vision.locating.location import locate
 from vision.readers import table_reader as reader_module
 from vision.readers.registry import table_reader
-from vision.surface.bent_paper import PaperShape, lacks_grid, paper_shape
+from vision.surface.paper import PaperShape, lacks_grid, paper_shape
 
 PENS = ("red", "blue", "yellow", "green")
 ARCH, CURL, TWIST = Bend(5.0), Bend(-5.0, along_deg=90.0, reach_mm=105.0), Bend(5.0, along_deg=30.0, twist_mm=5.0)

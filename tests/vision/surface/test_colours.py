@@ -12,7 +12,7 @@ import pytest
 from tests.vision.surface.drawn import WINDOW, WOOD, Rect, lit, part, softened, view_of
 from vision.frame import BoolImage, Image
 from vision.sampling import linear_light
-from vision.surface.colours import COARSER, SurfaceColours, coarse_px, sharp_share
+from vision.surface.view import COARSER, SurfaceColours, coarse_px, sharp_share
 
 PATCH: Rect = (-60.0, 10.0, -30.0, 50.0)
 ROWS, COLUMNS = WINDOW.shape

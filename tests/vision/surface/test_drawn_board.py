@@ -25,8 +25,7 @@ from tests.vision.surface.drawn import (
 )
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel
-from vision.surface.emptiness import emptiness, place_measures
-from vision.surface.occlusion import OcclusionDetector, SurfaceEvidence
+from vision.surface.occlusion import OcclusionDetector, SurfaceEvidence, emptiness, place_measures
 
 CUP: Rect = (-35.0, 15.0, -20.0, 30.0)
 ARM: Rect = (-15.0, 25.0, -200.0, -20.0)

@@ -12,8 +12,14 @@ from tests.vision.surface.test_occlusion import NAME, painted, solids
 from vision.frame import Image
 from vision.geometry import project
 from vision.sampling import linear_light
-from vision.surface.emptiness import EmptinessCurves, emptiness, place_measures, shipped
-from vision.surface.occlusion import OcclusionDetector, SurfaceEvidence
+from vision.surface.occlusion import (
+    EmptinessCurves,
+    OcclusionDetector,
+    SurfaceEvidence,
+    emptiness,
+    place_measures,
+    shipped,
+)
 from vision.surface.plan import SurfacePlan
 
 FINDER = OcclusionDetector(photoreal.camera(NAME), photoreal.pose(NAME), SurfacePlan.of(photoreal.LAYOUT.board))

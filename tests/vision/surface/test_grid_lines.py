@@ -14,7 +14,7 @@ from tests.effort import cases
 from tests.vision.surface.drawn import BOARD, WINDOW, Rect, board_image, grey_of, part, softened, with_lines
 from vision.frame import BoolImage, FloatImage
 from vision.sampling import sample
-from vision.surface.grid_lines import HALVES, GridLines, LineEvidence, grid_segments
+from vision.surface.plan import HALVES, GridLines, LineEvidence, grid_segments
 
 GREY = grey_of(board_image())
 COARSE = (WINDOW.shape[0] // 2, WINDOW.shape[1] // 2)

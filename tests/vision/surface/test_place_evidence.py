@@ -11,11 +11,9 @@ import pytest
 from tests.vision.surface.drawn import BOARD, plan
 from vision.frame import BoolImage, FloatImage
 from vision.geometry import CameraModel, Pose
-from vision.surface.colours import COARSER, SurfaceColours
-from vision.surface.grid_lines import LineEvidence
 from vision.surface.occlusion import PlaceExaminer
-from vision.surface.plan import BESIDE_MM
-from vision.surface.view import SurfaceSampler
+from vision.surface.plan import BESIDE_MM, LineEvidence
+from vision.surface.view import COARSER, SurfaceColours, SurfaceSampler
 
 ASIDE = Pose(np.array([[1.0, 0.0, 0.0], [0.0, -0.8, -0.6], [0.0, 0.6, -0.8]]), np.array([0.0, 0.0, 900.0]))
 """A camera in front of the board."""

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tests.vision.surface.drawn import BOARD, WINDOW
-from vision.surface.colours import COARSER
 from vision.surface.plan import SurfacePlan, disc_mm
+from vision.surface.view import COARSER
 
 
 @cache

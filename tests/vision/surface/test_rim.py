@@ -11,8 +11,8 @@ import pytest
 from tests.effort import some
 from tests.vision.surface.drawn import BOARD, WINDOW
 from vision.frame import BoolImage, FloatImage
-from vision.surface.colours import COARSER, SurfaceColours
-from vision.surface.rim import RimEvidence, SurfaceRim
+from vision.surface.plan import RimEvidence, SurfaceRim
+from vision.surface.view import COARSER, SurfaceColours
 
 ROWS, COLUMNS = WINDOW.shape[0] // COARSER, WINDOW.shape[1] // COARSER
 WOOD, TABLE, SKIN = (0.0, 0.0, 0.0), (0.5, -0.3, -0.2), (-0.5, 0.6, 0.2)

@@ -16,10 +16,9 @@ from common.places import EMPTY
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray, FloatImage
 from vision.layout.pieces import BlockPieces, Surface, top_mm
-from vision.readers.blocks.appearance import MASK_SIDE_PX, BlockAppearance, drawn_appearance
+from vision.readers.blocks.appearance import MASK_SIDE_PX, BlockAppearance, Mask, drawn_appearance, transformed_mask
 from vision.readers.blocks.faces import FaceFinder, FaceFit, fit_face, rough_centre
 from vision.readers.blocks.reader import MARGIN_MM, BlockReader, BlockSighting
-from vision.readers.blocks.symbols import Mask, transformed_mask
 from vision.readers.enrolment import PositionText, check_distinct
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 from vision.sampling import PlaneWindow, linear_light, plane_map, sample

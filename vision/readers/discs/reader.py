@@ -15,14 +15,21 @@ from vision.frame import BoolImage, FloatArray, Image
 from vision.geometry import CameraModel, FrustumSolid, Pose, hull_px, outline_px, project, unit_circle
 from vision.layout.pieces import DiscPieces, Surface
 from vision.opencv import as_colour
-from vision.place_picture import PlacePicture
 from vision.readers.discs.appearance import DiscAppearance, look_name
-from vision.readers.discs.balls import BallEvidence, ball_evidence
-from vision.readers.discs.finder import DiscFinder, DiscFit, TopPlane, scaled_surface, scaled_view, unscaled_solid
-from vision.readers.discs.lighting import ColourClassifier
-from vision.readers.discs.saturation import PictureLight, light_of
+from vision.readers.discs.finder import (
+    BallEvidence,
+    DiscFinder,
+    DiscFit,
+    TopPlane,
+    ball_evidence,
+    scaled_surface,
+    scaled_view,
+    unscaled_solid,
+)
+from vision.readers.discs.lighting import ColourClassifier, PictureLight, light_of
 from vision.readers.probabilities import softmax
 from vision.readers.protocols import NOTHING, SurfaceView
+from vision.reading import PlacePicture
 from vision.sampling import median
 
 

@@ -15,7 +15,7 @@ from vision.readers.enrolment import read_looks, write_looks
 from vision.readers.ink.network import Handwriting, shipped, taught_cells
 from vision.readers.ink.paper import CROSS, DIGITS, SIGNS, cell_of, flat_map, flat_picture, ink_on
 from vision.readers.protocols import EnrolmentPicture
-from vision.surface.bent_paper import paper_shape
+from vision.surface.paper import paper_shape
 
 APPEARANCE_FORMAT = "tabletop-referee ink 1"
 CROSS_LOOK = "cross"

@@ -15,9 +15,9 @@ import numpy.typing as npt
 from vision.frame import BoolArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import GridSurface
-from vision.place_picture import SHRINK, PlacePicture
+from vision.reading import KEPT_PX, PlacePicture
 from vision.sampling import PixelMap, PixelsT, PlaneWindow, linear_light, plane_map, sample
-from vision.surface.bent_paper import PaperShape
+from vision.surface.paper import PaperShape
 
 EMPTY_SIGN, CROSS, BLOT = "empty", "X", "blot"
 DIGITS = ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
@@ -183,11 +183,11 @@ def cell_pictures(ink: FloatImage, cells: npt.NDArray[np.int64]) -> list[PlacePi
 
     ``ink`` is that of a flat picture with half a cell of margin; cells are given by row from the top and column.
     """
-    small = np.asarray(cv2.resize(ink, None, fx=1 / SHRINK, fy=1 / SHRINK, interpolation=cv2.INTER_AREA), np.float32)
-    margin, cell, reach = (round(share * CELL_PX / SHRINK) for share in (MARGIN_CELLS, 1, REACH_CELLS))
+    small = np.asarray(cv2.resize(ink, None, fx=1 / KEPT_PX, fy=1 / KEPT_PX, interpolation=cv2.INTER_AREA), np.float32)
+    margin, cell, reach = (round(share * CELL_PX / KEPT_PX) for share in (MARGIN_CELLS, 1, REACH_CELLS))
     side = cell + 2 * reach
     middle = ((side - 1) / 2, (side - 1) / 2)
     return [
-        PlacePicture(small[top : top + side, left : left + side].copy(), middle, COMPARED_CELLS * CELL_PX / SHRINK / 2)
+        PlacePicture(small[top : top + side, left : left + side].copy(), middle, COMPARED_CELLS * CELL_PX / KEPT_PX / 2)
         for top, left in (cell * cells + margin - reach).tolist()
     ]

@@ -26,7 +26,6 @@ from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import Side, project
 from vision.layout.pieces import GridSurface, Ink, Surface
 from vision.opencv import as_colour
-from vision.place_picture import PlacePicture
 from vision.readers.ink.appearance import CROSS_LOOK, InkAppearance, circled_look, digit_look, looks_of
 from vision.readers.ink.network import OUTPUTS, InkNetwork, shipped
 from vision.readers.ink.paper import (
@@ -46,7 +45,7 @@ from vision.readers.ink.paper import (
 )
 from vision.readers.probabilities import probabilities
 from vision.readers.protocols import SurfaceView
-from vision.reading import PlaceReading
+from vision.reading import PlacePicture, PlaceReading
 from vision.sampling import PixelMap, linear_light
 from vision.surface.paper import densities_on, fit_bare_paper, hues, nearest_turn, usual_hues
 

@@ -17,8 +17,7 @@ from vision.frame import FloatArray, Image
 from vision.layout.pieces import PyramidPieces, Surface
 from vision.readers.networks import Floats, Network, checksums
 from vision.readers.stacks.appearance import MOST_PIECES
-from vision.readers.stacks.crops import FOOT_PX, HEIGHT_PX, WIDTH_PX, StackCrops
-from vision.readers.stacks.network import LEAST_SPREAD, WEIGHTS
+from vision.readers.stacks.network import FOOT_PX, HEIGHT_PX, LEAST_SPREAD, WEIGHTS, WIDTH_PX, StackCrops
 
 ASIDE_PX = 8
 """Columns on either side of a crop that the network does not see."""

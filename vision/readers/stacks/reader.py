@@ -21,7 +21,6 @@ from vision.frame import FloatArray, Image
 from vision.geometry import PyramidSolid, project, unit_circle
 from vision.layout.pieces import PYRAMID_SIZES, TIP_SHARE, PyramidPieces, Surface
 from vision.opencv import as_colour
-from vision.place_picture import PlacePicture
 from vision.readers.protocols import NOTHING, SurfaceView
 from vision.readers.stacks.appearance import (
     BLACK,
@@ -33,7 +32,6 @@ from vision.readers.stacks.appearance import (
     look_name,
     possible_tops,
 )
-from vision.readers.stacks.crops import StackCrops
 from vision.readers.stacks.finder import Found, shipped_finder, tip_heights_mm
 from vision.readers.stacks.network import (
     ACROSS,
@@ -41,6 +39,7 @@ from vision.readers.stacks.network import (
     KINDS,
     NO_TIP,
     SIDES,
+    StackCrops,
     StackNetwork,
     flatten_sides,
     kind_of,
@@ -48,6 +47,7 @@ from vision.readers.stacks.network import (
     shipped,
     tip_log_odds,
 )
+from vision.reading import PlacePicture
 
 SPOT_WEIGHT = 1.0
 """Weight of the finder's log-probability of a spot in the choice of the tip. Higher: the sides count less. Set by hand

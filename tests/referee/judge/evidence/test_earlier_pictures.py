@@ -14,7 +14,7 @@ from referee.judge.belief import Belief
 from referee.judge.evidence.earlier_pictures import KnownPiece, compare_with_earlier_pictures
 from referee.judge.explorer import JudgeContext
 from referee.judge.pooled_reading import PooledPlace, PooledReading
-from vision.place_picture import PlacePicture
+from vision.reading import PlacePicture
 
 BLOCKADE, DIABALLIK = load("blockade"), load("diaballik")
 RISE_MM = 0.9

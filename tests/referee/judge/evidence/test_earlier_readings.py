@@ -20,7 +20,7 @@ from referee.judge.evidence.earlier_readings import (
     with_later_readings,
 )
 from referee.judge.pooled_reading import PooledPlace
-from vision.place_picture import PlacePicture
+from vision.reading import PlacePicture
 
 LOOKS = ("empty", "gold", "teal")
 

@@ -15,8 +15,7 @@ from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CubeSolid, Pose, Side, project
 from vision.layout.pieces import BlockPieces
 from vision.layout.table import default_layout
-from vision.readers.blocks.appearance import BlockAppearance, drawn_appearance, log_ratio
-from vision.readers.blocks.symbols import drawn_mask
+from vision.readers.blocks.appearance import BlockAppearance, drawn_appearance, drawn_mask, log_ratio
 from vision.readers.protocols import SurfaceView
 from vision.sampling import PlaneWindow
 

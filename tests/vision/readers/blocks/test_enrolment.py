@@ -18,13 +18,15 @@ from vision.readers.blocks.appearance import (
     BlockAppearance,
     appearance_from_json,
     appearance_to_json,
+    distinct_quarter_turns,
     drawn_appearance,
+    drawn_mask,
     load_appearance,
     look_name,
     save_appearance,
+    transformed_mask,
 )
 from vision.readers.blocks.enrolment import enrol, learn_colours
-from vision.readers.blocks.symbols import distinct_quarter_turns, drawn_mask, transformed_mask
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 
 SYMBOLS = ("star", "stop", "slider", "x", "hoops", "cross")

@@ -13,14 +13,18 @@ from tests.vision.readers.blocks import drawn
 from vision.geometry import Rectangle, project
 from vision.layout.pieces import BlockPieces
 from vision.readers.blocks.appearance import BlockAppearance
-from vision.readers.blocks.face_search import (
+from vision.readers.blocks.faces import (
     FINE_PX_PER_MM,
+    TURNS_DEG,
     CloseFitter,
+    ColourMetric,
+    FaceFinder,
     RoughFace,
     RoughFinder,
     _Upright,
+    fit_face,
+    rough_centre,
 )
-from vision.readers.blocks.faces import TURNS_DEG, ColourMetric, FaceFinder, fit_face, rough_centre
 from vision.sampling import PlaneGrid, PlaneWindow, linear_light, plane_map, sample
 
 LAYOUT = photoreal.LAYOUT

@@ -10,7 +10,7 @@ import pytest
 from tests.effort import some
 from tests.vision.readers.blocks.drawn import FACES, INK, LOOKS, SIDE_MM, SYMBOLS, Face, Light, plane_picture
 from vision.frame import FloatImage
-from vision.readers.blocks.appearance import BlockAppearance, log_ratio
+from vision.readers.blocks.appearance import BlockAppearance, drawn_mask, log_ratio
 from vision.readers.blocks.faces import (
     TURNS_DEG,
     ColourMetric,
@@ -23,7 +23,6 @@ from vision.readers.blocks.faces import (
     rough_centre,
     view_weights,
 )
-from vision.readers.blocks.symbols import drawn_mask
 from vision.sampling import PlaneWindow
 
 WINDOW = PlaneWindow(-60.0, 60.0, 120.0, 120.0, 40.0, 1.5)

@@ -28,8 +28,7 @@ from vision.geometry import Pose, project
 from vision.readers.blocks import reader as block_reader
 from vision.readers.blocks import reader as reader_module
 from vision.readers.blocks.appearance import BlockAppearance
-from vision.readers.blocks.face_search import CloseFitter, RoughFace, RoughFinder
-from vision.readers.blocks.faces import ColourMetric, FaceFit
+from vision.readers.blocks.faces import CloseFitter, ColourMetric, FaceFit, RoughFace, RoughFinder
 from vision.readers.blocks.reader import BlockReader, BlockSighting
 from vision.readers.probabilities import softmax
 

@@ -11,8 +11,8 @@ import pytest
 from tests.vision.readers.blocks.drawn import CAMERA, FACES, INK, LOOKS, SYMBOLS, Block, picture_of, seen_from, texture
 from vision.frame import FloatImage, Image
 from vision.geometry import Side, corners_px
-from vision.readers.blocks.appearance import BlockAppearance, log_ratio
-from vision.readers.blocks.sides import (
+from vision.readers.blocks.appearance import BlockAppearance, drawn_mask, log_ratio
+from vision.readers.blocks.reader import (
     SIDE_PX,
     SideFit,
     SideReader,
@@ -21,7 +21,6 @@ from vision.readers.blocks.sides import (
     side_views,
     support,
 )
-from vision.readers.blocks.symbols import drawn_mask
 from vision.readers.probabilities import softmax
 
 POSE = seen_from()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.vision import photoreal
 from vision.geometry import CubeSolid, Rectangle, Side, back_project, corners_px, project
 from vision.layout.pieces import BlockPieces
-from vision.readers.blocks.sides import neighbours_in_net, side_views
+from vision.readers.blocks.reader import neighbours_in_net, side_views
 from vision.sampling import PlaneGrid, PlaneWindow, linear_light, linear_light_table, plane_map
 
 CAMERA, POSE = photoreal.camera("006.jpg"), photoreal.pose("006.jpg")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.effort import cases
-from vision.readers.blocks.symbols import TemplateBank, correlations, drawn_mask, peak_between, unit_rows, windows_of
+from vision.readers.blocks.appearance import TemplateBank, correlations, drawn_mask, peak_between, unit_rows, windows_of
 
 BANK = TemplateBank.of(
     {symbol: drawn_mask(symbol, 60) for symbol in ("star", "cross", "hoops")}, 30.0, 0.75, (0.6, 1.2)

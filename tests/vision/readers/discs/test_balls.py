@@ -11,8 +11,15 @@ import pytest
 from tests.vision.readers.discs.drawn import BOARD, DARK, PALE, Drawn, finder_from, picture_of, seen_from
 from vision.frame import BoolImage, FloatArray
 from vision.readers.discs.appearance import DARK_FLOOR, shares_of
-from vision.readers.discs.balls import INSIDE_TOP_MM, BallEvidence, ball_evidence
-from vision.readers.discs.finder import DiscFit, DiscShape, TopPlane, beyond_mm
+from vision.readers.discs.finder import (
+    INSIDE_TOP_MM,
+    BallEvidence,
+    DiscFit,
+    DiscShape,
+    TopPlane,
+    ball_evidence,
+    beyond_mm,
+)
 
 RED = (0.05, 0.08, 0.5)
 STANDING = (

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from tests.vision.readers.discs.drawn import BOARD, DARK, PALE, Drawn, picture_of, seen_from, view_of
 from vision.frame import FloatArray
 from vision.readers.discs.appearance import DARK_FLOOR, DiscAppearance, DiscColours, colour_of_shares, shares_of
-from vision.readers.discs.lighting import ColourClassifier
+from vision.readers.discs.lighting import NO_GLARE, ColourClassifier, Glare, fit_glare, light_of
 from vision.readers.discs.reader import DiscReader
-from vision.readers.discs.saturation import NO_GLARE, Glare, fit_glare, light_of
 
 PAPER = np.full(3, 0.6)
 

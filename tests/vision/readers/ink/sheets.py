@@ -19,7 +19,7 @@ from vision.images import load_image
 from vision.layout.table import TableLayout, default_layout
 from vision.locating.location import locate
 from vision.readers.ink.paper import SIGNS
-from vision.readers.tiles.cells import TileGrid
+from vision.readers.tiles import TileGrid
 from vision.reading import Reading
 
 _DATA = Path(__file__).resolve().parents[3] / "data"

@@ -7,8 +7,7 @@ import pytest
 from tests.vision.readers.ink.sheets import handwritten_grid
 from vision.errors import FrameError, LayoutError
 from vision.readers.ink.paper import BLOT, EMPTY_SIGN
-from vision.readers.tiles.cells import TileGrid
-from vision.readers.tiles.symbols import BARE, read_handwriting
+from vision.readers.tiles import BARE, TileGrid, read_handwriting
 
 
 def test_digits_crosses_and_empty_cells_are_read() -> None:

@@ -8,7 +8,7 @@ import pytest
 from simulator.scene.scene import lens, looking_at
 from vision.geometry import project
 from vision.layout.table import default_layout
-from vision.readers.stacks.crops import FOOT_PX, HEIGHT_PX, LARGE_PX, WIDTH_PX, StackCrops
+from vision.readers.stacks.network import FOOT_PX, HEIGHT_PX, LARGE_PX, WIDTH_PX, StackCrops
 
 BOARD = default_layout("blockade").board
 CAMERA = lens()

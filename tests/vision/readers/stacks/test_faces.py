@@ -10,12 +10,14 @@ import pytest
 from simulator.scene.scene import lens, looking_at
 from vision.frame import Image
 from vision.layout.table import default_layout
-from vision.readers.stacks.crops import HEIGHT_PX, WIDTH_PX, StackCrops
 from vision.readers.stacks.network import (
     ACROSS,
     DOWN_MM,
+    HEIGHT_PX,
     OUT_MM,
     SIDES,
+    WIDTH_PX,
+    StackCrops,
     flatten_sides,
     levels_beside_tips,
     mirror_sides,

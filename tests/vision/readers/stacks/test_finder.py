@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from tests.vision.readers.stacks.drawn import BOARD, CAMERA, FOUR_STACKS, Drawn, L, M, picture_of, seen_from
-from vision.readers.stacks.crops import FOOT_PX, HEIGHT_PX, WIDTH_PX, StackCrops
 from vision.readers.stacks.finder import (
     ASTRAY_PX,
     CELL_PX,
@@ -24,6 +23,7 @@ from vision.readers.stacks.finder import (
     spots_of,
     tip_heights_mm,
 )
+from vision.readers.stacks.network import FOOT_PX, HEIGHT_PX, WIDTH_PX, StackCrops
 
 STACKS = (
     *FOUR_STACKS,

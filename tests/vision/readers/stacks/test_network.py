@@ -14,7 +14,6 @@ from tests.vision.readers.stacks import pictures
 from vision.errors import WeightsError
 from vision.layout.pieces import PyramidPieces
 from vision.readers.stacks.appearance import MOST_PIECES
-from vision.readers.stacks.crops import StackCrops
 from vision.readers.stacks.enrolment import stack_of
 from vision.readers.stacks.network import (
     ACROSS,
@@ -24,6 +23,7 @@ from vision.readers.stacks.network import (
     SHAPE,
     SIDES,
     WEIGHTS,
+    StackCrops,
     StackNetwork,
     flatten_sides,
     kind_of,

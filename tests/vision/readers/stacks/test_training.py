@@ -9,9 +9,8 @@ from rich.console import Console
 
 from simulator.scene.scene import lens, looking_at
 from vision.layout.table import default_layout
-from vision.readers.stacks.crops import HEIGHT_PX, WIDTH_PX, StackCrops
 from vision.readers.stacks.finder import SPOTS, StackFinder, tip_heights_mm
-from vision.readers.stacks.network import ACROSS, DOWN_MM, KINDS, SIDES, StackNetwork
+from vision.readers.stacks.network import ACROSS, DOWN_MM, HEIGHT_PX, KINDS, SIDES, WIDTH_PX, StackCrops, StackNetwork
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnx")

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from vision.frame import FloatArray, Image
-from vision.readers.tiles.cells import TileGrid
+from vision.readers.tiles import TileGrid
 
 EDGE = 120
 """Pixels of a tile as drawn, before it is photographed."""

@@ -12,8 +12,7 @@ import pytest
 
 from tests.vision.readers.tiles.drawn import OTHER_SHOTS, STRAIGHT, Shot, photo
 from vision.errors import EnrolmentError, FrameError, LayoutError
-from vision.readers.tiles.cells import CELL_PX, TileGrid, flat_cells
-from vision.readers.tiles.symbols import UNKNOWN, ReadCell, TileSet, learn_tiles
+from vision.readers.tiles import CELL_PX, UNKNOWN, ReadCell, TileGrid, TileSet, flat_cells, learn_tiles
 
 SETS = {
     "letters": ("A K S T", "X M . .", "H Z V L"),

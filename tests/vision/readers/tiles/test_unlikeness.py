@@ -15,9 +15,18 @@ from tests.effort import some
 from tests.vision.readers.tiles.drawn import STRAIGHT, photo
 from vision.errors import EnrolmentError, FrameError, LayoutError
 from vision.frame import Image
-from vision.readers.tiles import symbols
-from vision.readers.tiles.cells import CELL_PX, MOST_CELLS, TileGrid, flat_cells, flat_grid
-from vision.readers.tiles.symbols import UNKNOWN, TileSet, TileSettings, learn_tiles
+from vision.readers import tiles
+from vision.readers.tiles import (
+    CELL_PX,
+    MOST_CELLS,
+    UNKNOWN,
+    TileGrid,
+    TileSet,
+    TileSettings,
+    flat_cells,
+    flat_grid,
+    learn_tiles,
+)
 
 SIDE = 64
 """Pixels of a cell in a picture taken from straight above."""
@@ -54,7 +63,7 @@ def unlikeness(first: np.ndarray, second: np.ndarray) -> float:
     for _ in range(11):
         middle = (low + high) / 2
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(symbols, "_SETTINGS", TileSettings(same=middle))
+            patch.setattr(tiles, "_SETTINGS", TileSettings(same=middle))
             try:
                 learn_tiles(image, grid, ["a", "b"], "it")
                 low = middle
@@ -111,7 +120,7 @@ def test_a_probability_follows_from_the_differences_of_unlikeness(monkeypatch: p
     odds = []
     for sharpness in (5.0, 10.0):
         with monkeypatch.context() as patch:
-            patch.setattr(symbols, "_SETTINGS", TileSettings(sharpness=sharpness))
+            patch.setattr(tiles, "_SETTINGS", TileSettings(sharpness=sharpness))
             (read,) = tiles.read(image, grid, "it")
         assert [cell.symbol for cell in read] == list("abc")
         for cell in read:
@@ -123,7 +132,7 @@ def test_a_probability_follows_from_the_differences_of_unlikeness(monkeypatch: p
     assert np.log(usual[0].probability / usual[0].probabilities[UNKNOWN]) == pytest.approx(10 * odds[0][0], rel=1e-6)
     (same,) = tiles.read(*row_of(with_print(grey, 0.2), with_print(grey, 0.3, upright=False), grey), "it")
     assert np.log(same[0].probability / same[0].probabilities[UNKNOWN]) == pytest.approx(50 * 0.24, abs=0.7)
-    monkeypatch.setattr(symbols, "_SETTINGS", TileSettings(unknown=-1.0))
+    monkeypatch.setattr(tiles, "_SETTINGS", TileSettings(unknown=-1.0))
     (strict,) = tiles.read(image, grid, "it")
     assert [cell.symbol for cell in strict] == [UNKNOWN] * 3
 
