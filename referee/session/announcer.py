@@ -44,7 +44,7 @@ CONFIRM_S = 5.0
 
 
 @dataclass(frozen=True)
-class _OnShow:
+class _Displayed:
     """The current signal, its verdict or hint, and the number of the event that holds its pictures."""
 
     signal: Signal = field(default_factory=lambda: looking_signal(_WAITING_FOR_SET_UP))
@@ -75,7 +75,7 @@ class Announcer(Generic[StateT, TurnT]):
         self._publish = publish
         self._states = states
         self._seen = seen
-        self._on_show = _OnShow()
+        self._displayed = _Displayed()
         self._trouble = ""
         self._notices: frozenset[str] = frozenset()
         self._ignored: tuple[Place, ...] = ()
@@ -87,7 +87,7 @@ class Announcer(Generic[StateT, TurnT]):
     @property
     def shown(self) -> Verdict | None:
         """The verdict currently shown."""
-        return self._on_show.verdict
+        return self._displayed.verdict
 
     def say(self, sentence: str) -> None:
         """Say something, with the players' names."""
@@ -122,12 +122,12 @@ class Announcer(Generic[StateT, TurnT]):
 
     def begin(self) -> None:
         """Show that a game begins."""
-        self._on_show, self._ignored, self._asked = _OnShow(), (), None
+        self._displayed, self._ignored, self._asked = _Displayed(), (), None
         self._publish_state()
 
     def show(self, signal: Signal) -> None:
         """Show a signal instead of the current verdict."""
-        self._on_show = _OnShow(signal)
+        self._displayed = _Displayed(signal)
         self._publish_state()
 
     def show_verdict(self, verdict: Verdict, evidence: int | None, states: Sequence[StateT]) -> None:
@@ -143,19 +143,19 @@ class Announcer(Generic[StateT, TurnT]):
             signal = replace(self.waiting(state), sound=signal.sound)
         elif verdict.kind is VerdictKind.UNCHANGED and state is not None:
             signal = waiting_signal(self._game, state)
-        self._on_show = _OnShow(signal, verdict, words, evidence)
+        self._displayed = _Displayed(signal, verdict, words, evidence)
         self._publish_state(time_s=verdict.time_s)
 
     def show_hint(self, words: str, places: Sequence[Place]) -> None:
         """Say a hint and light its squares."""
         self.say(words)
-        self._on_show = replace(self._on_show, signal=hint_signal(places, words), hint=words)
+        self._displayed = replace(self._displayed, signal=hint_signal(places, words), hint=words)
         self._publish_state()
 
     def show_request(self, words: str, places: Sequence[Place] = ()) -> None:
         """Ask the players to play the program's turn, or to roll for it."""
         self.say(words)
-        self._on_show = replace(self._on_show, signal=opponent_signal(places, words), hint="")
+        self._displayed = replace(self._displayed, signal=opponent_signal(places, words), hint="")
         self._publish_state()
 
     def record_offer(self, event: Event) -> str:
@@ -178,7 +178,7 @@ class Announcer(Generic[StateT, TurnT]):
     def alarm(self, words: str, sound: Sound = Sound.FAULT) -> None:
         """Say something with a sound, such as a refusal, a question or a fallen flag. The lights stay as they are."""
         self.say(words)
-        self._publish_state(replace(self._on_show.signal, sound=sound, words=words))
+        self._publish_state(replace(self._displayed.signal, sound=sound, words=words))
 
     def question_before(self, touched: tuple[StateT, ...], press: Press) -> str:
         """Ask, with light and sound, whether the press of a button that announces was intended; return the question.
@@ -199,7 +199,7 @@ class Announcer(Generic[StateT, TurnT]):
             "{sentence}? Press again within {confirm_s} seconds.", without_stop(done.sentence), f"{CONFIRM_S:g}"
         )
         self.say(question)
-        signal = replace(self._on_show.signal, mood=Mood.QUESTION, sound=Sound.QUESTION, words=question)
+        signal = replace(self._displayed.signal, mood=Mood.QUESTION, sound=Sound.QUESTION, words=question)
         self._publish_state(signal)
         return question
 
@@ -211,7 +211,7 @@ class Announcer(Generic[StateT, TurnT]):
 
     def show_again(self) -> None:
         """Show the current state again, silently, such as when the journal can be written again."""
-        snapshot = self._snapshot(self._on_show.signal, self.time_s)
+        snapshot = self._snapshot(self._displayed.signal, self.time_s)
         self._publish(replace(snapshot, signal=replace(snapshot.signal, sound=Sound.SILENCE)))
 
     def show_trouble(self, sentence: str) -> None:
@@ -219,7 +219,7 @@ class Announcer(Generic[StateT, TurnT]):
         self.say(sentence)
         self._trouble = sentence
         lasting = replace(self._lasting(), sound=Sound.SILENCE)
-        self._on_show = replace(self._on_show, signal=lasting, hint="")
+        self._displayed = replace(self._displayed, signal=lasting, hint="")
         self._publish_state(replace(lasting, words=""))
 
     def end_trouble(self, sentence: str) -> None:
@@ -227,14 +227,14 @@ class Announcer(Generic[StateT, TurnT]):
         self.say(sentence)
         self._trouble = ""
         lasting = self._lasting()
-        before = self._on_show if lasting is self._on_show.signal else _OnShow()
-        self._on_show = replace(before, signal=replace(lasting, sound=Sound.SILENCE))
+        before = self._displayed if lasting is self._displayed.signal else _Displayed()
+        self._displayed = replace(before, signal=replace(lasting, sound=Sound.SILENCE))
         self._publish_state()
 
     def _lasting(self) -> Signal:
         """Return what stays lit while the table can't be judged: an open question, a fault, the end, or who plays."""
-        if self._on_show.signal.mood in _LASTING:
-            return self._on_show.signal
+        if self._displayed.signal.mood in _LASTING:
+            return self._displayed.signal
         states = self._states()
         return self.waiting(states[0]) if states else looking_signal(_WAITING_FOR_SET_UP)
 
@@ -249,11 +249,11 @@ class Announcer(Generic[StateT, TurnT]):
 
     def _publish_state(self, signal: Signal | None = None, *, time_s: float | None = None) -> None:
         """Publish the current state, by default with its signal and at the newest frame's time."""
-        self._publish(self._snapshot(signal or self._on_show.signal, self.time_s if time_s is None else time_s))
+        self._publish(self._snapshot(signal or self._displayed.signal, self.time_s if time_s is None else time_s))
 
     def _snapshot(self, signal: Signal, time_s: float) -> Snapshot:
         """Return the current state with a signal, to which any problem with the camera or the journal is added."""
-        shown, states, folded = self._on_show, self._states(), self._log.folded
+        shown, states, folded = self._displayed, self._states(), self._log.folded
         self._offer = self._log.folded.offered_by
         journal = "" if self._log.trouble is None else str(self._log.trouble)
         trouble = joined(capitalized(each) for each in (self._trouble, journal) if each)
