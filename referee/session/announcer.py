@@ -207,9 +207,9 @@ class Announcer(Generic[StateT, TurnT]):
         """Show the current state again if nobody answered a button's question in time."""
         if self._asked is not None and self.time_s - self._asked[2] > CONFIRM_S:
             self._asked = None
-            self.show_again()
+            self.republish()
 
-    def show_again(self) -> None:
+    def republish(self) -> None:
         """Show the current state again, silently, such as when the journal can be written again."""
         snapshot = self._snapshot(self._displayed.signal, self.time_s)
         self._publish(replace(snapshot, signal=replace(snapshot.signal, sound=Sound.SILENCE)))

@@ -271,7 +271,7 @@ class Service(Generic[StateT, TurnT]):
         self._announcer.end_question()
         self._time.begin_frame(frame.time_s)
         if self._log.retry_writes(frame.time_s):
-            self._announcer.show_again()
+            self._announcer.republish()
         assert self._reader is not None
         verdicts = self._take(read_or_hindered(self._reader, frame), ends_turn=ends_turn)
         for player in self._time.update(self._belief, self._view):

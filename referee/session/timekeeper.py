@@ -80,7 +80,7 @@ class Timekeeper(Generic[StateT, TurnT]):
             self._has_restarted = False
             if self._log.folded.clock.is_agreed:
                 self._log.append(restarted_event(time_s))
-                self._announcer.show_again()
+                self._announcer.republish()
 
     def press(self) -> None:
         """Note that somebody has just declared the turn ended."""
@@ -132,7 +132,7 @@ class Timekeeper(Generic[StateT, TurnT]):
         self._log.append(event)
         sentence = str(event.data["sentence"])
         self._announcer.say(sentence)
-        self._announcer.show_again()
+        self._announcer.republish()
         return sentence
 
     def lose_sight(self) -> None:
@@ -142,7 +142,7 @@ class Timekeeper(Generic[StateT, TurnT]):
             return
         if clock.control.waits and PauseReason.UNSEEN not in clock.pauses:
             self._log.append(paused_event(PauseReason.UNSEEN, "", self._announcer.time_s))
-            self._announcer.show_again()
+            self._announcer.republish()
 
     def update(self, belief: Belief[StateT, TurnT], view: TableView[StateT, TurnT]) -> tuple[Player, ...]:
         """Pause, resume, or announce a fallen flag after a frame; returns the players who lose on time."""
@@ -165,7 +165,7 @@ class Timekeeper(Generic[StateT, TurnT]):
             self._log.append(event)
             self._announcer.alarm(str(event.data["sentence"]))
         if wanted != held:
-            self._announcer.show_again()
+            self._announcer.republish()
         if clock.running and not clock.pauses and time_s - self._log.folded.clock.latest_s >= RECORD_EVERY_S:
             self._log.append(running_event(time_s))
         if clock.control.flag is not FlagRule.LOSES:
