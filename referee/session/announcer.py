@@ -103,16 +103,16 @@ class Announcer(Generic[StateT, TurnT]):
         if self._log.number:
             self._log.append(event_records.note_event(sentence, self.time_s))
 
-    def remark_once(self, notices: Sequence[str]) -> None:
+    def set_notices(self, notices: Sequence[str]) -> None:
         """Say each current remark once, and record it in the journal."""
         for notice in notices:
             if notice not in self._notices:
                 self.remark(notice)
         self._notices = frozenset(notices)
 
-    def remark_also(self, notes: Sequence[str]) -> None:
+    def add_notices(self, notes: Sequence[str]) -> None:
         """Say remarks in addition to the current ones."""
-        self.remark_once([*notes, *self._notices])
+        self.set_notices([*notes, *self._notices])
 
     def say_ignored(self, places: tuple[Place, ...]) -> None:
         """Say once that a person's word outranks what these places show."""

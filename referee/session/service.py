@@ -475,7 +475,7 @@ class Service(Generic[StateT, TurnT]):
         self._announcer.end_trouble(sentence)
 
     def _take(self, reading: Reading, *, ends_turn: bool = False) -> list[Verdict]:
-        self._announcer.remark_once(reading.notices)
+        self._announcer.set_notices(reading.notices)
         stable = self._view.add(reading)
         if stable is None:
             if verdicts := self._judge_sheets():
@@ -548,7 +548,7 @@ class Service(Generic[StateT, TurnT]):
             news.append((verdict, evidence, states))
         for each in news:
             self._announcer.show_verdict(*each)
-        self._announcer.remark_also(ruling.notes)
+        self._announcer.add_notices(ruling.notes)
         notify_reader(self._reader, self._game, self._belief, ruling)
         self._announcer.say_ignored(self._context.in_order(self._belief.override.ignored))
         return [verdict for verdict, _, _ in news]
