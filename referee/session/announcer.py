@@ -114,7 +114,7 @@ class Announcer(Generic[StateT, TurnT]):
         """Say remarks in addition to the current ones."""
         self.set_notices([*notes, *self._notices])
 
-    def say_ignored(self, places: tuple[Place, ...]) -> None:
+    def announce_override(self, places: tuple[Place, ...]) -> None:
         """Say once that a person's word outranks what these places show."""
         if places and places != self._ignored:
             self.say(override_holds(places))

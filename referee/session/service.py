@@ -550,7 +550,7 @@ class Service(Generic[StateT, TurnT]):
             self._announcer.show_verdict(*each)
         self._announcer.add_notices(ruling.notes)
         notify_reader(self._reader, self._game, self._belief, ruling)
-        self._announcer.say_ignored(self._context.in_order(self._belief.override.ignored))
+        self._announcer.announce_override(self._context.in_order(self._belief.override.ignored))
         return [verdict for verdict, _, _ in news]
 
     def _override(
