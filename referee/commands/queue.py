@@ -12,7 +12,7 @@ from referee.commands.values import Command, Press, Respond, ignore_reply
 
 
 @dataclass(frozen=True)
-class Submitted:
+class QueuedCommand:
     """A command, the function that receives its reply, and the request id for its events (empty: none)."""
 
     command: Command
@@ -32,8 +32,8 @@ class CommandQueue(Closeable):
         self._clock = clock
         self._press_lag_s = press_lag_s
         self._changed = threading.Condition()
-        self._commands: deque[Submitted] = deque()
-        self._presses: deque[tuple[float, Submitted]] = deque()
+        self._commands: deque[QueuedCommand] = deque()
+        self._presses: deque[tuple[float, QueuedCommand]] = deque()
         self._woken = False
         self._is_closed = False
 
@@ -41,7 +41,7 @@ class CommandQueue(Closeable):
         """Queue a command; ``respond`` is called by the thread that carries it out."""
         with self._changed:
             if not self._is_closed:
-                submitted = Submitted(command, respond, request_id)
+                submitted = QueuedCommand(command, respond, request_id)
                 if isinstance(command, Press):
                     self._presses.append((self._clock(), submitted))
                 else:
@@ -50,14 +50,14 @@ class CommandQueue(Closeable):
                 return
         respond(None)
 
-    def take(self) -> list[Submitted]:
+    def take(self) -> list[QueuedCommand]:
         """Remove and return the waiting commands, except presses."""
         with self._changed:
             taken = list(self._commands)
             self._commands.clear()
         return taken
 
-    def take_presses(self) -> list[Submitted]:
+    def take_presses(self) -> list[QueuedCommand]:
         """Remove and return the presses that have been held back long enough."""
         taken = []
         with self._changed:

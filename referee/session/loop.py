@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from common.phrases import Phrase
 from hardware.pin_map import ButtonRole
-from referee.commands.queue import CommandQueue, Submitted
+from referee.commands.queue import CommandQueue, QueuedCommand
 from referee.commands.values import Press
 from referee.judge.verdict import Verdict
 from referee.session.service import Service
@@ -133,7 +133,7 @@ def _wait_blind(service: Service[Any, Any], ports: LoopPorts, error: str | None)
             service.refuse(pressed, _CAMERA_AWAY)
 
 
-def _take_presses(ports: LoopPorts) -> list[Submitted]:
+def _take_presses(ports: LoopPorts) -> list[QueuedCommand]:
     """Return the presses that have been held back long enough, with those of the polled buttons."""
     for role in ports.buttons():
         ports.commands.submit(Press(ButtonRole(role)))

@@ -22,7 +22,7 @@ from hardware.pin_map import ButtonRole
 from referee.clocks.control import TimeControl
 from referee.commands import draw_offers, entries
 from referee.commands import values as commands
-from referee.commands.queue import Submitted
+from referee.commands.queue import QueuedCommand
 from referee.errors import CorrectionError, FieldError
 from referee.hints.advice import HintSettings
 from referee.hints.opponent import Opponent
@@ -129,7 +129,7 @@ class Service(Generic[StateT, TurnT]):
         """The game's number in the journal."""
         return self._log.number
 
-    def carry_out(self, submitted: Submitted) -> list[Verdict]:
+    def carry_out(self, submitted: QueuedCommand) -> list[Verdict]:
         """Carry out a command from the queue and return the verdicts it caused; its id is recorded with its events.
 
         A command from somebody who has not seen the newest change is refused.
@@ -209,7 +209,7 @@ class Service(Generic[StateT, TurnT]):
             number = self._log.number
             raise CorrectionError("game {number} was stopped; `./run games resume {number}` goes on with it", number)
 
-    def refuse(self, submitted: Submitted, words: str) -> None:
+    def refuse(self, submitted: QueuedCommand, words: str) -> None:
         """Refuse a command aloud, since whoever pressed a button sees no reply."""
         self._announcer.alarm(words)
         submitted.respond(commands.Reply(words, refused=True))

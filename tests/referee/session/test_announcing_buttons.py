@@ -12,7 +12,7 @@ from engine.registry import load
 from hardware.buttons import Buttons
 from hardware.lights.signals import Mood, Sound
 from hardware.pin_map import ANNOUNCING_BUTTONS, ButtonRole
-from referee.commands.queue import CommandQueue, Submitted
+from referee.commands.queue import CommandQueue, QueuedCommand
 from referee.commands.values import AgreedDraw, Announce, Press, Reply, TakeBack
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
@@ -102,9 +102,9 @@ def test_an_announcement_that_waits_keeps_the_id_of_its_command(at: At) -> None:
     after = shown_after(ONE_SHORT, "e2-e3")
     on.hand(after, 1)
     replies: list[Reply | None] = []
-    on.service.carry_out(Submitted(Press(ButtonRole.ANTI_PLAY), replies.append, "hall-1"))
+    on.service.carry_out(QueuedCommand(Press(ButtonRole.ANTI_PLAY), replies.append, "hall-1"))
     assert [reply and reply.waits for reply in replies] == [True]
-    on.service.carry_out(Submitted(Press(ButtonRole.END_TURN), replies.append, "hall-2"))
+    on.service.carry_out(QueuedCommand(Press(ButtonRole.END_TURN), replies.append, "hall-2"))
     assert [reply and reply.waits for reply in replies] == [True, False], "only the announcement waits"
     on.show(after, 1)
     assert on.kinds()[-2:] == ["turn", "end"]

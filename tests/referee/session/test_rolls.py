@@ -12,7 +12,7 @@ from engine.registry import load
 from engine.search.budget import CountingClock
 from engine.values import Roll
 from hardware.lights.signals import Mood
-from referee.commands.queue import Submitted
+from referee.commands.queue import QueuedCommand
 from referee.commands.values import AskHint, Correct, EnterRoll, EnterTurn, Reply, TakeBack, ignore_reply
 from referee.hints.requests import ImmediateHints
 from referee.journal.fold import fold
@@ -96,7 +96,7 @@ def test_a_typed_roll_outranks_a_visible_one(on: Table, running: bool) -> None:
 
 def test_only_the_event_that_completes_a_command_has_its_id(on: Table) -> None:
     see(on, "red:4 yellow:1")
-    on.service.carry_out(Submitted(EnterRoll("5,1", "Ann"), ignore_reply, "hall-1"))
+    on.service.carry_out(QueuedCommand(EnterRoll("5,1", "Ann"), ignore_reply, "hall-1"))
     assert [event.data.get("request") for _, event in on.journal.events()[-3:]] == [None, None, "hall-1"]
 
 
@@ -153,7 +153,7 @@ def test_a_refused_correction_ends_no_turn_and_leaves_its_id_nowhere(table_set_u
     on.show(after, 2)
     replies: list[Reply | None] = []
     wrong = Correct("Ann", {"z9": "empty"}, to_move="teal")
-    on.service.carry_out(Submitted(wrong, replies.append, "hall-1"))
+    on.service.carry_out(QueuedCommand(wrong, replies.append, "hall-1"))
     assert [reply and reply.refused for reply in replies] == [True]
     assert on.kinds() == ["new game", "set up"]
     assert on.journal.event_of_request("hall-1") is None

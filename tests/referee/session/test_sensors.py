@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from referee.commands.queue import Submitted
+from referee.commands.queue import QueuedCommand
 from referee.commands.values import Correct, EnterTurn, Reply
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
@@ -61,7 +61,7 @@ def test_a_remark_after_the_set_up_refuses_no_command_of_those_who_saw_the_set_u
     assert table.kinds()[-1] == "note"
     turn = deblockle.notation.format_turn(unique_turn(deblockle, table.service.belief[0]))
     replies: list[Reply | None] = []
-    table.service.carry_out(Submitted(EnterTurn(turn, "Ann", seen=set_up), replies.append))
+    table.service.carry_out(QueuedCommand(EnterTurn(turn, "Ann", seen=set_up), replies.append))
     assert [reply and reply.refused for reply in replies] == [False]
 
 

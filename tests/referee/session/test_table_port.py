@@ -8,7 +8,7 @@ import pytest
 
 from engine.registry import load
 from hardware.lights.signals import Mood, Signal
-from referee.commands.queue import CommandQueue, Submitted
+from referee.commands.queue import CommandQueue, QueuedCommand
 from referee.commands.values import Announce, Reply
 from referee.session.feed import Snapshot
 from referee.session.table_port import SnapshotHub, TablePort, VersionedSnapshot
@@ -71,7 +71,7 @@ def test_a_command_waits_for_its_reply(port: TablePort) -> None:
 def test_a_reply_to_somebody_who_has_gone_is_dropped(port: TablePort) -> None:
     errors: list[object] = []
 
-    async def give_up() -> Submitted:
+    async def give_up() -> QueuedCommand:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _, error: errors.append(error))
         waiting = loop.create_task(port.submit(COMMAND))

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from engine.registry import load
 from engine.support.players import who_plays
 from hardware.lights.signals import Mood, Signal
-from referee.commands.queue import CommandQueue, Submitted
+from referee.commands.queue import CommandQueue, QueuedCommand
 from referee.session.feed import Snapshot
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.web.access import Access, AccessPolicy, Role, host_names_of
@@ -68,7 +68,7 @@ def snapshot_of(game: Any, number: int = 1, **more: Any) -> Snapshot:
 
 
 @contextmanager
-def working(port: TablePort, work: Callable[[Submitted], object]) -> Iterator[None]:
+def working(port: TablePort, work: Callable[[QueuedCommand], object]) -> Iterator[None]:
     """Carry out commands in a thread, as a session does."""
     stopped = threading.Event()
 

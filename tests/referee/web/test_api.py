@@ -16,7 +16,7 @@ from hardware.lights.signals import Mood, Signal
 from hardware.pin_map import ButtonRole
 from referee.clocks.clock import ClockFace
 from referee.clocks.control import ClockMode
-from referee.commands.queue import Submitted
+from referee.commands.queue import QueuedCommand
 from referee.commands.values import (
     COMMANDS,
     AgreedDraw,
@@ -230,7 +230,7 @@ def test_a_command_is_answered_once_carried_out(fields: dict[str, Any], command:
     port = port_of()
     told: list[Command] = []
 
-    def work(submitted: Submitted) -> None:
+    def work(submitted: QueuedCommand) -> None:
         told.append(submitted.command)
         port.snapshots(snapshot_of(port.game, 7))
         submitted.respond(Reply("Done."))

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.exceptions import HTTPException
 
-from referee.commands.queue import Submitted
+from referee.commands.queue import QueuedCommand
 from referee.commands.values import EnterTurn, Reply, TakeBack
 from referee.session import command_desk
 from referee.session.command_desk import MOST_WAITING, CommandDesk, CommandError, CommandFault, ReplyDocument
@@ -47,7 +47,7 @@ class FakeSession:
         self.number = 1
         port.snapshots(snapshot_of(port.game, self.number))
 
-    def work(self, submitted: Submitted) -> None:
+    def work(self, submitted: QueuedCommand) -> None:
         if submitted.command.seen not in {None, self.number}:
             submitted.respond(Reply("The table has changed.", refused=True))
             return

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from engine.registry import load
-from referee.commands.queue import Submitted
+from referee.commands.queue import QueuedCommand
 from referee.commands.values import Press
 from referee.journal.journal import Journal
 from referee.session.service import Service
@@ -44,7 +44,7 @@ def described(tmp_path: Path) -> Iterator[tuple[Any, str]]:
         )
         service.start()
 
-        def work(submitted: Submitted) -> None:
+        def work(submitted: QueuedCommand) -> None:
             if isinstance(submitted.command, Press):
                 # Nobody looks at this table, so no press is ever judged.
                 submitted.respond(None)
