@@ -32,7 +32,7 @@ def offer_of(command: Announce) -> OfferDraw | None:
     return OfferDraw(command.by, command.player) if is_draw else None
 
 
-def resolve_draw(
+def answer_draw_offer(
     game: Game[Any, Any],
     belief: Sequence[Any],
     open_offer: Player | None,

@@ -362,7 +362,7 @@ class Service(Generic[StateT, TurnT]):
     def announce(self, command: commands.Announce) -> str:
         """Apply an announcement; that of a draw only offers it."""
         offer = draw_offers.offer_of(command)
-        return self.enter(command) if offer is None else self.settle_draw(offer)
+        return self.enter(command) if offer is None else self.answer_draw_offer(offer)
 
     @apply.register
     def announce_by_button(self, press: commands.Press) -> str:
@@ -377,10 +377,12 @@ class Service(Generic[StateT, TurnT]):
         return self.enter(commands.AgreedDraw(by) if is_draw else commands.Announce(press.role.value, by))
 
     @apply.register
-    def settle_draw(self, command: commands.OfferDraw | commands.AnswerDraw) -> str:
+    def answer_draw_offer(self, command: commands.OfferDraw | commands.AnswerDraw) -> str:
         """Offer a draw, or answer the open offer; raises CorrectionError if that isn't possible."""
         time_s, names = self._announcer.time_s, self._advisers.names
-        said = draw_offers.resolve_draw(self._game, self._states, self._log.folded.offered_by, command, time_s, names)
+        said = draw_offers.answer_draw_offer(
+            self._game, self._states, self._log.folded.offered_by, command, time_s, names
+        )
         return self._announce(said) if isinstance(said, commands.AgreedDraw) else self._announcer.record_offer(said)
 
     def _judge_later(self, command: commands.Announced) -> str:
