@@ -35,7 +35,7 @@ from referee.cli.options import (
 )
 from referee.cli.play.game import (
     GameFile,
-    GameSoFar,
+    GameHistory,
     UnfinishedGame,
     game_of_record,
     own_file,
@@ -135,7 +135,7 @@ def play_command(
     seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
     if load is None and position is None:
         usual = "rolled" if _is_asked() and is_played_by_people else "usual"
-        so_far = GameSoFar(game, _start(game, start_options, set_up or usual, seed), tags=tags)
+        so_far = GameHistory(game, _start(game, start_options, set_up or usual, seed), tags=tags)
     else:
         so_far = _initial_game(game, position, load, tags)
     file = GameFile(record_file or (own_file(load, so_far) if load else None), utc_now, click.echo)
@@ -184,7 +184,7 @@ def _check_record_option(file: Path, *, no_record: bool, is_free: bool) -> None:
     check_output(file, force=is_free)
 
 
-def _close(file: GameFile, so_far: GameSoFar, programs: Mapping[str, str]) -> None:
+def _close(file: GameFile, so_far: GameHistory, programs: Mapping[str, str]) -> None:
     """Save the game for the last time, and say where it is kept; raises OSError if the disk fails."""
     file.close(so_far)
     if file.is_written:
@@ -245,14 +245,14 @@ def _start(game: Game[Any, Any], options: dict[str, OptionValue], how: str, seed
 
 def _initial_game(
     game: Game[Any, Any], position: str | None, load: Path | None, tags: tuple[tuple[str, str], ...]
-) -> GameSoFar:
+) -> GameHistory:
 
     if load is not None:
         return game_of_record(game, read_text(load), tags)
-    return GameSoFar(game, game.notation.parse_state(position or ""), tags=tags)
+    return GameHistory(game, game.notation.parse_state(position or ""), tags=tags)
 
 
-def _playing(so_far: GameSoFar, programs: Iterable[str]) -> tuple[str, ...]:
+def _playing(so_far: GameHistory, programs: Iterable[str]) -> tuple[str, ...]:
     """Return who plays in the game; raises click's BadParameter for a program's side that doesn't."""
     playing = who_plays(so_far.game, so_far.start)
     idle = [player for player in programs if player not in playing]

@@ -37,7 +37,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class GameSoFar:
+class GameHistory:
     """A game's rules, start state, steps, and record tags."""
 
     game: Game[Any, Any]
@@ -75,11 +75,11 @@ class GameSoFar:
         """The number of rolls made."""
         return sum(isinstance(step.what, Roll) for step in self.steps)
 
-    def play(self, what: Any) -> GameSoFar:
+    def play(self, what: Any) -> GameHistory:
         """Return the game after a turn, roll or announcement; raises IllegalTurnError."""
         return replace(self, steps=(*self.steps, Step(what, after_step(self.game, self.state, what))))
 
-    def take_back(self, programs: Container[Player], *, draws_dice: bool) -> GameSoFar | None:
+    def take_back(self, programs: Container[Player], *, draws_dice: bool) -> GameHistory | None:
         """Return the game before a person's last step, ``None`` if there is none.
 
         The turns of ``programs`` are not a person's, nor are rolls if ``draws_dice``.
@@ -93,11 +93,11 @@ class GameSoFar:
         last = max((number for number, step in enumerate(self.steps) if is_persons(step.what)), default=None)
         return None if last is None else replace(self, steps=self.steps[:last])
 
-    def continues(self, earlier: GameSoFar) -> bool:
+    def continues(self, earlier: GameHistory) -> bool:
         """Return whether this game begins with every step of an earlier one."""
         return self.start == earlier.start and self.steps[: len(earlier.steps)] == earlier.steps
 
-    def with_programs(self, programs: Mapping[Player, Program]) -> GameSoFar:
+    def with_programs(self, programs: Mapping[Player, Program]) -> GameHistory:
         """Return the game whose tags name these programs and no others; a side's own name stays."""
         sides = {player.capitalize() for player in self.game.players}
         others = tuple((tag, value) for tag, value in self.tags if tag not in sides or not program_word(value))
@@ -111,7 +111,7 @@ class GameSoFar:
         return records.make(self.game, self.start, steps, self.tags)
 
 
-def game_of_record(game: Game[Any, Any], text: str, tags: Sequence[tuple[str, str]]) -> GameSoFar:
+def game_of_record(game: Game[Any, Any], text: str, tags: Sequence[tuple[str, str]]) -> GameHistory:
     """Load a game from a record so that it can be continued; ``tags`` override the record's own, except its date.
 
     Raises EngineError if the record is unreadable, breaks the rules, or belongs to another game.
@@ -126,7 +126,7 @@ def game_of_record(game: Game[Any, Any], text: str, tags: Sequence[tuple[str, st
     )
     given = dict(tags) | {name: value for name, value in read.tags if name == "Date"}
     kept = tuple((name, given.pop(name, value)) for name, value in read.tags)
-    return GameSoFar(game, played.states[0], steps, (*kept, *given.items()))
+    return GameHistory(game, played.states[0], steps, (*kept, *given.items()))
 
 
 def split_player(game: Game[Any, Any], state: Any, text: str) -> tuple[Player | None, str]:
@@ -147,7 +147,7 @@ def announcement_in(game: Game[Any, Any], text: str) -> Announcement | None:
     return said if said.kind.replace("-", "").isalpha() else None
 
 
-def confirmation_question(so_far: GameSoFar, announcement: Announcement) -> str:
+def confirmation_question(so_far: GameHistory, announcement: Announcement) -> str:
     """Return the question before a resignation, or the one to the other players about a draw."""
     rules = so_far.game.rules
     if announcement.kind == DRAW:
@@ -257,15 +257,15 @@ class GameFile:
         self.path = path
         self._now = now
         self._say = say
-        self._kept: GameSoFar | None = None
+        self._kept: GameHistory | None = None
         self._fault: OSError | None = None
         self.is_written = False
 
-    def begin(self, so_far: GameSoFar) -> None:
+    def begin(self, so_far: GameHistory) -> None:
         """Start with a game that needs no saving, because it is new or already saved."""
         self._kept = so_far
 
-    def keep(self, so_far: GameSoFar) -> None:
+    def keep(self, so_far: GameHistory) -> None:
         """Save the game if it has changed. A disk error is reported once, and the game goes on."""
         if self._kept is not None and self._kept.steps == so_far.steps:
             self._fault = None
@@ -281,7 +281,7 @@ class GameFile:
             return
         self._kept, self._fault, self.is_written = so_far, None, True
 
-    def go_on_with(self, loaded: GameSoFar, source: Path) -> None:
+    def go_on_with(self, loaded: GameHistory, source: Path) -> None:
         """Go on with a game that was loaded from ``source``, and leave the one before as it is in its file.
 
         The file stays the same if nothing of the game before would be lost. Raises PlayError if that game is not saved.
@@ -296,7 +296,7 @@ class GameFile:
         self.path, self.is_written = own_file(source, loaded), False
         self.begin(loaded)
 
-    def close(self, so_far: GameSoFar) -> None:
+    def close(self, so_far: GameHistory) -> None:
         """Save the game for the last time. If the disk fails, print the record instead, and raise OSError to say so."""
         self.keep(so_far)
         if self._fault is not None:
@@ -316,7 +316,7 @@ def free_name(stem: str) -> Path:
     return path
 
 
-def own_file(source: Path, so_far: GameSoFar) -> Path | None:
+def own_file(source: Path, so_far: GameHistory) -> Path | None:
     """Return the file in which a game loaded from ``source`` goes on; ``None`` for a new one.
 
     It is the same file if ``unfinished_game`` would find the game there.

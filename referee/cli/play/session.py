@@ -21,7 +21,7 @@ from engine.values import Announcement, Player, Roll, Strength
 from hardware.pin_map import ANNOUNCING_BUTTONS
 from referee.cli.play.game import (
     HELP,
-    GameSoFar,
+    GameHistory,
     announcement_in,
     confirmation_question,
     ending_sentence,
@@ -47,14 +47,14 @@ class PlaySession:
 
     def __init__(
         self,
-        so_far: GameSoFar,
+        so_far: GameHistory,
         settings: PlaySettings,
         ask: Callable[[str], str | None],
         say: Callable[[str], None],
         clock: Clock,
         waiting: Callable[[str], AbstractContextManager[object]] = lambda _: nullcontext(),
-        keep: Callable[[GameSoFar], None] = lambda _: None,
-        go_on_with: Callable[[GameSoFar, Path], None] = lambda _, __: None,
+        keep: Callable[[GameHistory], None] = lambda _: None,
+        go_on_with: Callable[[GameHistory, Path], None] = lambda _, __: None,
         draw: Callable[[Game[Any, Any], Any, Callable[[str], str]], None] = lambda _, __, ___: None,
     ) -> None:
         """Start from a new or saved game.

@@ -16,7 +16,7 @@ from engine.records import PlayedTurn, Record, RolledDice, read, replay, write
 from engine.support.chance import format_roll
 from engine.values import Strength
 from referee.cli.play import session as play_session
-from referee.cli.play.game import HELP, GameSoFar, ending_sentence
+from referee.cli.play.game import HELP, GameHistory, ending_sentence
 from referee.cli.play.players import PlaySettings
 from referee.cli.play.session import PlaySession
 from referee.cli.rules import rule_lines
@@ -449,7 +449,7 @@ def test_any_input_leaves_the_game_running(name, seed, tmp_path, monkeypatch):
 
     clock = CountingClock()
     how = PlaySettings({}, rng.random() < 0.5 and name not in COSTLY, seed, Strength.FAIR, 0.02, True, 12, 20)
-    session = PlaySession(GameSoFar(game, game.rules.new()), how, ask, said.append, clock)
+    session = PlaySession(GameHistory(game, game.rules.new()), how, ask, said.append, clock)
     session.run()
     assert said
     assert replay(read(write(session.so_far.record()))).states[-1] == session.so_far.state
