@@ -69,7 +69,7 @@ def new_command(
     from referee.commands.values import NewGame, said_plainly
     from referee.session.event_records import set_up_request
     from referee.session.service import without_camera
-    from referee.settings.table_layout import kept_by_text, layout_for_camera
+    from referee.settings.table_layout import layout_for_camera, saved_by
     from vision.layout.table import games_with_layouts
 
     if game_name is not None:
@@ -88,7 +88,7 @@ def new_command(
         service.begin(begun)
         say(f"Game {service.game_number} of {game.title} begins in {opened.path}. {set_up_request(game)}")
         named = context.other_journal(opened.path)
-    by_text = f"{kept_by_text()}, each with `--journal {named}`" if named else kept_by_text()
+    by_text = f"{saved_by()}, each with `--journal {named}`" if named else saved_by()
     if settings.table.layout is None and game.name not in games_with_layouts():
         say(f"No camera can see {game.title} yet; {by_text}.")
         return

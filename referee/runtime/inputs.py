@@ -32,7 +32,7 @@ from referee.session.ports import Reader
 from referee.session.table_port import MaintenanceBuilder
 from referee.settings.conversions import table_options
 from referee.settings.settings import Settings
-from referee.settings.table_layout import kept_by_text
+from referee.settings.table_layout import saved_by
 from referee.web.options import PageOptions
 from referee.wiring.devices import ListPorts, OpenedDevices
 from referee.wiring.plan import Inputs, WiringPlan
@@ -161,12 +161,12 @@ def _say_what_sensors_tell(game: Game[Any, Any], say: Callable[[str], None]) -> 
     title = game.title
     if game.has_sheets:
         raise ConfigError(
-            f"{title} can't be followed by sensors: it is written on sheets, which they can't sense; {kept_by_text()}"
+            f"{title} can't be followed by sensors: it is written on sheets, which they can't sense; {saved_by()}"
         )
     coverage = occupancy_coverage(game, game.rules.new())
     if not coverage.any:
         raise ConfigError(
-            f"{title} can't be followed by sensors alone: its turns leave the same squares occupied; {kept_by_text()}"
+            f"{title} can't be followed by sensors alone: its turns leave the same squares occupied; {saved_by()}"
         )
     if coverage.alone < coverage.turns:
         say(

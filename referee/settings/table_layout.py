@@ -33,7 +33,7 @@ def layout_for(game: str, path: Path | None, markers: str = "layout") -> TableLa
     if path is None and game not in known:
         raise LayoutError(
             f"no layout comes with {game} yet, so a camera can't see it (there is one for {', '.join(known)}); "
-            f"{kept_by_text()}, play it with `./run play {game}`, or measure the table and set layout under [table]"
+            f"{saved_by()}, play it with `./run play {game}`, or measure the table and set layout under [table]"
         )
     layout = default_layout(game) if path is None else load_layout(path)
     if (other := _game_named_by(layout)) not in (None, game):
@@ -177,7 +177,7 @@ def _turned(net: Mapping[str, str]) -> set[tuple[str, ...]]:
     return set(found)
 
 
-def kept_by_text() -> str:
+def saved_by() -> str:
     """Return the words that say how to go on with a game without a camera."""
     return "keep it by text with `./run table turn`, `./run table roll` and `./run table announce`"
 
