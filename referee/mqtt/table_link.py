@@ -38,7 +38,7 @@ from referee.mqtt.journal_feed import JournalFeed
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.payloads import BIRTH, discovery_message, discovery_topic, status_topic, table_state
 from referee.mqtt.topics import OFFLINE, ONLINE, Answer, ReplayRequest
-from referee.session.command_desk import CommandDesk, CommandError, CommandFault, ReplyDocument
+from referee.session.command_handler import CommandError, CommandFault, CommandHandler, ReplyDocument
 from referee.session.table_port import CameraPictures, TablePort, VersionedSnapshot
 
 _GOODBYE_S = 2.0  # for the last message to leave
@@ -70,7 +70,7 @@ class TableLink:
         self._wall_clock = wall_clock
         self._context = None if options.tls is None else options.tls.context()
         self._feed = None if port.journal is None else JournalFeed(port.journal, options)
-        self._desk = CommandDesk(port, "MQTT", _FORBIDDEN, shares_requests=True)
+        self._handler = CommandHandler(port, "MQTT", _FORBIDDEN, shares_requests=True)
         self._pictures = CameraPictures(port)
         self._sent: int | None = None
         """The number of the newest event that the broker has, ``None`` before it was looked up."""
@@ -245,7 +245,7 @@ class TableLink:
         sender = Sender(role_of(message.topic, self._topics, self._options.allows))
         picture_order = parse_picture_request(fields)
         if picture_order is None:
-            return await self._desk.take(sender, fields)
+            return await self._handler.take(sender, fields)
         if sender.role < picture_order.needs:
             return self._reply_document("Pictures are not allowed on this topic.", refused=True)
         if isinstance(picture_order, EvidenceRequest):

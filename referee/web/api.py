@@ -18,7 +18,7 @@ from common.json_files import parse_json
 from common.phrases import Phrase
 from engine.errors import IllegalTurnError
 from referee.commands.values import COMMANDS
-from referee.session.command_desk import CommandDesk, CommandError, CommandFault, ReplyDocument
+from referee.session.command_handler import CommandError, CommandFault, CommandHandler, ReplyDocument
 from referee.session.feed import Snapshot
 from referee.session.table_port import CameraPictures, TablePort, VersionedSnapshot
 from referee.web.access import Access, Role, Session
@@ -79,12 +79,12 @@ class PageServices:
     access: Access
     documents: TableDocuments
     history: History
-    commands: CommandDesk
+    commands: CommandHandler
 
     @classmethod
     def of(cls, port: TablePort, access: Access) -> Self:
         """Create the services for a table."""
-        return cls(port, access, TableDocuments(port), History(port), CommandDesk(port, "page", _FORBIDDEN))
+        return cls(port, access, TableDocuments(port), History(port), CommandHandler(port, "page", _FORBIDDEN))
 
     async def carry_out(self, session: Session, fields: object) -> ReplyDocument:
         """Have a command carried out and return the reply; raises HTTPException if it is refused.

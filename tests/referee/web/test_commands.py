@@ -15,8 +15,8 @@ from starlette.exceptions import HTTPException
 
 from referee.commands.queue import QueuedCommand
 from referee.commands.values import EnterTurn, Reply, TakeBack
-from referee.session import command_desk
-from referee.session.command_desk import MOST_WAITING, CommandDesk, CommandError, CommandFault, ReplyDocument
+from referee.session import command_handler
+from referee.session.command_handler import MOST_WAITING, CommandError, CommandFault, CommandHandler, ReplyDocument
 from referee.session.table_port import TablePort
 from referee.web.access import Access, AccessPolicy, Role, Session
 from referee.web.api import PageServices
@@ -144,7 +144,7 @@ def test_a_repeated_request_gets_the_same_reply() -> None:
 
 
 def test_a_command_without_an_answer_stays_in_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command_desk, "ANSWER_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(command_handler, "ANSWER_TIMEOUT_S", 0.0)
     port = port_of()
     session = FakeSession(port)
     services = PageServices.of(port, unhurried())
@@ -154,7 +154,7 @@ def test_a_command_without_an_answer_stays_in_the_queue(monkeypatch: pytest.Monk
         with pytest.raises(HTTPException) as refused:
             await services.carry_out(PHONES[0], message)
         assert refused.value.status_code == 504
-        monkeypatch.setattr(command_desk, "ANSWER_TIMEOUT_S", 15.0)
+        monkeypatch.setattr(command_handler, "ANSWER_TIMEOUT_S", 15.0)
         for submitted in port.commands.take():
             session.work(submitted)
         return await services.carry_out(PHONES[0], message)
@@ -166,33 +166,33 @@ def test_a_command_without_an_answer_stays_in_the_queue(monkeypatch: pytest.Monk
 def test_a_command_that_waits_for_the_table_has_no_answer_until_it_is_repeated() -> None:
     port = port_of()
     replies = [Reply("It is judged later.", waits=True), Reply("Black resigns.")]
-    desk = CommandDesk(port, "somebody", "no", shares_requests=True)
+    handler = CommandHandler(port, "somebody", "no", shares_requests=True)
 
     async def given_twice() -> ReplyDocument:
         with pytest.raises(CommandError) as unanswered:
-            await desk.take(PHONES[0], {"command": "announce", "text": "black:resign", "request_id": "x1"})
+            await handler.take(PHONES[0], {"command": "announce", "text": "black:resign", "request_id": "x1"})
         assert unanswered.value.fault is CommandFault.UNANSWERED
-        return await desk.take(PHONES[0], {"command": "announce", "text": "black:resign", "request_id": "x1"})
+        return await handler.take(PHONES[0], {"command": "announce", "text": "black:resign", "request_id": "x1"})
 
     with working(port, lambda submitted: submitted.respond(replies.pop(0))):
         assert asyncio.run(given_twice()).words == "Black resigns."
 
 
 def test_a_command_that_failed_after_its_sender_had_left_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command_desk, "ANSWER_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(command_handler, "ANSWER_TIMEOUT_S", 0.0)
     port = port_of()
-    desk = CommandDesk(port, "somebody", "no", shares_requests=True)
+    handler = CommandHandler(port, "somebody", "no", shares_requests=True)
     message = {"command": "announce", "text": "black:resign", "request_id": "x1"}
 
     async def given_twice() -> ReplyDocument:
         with pytest.raises(CommandError):
-            await desk.take(PHONES[0], message)
-        monkeypatch.setattr(command_desk, "ANSWER_TIMEOUT_S", 15.0)
+            await handler.take(PHONES[0], message)
+        monkeypatch.setattr(command_handler, "ANSWER_TIMEOUT_S", 15.0)
         for submitted in port.commands.take():
             submitted.respond(Reply("It is judged later.", waits=True))
         await asyncio.sleep(0.05)
         with working(port, lambda submitted: submitted.respond(Reply("Black resigns."))):
-            return await desk.take(PHONES[0], message)
+            return await handler.take(PHONES[0], message)
 
     assert asyncio.run(given_twice()).words == "Black resigns."
 

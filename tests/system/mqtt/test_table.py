@@ -17,7 +17,7 @@ from referee.journal.reader import read_journal
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.table_link import connect_to_broker
 from referee.mqtt.topics import Answer, TableEvent, TableState
-from referee.session import command_desk
+from referee.session import command_handler
 from referee.session.table_port import SnapshotHub, TablePort
 from tests.guard import GUARD_S
 from tests.system.mqtt.conftest import House, Table
@@ -152,7 +152,7 @@ def test_a_pending_order_is_answered_when_done_and_when_repeated(house: House, m
     commands = CommandQueue(time.monotonic)
     port = TablePort(load("diaballik"), SnapshotHub(), commands)
     command = {"command": "hint", "request_id": "r"}
-    monkeypatch.setattr(command_desk, "ANSWER_TIMEOUT_S", 0.01)
+    monkeypatch.setattr(command_handler, "ANSWER_TIMEOUT_S", 0.01)
     options = MqttOptions("127.0.0.1", broker.port, "t1", "Table 1", allows=Role.PLAY)
     with connect_to_broker(port, options, print, lambda: datetime.now(UTC)):
         client.until(lambda heard: heard.payload == b"online")
@@ -163,7 +163,7 @@ def test_a_pending_order_is_answered_when_done_and_when_repeated(house: House, m
         client.say(PLAY, {"command": "fly", "request_id": "later"})
         client.answer("later")
         waiting[0].respond(Reply("Done."))
-        monkeypatch.setattr(command_desk, "ANSWER_TIMEOUT_S", GUARD_S)
+        monkeypatch.setattr(command_handler, "ANSWER_TIMEOUT_S", GUARD_S)
         client.say(PLAY, command)
         assert client.answer("r")["words"] == "Done."
         assert commands.take() == []

@@ -1,4 +1,4 @@
-"""The desk that takes commands of pages and brokers: who gives them, which are repetitions, and what is replied."""
+"""The handler that takes commands of pages and brokers: who gives them, which are repetitions, and what is replied."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from referee.commands.queue import CommandQueue
 from referee.commands.values import Announce, Reply, Role
 from referee.journal.events import REQUEST, Event, EventKind
 from referee.journal.journal import Journal
-from referee.session.command_desk import CommandDesk, CommandError, CommandFault, ReplyDocument
+from referee.session.command_handler import CommandError, CommandFault, CommandHandler, ReplyDocument
 from referee.session.feed import Snapshot
 from referee.session.table_port import SnapshotHub, TablePort
 from tests.guard import GUARD_S
@@ -30,12 +30,12 @@ class Phone:
 
 
 class Desk:
-    """A desk whose commands are carried out at once; ``by`` are those who gave them."""
+    """A handler whose commands are carried out at once; ``by`` are those who gave them."""
 
     def __init__(self, journal: Path | None = None) -> None:
         self.by: list[str] = []
         self.port = TablePort(load("diaballik"), SnapshotHub(), CommandQueue(lambda: 0.0), journal)
-        self.desk = CommandDesk(self.port, "somebody", "That needs the role {needs}.")
+        self.handler = CommandHandler(self.port, "somebody", "That needs the role {needs}.")
 
     async def _serve(self) -> None:
         while not (submitted := self.port.commands.take()):
@@ -50,7 +50,7 @@ class Desk:
         serving = asyncio.ensure_future(self._serve())
         try:
             message = {"command": "announce", "text": "draw", **fields}
-            return await asyncio.wait_for(self.desk.take(phone, message), GUARD_S)
+            return await asyncio.wait_for(self.handler.take(phone, message), GUARD_S)
         finally:
             serving.cancel()
 
@@ -95,7 +95,7 @@ def test_a_reply_has_the_number_of_the_newest_event() -> None:
 )
 def test_a_refused_command_says_why(role: Role, fields: Mapping[str, str], fault: CommandFault, words: str) -> None:
     with pytest.raises(CommandError, match=words) as refused:
-        asyncio.run(Desk().desk.take(Phone(role=role), fields))
+        asyncio.run(Desk().handler.take(Phone(role=role), fields))
     assert refused.value.fault is fault
 
 
@@ -127,7 +127,7 @@ def test_who_offered_a_draw_cannot_accept_it() -> None:
             {"command": "answer draw", "accepts": "true"},
         ):
             with pytest.raises(CommandError, match="This device offered the draw"):
-                await on.desk.take(offering, message)
+                await on.handler.take(offering, message)
         # A repetition gets its reply.
         assert await on.give(offering, **offer) == first
         assert not (await on.give(other, player="white")).refused

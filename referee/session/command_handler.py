@@ -77,7 +77,7 @@ class Sender(Protocol):
         """The name for the journal if the command doesn't give one; may be empty."""
 
 
-class CommandDesk:
+class CommandHandler:
     """Takes commands from any sender. Call its methods only from one event loop.
 
     ``usual_name`` stands in the journal for a sender without a name. ``forbidden`` refuses a command that the sender's
