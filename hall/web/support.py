@@ -25,7 +25,7 @@ from referee.errors import ClockError, TournamentError
 from referee.mqtt.topics import ShownSide
 from referee.naming import Names
 from referee.web import views
-from referee.web.access import Access, Session
+from referee.web.access import Access, PageSession
 from referee.web.languages import language_of, sentences, templates, translations
 
 HERE = Path(__file__).parent
@@ -114,6 +114,6 @@ def refusal(error: TournamentError | ClockError) -> HTTPException:
     return HTTPException(422, f"{capitalized(str(error))}.")
 
 
-def arbiter_name(session: Session) -> str:
+def arbiter_name(session: PageSession) -> str:
     """Return the name under which a session's rulings and results are kept."""
     return session.name or "arbiter"

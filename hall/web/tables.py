@@ -22,7 +22,7 @@ from hall.rulings import Status
 from hall.web.support import HallServices, arbiter_name, clock_of, hall_templates, render_page
 from referee.commands.draw_offers import is_draw_possible
 from referee.commands.values import COMMANDS, describe_errors
-from referee.web.access import Role, Session
+from referee.web.access import PageSession, Role
 from referee.web.api import LOOK_AGAIN_S
 from referee.web.guard import Guarded, form_fields, number_in
 from referee.web.languages import language_of, translations
@@ -65,10 +65,10 @@ class TablePages:
 
     async def _changes(self, request: Request) -> Response:
         after = number_in(request.query_params.get("after", ""), 15) or 0
-        session: Session = request.state.session
+        session: PageSession = request.state.session
         return self._viewers.stream(session, self._event_stream(session, after, language_of(request)))
 
-    async def _event_stream(self, session: Session, version: int, language: str) -> AsyncIterator[bytes]:
+    async def _event_stream(self, session: PageSession, version: int, language: str) -> AsyncIterator[bytes]:
         """Yield what has changed since a version, until the viewer's session ends."""
         loop, changed, order = asyncio.get_running_loop(), asyncio.Event(), ""
         end = self._hall.floor.listen(lambda: loop.call_soon_threadsafe(changed.set))
@@ -139,7 +139,7 @@ class TablePages:
         seat = self._requested_seat(request)
         fields = await form_fields(request)
         fields.pop("csrf", None)
-        session: Session = request.state.session
+        session: PageSession = request.state.session
         self._services.access.count_command(session)
         by = arbiter_name(session)
         command = parse_command_form(fields)

@@ -36,7 +36,7 @@ _LOCAL_ENDINGS = ("", ".local", ".lan", ".home.arpa", ".internal")
 
 
 @dataclass(frozen=True)
-class Session:
+class PageSession:
     """A paired device, or the browser on this machine; ``name`` is the person's name for the journal.
 
     ``csrf`` proves that a request came from one of our pages. A bearer session needs no such proof.
@@ -55,7 +55,7 @@ class Session:
 
 
 _AT_THE_MACHINE = "machine"
-NOBODY = Session("", Role.NOBODY)
+NOBODY = PageSession("", Role.NOBODY)
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ class Access:
         self._strangers = RateLimiter(STRANGERS, clock)
         self.reading = Turns(_READS_AT_ONCE, _READS_OF_DEVICE)
 
-    def session_of(self, headers: Headers) -> Session:
+    def session_of(self, headers: Headers) -> PageSession:
         """Return a request's session; without one, ``NOBODY``, or the owner if only this machine can connect."""
         scheme, _, bearer = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
@@ -197,7 +197,7 @@ class Access:
             return known
         return NOBODY if self.policy.is_open else self._session(_AT_THE_MACHINE, Role.OWN, self.policy.owner)
 
-    def pair(self, code: str, name: str, wanted: Role, client: str) -> tuple[Session, str]:
+    def pair(self, code: str, name: str, wanted: Role, client: str) -> tuple[PageSession, str]:
         """Pair a device and return its session and token. ``wanted`` may be a lesser role than the code allows.
 
         Raises HTTPException for a wrong code, for too many attempts, if only this machine can connect, and if the
@@ -226,7 +226,7 @@ class Access:
             self._failures[origin] += 1
         raise HTTPException(403, Phrase("That is not the code. The referee's terminal shows it."))
 
-    def count_read(self, session: Session) -> None:
+    def count_read(self, session: PageSession) -> None:
         """Raise HTTPException if a device other than the owner's reads more than a page needs."""
         if session.role < Role.OWN and not self._reads.take(session.id):
             raise HTTPException(429, Phrase("Too many requests at once. Wait a moment, then load the page again."))
@@ -235,12 +235,12 @@ class Access:
         """Count a request from an address without a paired device; returns whether it is to be answered."""
         return self._strangers.take(address_group(client))
 
-    def count_command(self, session: Session) -> None:
+    def count_command(self, session: PageSession) -> None:
         """Raise HTTPException if a session sends more commands than a person can."""
         if not self._commands.take(session.id):
             raise HTTPException(429, Phrase("Too many commands at once. Wait a moment, then repeat the last one."))
 
-    def check_csrf(self, session: Session, token: str) -> None:
+    def check_csrf(self, session: PageSession, token: str) -> None:
         """Raise HTTPException unless the token belongs to the session."""
         if session.is_bearer:
             return
@@ -251,7 +251,7 @@ class Access:
         if named != session.id:
             raise HTTPException(403, Phrase("This page is out of date. Load it again, then repeat what you did."))
 
-    def still_holds(self, session: Session) -> bool:
+    def still_holds(self, session: PageSession) -> bool:
         """Whether a session is still valid: its device may have been unpaired since. A paired one counts as seen."""
         if session.id == _AT_THE_MACHINE:
             return True
@@ -260,7 +260,7 @@ class Access:
         self.devices.note_seen(session.id)
         return True
 
-    def _read(self, token: str, *, is_bearer: bool = False) -> Session | None:
+    def _read(self, token: str, *, is_bearer: bool = False) -> PageSession | None:
         try:
             identity, *_ = self._tokens.loads(token)
         except (BadSignature, ValueError):
@@ -278,5 +278,5 @@ class Access:
             # If the list can't be read, nobody gets in.
             return None
 
-    def _session(self, identity: str, role: Role, name: str, *, is_bearer: bool = False) -> Session:
-        return Session(identity, role, name, str(self._csrf.dumps(identity)), is_bearer)
+    def _session(self, identity: str, role: Role, name: str, *, is_bearer: bool = False) -> PageSession:
+        return PageSession(identity, role, name, str(self._csrf.dumps(identity)), is_bearer)

@@ -21,7 +21,7 @@ from referee.commands.values import COMMANDS
 from referee.session.command_handler import CommandError, CommandFault, CommandHandler, ReplyDocument
 from referee.session.feed import Snapshot
 from referee.session.table_port import CameraPictures, TablePort, VersionedSnapshot
-from referee.web.access import Access, Role, Session
+from referee.web.access import Access, PageSession, Role
 from referee.web.device_documents import DEVICE_CHANGE, DevicesDocument, change_device, devices_document
 from referee.web.devices import PAIRED_S
 from referee.web.documents import (
@@ -86,7 +86,7 @@ class PageServices:
         """Create the services for a table."""
         return cls(port, access, TableDocuments(port), History(port), CommandHandler(port, "page", _FORBIDDEN))
 
-    async def carry_out(self, session: Session, fields: object) -> ReplyDocument:
+    async def carry_out(self, session: PageSession, fields: object) -> ReplyDocument:
         """Have a command carried out and return the reply; raises HTTPException if it is refused.
 
         Call it only from the server's event loop.
@@ -190,10 +190,10 @@ class Api:
         return Response(self._documents.newest(language_of(request)).json, media_type="application/json")
 
     async def _events(self, request: Request) -> Response:
-        session: Session = request.state.session
+        session: PageSession = request.state.session
         return self._viewers.stream(session, self._changes(session, language_of(request)))
 
-    async def _changes(self, session: Session, language: str) -> AsyncIterator[bytes]:
+    async def _changes(self, session: PageSession, language: str) -> AsyncIterator[bytes]:
         rendered, looks = self._documents.newest(language), 0
         yield rendered.event
         while True:
@@ -284,7 +284,7 @@ class Api:
         return Response(content, media_type="image/jpeg")
 
     async def _session(self, request: Request) -> Response:
-        session: Session = request.state.session
+        session: PageSession = request.state.session
         return _json(SessionDocument(role=session.role.name.lower(), name=session.name, csrf=session.csrf))
 
     async def _devices(self, _: Request) -> Response:

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from referee.web.access import NOBODY, RateLimit, RateLimiter, Role, Session
+from referee.web.access import NOBODY, PageSession, RateLimit, RateLimiter, Role
 from referee.web.devices import MOST_DEVICES
 from referee.web.shares import Places, address_group
 
@@ -174,7 +174,7 @@ class BoundedConnection(H11Protocol):
         self._limit(self._bounds.limits.head_s)
         super().on_response_complete()
 
-    def belongs_to(self, session: Session) -> None:
+    def belongs_to(self, session: PageSession) -> None:
         """Note whose request came last: the connection now counts for that device. The owner's have any time."""
         limits = self._bounds.limits
         if session.role is not Role.NOBODY and self.client:

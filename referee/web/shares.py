@@ -18,7 +18,7 @@ from common.phrases import Phrase
 from referee.commands.values import Role
 
 if TYPE_CHECKING:
-    from referee.web.access import Session
+    from referee.web.access import PageSession
 
 EVENT_STREAM = "text/event-stream"
 MOST_VIEWERS = 256
@@ -110,7 +110,7 @@ class Viewers:
     def __init__(self) -> None:
         self._open: Counter[str] = Counter()
 
-    def stream(self, session: Session, changes: AsyncIterator[bytes]) -> Response:
+    def stream(self, session: PageSession, changes: AsyncIterator[bytes]) -> Response:
         """Return a response that streams changes; raises HTTPException if too many are open.
 
         An owner gets one however many others look, and this machine, where everybody is the owner, has no share.

@@ -21,7 +21,7 @@ from referee.clocks.clock import clock_text
 from referee.commands.draw_offers import is_draw_possible
 from referee.commands.entries import player_counts, players_with
 from referee.judge.verdict import VerdictKind
-from referee.web.access import NOBODY, Role, Session
+from referee.web.access import NOBODY, PageSession, Role
 from referee.web.api import PageServices
 from referee.web.documents import TableDocument
 from referee.web.drawing.boards import RINGS
@@ -46,7 +46,7 @@ class Pages:
         self._game = services.port.game
 
     def routes(self) -> Sequence[Guarded]:
-        """Return the pages' routes. They expect the caller's Session in ``request.state.session``."""
+        """Return the pages' routes. They expect the caller's PageSession in ``request.state.session``."""
         return (
             Guarded("/", self._table, Role.LOOK, name="table"),
             Guarded("/history", self._history, Role.LOOK),
@@ -228,7 +228,7 @@ def page(request: Request, view: str, words: Mapping[str, Any], status: int = 20
         response.set_cookie(COOKIE, chosen, max_age=_YEAR_S, samesite="lax")
         return response
     language = language_of(request)
-    session: Session = getattr(request.state, "session", NOBODY)
+    session: PageSession = getattr(request.state, "session", NOBODY)
     site: Site = request.app.state.site
     body = (
         site.templates(language)

@@ -18,12 +18,12 @@ from referee.commands.values import EnterTurn, Reply, TakeBack
 from referee.session import command_handler
 from referee.session.command_handler import MOST_WAITING, CommandError, CommandFault, CommandHandler, ReplyDocument
 from referee.session.table_port import TablePort
-from referee.web.access import Access, AccessPolicy, Role, Session
+from referee.web.access import Access, AccessPolicy, PageSession, Role
 from referee.web.api import PageServices
 from tests.effort import cases
 from tests.referee.web.page_table import access_of, port_of, snapshot_of, working
 
-PHONES = [Session(name, Role.PLAY, name) for name in ("Ann", "Ben", "Cleo")]
+PHONES = [PageSession(name, Role.PLAY, name) for name in ("Ann", "Ben", "Cleo")]
 
 
 def unhurried() -> Access:
@@ -221,5 +221,5 @@ def test_a_device_that_may_only_look_cannot_give_commands() -> None:
     services = PageServices.of(port_of(), access_of())
     for role, message in ((Role.LOOK, {"command": "hint"}), (Role.PLAY, {"command": "new game", "game": "deblockle"})):
         with pytest.raises(HTTPException) as refused:
-            together(services.carry_out(Session("x", role), message))
+            together(services.carry_out(PageSession("x", role), message))
         assert refused.value.status_code == 403

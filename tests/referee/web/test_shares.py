@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import Message
 
-from referee.web.access import Role, Session
+from referee.web.access import PageSession, Role
 from referee.web.shares import MOST_VIEWERS, VIEWERS_OF_DEVICE, Places, Turns, Viewers, address_group
 
 
@@ -88,17 +88,17 @@ async def _nothing() -> AsyncIterator[bytes]:
 def test_viewers_are_counted_before_their_stream_begins() -> None:
     viewers = Viewers()
     for number in range(MOST_VIEWERS):
-        viewers.stream(Session(str(number % 16), Role.LOOK), _nothing())
+        viewers.stream(PageSession(str(number % 16), Role.LOOK), _nothing())
     with pytest.raises(HTTPException) as refused:
-        viewers.stream(Session("another", Role.LOOK), _nothing())
+        viewers.stream(PageSession("another", Role.LOOK), _nothing())
     assert refused.value.status_code == 503
-    viewers.stream(Session("owner", Role.OWN), _nothing())
+    viewers.stream(PageSession("owner", Role.OWN), _nothing())
     with pytest.raises(HTTPException):
-        viewers.stream(Session("machine", Role.OWN), _nothing())
+        viewers.stream(PageSession("machine", Role.OWN), _nothing())
 
 
 def test_one_device_has_a_share_of_the_streams_and_a_stream_that_ended_counts_no_more() -> None:
-    viewers, guest = Viewers(), Session("guest", Role.LOOK)
+    viewers, guest = Viewers(), PageSession("guest", Role.LOOK)
     streams = [viewers.stream(guest, _nothing()) for _ in range(VIEWERS_OF_DEVICE)]
     with pytest.raises(HTTPException) as refused:
         viewers.stream(guest, _nothing())
@@ -114,4 +114,4 @@ def test_one_device_has_a_share_of_the_streams_and_a_stream_that_ended_counts_no
         asyncio.run(streams[0]({"type": "http", "asgi": {"spec_version": "2.4"}}, gone, send))
     viewers.stream(guest, _nothing())
     for _ in range(MOST_VIEWERS - VIEWERS_OF_DEVICE):
-        viewers.stream(Session("machine", Role.OWN), _nothing())
+        viewers.stream(PageSession("machine", Role.OWN), _nothing())
