@@ -55,7 +55,7 @@ from referee.demo.table import Pace
 from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict
 from referee.runtime.builder import compose_reader, open_session
-from referee.session.feed import Snapshot
+from referee.session.feed import TableSnapshot
 from referee.session.loop import LoopPorts, run
 from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.table_port import SnapshotHub, TablePort
@@ -134,7 +134,7 @@ class _Meter:
             self.begun_s = time.monotonic()
             self.measured.began_with_mb = _peak_memory_mb()
 
-    def publish(self, hub: SnapshotHub, snapshot: Snapshot, frame_s: float) -> None:
+    def publish(self, hub: SnapshotHub, snapshot: TableSnapshot, frame_s: float) -> None:
         """Publish a snapshot and record the time; ``frame_s`` is the arrival of the newest frame."""
         now_s = time.monotonic()
         self.measured.frame_s.setdefault(snapshot.event_number, time.time() - (now_s - frame_s))
@@ -180,7 +180,7 @@ def _play(
             meter.judged(camera.began)
             pace.keep(frame.time_s)
 
-    def publish(snapshot: Snapshot) -> None:
+    def publish(snapshot: TableSnapshot) -> None:
         table.show_mood(snapshot.signal.mood.value, snapshot.signal.words)
         meter.publish(hub, snapshot, camera.began[1])
 

@@ -71,7 +71,7 @@ from referee.mqtt.client import parse_fields
 from referee.mqtt.topics import ONLINE, TableState, Topics
 from referee.rendering.live_screen import LiveScreen
 from referee.rendering.report import PrintedLines
-from referee.session.feed import Snapshot
+from referee.session.feed import TableSnapshot
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.settings.configuration import load as load_settings
 from referee.web.access import Access, AccessPolicy
@@ -298,14 +298,16 @@ def replace_model(model: Any, **fields: object) -> Any:
     return model.model_copy(update=fields)
 
 
-def snapshot_of(game: Any, text: str) -> Snapshot:
+def snapshot_of(game: Any, text: str) -> TableSnapshot:
     """A game at its start, with a text wherever there is one."""
     state = game.rules.new()
     names = dict.fromkeys(game.players, text)
     signal = Signal(Mood.FAULT, words=text)
     looks = game.table.appearance(state)
     last_turn: FoldedStep[Any] = FoldedStep(EventKind.TURN, text, ())
-    return Snapshot(1, 1, signal, 0.0, (state,), looks, state.to_move, names=names, words=text, last_turn=last_turn)
+    return TableSnapshot(
+        1, 1, signal, 0.0, (state,), looks, state.to_move, names=names, words=text, last_turn=last_turn
+    )
 
 
 def _access() -> Access:

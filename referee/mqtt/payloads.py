@@ -33,13 +33,13 @@ from referee.mqtt.topics import (
     TableState,
 )
 from referee.naming import Names
-from referee.session.feed import Snapshot, next_words, players_of, players_to_move
+from referee.session.feed import TableSnapshot, next_words, players_of, players_to_move
 
 _FOR_A_PERSON = frozenset({VerdictKind.ILLEGAL, VerdictKind.AMBIGUOUS, VerdictKind.CANNOT_SEE})
 
 
 def table_state(
-    options: MqttOptions, game: Game[Any, Any], snapshot: Snapshot, journal: str, age_s: float, now: datetime
+    options: MqttOptions, game: Game[Any, Any], snapshot: TableSnapshot, journal: str, age_s: float, now: datetime
 ) -> TableState:
     """Convert a snapshot that came ``age_s`` seconds before ``now``; its clock is advanced to ``now``."""
     state = snapshot.states[0] if snapshot.states else None
@@ -100,7 +100,7 @@ def table_event(
     )
 
 
-def _sides(game: Game[Any, Any], snapshot: Snapshot) -> tuple[ShownSide, ...]:
+def _sides(game: Game[Any, Any], snapshot: TableSnapshot) -> tuple[ShownSide, ...]:
     to_move = players_to_move(game, snapshot)
     return tuple(
         ShownSide(
@@ -113,7 +113,7 @@ def _sides(game: Game[Any, Any], snapshot: Snapshot) -> tuple[ShownSide, ...]:
     )
 
 
-def _verdict(verdict: Verdict, snapshot: Snapshot, tell: Names) -> ShownVerdict:
+def _verdict(verdict: Verdict, snapshot: TableSnapshot, tell: Names) -> ShownVerdict:
     return ShownVerdict(
         kind=verdict.kind.value,
         sentence=tell(verdict.sentence),

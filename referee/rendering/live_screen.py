@@ -27,7 +27,7 @@ from referee.clocks.clock import clock_words
 from referee.naming import Names
 from referee.rendering.board_text import DrawnBoard, board_text, draws_ascii, legend
 from referee.rendering.report import PrintedLines, hanging
-from referee.session.feed import Snapshot
+from referee.session.feed import TableSnapshot
 from referee.session.signals import looking_signal
 
 _MOST_KEPT = 1000
@@ -66,7 +66,7 @@ class ScreenContent:
     """
 
     game: Game[Any, Any]
-    snapshot: Snapshot | None = None
+    snapshot: TableSnapshot | None = None
     signal: Signal | None = None
     said: Sequence[ScreenLine] = ()
     typed: str = ""
@@ -243,7 +243,7 @@ class LiveScreen:
             board = DrawnBoard.of(self._shown.game, snapshot.states[0])
             self._console.print(board_text(board, width=self._console.width, ascii_only=self._ascii_only))
 
-    def receive(self, snapshot: Snapshot) -> None:
+    def receive(self, snapshot: TableSnapshot) -> None:
         """Show a new snapshot."""
         if snapshot.signal.sound in self._rings:
             self._console.bell()
@@ -309,14 +309,14 @@ class PrintedGame:
         self._console = console
         self._lines = PrintedLines(console)
         self._rings = rings
-        self._newest: Snapshot | None = None
+        self._newest: TableSnapshot | None = None
         self._lit: Sequence[Light] = ()
 
     def write(self, lead: Text, words: Text) -> None:
         """Print a line."""
         self._lines.write(lead, words)
 
-    def receive(self, snapshot: Snapshot) -> None:
+    def receive(self, snapshot: TableSnapshot) -> None:
         """Receive a new snapshot; the board is printed by ``refresh``, after what was said about it."""
         self._newest = snapshot
         if snapshot.signal.sound in self._rings:
@@ -336,13 +336,13 @@ class PrintedGame:
         self._console.print(drawn, legend(board, width=width, ascii_only=ascii_only), sep="\n", soft_wrap=True)
 
 
-def _board(game: Game[Any, Any], snapshot: Snapshot | None, lights: Sequence[Light]) -> DrawnBoard:
+def _board(game: Game[Any, Any], snapshot: TableSnapshot | None, lights: Sequence[Light]) -> DrawnBoard:
     if snapshot is None or not snapshot.states:
         return DrawnBoard.seen(game, {} if snapshot is None else snapshot.seen, lights)
     return DrawnBoard.of(game, snapshot.states[0], lights)
 
 
-def _clock_lines(snapshot: Snapshot, time_s: float) -> Sequence[str]:
+def _clock_lines(snapshot: TableSnapshot, time_s: float) -> Sequence[str]:
     """Return the lines of the clock at a time of the frames."""
     clock = snapshot.clock
     return () if clock is None else tuple(clock_words(clock.after(time_s - clock.time_s), snapshot.names))

@@ -19,7 +19,7 @@ from engine.api import Game
 from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.naming import Names
-from referee.session.feed import Snapshot
+from referee.session.feed import TableSnapshot
 from vision.frame import Frame, Image
 from vision.images import write_image
 
@@ -47,7 +47,7 @@ class Page(Protocol):
     def write(self, lead: Text, words: Text) -> None:
         """Add a line: its time and kind, and the words."""
 
-    def receive(self, snapshot: Snapshot) -> None:
+    def receive(self, snapshot: TableSnapshot) -> None:
         """Receive a new snapshot."""
 
     def refresh(self, time_s: float | None = None) -> None:
@@ -67,7 +67,7 @@ class PrintedLines:
         else:
             self.console.print(Text.assemble(lead, words), soft_wrap=True, highlight=False)
 
-    def receive(self, snapshot: Snapshot) -> None:
+    def receive(self, snapshot: TableSnapshot) -> None:
         """Do nothing: the lines report it."""
 
     def refresh(self, time_s: float | None = None) -> None:
@@ -97,14 +97,14 @@ class Report:
         self.lines: deque[str] = deque(maxlen=_MOST_LINES)
         """What was said lately."""
         self._stills = stills
-        self._snapshot: Snapshot | None = None
+        self._snapshot: TableSnapshot | None = None
         self._unsaid: list[tuple[Verdict, str]] = []
         self._began_s: float | None = None
         self._turns = 0
         self._faults = 0
         self._said: tuple[VerdictKind, str] | None = None
 
-    def receive(self, snapshot: Snapshot) -> None:
+    def receive(self, snapshot: TableSnapshot) -> None:
         """Receive a new snapshot; its new verdicts are kept until ``report_verdicts``."""
         self._page.receive(snapshot)
         before, self._snapshot = self._snapshot, snapshot

@@ -38,7 +38,7 @@ from referee.hints.requests import HintSource
 from referee.sensing.health import SensorHealth
 from referee.sensing.readers import FusedReader, SensorReader
 from referee.sensing.values import SensorSource
-from referee.session.feed import Snapshot, Subscriber
+from referee.session.feed import Subscriber, TableSnapshot
 from referee.session.ports import Reader, Recorder, RestoreSensorAt, no_sensors
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
@@ -89,7 +89,7 @@ def open_session(
     ``Service.start`` does.
     """
 
-    def publish(snapshot: Snapshot) -> None:
+    def publish(snapshot: TableSnapshot) -> None:
         for subscriber in subscribers:
             subscriber(snapshot)
 

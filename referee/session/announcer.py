@@ -21,7 +21,7 @@ from referee.judge.sentences import override_holds
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.naming import Names
 from referee.session import event_records
-from referee.session.feed import Snapshot, Subscriber
+from referee.session.feed import Subscriber, TableSnapshot
 from referee.session.log import GameLog
 from referee.session.signals import (
     add_trouble,
@@ -251,14 +251,14 @@ class Announcer(Generic[StateT, TurnT]):
         """Publish the current state, by default with its signal and at the newest frame's time."""
         self._publish(self._snapshot(signal or self._displayed.signal, self.time_s if time_s is None else time_s))
 
-    def _snapshot(self, signal: Signal, time_s: float) -> Snapshot:
+    def _snapshot(self, signal: Signal, time_s: float) -> TableSnapshot:
         """Return the current state with a signal, to which any problem with the camera or the journal is added."""
         shown, states, folded = self._displayed, self._states(), self._log.folded
         self._offer = self._log.folded.offered_by
         journal = "" if self._log.trouble is None else str(self._log.trouble)
         trouble = joined(capitalized(each) for each in (self._trouble, journal) if each)
         signal = replace(signal, words=self.tell(signal.words))
-        snapshot = Snapshot(
+        snapshot = TableSnapshot(
             self._log.number,
             folded.last_change,
             add_trouble(signal, trouble) if trouble else signal,

@@ -19,7 +19,7 @@ from referee.session.signals import waiting_signal
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class TableSnapshot:
     """Everything that a screen, a panel of lights or a page needs to show the game.
 
     ``event_number`` is the journal's newest event other than the clock's and remarks. ``states`` are all possible
@@ -58,7 +58,7 @@ class Snapshot:
     seen: Appearance = field(default_factory=dict)
 
 
-def next_words(game: Game[Any, Any], snapshot: Snapshot) -> str:
+def next_words(game: Game[Any, Any], snapshot: TableSnapshot) -> str:
     """Say what comes next: tiles to draw, a roll, a turn, the program's turn or the set-up; or how the game ended."""
     if snapshot.outcome is not None:
         return outcome_sentence(snapshot.outcome)
@@ -74,18 +74,18 @@ def next_words(game: Game[Any, Any], snapshot: Snapshot) -> str:
     return waiting_signal(game, state).words
 
 
-def players_of(game: Game[Any, Any], snapshot: Snapshot) -> Sequence[Player]:
+def players_of(game: Game[Any, Any], snapshot: TableSnapshot) -> Sequence[Player]:
     """Return who plays this game, also before its set-up."""
     return snapshot.playing or game.players
 
 
-def players_to_move(game: Game[Any, Any], snapshot: Snapshot) -> Sequence[Player]:
+def players_to_move(game: Game[Any, Any], snapshot: TableSnapshot) -> Sequence[Player]:
     """Return who may play now; nobody before the set-up and after the end."""
     is_played = bool(snapshot.states) and snapshot.outcome is None
     return game.rules.players_to_move(snapshot.states[0]) if is_played else ()
 
 
-Subscriber = Callable[[Snapshot], object]
+Subscriber = Callable[[TableSnapshot], object]
 """Receives each snapshot, in order. It is called in the session's thread, so it must not block."""
 
 

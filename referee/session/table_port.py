@@ -19,7 +19,7 @@ from engine.api import Game
 from engine.values import OptionValue
 from referee.commands.queue import CommandQueue
 from referee.commands.values import Command, Reply
-from referee.session.feed import Snapshot
+from referee.session.feed import TableSnapshot
 from vision.frame import Frame, Image
 
 
@@ -28,7 +28,7 @@ class VersionedSnapshot:
     """A snapshot with its version and arrival time. ``version`` counts up from 1 while the referee runs."""
 
     version: int
-    snapshot: Snapshot
+    snapshot: TableSnapshot
     taken_s: float = 0.0
 
 
@@ -46,7 +46,7 @@ class SnapshotHub:
         self._is_closed = False
         self._waiting: dict[asyncio.AbstractEventLoop, set[asyncio.Future[None]]] = {}
 
-    def __call__(self, snapshot: Snapshot) -> None:
+    def __call__(self, snapshot: TableSnapshot) -> None:
         """Replace the newest snapshot, and wake all waiting viewers."""
         with self._lock:
             version = 1 if self._newest is None else self._newest.version + 1

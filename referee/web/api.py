@@ -19,7 +19,7 @@ from common.phrases import Phrase
 from engine.errors import IllegalTurnError
 from referee.commands.values import COMMANDS
 from referee.session.command_handler import CommandError, CommandFault, CommandHandler, ReplyDocument
-from referee.session.feed import Snapshot
+from referee.session.feed import TableSnapshot
 from referee.session.table_port import CameraPictures, TablePort, VersionedSnapshot
 from referee.web.access import Access, PageSession, Role
 from referee.web.device_documents import DEVICE_CHANGE, DevicesDocument, change_device, devices_document
@@ -268,7 +268,7 @@ class Api:
     def _telling(self, request: Request) -> Say:
         return self._documents.telling(language_of(request))
 
-    def _newest(self) -> Snapshot:
+    def _newest(self) -> TableSnapshot:
         newest = self._port.snapshots.newest
         if newest is None:
             raise HTTPException(404, Phrase("No game has begun yet."))

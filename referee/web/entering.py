@@ -12,7 +12,7 @@ from engine.errors import EngineError
 from engine.showing import silent_turns
 from engine.support.players import DRAW, RESIGN, describe_announcement, format_announcement
 from engine.tapping import Tapped, tapped
-from referee.session.feed import Snapshot
+from referee.session.feed import TableSnapshot
 from referee.web.documents import Document, Say
 
 MOST_TURNS = 150
@@ -83,7 +83,7 @@ class DiceDocument(Document):
     dice: tuple[DieDocument, ...]
 
 
-def turns_document(game: Game[Any, Any], snapshot: Snapshot, begins: str = "", say: Say = str) -> TurnsDocument:
+def turns_document(game: Game[Any, Any], snapshot: TableSnapshot, begins: str = "", say: Say = str) -> TurnsDocument:
     """List the turns whose notation starts with ``begins``, ignoring case and spaces."""
     wanted, found = _normalized(begins), _listable(game, snapshot)
     fitting = ((text, turn) for text, turn in found if _normalized(text).startswith(wanted))
@@ -99,7 +99,7 @@ def turns_document(game: Game[Any, Any], snapshot: Snapshot, begins: str = "", s
     )
 
 
-def _announcements(game: Game[Any, Any], snapshot: Snapshot, say: Say) -> Iterator[TypedTurnDocument]:
+def _announcements(game: Game[Any, Any], snapshot: TableSnapshot, say: Say) -> Iterator[TypedTurnDocument]:
     if not snapshot.states or snapshot.outcome is not None:
         return
     for each in game.rules.announcements(snapshot.states[0]):
@@ -111,7 +111,7 @@ def _normalized(text: str) -> str:
     return "".join(text.split()).lower()
 
 
-def _listable(game: Game[Any, Any], snapshot: Snapshot) -> Iterator[tuple[str, Any]]:
+def _listable(game: Game[Any, Any], snapshot: TableSnapshot) -> Iterator[tuple[str, Any]]:
     """Yield the legal turns with their notation, if the game can list them."""
     if not snapshot.states or snapshot.outcome is not None or game.is_slow_to_list or game.has_sheets:
         return
@@ -123,7 +123,9 @@ def _listable(game: Game[Any, Any], snapshot: Snapshot) -> Iterator[tuple[str, A
         return
 
 
-def tapped_document(game: Game[Any, Any], snapshot: Snapshot, taps: Sequence[str], say: Say = str) -> TappedDocument:
+def tapped_document(
+    game: Game[Any, Any], snapshot: TableSnapshot, taps: Sequence[str], say: Say = str
+) -> TappedDocument:
     """Say what may follow these taps; raises IllegalTurnError if no legal turn begins with them."""
     found: Tapped[Any] = Tapped()
     if snapshot.states and snapshot.outcome is None and (game.tapping is not None or taps):
@@ -143,7 +145,7 @@ def tapped_document(game: Game[Any, Any], snapshot: Snapshot, taps: Sequence[str
 
 
 def dice_document(
-    game: Game[Any, Any], snapshot: Snapshot, before_seen: Sequence[Any] = (), say: Say = str
+    game: Game[Any, Any], snapshot: TableSnapshot, before_seen: Sequence[Any] = (), say: Say = str
 ) -> DiceDocument:
     """List the dice that may be entered now; ``before_seen`` is the belief before a roll that the camera read."""
     state = _rolling(game, snapshot, before_seen)
@@ -159,7 +161,7 @@ def dice_document(
     return DiceDocument(event_number=snapshot.event_number, dice=tuple(dice))
 
 
-def _rolling(game: Game[Any, Any], snapshot: Snapshot, before_seen: Sequence[Any]) -> Any | None:
+def _rolling(game: Game[Any, Any], snapshot: TableSnapshot, before_seen: Sequence[Any]) -> Any | None:
     """Return the state that awaits a roll, either now or after every player who may still write passes."""
     if game.dice is None or not snapshot.states or snapshot.outcome is not None:
         return None

@@ -28,7 +28,7 @@ from referee.journal.reader import JournalReader, events_of_game, read_journal
 from referee.journal.results import KnownResults, Results, results_in
 from referee.naming import Names
 from referee.session.event_records import take_back_sentence
-from referee.session.feed import Snapshot
+from referee.session.feed import TableSnapshot
 from referee.session.signals import looking_signal, waiting_signal
 from referee.session.table_port import TablePort, VersionedSnapshot
 from referee.web.documents import (
@@ -248,10 +248,10 @@ def _games_document(journal: JournalReader) -> GamesDocument:
     )
 
 
-def _snapshot(game: Game[Any, Any], number: int, begun: Event, folded: Folded[Any]) -> Snapshot:
+def _snapshot(game: Game[Any, Any], number: int, begun: Event, folded: Folded[Any]) -> TableSnapshot:
     """Return the snapshot a screen would have shown then, as far as the events record it."""
     state = folded.states[0] if folded.states else None
-    return Snapshot(
+    return TableSnapshot(
         number,
         folded.last_event,
         looking_signal(Phrase("Before the set-up.")) if state is None else waiting_signal(game, state),

@@ -14,7 +14,7 @@ from referee.clocks.clock import ClockFace
 from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict
 from referee.naming import Names
-from referee.session.feed import Snapshot, next_words, players_of, players_to_move
+from referee.session.feed import TableSnapshot, next_words, players_of, players_to_move
 from referee.session.signals import looking_signal
 from referee.session.table_port import TablePort, VersionedSnapshot
 from referee.web.documents import (
@@ -59,7 +59,7 @@ class TableDocuments:
 
     def newest(self, language: str = "en") -> Rendered:
         """Return the newest snapshot's document, with its clock brought up to date."""
-        nothing_yet = Snapshot(0, 0, looking_signal(Phrase("The referee is starting.")), 0.0)
+        nothing_yet = TableSnapshot(0, 0, looking_signal(Phrase("The referee is starting.")), 0.0)
         newest = self._port.snapshots.newest or VersionedSnapshot(0, nothing_yet)
         rendered, face = self.of(newest, language), newest.snapshot.clock
         if face is None or not face.running:
@@ -138,7 +138,7 @@ def _clock(face: ClockFace) -> ClockDocument:
     )
 
 
-def _players(game: Game[Any, Any], snapshot: Snapshot, say: Say) -> tuple[PlayerDocument, ...]:
+def _players(game: Game[Any, Any], snapshot: TableSnapshot, say: Say) -> tuple[PlayerDocument, ...]:
     to_move = players_to_move(game, snapshot)
     return tuple(
         PlayerDocument(
@@ -152,7 +152,7 @@ def _players(game: Game[Any, Any], snapshot: Snapshot, say: Say) -> tuple[Player
     )
 
 
-def _last_turn(snapshot: Snapshot, say: Say) -> TurnDocument | None:
+def _last_turn(snapshot: TableSnapshot, say: Say) -> TurnDocument | None:
     verdict, turn = snapshot.verdict, snapshot.last_turn
     if turn is None:
         return None
@@ -160,7 +160,7 @@ def _last_turn(snapshot: Snapshot, say: Say) -> TurnDocument | None:
     return TurnDocument(text=text, places=verdict.places if verdict is not None and verdict.turns else ())
 
 
-def _verdict(game: Game[Any, Any], verdict: Verdict, snapshot: Snapshot, say: Say) -> VerdictDocument:
+def _verdict(game: Game[Any, Any], verdict: Verdict, snapshot: TableSnapshot, say: Say) -> VerdictDocument:
     breach = verdict.breaches[0] if verdict.breaches else None
     rule = None if breach is None else game.rules.catalogue.get(breach.rule)
     return VerdictDocument(

@@ -36,7 +36,7 @@ from referee.journal.journal import Journal
 from referee.rendering.live_screen import Screen, ScreenContent, ScreenLine
 from referee.rendering.report import Report
 from referee.runtime.builder import open_session
-from referee.session.feed import Snapshot
+from referee.session.feed import TableSnapshot
 from referee.session.settings import ServiceSettings
 from vision.frame import Frame, Image
 from vision.reading import PlaceReading, Reading
@@ -96,12 +96,12 @@ class _Collected:
 
     def __init__(self) -> None:
         self.said: list[ScreenLine] = []
-        self.snapshots: list[Snapshot] = []
+        self.snapshots: list[TableSnapshot] = []
 
     def write(self, lead: Text, words: Text) -> None:
         self.said.append(ScreenLine(lead, words))
 
-    def receive(self, snapshot: Snapshot) -> None:
+    def receive(self, snapshot: TableSnapshot) -> None:
         self.snapshots.append(snapshot)
 
     def refresh(self, time_s: float | None = None) -> None:

@@ -13,7 +13,7 @@ from hardware.lights.signals import Mood, Signal
 from referee.commands.queue import QueuedCommand
 from referee.commands.values import Command, Reply
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.session.feed import Snapshot, signal_subscriber
+from referee.session.feed import TableSnapshot, signal_subscriber
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
 from vision.errors import NotLocatedError
@@ -81,7 +81,7 @@ class Table:
     lamp: Lamp = field(default_factory=Lamp)
     said: list[str] = field(default_factory=list)
     sequence: int = 0
-    snapshots: list[Snapshot] = field(default_factory=list)
+    snapshots: list[TableSnapshot] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.lamp.count_events = lambda: len(self.journal.events())
@@ -89,7 +89,7 @@ class Table:
             self.game, self.reader, self.journal, self._take, self.settings, self.said.append, self.hints
         )
 
-    def _take(self, snapshot: Snapshot) -> None:
+    def _take(self, snapshot: TableSnapshot) -> None:
         self.snapshots.append(snapshot)
         signal_subscriber(self.lamp)(snapshot)
 

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, ViewportSize, sync_playwright
 from engine.registry import games, load
 from hardware.lights.signals import Mood, Signal
 from referee.commands.queue import CommandQueue
-from referee.session.feed import Snapshot
+from referee.session.feed import TableSnapshot
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.web.options import PageOptions
 from referee.web.server import open_page
@@ -86,7 +86,9 @@ def print_first_paint(times: int) -> None:
             game, hub = load(name), SnapshotHub()
             state = game.rules.new()
             looks = game.table.appearance(state)
-            hub(Snapshot(1, 1, Signal(Mood.WAITING), 0.0, states=(state,), appearance=looks, to_move=state.to_move))
+            hub(
+                TableSnapshot(1, 1, Signal(Mood.WAITING), 0.0, states=(state,), appearance=looks, to_move=state.to_move)
+            )
             with open_page(TablePort(game, hub, CommandQueue(time.monotonic)), PageOptions(), print) as opened:
                 all_of = [painted(browser, opened.address) for _ in range(times)]
             seen = [each.seen_ms for each in all_of]

@@ -12,7 +12,7 @@ from engine.api import Game
 from engine.support.looks import Look
 from engine.values import EMPTY, Place
 from referee.rendering.board_text import DrawnBoard, sheets_of
-from referee.session.feed import Snapshot, players_to_move
+from referee.session.feed import TableSnapshot, players_to_move
 from referee.web.drawing.boards import FRAME, description_of, draw_arrow, draw_lights, draw_wood, middles
 from referee.web.drawing.dice import draw_dice
 from referee.web.drawing.pieces import SQUARE, draw_piece, stack_in
@@ -23,7 +23,7 @@ _ROUTE = re.compile(r"[a-z]\d+")
 _OTHER_WAY = re.compile(r"\|[a-z]\d+")
 
 
-def draw_table(game: Game[Any, Any], snapshot: Snapshot, say: Callable[[str], str] = str) -> str:
+def draw_table(game: Game[Any, Any], snapshot: TableSnapshot, say: Callable[[str], str] = str) -> str:
     """Draw a game's table as SVG: a picture of the board or of each sheet, and one of the dice if a roll is shown.
 
     Each square's id is ``place-`` followed by its name. Arrows show the last turn. The squares are empty before set-up.
@@ -74,7 +74,7 @@ def routes_of(turn: str) -> tuple[tuple[Place, ...], ...]:
     return tuple(move for move in moves if len(move) > 1)
 
 
-def _standing(snapshot: Snapshot) -> str:
+def _standing(snapshot: TableSnapshot) -> str:
     if snapshot.outcome is not None:
         return Phrase("the game is over")
     return (
@@ -84,7 +84,7 @@ def _standing(snapshot: Snapshot) -> str:
     )
 
 
-def _sides(game: Game[Any, Any], snapshot: Snapshot) -> dict[Place, dict[str, str]]:
+def _sides(game: Game[Any, Any], snapshot: TableSnapshot) -> dict[Place, dict[str, str]]:
     """Return the side symbols of each block on which all possible states agree."""
     if game.side_faces is None:
         return {}

@@ -22,14 +22,14 @@ from referee.mqtt.client import parse_picture_request
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.payloads import discovery_message, discovery_topic, table_state
 from referee.mqtt.topics import TableState
-from referee.session.feed import Snapshot
+from referee.session.feed import TableSnapshot
 from tests.referee.web.page_table import snapshot_of
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 OPTIONS = MqttOptions("broker.lan", 1883, "t1", "Table 1", allows=Role.PLAY, page="http://192.168.1.5:8000/")
 
 
-def state_of(snapshot: Snapshot, age_s: float = 0.0, game: str = "diaballik") -> TableState:
+def state_of(snapshot: TableSnapshot, age_s: float = 0.0, game: str = "diaballik") -> TableState:
     return table_state(OPTIONS, load(game), snapshot, "2026-11-22T11:00:00.000Z", age_s, NOON)
 
 

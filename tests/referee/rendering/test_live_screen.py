@@ -17,7 +17,7 @@ from referee.commands.typed_lines import KEYS
 from referee.journal.events import EventKind
 from referee.journal.fold import FoldedStep
 from referee.rendering.live_screen import LiveScreen, PrintedGame, Screen, ScreenContent, ScreenLine, fits_live
-from referee.session.feed import Snapshot
+from referee.session.feed import TableSnapshot
 from referee.web.access import Role
 from referee.web.server import OpenPage
 from tests.present import present
@@ -30,7 +30,7 @@ def shown(name: str, **options: Any) -> ScreenContent:
     state = game.rules.new(options)
     looks = game.table.appearance(state)
     signal = Signal(Mood.FAULT, (Light.for_role(next(iter(looks)), LightRole.FAULT),), Sound.FAULT, FAULT)
-    snapshot = Snapshot(
+    snapshot = TableSnapshot(
         3, 9, signal, 1.0, (state,), looks, state.to_move, names={game.players[0]: "Ann"}, turns=1,
         last_turn=FoldedStep(EventKind.TURN, "c1-c2=stop", (), player="gold"),
     )  # fmt: skip
@@ -84,7 +84,7 @@ def test_words_are_not_split_and_the_newest_sentence_is_visible(name: str) -> No
 def test_the_board_shows_what_is_seen_until_the_set_up_is_accepted() -> None:
     game = load("deblockle")
     looks = {**game.table.appearance(game.rules.new()), "e4": "gold block, x up"}
-    waiting = Snapshot(1, 1, Signal(Mood.FAULT), 1.0, seen=looks)
+    waiting = TableSnapshot(1, 1, Signal(Mood.FAULT), 1.0, seen=looks)
     assert " 4  ·   ·   ·   ·   Gx" in "\n".join(lines_of(ScreenContent(game, waiting), 80, 24))
 
 

@@ -15,7 +15,7 @@ from referee.hints.requests import ImmediateHints
 from referee.journal.journal import Journal
 from referee.runtime.builder import attention, compose_reader, open_session
 from referee.sensing.readers import FusedReader, SensorReader
-from referee.session.feed import Snapshot
+from referee.session.feed import TableSnapshot
 from referee.session.settings import ServiceSettings
 from tests.referee.sensed_table import ScriptedSensors
 from tests.referee.service_table import ScriptedReader
@@ -36,8 +36,8 @@ class ClosedHints(ImmediateHints):
 
 def test_a_session_is_started_and_closed(deblockle: Any, new_journal: Callable[[], Journal]) -> None:
     journal, hints = new_journal(), ClosedHints(CountingClock(0.01))
-    first: list[Snapshot] = []
-    second: list[Snapshot] = []
+    first: list[TableSnapshot] = []
+    second: list[TableSnapshot] = []
     for resume, games in ((True, 1), (True, 1), (False, 2)):
         with open_session(
             deblockle,

@@ -17,7 +17,7 @@ from referee.commands.values import Announce, Reply, Role
 from referee.journal.events import REQUEST, Event, EventKind
 from referee.journal.journal import Journal
 from referee.session.command_handler import CommandError, CommandFault, CommandHandler, ReplyDocument
-from referee.session.feed import Snapshot
+from referee.session.feed import TableSnapshot
 from referee.session.table_port import SnapshotHub, TablePort
 from tests.guard import GUARD_S
 
@@ -81,7 +81,7 @@ def test_a_command_is_by_the_person_it_names_else_by_its_sender() -> None:
 def test_a_reply_has_the_number_of_the_newest_event() -> None:
     on = Desk()
     assert asyncio.run(on.give()) == ReplyDocument(words="Done 1.", refused=False, event_number=0)
-    on.port.snapshots(Snapshot(1, 7, Signal(Mood.WAITING), 0.0))
+    on.port.snapshots(TableSnapshot(1, 7, Signal(Mood.WAITING), 0.0))
     assert asyncio.run(on.give()).event_number == 7
 
 
@@ -116,7 +116,7 @@ def test_a_command_that_the_journal_has_is_not_carried_out_again(tmp_path: Path)
 def test_who_offered_a_draw_cannot_accept_it() -> None:
     on = Desk()
     offering, other = Phone(id="p"), Phone(id="q")
-    asked = Snapshot(1, 7, Signal(Mood.WAITING), 0.0, offer="black")
+    asked = TableSnapshot(1, 7, Signal(Mood.WAITING), 0.0, offer="black")
 
     async def play() -> None:
         offer = {"request_id": "r1", "player": "black"}

@@ -32,7 +32,7 @@ from referee.journal.fold import DrawOffer, fold, offer_after
 from referee.journal.journal import Journal
 from referee.journal.reader import events_of_game
 from referee.session.event_records import correction_event, misread_event
-from referee.session.feed import Snapshot
+from referee.session.feed import TableSnapshot
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
 from tests.referee.by_text import by_text
@@ -49,8 +49,8 @@ def carry_out(session: Any, command: Command) -> Reply:
     return replies[-1]
 
 
-def service_on(journal: Journal, opponent: Opponent | None = None) -> tuple[Service[Any, Any], list[Snapshot]]:
-    snapshots: list[Snapshot] = []
+def service_on(journal: Journal, opponent: Opponent | None = None) -> tuple[Service[Any, Any], list[TableSnapshot]]:
+    snapshots: list[TableSnapshot] = []
     service: Service[Any, Any] = Service(
         GAME, ScriptedReader(), journal, snapshots.append, ServiceSettings(), lambda said: None, opponent=opponent
     )

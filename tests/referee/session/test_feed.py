@@ -18,7 +18,7 @@ from referee.hints.requests import ImmediateHints
 from referee.journal.buffered import BufferedJournal
 from referee.journal.fold import Intention
 from referee.judge.verdict import VerdictKind
-from referee.session.feed import Snapshot, next_words, players_of, players_to_move
+from referee.session.feed import TableSnapshot, next_words, players_of, players_to_move
 from referee.session.settings import ServiceSettings
 from tests.referee.service_table import Table
 
@@ -83,13 +83,13 @@ INTENTION = Intention("white", "a1-a2", "Please play a1-a2 for white.")
     ],
 )
 def test_what_comes_next_is_said(game: Any, how: dict[str, Any], words: str) -> None:
-    assert next_words(game, Snapshot(1, 1, Signal(Mood.WAITING, words="The signal."), 0.0, **how)) == words
+    assert next_words(game, TableSnapshot(1, 1, Signal(Mood.WAITING, words="The signal."), 0.0, **how)) == words
 
 
 def test_the_players_are_those_who_play_and_move_between_set_up_and_end() -> None:
     state = NUMBER_DROP.rules.new()
     state = NUMBER_DROP.dice.rolled(state, NUMBER_DROP.dice.possible_rolls(state)[0].roll)
-    shown = Snapshot(1, 1, Signal(Mood.WAITING), 0.0, (state,), playing=("p1", "p2"))
+    shown = TableSnapshot(1, 1, Signal(Mood.WAITING), 0.0, (state,), playing=("p1", "p2"))
     assert players_of(NUMBER_DROP, shown) == ("p1", "p2")
     assert players_of(DIABALLIK, replace(shown, playing=())) == DIABALLIK.players
     assert players_to_move(NUMBER_DROP, shown) == NUMBER_DROP.rules.players_to_move(state) != ()

@@ -10,7 +10,7 @@ from engine.registry import load
 from hardware.lights.signals import Mood, Signal
 from referee.commands.queue import CommandQueue, QueuedCommand
 from referee.commands.values import Announce, Reply
-from referee.session.feed import Snapshot
+from referee.session.feed import TableSnapshot
 from referee.session.table_port import SnapshotHub, TablePort, VersionedSnapshot
 from tests.guard import GUARD_S
 
@@ -22,11 +22,11 @@ def port() -> TablePort:
     return TablePort(load("diaballik"), SnapshotHub(), CommandQueue(lambda: 0.0))
 
 
-def snapshot(number: int) -> Snapshot:
-    return Snapshot(1, number, Signal(Mood.WAITING), 0.0)
+def snapshot(number: int) -> TableSnapshot:
+    return TableSnapshot(1, number, Signal(Mood.WAITING), 0.0)
 
 
-async def next_after(hub: SnapshotHub, version: int, *published: Snapshot) -> VersionedSnapshot | None:
+async def next_after(hub: SnapshotHub, version: int, *published: TableSnapshot) -> VersionedSnapshot | None:
     """What a viewer who knows this version gets, if these snapshots come while it waits, and then the end."""
 
     async def publish() -> None:

@@ -14,7 +14,7 @@ from engine.registry import load
 from engine.support.players import who_plays
 from hardware.lights.signals import Mood, Signal
 from referee.commands.queue import CommandQueue, QueuedCommand
-from referee.session.feed import Snapshot
+from referee.session.feed import TableSnapshot
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.web.access import Access, AccessPolicy, Role, host_names_of
 from referee.web.devices import PairedDevices
@@ -50,10 +50,10 @@ def paired(client: TestClient, role: Role) -> str:
     return str(reply.json()["csrf"])
 
 
-def snapshot_of(game: Any, number: int = 1, **more: Any) -> Snapshot:
+def snapshot_of(game: Any, number: int = 1, **more: Any) -> TableSnapshot:
     """A game at its start."""
     state = game.rules.new()
-    return Snapshot(
+    return TableSnapshot(
         1,
         number,
         Signal(Mood.WAITING, words="It waits."),

@@ -10,7 +10,7 @@ import pytest
 from engine.registry import games, load
 from hardware.lights.signals import Light, LightRole, Mood, Signal
 from referee.rendering.board_text import DrawnBoard
-from referee.session.feed import Snapshot
+from referee.session.feed import TableSnapshot
 from referee.web.drawing.boards import RINGS
 from referee.web.drawing.pieces import stack_in
 from referee.web.drawing.table import _say_in, draw_table
@@ -20,8 +20,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 SCREENS = runpy.run_path(str(Path(__file__).parents[3] / "scripts" / "drawing" / "screens.py"))
 
 
-def snapshot_of(name: str) -> Snapshot:
-    snapshot: Snapshot = SCREENS["screen_of"](name).snapshot
+def snapshot_of(name: str) -> TableSnapshot:
+    snapshot: TableSnapshot = SCREENS["screen_of"](name).snapshot
     return snapshot
 
 
@@ -51,7 +51,7 @@ def test_every_drawing_has_a_description_and_no_inline_styles(name: str) -> None
 
 @pytest.mark.parametrize("name", games())
 def test_a_table_before_its_set_up_is_drawn_empty(name: str) -> None:
-    before = Snapshot(1, 1, Signal(Mood.LOOKING), 0.0)
+    before = TableSnapshot(1, 1, Signal(Mood.LOOKING), 0.0)
     drawn = parsed(draw_table(load(name), before))
     places = DrawnBoard.seen(load(name), {}).appearance
     assert len([each for each in drawn.iter() if each.get("id")]) == len(places)
@@ -112,7 +112,7 @@ def test_only_known_side_faces_are_drawn() -> None:
     unknown = game.table.set_up(appearance)
     parts = []
     for state in (known, unknown):
-        snapshot = Snapshot(1, 1, Signal(Mood.WAITING), 0.0, states=(state,), appearance=appearance)
+        snapshot = TableSnapshot(1, 1, Signal(Mood.WAITING), 0.0, states=(state,), appearance=appearance)
         parts.append(draw_table(game, snapshot).count("<polygon"))
     with_sides, without = parts
     assert with_sides > without

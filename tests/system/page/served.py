@@ -28,7 +28,7 @@ from referee.commands.values import Command, Press, Reply
 from referee.hints.requests import ImmediateHints
 from referee.journal.journal import Journal
 from referee.runtime.builder import open_session
-from referee.session.feed import Snapshot
+from referee.session.feed import TableSnapshot
 from referee.session.loop import carry_out_commands
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
@@ -71,7 +71,7 @@ class Session:
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     _stopped: threading.Event = field(default_factory=threading.Event)
 
-    def hear(self, snapshot: Snapshot) -> None:
+    def hear(self, snapshot: TableSnapshot) -> None:
         """Take a snapshot for the page that is open now."""
         self.snapshots(snapshot)
 
