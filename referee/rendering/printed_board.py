@@ -13,8 +13,8 @@ from referee.rendering.printed_sheets import (
     MARGIN_MM,
     MM_PER_POINT,
     RULER_HEIGHT_MM,
+    DrawnLine,
     Label,
-    Line,
     Page,
     Rectangle,
     marker_shape,
@@ -45,12 +45,12 @@ class _Drawing:
     """What is drawn, in millimetres from the board's centre."""
 
     shapes: list[tuple[Rectangle, ...]] = field(default_factory=list)
-    lines: list[Line] = field(default_factory=list)
+    lines: list[DrawnLine] = field(default_factory=list)
     labels: list[Label] = field(default_factory=list)
     points: list[tuple[float, float]] = field(default_factory=list)
 
     def line(self, start: tuple[float, float], end: tuple[float, float]) -> None:
-        self.lines.append(Line(start, end, _GRID_LINE_MM))
+        self.lines.append(DrawnLine(start, end, _GRID_LINE_MM))
         self.points += (start, end)
 
 

@@ -57,7 +57,7 @@ class Rectangle:
 
 
 @dataclass(frozen=True)
-class Line:
+class DrawnLine:
     """A line on a page, from one point to another, in millimetres; its colour is red, green, blue from 0 to 1."""
 
     start_mm: tuple[float, float]
@@ -93,9 +93,9 @@ class Page:
     height_mm: float
     shapes: tuple[tuple[Rectangle, ...], ...] = ()
     cuts: tuple[Rectangle, ...] = ()
-    ruler: tuple[Line, ...] = ()
+    ruler: tuple[DrawnLine, ...] = ()
     labels: tuple[Label, ...] = ()
-    lines: tuple[Line, ...] = ()
+    lines: tuple[DrawnLine, ...] = ()
     shaded: tuple[Rectangle, ...] = ()
 
 
@@ -208,7 +208,9 @@ def plan_markers(markers: MarkerLayout, paper: str, surface: str = "board") -> t
     return tuple(pages)
 
 
-def _places_of(markers: MarkerLayout, page_width_mm: float, surface: str) -> tuple[tuple[Line, ...], tuple[Label, ...]]:
+def _places_of(
+    markers: MarkerLayout, page_width_mm: float, surface: str
+) -> tuple[tuple[DrawnLine, ...], tuple[Label, ...]]:
     """Return a small drawing beside the ruler: which marker lies where, as the first player sees it."""
     room = Rectangle(page_width_mm - MARGIN_MM - _MAP_MM[0], MARGIN_MM + 7, *_MAP_MM)
     far_x, far_y = (max(1.0, *(abs(centre[axis]) for centre in markers.centres_mm.values())) for axis in (0, 1))
@@ -217,7 +219,7 @@ def _places_of(markers: MarkerLayout, page_width_mm: float, surface: str) -> tup
     left, right = (x_mm + side * _MAP_INSIDE * far_x * scale for side in (-1, 1))
     low, high = (y_mm + side * _MAP_INSIDE * far_y * scale for side in (-1, 1))
     corners = ((left, low), (right, low), (right, high), (left, high))
-    lines = tuple(Line(start, end, 0.3) for start, end in zip(corners, (*corners[1:], corners[0]), strict=True))
+    lines = tuple(DrawnLine(start, end, 0.3) for start, end in zip(corners, (*corners[1:], corners[0]), strict=True))
     labels = [
         Label(x_mm + x * scale, y_mm + y * scale - 1, str(number), 9, centred=True)
         for number, (x, y) in sorted(markers.centres_mm.items())
@@ -279,14 +281,14 @@ def _heading(lines: Sequence[str], height_mm: float) -> tuple[Label, ...]:
     )
 
 
-def ruler() -> tuple[Line, ...]:
+def ruler() -> tuple[DrawnLine, ...]:
     """Return the ruler at the lower left of a page: ``RULER_MM`` long, with a stroke at each millimetre."""
     base = MARGIN_MM + 6
-    lines = [Line((MARGIN_MM, base), (MARGIN_MM + RULER_MM, base))]
+    lines = [DrawnLine((MARGIN_MM, base), (MARGIN_MM + RULER_MM, base))]
     for millimetre in range(RULER_MM + 1):
         length = 5.0 if millimetre % 10 == 0 else 3.5 if millimetre % 5 == 0 else 2.0
         x = MARGIN_MM + millimetre
-        lines.append(Line((x, base), (x, base + length)))
+        lines.append(DrawnLine((x, base), (x, base + length)))
     return tuple(lines)
 
 

@@ -16,8 +16,8 @@ from referee.rendering.printed_sheets import (
     INSTRUCTIONS,
     MARGIN_MM,
     RULER_HEIGHT_MM,
+    DrawnLine,
     Label,
-    Line,
     Page,
     Rectangle,
     check_has_markers,
@@ -73,14 +73,14 @@ class _Drawing:
 
     def __init__(self, x_mm: float, y_mm: float) -> None:
         self._x_mm, self._y_mm = x_mm, y_mm
-        self.lines: list[Line] = []
+        self.lines: list[DrawnLine] = []
         self.labels: list[Label] = []
         self.shaded: list[Rectangle] = []
 
     def line(
         self, start: tuple[float, float], end: tuple[float, float], width_mm: float, colour: tuple[float, float, float]
     ) -> None:
-        self.lines.append(Line(self.at(*start), self.at(*end), width_mm, colour))
+        self.lines.append(DrawnLine(self.at(*start), self.at(*end), width_mm, colour))
 
     def box(self, left: float, bottom: float, width: float, height: float, *, shaded: bool = False) -> None:
         if shaded:
