@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from referee.setup.dialogue import PageDialogue
     from referee.setup.progress import Progress, SetUpRun
     from referee.setup.shared_camera import SharedCamera
-    from referee.setup.table_setup import MakeMap, Outcome, Step, TableSetup
+    from referee.setup.table_setup import MakeMap, SetupStep, StepResult, TableSetup
     from referee.web.options import PageOptions
 
 _LISTEN_S = 0.1
@@ -299,7 +299,7 @@ def _walk(run: SetUpRun, camera: str | None) -> bool:
     return True
 
 
-def _complete(step: Step, run: SetUpRun, given: str | None) -> str:
+def _complete(step: SetupStep, run: SetUpRun, given: str | None) -> str:
     """Ask and check until the step is done; returns "b" or "q" if that was typed."""
     from vision.cameras import is_live
 
@@ -331,7 +331,7 @@ def _complete(step: Step, run: SetUpRun, given: str | None) -> str:
         given = None
 
 
-def _ask(step: Step, table: TableSetup) -> str:
+def _ask(step: SetupStep, table: TableSetup) -> str:
     """Ask the step's question; if it has forms to type, which one fits, and then for each of its fields."""
     question = step.question if table.has_board else step.sheets_question or step.question
     forms = step.typed(table)
@@ -355,7 +355,7 @@ def _ask(step: Step, table: TableSetup) -> str:
     return " ".join([form.answer, *parts]).strip()
 
 
-def _repeat_until_passed(step: Step, run: SetUpRun, answer: str, outcome: Outcome) -> Outcome:
+def _repeat_until_passed(step: SetupStep, run: SetUpRun, answer: str, outcome: StepResult) -> StepResult:
     """Repeat a check and show what is still missing, until it passes or Ctrl-C is pressed."""
 
     def lines() -> Text:

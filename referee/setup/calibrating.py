@@ -18,7 +18,7 @@ from common.phrases import Phrase
 from common.whole_files import read_text
 from referee.errors import ConfigError
 from referee.setup.step_view import AnswerForm, Field, Inspection
-from referee.setup.table_setup import PICTURES_FOLDER, Outcome, Step, TableSetup
+from referee.setup.table_setup import PICTURES_FOLDER, SetupStep, StepResult, TableSetup
 from vision.calibration import (
     BoardCorners,
     Calibration,
@@ -292,7 +292,7 @@ _INSTRUCTIONS = (
 )
 
 
-def _check_calibration(table: TableSetup, answer: str) -> Outcome:
+def _check_calibration(table: TableSetup, answer: str) -> StepResult:
     given = table.file(answer) if answer else None
     if given is not None and given.is_file():
         return _use_calibration(table, given, answer)
@@ -307,18 +307,18 @@ def _check_calibration(table: TableSetup, answer: str) -> Outcome:
     if not found.good:
         remedy = Phrase("take more pictures, or take them again")
         faults = tuple(Finding.fault(_CALIBRATION, reason, remedy) for reason in found.reasons)
-        return Outcome((_numbers(found), *faults))
+        return StepResult((_numbers(found), *faults))
     save_calibration(table.folder / "camera.json", found, made_on=table.today)
     message = Phrase(
         "good: {error} px off on average; written to camera.json", error=f"{found.camera.reprojection_error_px:.2f}"
     )
-    return Outcome((Finding.ok(_CALIBRATION, message), _numbers(found)), {"camera.calibration": "camera.json"})
+    return StepResult((Finding.ok(_CALIBRATION, message), _numbers(found)), {"camera.calibration": "camera.json"})
 
 
 _CALIBRATION = Phrase("calibration")
 
 
-def _use_calibration(table: TableSetup, path: Path, answer: str) -> Outcome:
+def _use_calibration(table: TableSetup, path: Path, answer: str) -> StepResult:
     camera = load_calibration(path)
     if all(table.picture_px) and camera.size != table.picture_px:
         of_file, of_camera = (f"{width} x {height}" for width, height in (camera.size, table.picture_px))
@@ -328,9 +328,9 @@ def _use_calibration(table: TableSetup, path: Path, answer: str) -> Outcome:
             calibrated=of_file,
             camera=of_camera,
         )
-        return Outcome((Finding.fault(_CALIBRATION, wrong, Phrase("calibrate at the size you play with")),))
+        return StepResult((Finding.fault(_CALIBRATION, wrong, Phrase("calibrate at the size you play with")),))
     message = Phrase("{file} is used", file=path.name)
-    return Outcome((Finding.ok(_CALIBRATION, message),), {"camera.calibration": answer})
+    return StepResult((Finding.ok(_CALIBRATION, message),), {"camera.calibration": answer})
 
 
 def _numbers(found: Calibration) -> Finding:
@@ -361,7 +361,7 @@ def _collect(table: TableSetup, frame: Frame, by_itself: bool) -> Finding:
     return BoardPictures.of(table).take(frame, by_itself=by_itself)
 
 
-CALIBRATION_STEP = Step(
+CALIBRATION_STEP = SetupStep(
     "calibration",
     Phrase("Calibration"),
     lambda _: _INSTRUCTIONS,

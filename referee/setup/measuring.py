@@ -21,7 +21,7 @@ from referee.rendering.overlay import Overlay
 from referee.settings.table_layout import with_rules
 from referee.setup.picture_checks import draw_markers, table_findings
 from referee.setup.step_view import AnswerForm, Field, FieldKind, Inspection, Point
-from referee.setup.table_setup import Outcome, Step, TableSetup
+from referee.setup.table_setup import SetupStep, StepResult, TableSetup
 from vision.errors import LayoutError, VisionError
 from vision.frame import FloatArray, Frame
 from vision.geometry import CameraModel, Pose, back_project, project
@@ -60,12 +60,12 @@ def _instructions(table: TableSetup) -> tuple[str, ...]:
     )
 
 
-def _check_table(table: TableSetup, answer: str) -> Outcome:
+def _check_table(table: TableSetup, answer: str) -> StepResult:
     frame = table.picture()
     if (own := _own_file(table, answer)) is not None:
         used = Finding.ok(Phrase("layout"), Phrase("{file} is used", file=own.name))
         findings = (used, *_findings(table, frame, table.layout_from(own, markers="layout")))
-        return Outcome(findings, {"table.layout": answer, "table.markers": None})
+        return StepResult(findings, {"table.layout": answer, "table.markers": None})
     if not table.has_board:
         if answer:
             raise ConfigError(
@@ -74,12 +74,12 @@ def _check_table(table: TableSetup, answer: str) -> Outcome:
                     answer=repr(answer),
                 )
             )
-        return Outcome(_findings(table, frame, table.layout))
+        return StepResult(_findings(table, frame, table.layout))
     data, measured = _measure(table, answer, frame)
     layout = _layout_of(table, data)
     bare = _is_bare(answer)
     findings = (*measured, *_findings(table, frame, layout.without_markers() if bare else layout))
-    outcome = Outcome(findings, {"table.layout": LAYOUT_FILE, "table.markers": NO_MARKERS if bare else None})
+    outcome = StepResult(findings, {"table.layout": LAYOUT_FILE, "table.markers": NO_MARKERS if bare else None})
     if outcome.is_done:
         write_durably(table.folder / LAYOUT_FILE, json.dumps(data, indent=2) + "\n")
     return outcome
@@ -296,7 +296,7 @@ def watch_table(table: TableSetup, frame: Frame) -> Inspection:
     return Inspection(findings, draw_markers(frame, layout) if drawn is None else drawn)
 
 
-TABLE_STEP = Step(
+TABLE_STEP = SetupStep(
     "table",
     Phrase("The table"),
     _instructions,

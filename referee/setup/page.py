@@ -20,7 +20,7 @@ from referee.setup.progress import Progress, SetUpRun
 from referee.setup.shared_camera import SharedCamera
 from referee.setup.step_view import AnswerForm, Field, FieldKind, Inspection, StepState, StepView
 from referee.setup.steps import FAULTS, check_step, fault_of, steps_of
-from referee.setup.table_setup import MakeMap, Outcome, Step, TableSetup
+from referee.setup.table_setup import MakeMap, SetupStep, StepResult, TableSetup
 from vision.frame import Frame
 from vision.images import decode_photo, write_image
 
@@ -164,7 +164,7 @@ class SetUpPage:
                 self._shown.frame, self._shown.inspection = frame, seen
             return self._with_last(step)
 
-    def _with_last(self, step: Step | None) -> Inspection:
+    def _with_last(self, step: SetupStep | None) -> Inspection:
         """Return the last inspection; if pictures are collected, with the finding for the last one."""
         inspection = self._shown.inspection
         if step is None or step.collect is None:
@@ -298,7 +298,7 @@ class SetUpPage:
             table.values["camera.source"] = self._camera
         return SetUpRun(steps_of(game), table, kept)
 
-    def _prepared_step(self) -> Step | None:
+    def _prepared_step(self) -> SetupStep | None:
         """Return the next needed step, after preparing its instructions once."""
         run = self._run
         if run is None or (step := run.step) is None:
@@ -321,18 +321,18 @@ class SetUpPage:
                 self._shown.findings = (fault_of(step, error),)
         return step
 
-    def _if_current(self, name: str) -> Step | None:
+    def _if_current(self, name: str) -> SetupStep | None:
         """Return the step if it is still the current one."""
         step = self._prepared_step()
         return step if step is not None and step.name == name else None
 
-    def _check(self, step: Step, text: str) -> None:
+    def _check(self, step: SetupStep, text: str) -> None:
         outcome = self._running.answer(step, text)
         self._shown = _CurrentStep(self._shown.step, self._shown.instructions, outcome.findings)
         for finding in outcome.findings if outcome.is_done else ():
             self._environment.say(f"  {finding.subject}: {finding.message}")
 
-    def _collect(self, step: Step, frame: Frame, *, by_itself: bool) -> None:
+    def _collect(self, step: SetupStep, frame: Frame, *, by_itself: bool) -> None:
         assert step.collect is not None
         try:
             found = step.collect(self._running.table, frame, by_itself)
@@ -340,12 +340,12 @@ class SetUpPage:
             found = fault_of(step, error)
         self._shown.findings, self._shown.frame = (found,), None
 
-    def _start_dialogue(self, step: Step) -> None:
+    def _start_dialogue(self, step: SetupStep) -> None:
         run, dialogue = self._running, PageDialogue()
         run.table.make_light_map, run.table.make_sensor_map = self._environment.makers(dialogue)
 
         def work() -> None:
-            outcome: Outcome | None = None
+            outcome: StepResult | None = None
             try:
                 outcome = check_step(step, run.table, "")
             finally:

@@ -18,7 +18,7 @@ from referee.settings.configuration import load
 from referee.settings.sources import FILE_NAME, find_file, read_file
 from referee.settings.written import written
 from referee.setup.steps import check_step
-from referee.setup.table_setup import Outcome, Step, TableSetup
+from referee.setup.table_setup import SetupStep, StepResult, TableSetup
 
 PROGRESS_FILE = "setup.json"
 
@@ -81,12 +81,12 @@ class Ending:
 class SetUpRun:
     """A table, its steps and their progress. Every step is saved as soon as it is done."""
 
-    steps: Sequence[Step]
+    steps: Sequence[SetupStep]
     table: TableSetup
     kept: Progress
 
     @property
-    def step(self) -> Step | None:
+    def step(self) -> SetupStep | None:
         """The next step, even if it isn't needed; ``None`` at the end."""
         step = next((step for step in self.steps if step.name not in self.kept.done), None)
         if step is None or not step.after or self.table.belief is not None or step.after not in self.kept.done:
@@ -94,29 +94,29 @@ class SetUpRun:
         # The required step was done in an earlier run, so it must be repeated.
         return next(before for before in self.steps if before.name == step.after)
 
-    def number(self, step: Step) -> int:
+    def number(self, step: SetupStep) -> int:
         """Return the step's number, counted from 1."""
         return self.steps.index(step) + 1
 
-    def answer(self, step: Step, text: str) -> Outcome:
+    def answer(self, step: SetupStep, text: str) -> StepResult:
         """Check a step; its results are saved if the check passes."""
         return self.finish(step, check_step(step, self.table, text))
 
-    def finish(self, step: Step, outcome: Outcome) -> Outcome:
+    def finish(self, step: SetupStep, outcome: StepResult) -> StepResult:
         """Save a checked step if it passed; returns its outcome, or why it can't be saved."""
         try:
             if outcome.is_done:
                 self._leave(step)
         except OSError as error:
             message = Phrase("this step can't be saved ({reason})", reason=plain_reason(error))
-            return Outcome((Finding.fault(step.title, message),))
+            return StepResult((Finding.fault(step.title, message),))
         return outcome
 
-    def skip(self, step: Step) -> None:
+    def skip(self, step: SetupStep) -> None:
         """Leave out a step, and those that need what it finds; raises OSError if that can't be saved."""
         self._leave(step, *(each for each in self.steps if each.after == step.name))
 
-    def _leave(self, *steps: Step) -> None:
+    def _leave(self, *steps: SetupStep) -> None:
         self._keep(list(dict.fromkeys((*self.kept.done, *(step.name for step in steps)))))
 
     def _keep(self, done: list[str]) -> None:
@@ -125,7 +125,7 @@ class SetUpRun:
         kept.keep(self.table.values)
         self.kept = kept
 
-    def back(self, step: Step | None) -> None:
+    def back(self, step: SetupStep | None) -> None:
         """Go back to the needed step before this one, or before the end; raises OSError if that can't be saved."""
         earlier = self.steps if step is None else self.steps[: self.steps.index(step)]
         before = [each for each in earlier if not each.unneeded(self.table)]

@@ -34,7 +34,7 @@ from referee.setup.calibrating import BOARD, CALIBRATION_STEP
 from referee.setup.measuring import SEEN_FILE, TABLE_STEP, watch_table
 from referee.setup.picture_checks import draw_markers, marker_findings, picture_findings
 from referee.setup.step_view import AnswerForm, Field, FieldKind, Inspection
-from referee.setup.table_setup import Outcome, Step, TableSetup
+from referee.setup.table_setup import SetupStep, StepResult, TableSetup
 from referee.setup.wiring_steps import WIRING_STEPS
 from vision.errors import VisionError
 from vision.frame import Frame
@@ -60,18 +60,18 @@ LETTERS = {"black": "K"}
 """Colours whose letter in a stack's text isn't their initial."""
 
 
-def steps_of(game: Game[Any, Any]) -> tuple[Step, ...]:
+def steps_of(game: Game[Any, Any]) -> tuple[SetupStep, ...]:
     """Return the steps for a game, in order."""
     without = {"switches", "switch-map"} if game.has_sheets else {"players"}
     return tuple(step for step in _STEPS if step.name not in without)
 
 
-def check_step(step: Step, table: TableSetup, answer: str) -> Outcome:
+def check_step(step: SetupStep, table: TableSetup, answer: str) -> StepResult:
     """Check a step and store its settings in the table. An expected error becomes a finding."""
     try:
         outcome = step.check(table, answer.strip() or step.default)
     except FAULTS as error:
-        return Outcome((fault_of(step, error),))
+        return StepResult((fault_of(step, error),))
     if outcome.is_done:
         table.values = {key: value for key, value in {**table.values, **outcome.values}.items() if value is not None}
     return outcome
@@ -81,7 +81,7 @@ FAULTS = (VisionError, EngineError, ConfigError, HardwareError, BridgeError, OSE
 """The errors that a table can cause; any other error is a bug."""
 
 
-def fault_of(step: Step, error: Exception) -> Finding:
+def fault_of(step: SetupStep, error: Exception) -> Finding:
     """Convert an error to a finding; a translatable message stays translatable."""
     said = error.args[0] if error.args and isinstance(error.args[0], Phrase) else str(error)
     return Finding.fault(step.title, said)
@@ -98,11 +98,11 @@ def _place_camera(table: TableSetup) -> tuple[str, ...]:
     return (*placing, Phrase("These USB cameras are plugged in: {cameras}", cameras=named))
 
 
-def _check_camera(table: TableSetup, source: str) -> Outcome:
+def _check_camera(table: TableSetup, source: str) -> StepResult:
     (frame,) = table.look(absolute_source(source, table.folder), 1, 0.0)
     height, width = frame.image.shape[:2]
     given = {"camera.source": source, "camera.width_px": width, "camera.height_px": height}
-    return Outcome(tuple(picture_findings(frame)), given)
+    return StepResult(tuple(picture_findings(frame)), given)
 
 
 def _camera_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
@@ -118,11 +118,11 @@ def _players_text(table: TableSetup) -> tuple[str, ...]:
     return (Phrase("{game} has a sheet for each player.", game=table.game.title),)
 
 
-def _check_players(table: TableSetup, answer: str) -> Outcome:
+def _check_players(table: TableSetup, answer: str) -> StepResult:
     players = read_options(table.game.options, {**table.options, "players": answer})["players"]
     options = {**table.chosen_options, "players": players}
     message = Phrase("{players} play", players=players)
-    return Outcome((Finding.ok(Phrase("players"), message),), {"game.options": options})
+    return StepResult((Finding.ok(Phrase("players"), message),), {"game.options": options})
 
 
 def _player_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
@@ -159,19 +159,19 @@ def _print(table: TableSetup) -> tuple[str, ...]:
     )
 
 
-def _check_print(_: TableSetup, answer: str) -> Outcome:
+def _check_print(_: TableSetup, answer: str) -> StepResult:
     ruler = Phrase("ruler")
     try:
         ruler_mm = float(answer.replace(",", ".").removesuffix("mm"))
     except ValueError:
         message = Phrase("{answer} is not a length", answer=repr(answer))
-        return Outcome((Finding.fault(ruler, message, Phrase("type millimetres, such as 100")),))
+        return StepResult((Finding.fault(ruler, message, Phrase("type millimetres, such as 100")),))
     if not abs(ruler_mm - RULER_MM) <= RULER_OFF_MM:
         scale = 100 * RULER_MM / ruler_mm if 0 < ruler_mm < float("inf") else 100.0
         remedy = Phrase("set the printer's scale to {scale} % and print again", scale=f"{scale:.1f}")
         message = Phrase("{got} mm long; it must be {right} mm", got=f"{ruler_mm:g}", right=f"{RULER_MM:g}")
-        return Outcome((Finding.fault(ruler, message, remedy),))
-    return Outcome((Finding.ok(ruler, Phrase("{got} mm: the prints are true to scale", got=f"{ruler_mm:g}")),))
+        return StepResult((Finding.fault(ruler, message, remedy),))
+    return StepResult((Finding.ok(ruler, Phrase("{got} mm: the prints are true to scale", got=f"{ruler_mm:g}")),))
 
 
 _RULER_FORMS = (
@@ -190,7 +190,7 @@ def _set_up(table: TableSetup) -> tuple[str, ...]:
     return (Phrase("Leave the sheets empty, and take your hands and pens away."),)
 
 
-def _check_set_up(table: TableSetup, answer: str) -> Outcome:
+def _check_set_up(table: TableSetup, answer: str) -> StepResult:
     game, layout, frame = table.game, table.layout, _picture_for(table, answer)
     learned: list[LearnedLook] = []
     reader = _learning_reader(table, layout, frame, learned) if table.has_board else _plain_reader(table)
@@ -199,11 +199,11 @@ def _check_set_up(table: TableSetup, answer: str) -> Outcome:
     belief, ruling = begin(JudgeContext.of(game), Belief(), [reading], options, trigger=Trigger.DECLARED)
     verdict = ruling.verdict
     if verdict.kind is not VerdictKind.SET_UP:
-        return Outcome((*_hindrances(reading), Finding.fault(_SET_UP, verdict.sentence)))
+        return StepResult((*_hindrances(reading), Finding.fault(_SET_UP, verdict.sentence)))
     for looks in learned[-1:]:
         reader_kind(layout).save(looks, table.folder / LOOKS_FILE)
     table.belief, table.reader = belief, reader if table.has_board else None
-    return Outcome(
+    return StepResult(
         (Finding.ok(_SET_UP, verdict.sentence), *(Finding.note(_SET_UP, note) for note in ruling.notes)),
         {"table.looks": LOOKS_FILE} if table.has_board else {},
     )
@@ -296,34 +296,34 @@ def _some_faces(table: TableSetup) -> str:
     return format_roll(table.game.dice.possible_rolls(table.belief.states[0])[0].roll)
 
 
-def _check_turn(table: TableSetup, answer: str) -> Outcome:
+def _check_turn(table: TableSetup, answer: str) -> StepResult:
     game, belief = table.game, table.belief
     if belief is None:
         raise ConfigError(Phrase("the set-up has to be seen first; go back to that step"))
     if _awaits_roll(table):
         if not answer:
             remedy = Phrase("type all faces, such as {faces}", faces=_some_faces(table))
-            return Outcome((Finding.fault(_TURN, Phrase("the roll is missing"), remedy),))
+            return StepResult((Finding.fault(_TURN, Phrase("the roll is missing"), remedy),))
         dice = game.dice_for(answer)
         states = tuple(dice.rolled(state, dice.parse_roll(state, answer)) for state in belief.states)
         belief = replace(belief, states=states, states_ignoring_sides=states)
     reading = (table.reader or _plain_reader(table)).read(table.picture())
     if any(each.kind is HindranceKind.HAND for each in reading.hindrances):
-        return Outcome(_hindrances(reading))
+        return StepResult(_hindrances(reading))
     _, ruling = judge(JudgeContext.of(game), belief, [reading], Trigger.DECLARED)
     last = ruling.verdicts[-1]
     if len(ruling.steps) > 1:
         message = Phrase("two turns were played: {turns}", turns=last.sentence)
-        return Outcome((Finding.fault(_TURN, message, Phrase("take the second one back, for this test")),))
+        return StepResult((Finding.fault(_TURN, message, Phrase("take the second one back, for this test")),))
     if not ruling.steps and not last.candidates:
-        return Outcome((*_hindrances(reading), Finding.fault(_TURN, last.sentence)))
+        return StepResult((*_hindrances(reading), Finding.fault(_TURN, last.sentence)))
     # Several turns may look alike from above. The view is fine all the same; in a game, the referee asks.
-    return Outcome((Finding.ok(_TURN, last.sentence),))
+    return StepResult((Finding.ok(_TURN, last.sentence),))
 
 
 _SET_UP, _TURN = Phrase("set-up"), Phrase("turn")
 _STEPS = (
-    Step(
+    SetupStep(
         "camera",
         Phrase("The camera"),
         _place_camera,
@@ -337,8 +337,10 @@ _STEPS = (
         forms=_camera_forms,
         watch=_watch_camera,
     ),
-    Step("players", Phrase("The players"), _players_text, "How many play?", _check_players, "2", forms=_player_forms),
-    Step(
+    SetupStep(
+        "players", Phrase("The players"), _players_text, "How many play?", _check_players, "2", forms=_player_forms
+    ),
+    SetupStep(
         "print",
         Phrase("Printing"),
         _print,
@@ -354,7 +356,7 @@ _STEPS = (
     CALIBRATION_STEP,
     TABLE_STEP,
     *WIRING_STEPS,
-    Step(
+    SetupStep(
         "pieces",
         Phrase("The set-up"),
         _set_up,
@@ -364,7 +366,7 @@ _STEPS = (
         watch=watch_table,
         takes_photo=True,
     ),
-    Step(
+    SetupStep(
         "turn",
         Phrase("A test turn"),
         _before_turn,

@@ -128,7 +128,7 @@ class TableSetup:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StepResult:
     """The findings of a check, and the settings that result from it; ``None`` removes one."""
 
     findings: tuple[Finding, ...]
@@ -145,7 +145,7 @@ Watch = Callable[[TableSetup, Frame], Inspection]
 
 
 @dataclass(frozen=True)
-class Step:
+class SetupStep:
     """One step. ``prepare`` returns the instructions and may write files; ``question`` is asked before the ``check``.
 
     ``sheets_question`` is asked instead if the game is played on sheets. ``help`` is what a question mark shows.
@@ -161,7 +161,7 @@ class Step:
     title: str
     prepare: Callable[[TableSetup], tuple[str, ...]]
     question: str
-    check: Callable[[TableSetup, str], Outcome]
+    check: Callable[[TableSetup, str], StepResult]
     default: str = ""
     sheets_question: str = ""
     live: bool = False

@@ -18,7 +18,7 @@ from referee.settings.configuration import device_problems, explain_faults
 from referee.settings.settings import Settings
 from referee.settings.sources import DEFAULT
 from referee.setup.step_view import AnswerForm, Field, FieldKind
-from referee.setup.table_setup import MakeMap, Outcome, Step, TableSetup
+from referee.setup.table_setup import MakeMap, SetupStep, StepResult, TableSetup
 from referee.wiring.plan import STRIP_DRIVERS, Making, SwitchSource, plan_and_problems
 
 LIGHT_MAP_FILE = "lights.toml"
@@ -50,7 +50,7 @@ _ABOUT_LIGHTS = (
 )
 
 
-def _check_lights(table: TableSetup, answer: str) -> Outcome:
+def _check_lights(table: TableSetup, answer: str) -> StepResult:
     words, given = _split_answer(answer, "lights")
     drivers = [word for word in " ".join(words).replace(",", " ").split() if word]
     given = {**_without_wiring(table, "lights"), **given, "lights.drivers": drivers}
@@ -64,7 +64,7 @@ _ABOUT_SWITCHES = (
 )
 
 
-def _check_switches(table: TableSetup, answer: str) -> Outcome:
+def _check_switches(table: TableSetup, answer: str) -> StepResult:
     words, given = _split_answer(answer, "sensors")
     given = {
         **_without_wiring(table, "sensors"),
@@ -117,18 +117,18 @@ def _check_wiring(
     message: str,
     making: Making = "",
     others: Mapping[str, object] = MappingProxyType({}),
-) -> Outcome:
+) -> StepResult:
     """Check the devices and the pins that the settings name, with ``others`` in place of some of them."""
     settings, places = _settings(table, {**given, **others}), tuple(table.game.places)
     problems = [*device_problems(settings, places, {}), *plan_and_problems(settings, {}, places, making=making)[1]]
     if not problems:
-        return Outcome((Finding.ok(_WIRING, message),), given)
+        return StepResult((Finding.ok(_WIRING, message),), given)
     drivers = given.get("lights.drivers")
     example = Phrase("gpio buzzer_pin=18") if isinstance(drivers, list) and "gpio" in drivers else "strip_lights=49"
     remedy = Phrase("add what is missing to the answer, such as {example}, or give another answer", example=example)
     # No file and no flag has set these values.
     said = (problem.removeprefix(f"{DEFAULT}: ") for problem in problems)
-    return Outcome(tuple(Finding.fault(_WIRING, problem, remedy) for problem in said))
+    return StepResult(tuple(Finding.fault(_WIRING, problem, remedy) for problem in said))
 
 
 _WIRING = Phrase("wiring")
@@ -156,7 +156,7 @@ _BEFORE_LIGHT_MAP = (
 )
 
 
-def _check_light_map(table: TableSetup, answer: str) -> Outcome:
+def _check_light_map(table: TableSetup, answer: str) -> StepResult:
     given = {"lights.light_map": answer or LIGHT_MAP_FILE}
     return _check_map(table, answer or LIGHT_MAP_FILE, None if answer else table.make_light_map, given, _NO_SWITCHES)
 
@@ -164,7 +164,7 @@ def _check_light_map(table: TableSetup, answer: str) -> Outcome:
 _BEFORE_SWITCH_MAP = (_EMPTY_BOARD, Phrase("Then put a piece on each square that is named."))
 
 
-def _check_switch_map(table: TableSetup, answer: str) -> Outcome:
+def _check_switch_map(table: TableSetup, answer: str) -> StepResult:
     given = {"sensors.map": answer or SENSOR_MAP_FILE, "sensors.eyes": "both"}
     return _check_map(table, answer or SENSOR_MAP_FILE, None if answer else table.make_sensor_map, given, _NO_LIGHTS)
 
@@ -175,11 +175,11 @@ _NO_SWITCHES, _NO_LIGHTS = {"sensors.eyes": "camera"}, {"lights.drivers": ("term
 
 def _check_map(
     table: TableSetup, name: str, make: MakeMap | None, given: Mapping[str, object], others: Mapping[str, object]
-) -> Outcome:
+) -> StepResult:
     """Use the named map, after making it if a function makes it. It must fit the game and the wired device."""
     path = table.file(name)
     if make is not None and not make(_settings(table, given), path):
-        return Outcome(
+        return StepResult(
             (Finding.fault(Phrase("map"), Phrase("nothing was found"), Phrase("check the wiring, or skip this step")),)
         )
     return _check_wiring(table, given, Phrase("{file} is used", file=path.name), others=others)
@@ -203,7 +203,7 @@ _SWITCH_FORMS = (
 _MAP_FORMS = (AnswerForm(Phrase("Begin")), AnswerForm(Phrase("Use this map"), (Field(Phrase("A map you have")),)))
 
 WIRING_STEPS = (
-    Step(
+    SetupStep(
         "lights",
         Phrase("Lights"),
         lambda _: _ABOUT_LIGHTS,
@@ -212,7 +212,7 @@ WIRING_STEPS = (
         "terminal",
         forms=lambda _: _LIGHT_FORMS,
     ),
-    Step(
+    SetupStep(
         "light-map",
         Phrase("Which light is where"),
         lambda _: _BEFORE_LIGHT_MAP,
@@ -221,7 +221,7 @@ WIRING_STEPS = (
         unneeded=_unneeded_light_map,
         forms=lambda _: _MAP_FORMS,
     ),
-    Step(
+    SetupStep(
         "switches",
         Phrase("Switches"),
         lambda _: _ABOUT_SWITCHES,
@@ -230,7 +230,7 @@ WIRING_STEPS = (
         "none",
         forms=lambda _: _SWITCH_FORMS,
     ),
-    Step(
+    SetupStep(
         "switch-map",
         Phrase("Which switch is where"),
         lambda _: _BEFORE_SWITCH_MAP,
