@@ -22,7 +22,7 @@ from referee.settings.configuration import load as configured
 from referee.setup.progress import Progress, SetUpRun
 from referee.setup.shared_camera import SharedCamera
 from referee.setup.steps import check_step, fault_of, steps_of
-from referee.setup.table_setup import Outcome, Step, TableSetup
+from referee.setup.table_setup import SetupStep, StepResult, TableSetup
 from tests.commands import Run
 from tests.present import present
 from vision.cameras.live import UsbCamera
@@ -244,11 +244,11 @@ def test_impossible_file_names_are_asked_for_again(run: Run, tmp_path: Path, cam
 
 def test_a_check_is_repeated_until_it_passes_or_the_camera_is_missing(tmp_path: Path) -> None:
     (step,) = [step for step in steps_of(load("deblockle")) if step.live]
-    hidden, seen = (Outcome((find(Phrase("table"), "seen?"),)) for find in (Finding.fault, Finding.ok))
-    gone = Outcome((fault_of(step, OSError("no camera")),))
+    hidden, seen = (StepResult((find(Phrase("table"), "seen?"),)) for find in (Finding.fault, Finding.ok))
+    gone = StepResult((fault_of(step, OSError("no camera")),))
 
     class Checks(SetUpRun):
-        def answer(self, step: Step, text: str) -> Outcome:
+        def answer(self, step: SetupStep, text: str) -> StepResult:
             return outcomes.pop(0)
 
     def look(source: str, count: int, apart_s: float) -> list[Frame]:
@@ -268,9 +268,9 @@ def test_the_printed_board_and_ones_own_are_asked_for_one_thing_at_a_time(
     Progress(tmp_path, "deblockle", ["camera", "print", "calibration"]).keep({"camera.source": camera})
     answers: list[str] = []
 
-    def check(table: TableSetup, answer: str) -> Outcome:
+    def check(table: TableSetup, answer: str) -> StepResult:
         answers.append(answer)
-        return Outcome((Finding.fault(Phrase("table"), "again"),))
+        return StepResult((Finding.fault(Phrase("table"), "again"),))
 
     steps = tuple(replace(each, check=check, live=False) for each in steps_of(load("deblockle")))
     monkeypatch.setattr("referee.setup.steps.steps_of", lambda _: steps)

@@ -13,7 +13,7 @@ import pytest
 from engine.registry import load
 from referee.judge.belief import Belief
 from referee.setup.steps import check_step, steps_of
-from referee.setup.table_setup import Outcome, TableSetup
+from referee.setup.table_setup import StepResult, TableSetup
 from vision.frame import Frame, Image
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
@@ -54,7 +54,7 @@ class Eyes:
         raise AssertionError(place)
 
 
-def outcome_of(folder: Path, turns: int, *hindrances: Hindrance) -> Outcome:
+def outcome_of(folder: Path, turns: int, *hindrances: Hindrance) -> StepResult:
     """Check the step once that many turns were played."""
     game = load("diaballik")
     state = game.rules.new()
