@@ -50,14 +50,14 @@ from benchmarks.parts.soak.game import FRAMES_PER_SECOND, plan_of
 from benchmarks.parts.soak.inputs import PerfectReader
 from engine.api import Game
 from engine.registry import load
-from referee.commands.queue import CommandQueue
+from referee.commands.values import CommandQueue
 from referee.demo.table import Pace
 from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict
 from referee.runtime.builder import compose_reader, open_session
 from referee.session.feed import TableSnapshot
 from referee.session.loop import LoopPorts, run
-from referee.session.settings import ServiceSettings, TurnEnd
+from referee.session.ports import ServiceSettings, TurnEnd
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.web.options import PageOptions
 from referee.web.server import open_page

@@ -24,7 +24,7 @@ from firmware_bridge.ports.serial_ports import SerialPort, serial_ports
 from hardware.pins import probe
 from referee.errors import BrokerError, ConfigError, JournalBusyError, JournalError, JournalMissingError
 from referee.hints.opponent import check_side
-from referee.journal.lock import lock_holder
+from referee.journal.database import lock_holder
 from referee.journal.reader import read_journal
 from referee.journal.recovery import kept_damaged, sentence_for_readers
 from referee.mqtt.options import MqttOptions, mqtt_options

@@ -48,12 +48,12 @@ _THIS = "scripts/page_words.py"
 _LIGHTS = "hardware/lights/signals.py"
 _SPEAKING = (
     "referee/clocks/*.py",
-    "referee/commands/draw_offers.py",
+    "referee/commands/entries.py",
     "referee/commands/entries.py",
     "hall/tournament/*.py",
     "hall/web/t*.py",
     "referee/hints/*.py",
-    "referee/journal/clock_fold.py",
+    "referee/journal/fold.py",
     "referee/journal/exports.py",
     "referee/journal/recovery.py",
     "referee/journal/results.py",

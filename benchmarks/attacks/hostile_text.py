@@ -61,8 +61,7 @@ from hall.web.support import HallServices
 from hardware.lights.signals import Mood, Signal
 from referee.cli.context import output, print_table, progress_output, say
 from referee.commands.command_socket import parse_command, read_message
-from referee.commands.queue import CommandQueue
-from referee.commands.values import COMMANDS, describe_errors
+from referee.commands.values import COMMANDS, CommandQueue, describe_errors
 from referee.errors import ConfigError, CorrectionError
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines, make_record

@@ -38,7 +38,7 @@ from benchmarks.parts.soak.game import plan_of, play
 from benchmarks.parts.soak.score import score
 from engine.api import Game
 from engine.registry import games
-from referee.commands.queue import CommandQueue
+from referee.commands.values import CommandQueue
 from referee.session.feed import Subscriber
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.web.options import PageOptions

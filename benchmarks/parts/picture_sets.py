@@ -20,7 +20,7 @@ from typing import Any
 from benchmarks.parts.camera_effects import EFFECTS, with_effect
 from common.places import EMPTY
 from engine.registry import load
-from referee.session.settings import ServiceSettings
+from referee.session.ports import ServiceSettings
 from vision.calibration import calibrate
 from vision.errors import LayoutError
 from vision.frame import Image

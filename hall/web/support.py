@@ -19,8 +19,7 @@ from hall.floor import Seat
 from hall.hall import Hall
 from hall.tournament.director import Director
 from hall.tournament.standings import format_points
-from referee.clocks.clock import clock_text, hourglass_rates, run_down
-from referee.clocks.control import ClockMode
+from referee.clocks.clock import ClockMode, clock_text, hourglass_rates, run_down
 from referee.errors import ClockError, TournamentError
 from referee.mqtt.topics import ShownSide
 from referee.naming import Names

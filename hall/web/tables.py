@@ -20,7 +20,7 @@ from engine.support.players import RESIGN
 from hall.floor import Seat, Urgency
 from hall.rulings import Status
 from hall.web.support import HallServices, arbiter_name, clock_of, hall_templates, render_page
-from referee.commands.draw_offers import is_draw_possible
+from referee.commands.entries import is_draw_possible
 from referee.commands.values import COMMANDS, describe_errors
 from referee.web.access import PageSession, Role
 from referee.web.api import LOOK_AGAIN_S

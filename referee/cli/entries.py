@@ -67,7 +67,7 @@ def new_command(
     # Here, because the other commands start faster without the service and the readers of pieces.
     from referee.commands.entries import PLAYERS, with_named_players
     from referee.commands.values import NewGame, said_plainly
-    from referee.session.event_records import set_up_request
+    from referee.session.log import set_up_request
     from referee.session.service import without_camera
     from referee.settings.table_layout import layout_for_camera, saved_by
     from vision.layout.table import games_with_layouts

@@ -34,9 +34,8 @@ from referee.cli.root import GAMES
 from referee.errors import CorrectionError, FoldError
 from referee.journal.backups import FOLDER, back_up
 from referee.journal.backups import restore as put_back
-from referee.journal.clock_fold import set_event
 from referee.journal.events import STATE_CHANGING, STOPPED, Event, EventKind
-from referee.journal.fold import Folded, fold
+from referee.journal.fold import Folded, fold, set_event
 from referee.journal.journal import Journal
 from referee.journal.reader import events_of_game
 from referee.journal.results import Tally, outcome_sentence, results_in
@@ -274,7 +273,7 @@ def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None
     Examples:
       ./run games end
     """
-    from referee.session.event_records import end_event, note_event
+    from referee.session.log import end_event, note_event
 
     with context.open_journal(journal) as opened:
         left = open_game(opened)

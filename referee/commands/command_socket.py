@@ -22,8 +22,7 @@ from typing import Any
 
 from common.closeable import Closeable
 from common.json_files import parse_json
-from referee.commands.queue import CommandQueue
-from referee.commands.values import COMMANDS, Command, Reply, said_plainly
+from referee.commands.values import COMMANDS, Command, CommandQueue, Reply, said_plainly
 from referee.errors import CorrectionError, UnreachableError
 
 MOST_BYTES = 64 * 1024

@@ -23,12 +23,12 @@ from engine.errors import EngineError
 from engine.support.players import DRAW, RESIGN
 from hardware.pin_map import ANNOUNCING_BUTTONS, ButtonRole
 from referee.commands.entries import apply_entry, example_look, read_squares, refusal
-from referee.commands.queue import CommandQueue
 from referee.commands.values import (
     Announce,
     AnswerDraw,
     AskHint,
     Command,
+    CommandQueue,
     Correct,
     EnterRoll,
     EnterTurn,

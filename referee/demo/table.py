@@ -1,22 +1,29 @@
-"""The demo's table: its game, rules and players, its camera and clock, and the reader enrolled on it."""
+"""The demo's table: its game, rules and players, its camera and clock, and the reader enrolled on it.
+
+The players choose turns by short hints. Their work is counted instead of timed, so that a seed gives the same game on
+every machine; one of them searches deeper than the other. A person answers questions.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from random import Random
 from types import MappingProxyType
 from typing import Any
 
 from engine.api import Game
-from engine.values import OptionValue
-from referee.clocks.control import TimeControl
-from referee.demo.players import follow_intentions, thinking_players
+from engine.search.budget import CountingClock
+from engine.values import OptionValue, Strength
+from referee.clocks.clock import TimeControl
+from referee.commands.values import Command, Correct, EnterTurn, Reply, Respond
 from referee.hints.advice import HintSettings
-from referee.hints.opponent import OpponentSettings
+from referee.hints.opponent import ImmediateHints, Opponent, OpponentSettings
 from referee.journal.fold import Intention
+from referee.judge.verdict import Verdict, VerdictKind
 from referee.mqtt.options import MqttOptions
 from referee.session.table_port import MaintenanceBuilder, SnapshotHub
 from referee.settings.table_layout import with_rules
@@ -24,7 +31,7 @@ from referee.web.options import PageOptions
 from referee.wiring.plan import Inputs
 from simulator.microcontroller.wire import WireFaults
 from simulator.play.game import GameOptions, TruthLog
-from simulator.play.players import HANDLERS, Habits
+from simulator.play.players import HANDLERS, Choose, Habits
 from simulator.table import VirtualTable, standard_setting
 from vision.frame import Frame
 from vision.layout.pieces import Ink
@@ -34,6 +41,88 @@ from vision.motion.changes import Attention
 from vision.readers.protocols import EnrolmentPicture, LearnedLook
 from vision.readers.registry import is_readable, reader_kind, table_reader
 from vision.readers.table_reader import TableReader
+
+_WORK_S = 0.05
+_STEP_S = 0.0001
+"""A hint reads its clock at most ``_WORK_S / _STEP_S`` times: tenths of a second on a small computer."""
+
+
+def thinking_players(game: Game[Any, Any], seed: int) -> Choose:
+    """Return the function that chooses turns; the seed decides which player is stronger, so that games end."""
+    rng = Random(seed)
+    better = game.players[seed % 2]
+
+    earlier: list[Any] = []
+
+    def choose(state: Any) -> Any:
+        strength = Strength.STRONG if state.to_move == better else Strength.GENTLE
+        hint = game.advice.hint(state, _WORK_S, rng, clock=CountingClock(_STEP_S), strength=strength, earlier=earlier)
+        earlier.append(state)
+        return hint.turn
+
+    return choose
+
+
+def deterministic_opponent(game: Game[Any, Any], settings: OpponentSettings) -> Opponent:
+    """Return the program as an opponent that searches as deep as the demo's players; raises ConfigError."""
+    return Opponent(
+        game, OpponentSettings(settings.player, settings.strength, _WORK_S), ImmediateHints(CountingClock(_STEP_S))
+    )
+
+
+def follow_intentions(game: Game[Any, Any], choose: Choose | None, meant: Callable[[], Intention | None]) -> Choose:
+    """Make the players play the turn that the program announces, else ``choose``; ``None`` for random turns."""
+
+    def choose_or_obey(state: Any) -> Any:
+        intention = meant()
+        if intention is not None and intention.player == state.to_move:
+            return game.notation.parse_turn(state, intention.turn, intention.player)
+        return None if choose is None else choose(state)
+
+    return choose_or_obey
+
+
+_NAME = "onlooker"
+
+
+@dataclass
+class AnsweringPerson:
+    """Answers questions that the sensors leave open, as a person does with ``table correct`` and ``turn``.
+
+    ``truth`` is what really happened. ``say`` is called when an answer is refused. ``tells_set_up``: the referee only
+    senses occupied squares, so it has to be told how the pieces lie.
+    """
+
+    submit: Callable[[Command, Respond], object]
+    truth: TruthLog
+    say: Callable[[str], object]
+    tells_set_up: bool = True
+    _turns_reported: int = 0
+
+    def answer(self, verdicts: Sequence[Verdict]) -> None:
+        """Answer the questions in these verdicts."""
+        for verdict in verdicts:
+            if verdict.kind is VerdictKind.SET_UP and self.tells_set_up:
+                self._ask(Correct(by=_NAME, position=self.truth.start, why="this is how they lie"))
+            elif verdict.kind is VerdictKind.ACCEPTED:
+                # a player who passes changes no place
+                self._turns_reported += len(verdict.turns) if verdict.places else 0
+            elif verdict.kind is VerdictKind.AMBIGUOUS and len(self.truth.played) > self._turns_reported:
+                played = self.truth.played[self._turns_reported]
+                self._ask(EnterTurn(played.turn, _NAME, played.player))
+
+    def _ask(self, command: Command) -> None:
+        def on_reply(reply: Reply | None) -> None:
+            if reply is None:
+                return
+            if reply.refused:
+                self.say(f"The onlooker's answer was refused: {reply.words}")
+            else:
+                # the service itself reports what a person entered
+                self._turns_reported += isinstance(command, EnterTurn)
+
+        self.submit(command, on_reply)
+
 
 LinkFaults = WireFaults
 """Faults of the microcontroller's wire, for the command line, which does not know the simulator."""

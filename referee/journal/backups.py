@@ -25,8 +25,7 @@ from referee.errors import (
     JournalUnreadableError,
 )
 from referee.journal import database
-from referee.journal.database import journal_faults
-from referee.journal.lock import WriterLock, lock_holder
+from referee.journal.database import WriterLock, journal_faults, lock_holder
 from referee.journal.log import log_path, read_log, with_log
 
 FOLDER = "backups"

@@ -38,8 +38,15 @@ from referee.mqtt.journal_feed import JournalFeed
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.payloads import BIRTH, discovery_message, discovery_topic, status_topic, table_state
 from referee.mqtt.topics import OFFLINE, ONLINE, Answer, ReplayRequest
-from referee.session.command_handler import CommandError, CommandFault, CommandHandler, ReplyDocument
-from referee.session.table_port import CameraPictures, TablePort, VersionedSnapshot
+from referee.session.table_port import (
+    CameraPictures,
+    CommandError,
+    CommandFault,
+    CommandHandler,
+    ReplyDocument,
+    TablePort,
+    VersionedSnapshot,
+)
 
 _GOODBYE_S = 2.0  # for the last message to leave
 _MOST_AT_WORK = 64  # commands at once; more are dropped

@@ -27,8 +27,7 @@ from referee.clocks.clock import clock_words
 from referee.naming import Names
 from referee.rendering.board_text import DrawnBoard, board_text, draws_ascii, legend
 from referee.rendering.report import PrintedLines, hanging
-from referee.session.feed import TableSnapshot
-from referee.session.signals import looking_signal
+from referee.session.feed import TableSnapshot, looking_signal
 
 _MOST_KEPT = 1000
 """Number of lines printed again when the screen is closed; an evening has a few hundred."""

@@ -33,15 +33,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from engine.api import Game
-from referee.hints.opponent import Opponent
-from referee.hints.requests import HintSource
+from referee.hints.opponent import HintSource, Opponent
 from referee.sensing.health import SensorHealth
 from referee.sensing.readers import FusedReader, SensorReader
 from referee.sensing.values import SensorSource
 from referee.session.feed import Subscriber, TableSnapshot
-from referee.session.ports import Reader, Recorder, RestoreSensorAt, no_sensors
+from referee.session.ports import Reader, Recorder, RestoreSensorAt, ServiceSettings, no_sensors
 from referee.session.service import Service
-from referee.session.settings import ServiceSettings
 from vision.motion.changes import Attention
 
 

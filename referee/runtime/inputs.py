@@ -18,8 +18,8 @@ from serial.tools import list_ports
 from common.phrases import listed
 from engine.api import Game
 from referee.errors import ConfigError
-from referee.journal.buffered import BufferedJournal
 from referee.journal.fold import fold
+from referee.journal.journal import BufferedJournal
 from referee.judge.starts import usual_appearance
 from referee.mqtt.options import MqttOptions
 from referee.runtime.builder import attention, compose_reader

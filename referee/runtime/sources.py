@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, Self, TypeVar
 
-from referee.commands.queue import CommandQueue
+from referee.commands.values import CommandQueue
 
 Given = TypeVar("Given")
 SIGNALS = (signal.SIGINT, signal.SIGTERM)

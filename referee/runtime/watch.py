@@ -23,18 +23,17 @@ from hardware.factory import DriverSettings, driver_sources
 from hardware.lights.panel import LivePanel, Panel
 from hardware.lights.signals import Sound
 from hardware.pin_map import ButtonRole
-from referee.clocks.control import NO_CLOCK, FlagRule, TimeControl, recorded_control
+from referee.clocks.clock import NO_CLOCK, FlagRule, TimeControl, recorded_control
 from referee.commands.command_socket import open_command_socket
 from referee.commands.entries import start_states
-from referee.commands.queue import CommandQueue
 from referee.commands.typed_lines import KEYS, TypedLines, listen_to_lines, typed_help, unechoed_lines
+from referee.commands.values import CommandQueue
 from referee.errors import ConfigError
 from referee.hints.opponent import Opponent
 from referee.hints.process import HintProcess
 from referee.journal.backups import DailyBackups
-from referee.journal.buffered import BufferedJournal
 from referee.journal.fold import fold
-from referee.journal.journal import Journal
+from referee.journal.journal import BufferedJournal, Journal
 from referee.judge.settings import JudgeSettings
 from referee.judge.verdict import Verdict
 from referee.mqtt.options import MqttOptions
@@ -46,11 +45,9 @@ from referee.runtime.builder import open_session
 from referee.runtime.inputs import WatchOptions, load_camera_model, open_inputs
 from referee.runtime.sources import Interrupts, ServingWait
 from referee.sensing.health import health_file
-from referee.session.feed import signal_subscriber
+from referee.session.feed import signal_subscriber, waiting_signal
 from referee.session.loop import LoopPorts, carry_out_commands, run
-from referee.session.ports import Recorder
-from referee.session.settings import ServiceSettings, TurnEnd
-from referee.session.signals import waiting_signal
+from referee.session.ports import Recorder, ServiceSettings, TurnEnd
 from referee.session.table_port import NewestFrame, SnapshotHub, TablePort
 from referee.settings.conversions import (
     evidence_limits,

@@ -15,10 +15,12 @@ from hardware.lights.signals import Sound
 from referee.commands.values import AskHint, EnterTurn, Reply, Respond
 from referee.errors import CorrectionError
 from referee.hints.advice import RULED_OUT, Answer, HintSettings, Question, Stage
-from referee.hints.opponent import Opponent, is_meant, other_turn_verdict
-from referee.hints.requests import (
+from referee.hints.opponent import (
     HintSource,
+    Opponent,
     hint_event,
+    is_meant,
+    other_turn_verdict,
     position_key,
     recorded_advice,
     refusal_reason,

@@ -12,7 +12,7 @@ from engine.errors import EngineError
 from engine.values import Appearance, Place, Player
 from hardware.lights.signals import Mood, Signal, Sound
 from hardware.pin_map import ButtonRole
-from referee.commands import draw_offers
+from referee.commands import entries
 from referee.commands.entries import apply_entry
 from referee.commands.values import Announce, Press
 from referee.errors import CorrectionError
@@ -20,10 +20,9 @@ from referee.journal.events import Event
 from referee.judge.sentences import override_holds
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.naming import Names
-from referee.session import event_records
-from referee.session.feed import Subscriber, TableSnapshot
-from referee.session.log import GameLog
-from referee.session.signals import (
+from referee.session.feed import (
+    Subscriber,
+    TableSnapshot,
     add_trouble,
     finished_signal,
     hint_signal,
@@ -32,6 +31,7 @@ from referee.session.signals import (
     signal_for,
     waiting_signal,
 )
+from referee.session.log import GameLog, note_event
 
 _AS_BEFORE = frozenset({VerdictKind.UNCHANGED, VerdictKind.PUT_RIGHT})
 """Verdicts that leave the table as it was when the program announced its turn."""
@@ -101,7 +101,7 @@ class Announcer(Generic[StateT, TurnT]):
         """Say something that isn't a verdict, and record it in the journal."""
         self.say(sentence)
         if self._log.number:
-            self._log.append(event_records.note_event(sentence, self.time_s))
+            self._log.append(note_event(sentence, self.time_s))
 
     def set_notices(self, notices: Sequence[str]) -> None:
         """Say each current remark once, and record it in the journal."""
@@ -167,9 +167,7 @@ class Announcer(Generic[StateT, TurnT]):
 
     def say_entry(self, sentence: str) -> str:
         """Say what was entered and, if the draw offer that was shown has ended by that, so; returns the text."""
-        said = (
-            sentence if self._log.ended else draw_offers.with_lapse(sentence, self._offer, self._log.folded.offered_by)
-        )
+        said = sentence if self._log.ended else entries.with_lapse(sentence, self._offer, self._log.folded.offered_by)
         self._offer = self._log.folded.offered_by
         if said:
             self.say(said)

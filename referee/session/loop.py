@@ -8,8 +8,7 @@ from typing import Any, Protocol
 
 from common.phrases import Phrase
 from hardware.pin_map import ButtonRole
-from referee.commands.queue import CommandQueue, QueuedCommand
-from referee.commands.values import Press
+from referee.commands.values import CommandQueue, Press, QueuedCommand
 from referee.judge.verdict import Verdict
 from referee.session.service import Service
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError

@@ -19,34 +19,40 @@ from engine.errors import EngineError, IllegalTurnError
 from engine.values import OptionValue, Place, Player
 from hardware.lights.signals import Signal
 from hardware.pin_map import ButtonRole
-from referee.clocks.control import TimeControl
-from referee.commands import draw_offers, entries
+from referee.clocks.clock import TimeControl
+from referee.commands import entries
 from referee.commands import values as commands
-from referee.commands.queue import QueuedCommand
+from referee.commands.values import QueuedCommand
 from referee.errors import CorrectionError, FieldError
 from referee.hints.advice import HintSettings
-from referee.hints.opponent import Opponent
-from referee.hints.requests import HintSource, ImmediateHints
+from referee.hints.opponent import HintSource, ImmediateHints, Opponent
 from referee.judge.belief import Belief, override_belief
 from referee.judge.explorer import JudgeContext
 from referee.judge.judge import begin, judge
 from referee.judge.settings import Trigger
 from referee.judge.stability import StableView
 from referee.judge.verdict import AcceptedStep, Ruling, Verdict
-from referee.session import event_records as events
+from referee.session import log as events
 from referee.session.advisers import Advisers
 from referee.session.announcer import Announcer
-from referee.session.feed import Subscriber
-from referee.session.log import GameLog, belief_from
-from referee.session.ports import Reader, Recorder, RestoreSensorAt, no_sensors, notify_reader, read_or_hindered
-from referee.session.settings import ServiceSettings
-from referee.session.signals import (
+from referee.session.feed import (
+    Subscriber,
     corrected_signal,
     entered_signal,
     finished_signal,
     resumed_signal,
     waiting_signal,
     with_outcome,
+)
+from referee.session.log import GameLog, belief_from
+from referee.session.ports import (
+    Reader,
+    Recorder,
+    RestoreSensorAt,
+    ServiceSettings,
+    no_sensors,
+    notify_reader,
+    read_or_hindered,
 )
 from referee.session.timekeeper import Timekeeper, loss_on_time
 from referee.session.view import TableView, is_before_set_up
@@ -299,7 +305,7 @@ class Service(Generic[StateT, TurnT]):
     @apply.register
     def take_back(self, command: commands.TakeBack) -> str:
         """Undo the last turn, roll, announcement or draw offer at a person's request; raises CorrectionError."""
-        if withdrawn := draw_offers.withdrawal(self._log.folded.offer, command.by, self._announcer.time_s):
+        if withdrawn := entries.withdrawal(self._log.folded.offer, command.by, self._announcer.time_s):
             return self._announcer.record_offer(withdrawn)
         folded = self._log.folded
         if folded.last_played is None:
@@ -361,7 +367,7 @@ class Service(Generic[StateT, TurnT]):
     @apply.register
     def announce(self, command: commands.Announce) -> str:
         """Apply an announcement; that of a draw only offers it."""
-        offer = draw_offers.offer_of(command)
+        offer = entries.offer_of(command)
         return self.enter(command) if offer is None else self.answer_draw_offer(offer)
 
     @apply.register
@@ -380,9 +386,7 @@ class Service(Generic[StateT, TurnT]):
     def answer_draw_offer(self, command: commands.OfferDraw | commands.AnswerDraw) -> str:
         """Offer a draw, or answer the open offer; raises CorrectionError if that isn't possible."""
         time_s, names = self._announcer.time_s, self._advisers.names
-        said = draw_offers.answer_draw_offer(
-            self._game, self._states, self._log.folded.offered_by, command, time_s, names
-        )
+        said = entries.answer_draw_offer(self._game, self._states, self._log.folded.offered_by, command, time_s, names)
         return self._announce(said) if isinstance(said, commands.AgreedDraw) else self._announcer.record_offer(said)
 
     def _judge_later(self, command: commands.Announced) -> str:

@@ -10,12 +10,11 @@ from common.phrases import Phrase
 from engine.api import StateT, TurnT
 from engine.support.players import RESIGN, who_plays
 from engine.values import Player
-from referee.clocks.clock import PauseReason
-from referee.clocks.control import FlagRule
+from referee.clocks.clock import FlagRule, PauseReason
 from referee.commands.values import Announce, PauseClock
 from referee.errors import CorrectionError
-from referee.journal.clock_fold import flag_event, paused_event, restarted_event, resumed_event, running_event
 from referee.journal.events import CLOCK
+from referee.journal.fold import flag_event, paused_event, restarted_event, resumed_event, running_event
 from referee.judge.belief import Belief
 from referee.judge.explorer import JudgeContext
 from referee.judge.judge import judge
@@ -24,7 +23,7 @@ from referee.judge.stability import StableView
 from referee.judge.verdict import AcceptedStep, AcceptedTurn, VerdictKind
 from referee.session.announcer import Announcer
 from referee.session.log import GameLog
-from referee.session.settings import ServiceSettings, TurnEnd
+from referee.session.ports import ServiceSettings, TurnEnd
 from referee.session.view import TableView
 from vision.reading import HindranceKind
 

@@ -22,7 +22,7 @@ from referee.judge.settings import Trigger
 from referee.judge.stability import BLOCKING_KINDS, StabilityFilter, StableView, blocking_hindrance
 from referee.judge.starts import usual_appearance
 from referee.judge.verdict import Ruling, Verdict, VerdictKind
-from referee.session.settings import ServiceSettings, TurnEnd
+from referee.session.ports import ServiceSettings, TurnEnd
 from vision.frame import Frame
 from vision.reading import PlaceReading, Reading
 

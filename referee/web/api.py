@@ -18,9 +18,16 @@ from common.json_files import parse_json
 from common.phrases import Phrase
 from engine.errors import IllegalTurnError
 from referee.commands.values import COMMANDS
-from referee.session.command_handler import CommandError, CommandFault, CommandHandler, ReplyDocument
 from referee.session.feed import TableSnapshot
-from referee.session.table_port import CameraPictures, TablePort, VersionedSnapshot
+from referee.session.table_port import (
+    CameraPictures,
+    CommandError,
+    CommandFault,
+    CommandHandler,
+    ReplyDocument,
+    TablePort,
+    VersionedSnapshot,
+)
 from referee.web.access import Access, PageSession, Role
 from referee.web.device_documents import DEVICE_CHANGE, DevicesDocument, change_device, devices_document
 from referee.web.devices import PAIRED_S

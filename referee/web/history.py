@@ -18,8 +18,7 @@ from common.phrases import Phrase
 from engine import records, registry
 from engine.api import Game
 from engine.errors import EngineError
-from referee.commands.draw_offers import withdrawal
-from referee.commands.entries import players_with
+from referee.commands.entries import players_with, withdrawal
 from referee.errors import FoldError, JournalError, JournalMissingError
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines, make_record
@@ -27,9 +26,8 @@ from referee.journal.fold import Folded, fold
 from referee.journal.reader import JournalReader, events_of_game, read_journal
 from referee.journal.results import KnownResults, Results, results_in
 from referee.naming import Names
-from referee.session.event_records import take_back_sentence
-from referee.session.feed import TableSnapshot
-from referee.session.signals import looking_signal, waiting_signal
+from referee.session.feed import TableSnapshot, looking_signal, waiting_signal
+from referee.session.log import take_back_sentence
 from referee.session.table_port import TablePort, VersionedSnapshot
 from referee.web.documents import (
     Document,

@@ -14,8 +14,7 @@ from referee.clocks.clock import ClockFace
 from referee.journal.results import outcome_sentence
 from referee.judge.verdict import Verdict
 from referee.naming import Names
-from referee.session.feed import TableSnapshot, next_words, players_of, players_to_move
-from referee.session.signals import looking_signal
+from referee.session.feed import TableSnapshot, looking_signal, next_words, players_of, players_to_move
 from referee.session.table_port import TablePort, VersionedSnapshot
 from referee.web.documents import (
     ClockDocument,

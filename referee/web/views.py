@@ -18,8 +18,7 @@ from engine.support.players import RESIGN
 from engine.values import Announcement
 from hardware.lights.signals import ROLE_STYLES
 from referee.clocks.clock import clock_text
-from referee.commands.draw_offers import is_draw_possible
-from referee.commands.entries import player_counts, players_with
+from referee.commands.entries import is_draw_possible, player_counts, players_with
 from referee.judge.verdict import VerdictKind
 from referee.web.access import NOBODY, PageSession, Role
 from referee.web.api import PageServices

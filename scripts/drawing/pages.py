@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.parts.page.browser import chromium
 from engine.registry import load
-from referee.commands.queue import CommandQueue
+from referee.commands.values import CommandQueue
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.setup.page import SetUpEnvironment, SetUpPage
 from referee.setup.progress import Progress

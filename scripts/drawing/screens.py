@@ -37,7 +37,7 @@ from referee.rendering.live_screen import Screen, ScreenContent, ScreenLine
 from referee.rendering.report import Report
 from referee.runtime.builder import open_session
 from referee.session.feed import TableSnapshot
-from referee.session.settings import ServiceSettings
+from referee.session.ports import ServiceSettings
 from vision.frame import Frame, Image
 from vision.reading import PlaceReading, Reading
 

@@ -13,7 +13,7 @@ import pytest
 from engine.registry import load
 from referee.journal.journal import Journal
 from referee.judge.verdict import VerdictKind
-from referee.session.settings import ServiceSettings
+from referee.session.ports import ServiceSettings
 from simulator.enrolment import charuco_views
 from simulator.scene.scene import lens
 from tests.commands import Run, runner_in

@@ -13,8 +13,8 @@ from referee.sensing.health import SensorHealth
 from referee.sensing.readers import FusedReader, SensorReader
 from referee.sensing.values import SensorSnapshot
 from referee.session.feed import signal_subscriber
+from referee.session.ports import ServiceSettings
 from referee.session.service import Service
-from referee.session.settings import ServiceSettings
 from tests.referee.judge.drawn import places_drawn
 from tests.referee.service_table import Lamp
 from vision.errors import NotLocatedError

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from hardware.lights.signals import Mood, Signal
-from referee.commands.queue import QueuedCommand
-from referee.commands.values import Command, Reply
+from referee.commands.values import Command, QueuedCommand, Reply
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.feed import TableSnapshot, signal_subscriber
+from referee.session.ports import ServiceSettings
 from referee.session.service import Service
-from referee.session.settings import ServiceSettings
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
 from vision.reading import Hindrance, HindranceKind, Reading

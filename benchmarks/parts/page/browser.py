@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
 from engine.registry import games, load
 from hardware.lights.signals import Mood, Signal
-from referee.commands.queue import CommandQueue
+from referee.commands.values import CommandQueue
 from referee.session.feed import TableSnapshot
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.web.options import PageOptions

@@ -28,12 +28,11 @@ from playwright.sync_api import Browser, Page
 
 from benchmarks.parts.page.browser import PHONE, chromium
 from engine.registry import load
-from referee.commands.queue import CommandQueue
-from referee.commands.values import Command, EnterTurn, NewGame, TakeBack
+from referee.commands.values import Command, CommandQueue, EnterTurn, NewGame, TakeBack
 from referee.journal.journal import Journal
 from referee.runtime.builder import open_session
 from referee.session.loop import carry_out_commands
-from referee.session.settings import ServiceSettings
+from referee.session.ports import ServiceSettings
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.web.history import History
 from referee.web.options import PageOptions

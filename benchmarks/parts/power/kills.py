@@ -27,10 +27,9 @@ from engine.registry import load
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import LightRole, Mood, Signal
 from referee.errors import RefereeError
-from referee.journal.buffered import BufferedJournal
 from referee.journal.events import Event, Evidence
 from referee.journal.fold import Folded, fold_each
-from referee.journal.journal import Journal
+from referee.journal.journal import BufferedJournal, Journal
 from referee.runtime.builder import open_session
 from referee.session.feed import signal_subscriber
 

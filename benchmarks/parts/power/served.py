@@ -22,17 +22,15 @@ import uvicorn.protocols.http.auto  # noqa: F401 - loaded before the fork
 from engine.api import Game
 from engine.registry import load
 from referee.commands.command_socket import open_command_socket
-from referee.commands.queue import CommandQueue
-from referee.commands.values import Role
+from referee.commands.values import CommandQueue, Role
 from referee.errors import RefereeError
-from referee.journal.buffered import BufferedJournal
-from referee.journal.journal import Journal
+from referee.journal.journal import BufferedJournal, Journal
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.table_link import connect_to_broker
 from referee.runtime.builder import open_session
 from referee.session.loop import LoopPorts, run
+from referee.session.ports import ServiceSettings, TurnEnd
 from referee.session.service import Service
-from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.web.options import PageOptions
 from referee.web.server import open_page

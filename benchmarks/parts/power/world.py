@@ -14,8 +14,8 @@ from engine.registry import load
 from engine.values import EMPTY
 from hardware.pin_map import ButtonRole
 from referee.commands.values import Press
+from referee.session.ports import ServiceSettings, TurnEnd
 from referee.session.service import Service
-from referee.session.settings import ServiceSettings, TurnEnd
 from simulator.play.actions import Arrangement
 from simulator.play.game import GameOptions, TruthLog, VirtualGame
 from simulator.play.players import Habits

@@ -26,18 +26,15 @@ from engine.registry import load
 from engine.values import OptionValue
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import Signal
-from referee.commands.queue import CommandQueue
-from referee.commands.values import Correct, EnterRoll, Reply
+from referee.commands.values import CommandQueue, Correct, EnterRoll, Reply
 from referee.demo.table import enrolled_appearance
-from referee.journal.buffered import BufferedJournal
 from referee.journal.events import Event
-from referee.journal.journal import Journal
+from referee.journal.journal import BufferedJournal, Journal
 from referee.judge.verdict import Verdict
 from referee.runtime.builder import attention, compose_reader, open_session
 from referee.session.feed import Subscriber, signal_subscriber
 from referee.session.loop import FrameSource, LoopPorts, run
-from referee.session.ports import Reader
-from referee.session.settings import ServiceSettings, TurnEnd
+from referee.session.ports import Reader, ServiceSettings, TurnEnd
 from referee.wiring.plan import Inputs
 from simulator.play.game import GameOptions, TruthLog
 from simulator.play.game import TurnEnd as PlannedTurnEnd

@@ -10,7 +10,7 @@ from benchmarks.parts.soak.circumstances import facings_of
 from benchmarks.parts.soak.game import GameRecord
 from engine.api import Game
 from engine.registry import load
-from referee.demo.score import silent_turn_numbers
+from referee.demo.run import silent_turn_numbers
 from referee.journal.events import Event
 from simulator.play.game import TruthEvent
 

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.parts.power.served import GAMES, BelievedReader, referee_until
-from referee.commands.queue import CommandQueue
-from referee.commands.values import EnterTurn, TakeBack
+from referee.commands.values import CommandQueue, EnterTurn, TakeBack
 from referee.journal.events import EventKind
 from referee.journal.journal import Journal
 from referee.runtime.builder import open_session
+from referee.session.ports import ServiceSettings, TurnEnd
 from referee.session.service import Service
-from referee.session.settings import ServiceSettings, TurnEnd
 from vision.frame import Frame
 
 

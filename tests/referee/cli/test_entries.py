@@ -15,8 +15,7 @@ import pytest
 from engine.records import read, replay
 from engine.registry import load
 from referee.commands.command_socket import CommandSocket, ask, socket_path
-from referee.commands.queue import CommandQueue
-from referee.commands.values import Reply
+from referee.commands.values import CommandQueue, Reply
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
 from referee.journal.reader import read_journal

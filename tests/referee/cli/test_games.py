@@ -12,8 +12,7 @@ import pytest
 
 from engine.records import read
 from engine.registry import load
-from referee.journal.clock_fold import restarted_event, running_event
-from referee.journal.fold import fold
+from referee.journal.fold import fold, restarted_event, running_event
 from referee.journal.journal import Journal
 from referee.journal.reader import read_journal
 from tests.commands import Run, runner_in

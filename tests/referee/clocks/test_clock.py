@@ -9,8 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.clocks.clock import Clock, PauseReason, clock_text, clock_words, hourglass_rates, run_down
-from referee.clocks.control import ClockMode, FlagRule, TimeControl, read_control, recorded_control
+from referee.clocks.clock import (
+    Clock,
+    ClockMode,
+    FlagRule,
+    PauseReason,
+    TimeControl,
+    clock_text,
+    clock_words,
+    hourglass_rates,
+    read_control,
+    recorded_control,
+    run_down,
+)
 from referee.errors import ClockError
 
 SIDES = ("gold", "teal")

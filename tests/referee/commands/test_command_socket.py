@@ -25,11 +25,11 @@ from referee.commands.command_socket import (
     reply_message,
     socket_path,
 )
-from referee.commands.queue import CommandQueue
 from referee.commands.values import (
     Announce,
     AskHint,
     Command,
+    CommandQueue,
     Correct,
     EnterRoll,
     EnterTurn,

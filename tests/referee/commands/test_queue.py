@@ -7,8 +7,7 @@ import threading
 import pytest
 
 from hardware.pin_map import ButtonRole
-from referee.commands.queue import CommandQueue
-from referee.commands.values import AskHint, Press, Reply, TakeBack
+from referee.commands.values import AskHint, CommandQueue, Press, Reply, TakeBack
 from tests.guard import GUARD_S
 
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from common.user import user_name
 from engine.registry import games, load
 from hardware.pin_map import ButtonRole
-from referee.commands.queue import CommandQueue
 from referee.commands.typed_lines import TypedLines, parse_line, typed_help
 from referee.commands.values import (
     Announce,
     AnswerDraw,
     AskHint,
+    CommandQueue,
     Correct,
     EnterRoll,
     EnterTurn,

@@ -9,7 +9,7 @@ import pytest
 
 from engine.registry import load
 from engine.showing import silent_turns
-from referee.demo.score import score_game, silent_turn_numbers
+from referee.demo.run import score_game, silent_turn_numbers
 from referee.journal.events import Event, EventKind
 from referee.judge.verdict import Verdict, VerdictKind
 from simulator.play.actions import ActionKind

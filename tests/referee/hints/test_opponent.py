@@ -17,19 +17,19 @@ from referee.commands.typed_lines import parse_line
 from referee.commands.values import AskHint, Correct, EnterTurn, NewGame, TakeBack
 from referee.hints.advice import Advice, Answer, HintSettings, Question
 from referee.hints.opponent import (
+    ImmediateHints,
     Opponent,
     OpponentRequest,
     OpponentSettings,
     other_turn_verdict,
 )
-from referee.hints.requests import ImmediateHints
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines
 from referee.journal.fold import Folded, Intention, intention_after
 from referee.journal.journal import Journal
 from referee.judge.verdict import AcceptedTurn, Verdict, VerdictKind
+from referee.session.ports import ServiceSettings
 from referee.session.service import Service
-from referee.session.settings import ServiceSettings
 from tests.referee.judge.drawn import drawn
 from tests.referee.judge.test_sheets import rolled as shape_and_loop_possible
 from tests.referee.service_table import Table, wall_clock

@@ -8,8 +8,8 @@ from engine.search.budget import CountingClock
 from referee.commands.values import AskHint, Correct, Reply
 from referee.hints.advice import Advice, Answer, Question, advice_of
 from referee.journal.journal import Journal
+from referee.session.ports import ServiceSettings
 from referee.session.service import Service
-from referee.session.settings import ServiceSettings
 from tests.present import present
 from tests.referee.service_table import ScriptedReader, wall_clock
 

@@ -21,16 +21,15 @@ from hardware.lights.panel import Panel
 from hardware.lights.signals import Signal, Sound
 from hardware.pin_map import ButtonRole, GpioPinMap
 from referee.commands.command_socket import CommandSocket, ask
-from referee.commands.queue import CommandQueue
-from referee.commands.values import Announce, AskHint, NewGame, Overrule, Press, Reply
+from referee.commands.values import Announce, AskHint, CommandQueue, NewGame, Overrule, Press, Reply
 from referee.hints.advice import RULED_OUT, Advice, Answer, HintSettings, HintStrength, Question
+from referee.hints.opponent import ImmediateHints, hint_event, recorded_advice
 from referee.hints.process import HintProcess
-from referee.hints.requests import ImmediateHints, hint_event, recorded_advice
 from referee.journal.events import decode, encode
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
 from referee.session.loop import LoopPorts, run
-from referee.session.settings import ServiceSettings, TurnEnd
+from referee.session.ports import ServiceSettings, TurnEnd
 from tests.referee.service_table import START, Lamp, Table, wall_clock
 from vision.errors import EndOfFramesError
 from vision.frame import Frame

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.errors import EventError, JournalFullError, JournalReadOnlyError
-from referee.journal.buffered import BufferedJournal
 from referee.journal.database import connect
 from referee.journal.events import Event, EventKind, Evidence
-from referee.journal.journal import Journal, _FileState
+from referee.journal.journal import BufferedJournal, Journal, _FileState
 from referee.journal.reader import read_journal
 
 START = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)

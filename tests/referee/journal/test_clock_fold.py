@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from engine.api import Game
 from engine.registry import load
 from engine.support.players import parse_announcement, who_plays
-from referee.clocks.clock import Clock, ClockFace, PauseReason
-from referee.clocks.control import ClockMode, TimeControl
+from referee.clocks.clock import Clock, ClockFace, ClockMode, PauseReason, TimeControl
 from referee.errors import ClockError
-from referee.journal.clock_fold import (
+from referee.journal.events import Event, EventKind, JsonValue
+from referee.journal.fold import (
     COMPLETE_S,
     ClockChange,
     ClockFold,
@@ -27,7 +27,6 @@ from referee.journal.clock_fold import (
     running_event,
     set_event,
 )
-from referee.journal.events import Event, EventKind, JsonValue
 
 BASE_S, BONUS_S = 30.0, 4.0
 SIDES = ("black", "white")

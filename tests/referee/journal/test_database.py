@@ -15,10 +15,9 @@ from referee.errors import (
     JournalReadOnlyError,
     JournalUnreadableError,
 )
-from referee.journal.database import journal_faults
+from referee.journal.database import WriterLock, journal_faults
 from referee.journal.events import Event, EventKind
 from referee.journal.journal import Journal
-from referee.journal.lock import WriterLock
 from referee.journal.reader import read_journal
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

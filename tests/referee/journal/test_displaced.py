@@ -8,8 +8,7 @@ import pytest
 
 from referee.errors import JournalDisplacedError
 from referee.journal.backups import back_up
-from referee.journal.buffered import BufferedJournal
-from referee.journal.journal import Journal
+from referee.journal.journal import BufferedJournal, Journal
 from referee.journal.log import log_path
 from referee.journal.reader import read_journal
 from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock

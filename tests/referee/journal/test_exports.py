@@ -19,7 +19,7 @@ from referee.errors import FoldError
 from referee.journal.events import STOPPED, Event, EventKind, Evidence, EvidenceLimits, JsonValue
 from referee.journal.exports import event_lines, make_record, write_evidence
 from referee.journal.journal import Journal
-from referee.session.event_records import end_event, time_is_up
+from referee.session.log import end_event, time_is_up
 from tests.effort import cases
 from tests.referee.by_text import by_text
 

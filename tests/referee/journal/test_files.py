@@ -28,9 +28,8 @@ from referee.errors import (
 )
 from referee.journal import events
 from referee.journal.backups import back_up, restore
-from referee.journal.database import check_row, connect
+from referee.journal.database import check_row, connect, lock_holder
 from referee.journal.journal import Journal
-from referee.journal.lock import lock_holder
 from referee.journal.reader import read_journal
 from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock
 
@@ -279,7 +278,7 @@ def _locks() -> list[str]:
 
 
 def test_another_process_is_named_as_the_writer(path: Path) -> None:
-    script = "import sys, pathlib\nfrom referee.journal.lock import WriterLock\n"
+    script = "import sys, pathlib\nfrom referee.journal.database import WriterLock\n"
     script += "lock = WriterLock(pathlib.Path(sys.argv[1]))\nprint('has it', flush=True)\nsys.stdin.read()\n"
     command = [sys.executable, "-c", script, str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT) as other:

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from engine.registry import load
 from engine.values import Outcome
-from referee.clocks.control import read_control
+from referee.clocks.clock import read_control
 from referee.commands.values import Announce, EnterRoll, EnterTurn, NewGame, TakeBack
 from referee.journal.events import STOPPED
 from referee.journal.journal import Journal
 from referee.journal.results import PlayedGame, Results, Tally, played_game, results_in, results_of
-from referee.session.event_records import end_event, time_is_up
+from referee.session.log import end_event, time_is_up
 from referee.session.service import Service
 from tests.referee.by_text import by_text
 

@@ -10,7 +10,7 @@ import pytest
 from engine.registry import load
 from engine.support.chance import format_roll
 from engine.values import Roll
-from referee.hints.requests import refusal_reason
+from referee.hints.opponent import refusal_reason
 from referee.judge.sentences import begun
 from referee.judge.settings import Trigger
 from referee.judge.stability import StabilityFilter

@@ -15,7 +15,7 @@ from referee.judge.belief import Belief
 from referee.judge.pooled_reading import PooledPlace
 from referee.judge.settings import Trigger
 from referee.judge.verdict import VerdictKind
-from referee.session.settings import ServiceSettings
+from referee.session.ports import ServiceSettings
 from referee.session.view import TableView
 from tests.referee.judge.drawn import drawn
 from tests.referee.judge.judged_game import JudgedGame

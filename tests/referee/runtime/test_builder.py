@@ -11,12 +11,12 @@ from engine.registry import load
 from engine.search.budget import CountingClock
 from referee.commands.values import RestoreSensor
 from referee.hints.advice import Question
-from referee.hints.requests import ImmediateHints
+from referee.hints.opponent import ImmediateHints
 from referee.journal.journal import Journal
 from referee.runtime.builder import attention, compose_reader, open_session
 from referee.sensing.readers import FusedReader, SensorReader
 from referee.session.feed import TableSnapshot
-from referee.session.settings import ServiceSettings
+from referee.session.ports import ServiceSettings
 from tests.referee.sensed_table import ScriptedSensors
 from tests.referee.service_table import ScriptedReader
 from vision.motion.changes import Attention

@@ -14,7 +14,7 @@ from referee.commands.values import EnterRoll
 from referee.journal.journal import Journal
 from referee.judge.verdict import VerdictKind
 from referee.runtime.builder import attention, open_session
-from referee.session.settings import ServiceSettings
+from referee.session.ports import ServiceSettings
 from simulator.play.actions import Arrangement, Slack
 from simulator.play.players import HANDLERS
 from simulator.rendering.renderer import Renderer

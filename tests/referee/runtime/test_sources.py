@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 from engine.registry import load
-from referee.commands.queue import CommandQueue
-from referee.commands.values import Reply, TakeBack
+from referee.commands.values import CommandQueue, Reply, TakeBack
 from referee.demo.table import enrolled_reader
 from referee.journal.journal import Journal
 from referee.runtime.builder import open_session
@@ -23,7 +22,7 @@ from referee.runtime.sources import Interrupts, ServingWait
 from referee.sensing.readers import NO_CAMERA, FusedReader
 from referee.sensing.values import SensorSnapshot
 from referee.session.loop import TICK_S, BlackFrames, LoopPorts, carry_out_commands, run
-from referee.session.settings import ServiceSettings
+from referee.session.ports import ServiceSettings
 from simulator.play.game import GameOptions
 from simulator.scene.scene import lens
 from simulator.table import VirtualTable, standard_setting

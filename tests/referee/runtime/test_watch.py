@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from referee.clocks.control import read_control
+from referee.clocks.clock import read_control
 from referee.commands.values import NewGame
 from referee.journal.journal import Journal
 from referee.runtime.watch import kept_clock_remark
-from referee.session.event_records import new_game_event
+from referee.session.log import new_game_event
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from referee.commands.values import (
     TakeBack,
 )
 from referee.judge.verdict import VerdictKind
-from referee.session.settings import ServiceSettings, TurnEnd
+from referee.session.ports import ServiceSettings, TurnEnd
 from tests.referee.service_table import START, Table, kinds_of
 
 

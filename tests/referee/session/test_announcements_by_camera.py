@@ -13,7 +13,7 @@ from engine.errors import IllegalTurnError
 from referee.commands.values import Announce
 from referee.journal.journal import Journal
 from referee.runtime.builder import open_session
-from referee.session.settings import ServiceSettings
+from referee.session.ports import ServiceSettings
 from simulator.enrolment import set_up_image
 from simulator.play.actions import Slack
 from simulator.play.diaballik import DiscHandler

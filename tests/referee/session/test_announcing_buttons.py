@@ -12,14 +12,13 @@ from engine.registry import load
 from hardware.buttons import Buttons
 from hardware.lights.signals import Mood, Sound
 from hardware.pin_map import ANNOUNCING_BUTTONS, ButtonRole
-from referee.commands.queue import CommandQueue, QueuedCommand
-from referee.commands.values import AgreedDraw, Announce, Press, Reply, TakeBack
+from referee.commands.values import AgreedDraw, Announce, CommandQueue, Press, QueuedCommand, Reply, TakeBack
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
 from referee.judge.verdict import VerdictKind
 from referee.session.announcer import CONFIRM_S
 from referee.session.loop import LoopPorts, run
-from referee.session.settings import ServiceSettings, TurnEnd
+from referee.session.ports import ServiceSettings, TurnEnd
 from tests.referee.judge.drawn import places_drawn
 from tests.referee.service_table import Table, kinds_of
 from vision.errors import EndOfFramesError

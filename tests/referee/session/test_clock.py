@@ -11,13 +11,12 @@ import pytest
 
 from engine.registry import load
 from hardware.lights.signals import Mood, Sound
-from referee.clocks.clock import ClockFace
-from referee.clocks.control import FlagRule, TimeControl, read_control
+from referee.clocks.clock import ClockFace, FlagRule, TimeControl, read_control
 from referee.commands.values import Announce, Correct, EnterTurn, NewGame, Overrule, PauseClock, Reply, TakeBack
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
 from referee.judge.verdict import VerdictKind
-from referee.session.settings import ServiceSettings, TurnEnd
+from referee.session.ports import ServiceSettings, TurnEnd
 from tests.referee.service_table import FPS, Table, wall_clock
 from vision.reading import Hindrance, HindranceKind
 

@@ -12,13 +12,11 @@ import pytest
 
 from engine.registry import load
 from hardware.lights.signals import Mood, Signal
-from referee.commands.queue import CommandQueue
-from referee.commands.values import Announce, Reply, Role
+from referee.commands.values import Announce, CommandQueue, Reply, Role
 from referee.journal.events import REQUEST, Event, EventKind
 from referee.journal.journal import Journal
-from referee.session.command_handler import CommandError, CommandFault, CommandHandler, ReplyDocument
 from referee.session.feed import TableSnapshot
-from referee.session.table_port import SnapshotHub, TablePort
+from referee.session.table_port import CommandError, CommandFault, CommandHandler, ReplyDocument, SnapshotHub, TablePort
 from tests.guard import GUARD_S
 
 

@@ -24,17 +24,16 @@ from referee.commands.values import (
     Role,
     TakeBack,
 )
-from referee.hints.opponent import Opponent, OpponentSettings
-from referee.hints.requests import ImmediateHints
+from referee.hints.opponent import ImmediateHints, Opponent, OpponentSettings
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines
 from referee.journal.fold import DrawOffer, fold, offer_after
 from referee.journal.journal import Journal
 from referee.journal.reader import events_of_game
-from referee.session.event_records import correction_event, misread_event
 from referee.session.feed import TableSnapshot
+from referee.session.log import correction_event, misread_event
+from referee.session.ports import ServiceSettings
 from referee.session.service import Service
-from referee.session.settings import ServiceSettings
 from tests.referee.by_text import by_text
 from tests.referee.service_table import ScriptedReader, wall_clock
 

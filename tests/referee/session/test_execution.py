@@ -32,9 +32,9 @@ from referee.journal.fold import fold
 from referee.journal.journal import Journal
 from referee.journal.reader import events_of_game
 from referee.judge.verdict import VerdictKind
-from referee.session.event_records import new_game_event
+from referee.session.log import new_game_event
+from referee.session.ports import ServiceSettings, TurnEnd
 from referee.session.service import Service
-from referee.session.settings import ServiceSettings, TurnEnd
 from tests.referee.by_text import by_text
 from tests.referee.service_table import START, Table, kinds_of, known_turn, wall_clock
 

@@ -14,12 +14,12 @@ from engine.values import Outcome
 from hardware.lights.signals import Mood, Signal
 from referee.commands.values import Announce, AskHint, Correct, EnterTurn, NewGame, OfferDraw
 from referee.errors import JournalFullError
-from referee.hints.requests import ImmediateHints
-from referee.journal.buffered import BufferedJournal
+from referee.hints.opponent import ImmediateHints
 from referee.journal.fold import Intention
+from referee.journal.journal import BufferedJournal
 from referee.judge.verdict import VerdictKind
 from referee.session.feed import TableSnapshot, next_words, players_of, players_to_move
-from referee.session.settings import ServiceSettings
+from referee.session.ports import ServiceSettings
 from tests.referee.service_table import Table
 
 

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from hardware.pin_map import ButtonRole
-from referee.clocks.control import FlagRule, read_control
-from referee.commands.queue import CommandQueue
-from referee.commands.values import Announce, Correct, Press, Reply, RestoreSensor, TakeBack
+from referee.clocks.clock import FlagRule, read_control
+from referee.commands.values import Announce, CommandQueue, Correct, Press, Reply, RestoreSensor, TakeBack
 from referee.errors import JournalFullError
-from referee.journal.buffered import BufferedJournal
+from referee.journal.journal import BufferedJournal
 from referee.judge.verdict import VerdictKind
 from referee.session.loop import LoopPorts, carry_out_commands, run
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from engine.registry import load
-from referee.commands.queue import CommandQueue
+from referee.commands.values import CommandQueue
 from referee.session.table_port import CameraPictures, NewestFrame, SnapshotHub, TablePort, as_jpeg
 from vision.frame import Frame, Image
 

@@ -12,7 +12,7 @@ from hardware.lights.signals import Mood
 from referee.commands.values import EnterTurn
 from referee.journal.journal import Journal
 from referee.judge.verdict import VerdictKind
-from referee.session.settings import ServiceSettings, TurnEnd
+from referee.session.ports import ServiceSettings, TurnEnd
 from tests.referee.sensed_table import SensedTable
 from tests.referee.service_table import wall_clock
 

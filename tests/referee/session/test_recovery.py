@@ -13,13 +13,12 @@ from engine.values import Breach
 from hardware.lights.signals import Mood
 from referee.commands.values import Announce, Correct, EnterTurn, NewGame
 from referee.errors import FoldError, JournalFullError
-from referee.journal.buffered import BufferedJournal
 from referee.journal.events import Event, EventKind, Evidence
-from referee.journal.journal import Journal
+from referee.journal.journal import BufferedJournal, Journal
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.runtime.builder import open_session
-from referee.session.event_records import latest_overrides, standing_fault, verdict_event
-from referee.session.settings import ServiceSettings, TurnEnd
+from referee.session.log import latest_overrides, standing_fault, verdict_event
+from referee.session.ports import ServiceSettings, TurnEnd
 from tests.referee.by_text import by_text
 from tests.referee.judge.drawn import places_drawn
 from tests.referee.service_table import START, Table, kinds_of, wall_clock

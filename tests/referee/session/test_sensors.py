@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from referee.commands.queue import QueuedCommand
-from referee.commands.values import Correct, EnterTurn, Reply
+from referee.commands.values import Correct, EnterTurn, QueuedCommand, Reply
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
 from referee.judge.verdict import VerdictKind
-from referee.session.settings import ServiceSettings, TurnEnd
+from referee.session.ports import ServiceSettings, TurnEnd
 from tests.referee.sensed_table import SensedTable
 from tests.referee.service_table import wall_clock
 from vision.errors import FrameError, NotLocatedError

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from engine.registry import load
-from referee.clocks.control import ClockMode, FlagRule, TimeControl
+from referee.clocks.clock import ClockMode, FlagRule, TimeControl
 from referee.commands.values import NewGame
 from referee.errors import CorrectionError, FieldError
 from referee.hints.advice import HintSettings, HintStrength
-from referee.session.settings import ServiceSettings
+from referee.session.ports import ServiceSettings
 
 HOUSE = TimeControl(ClockMode.FISCHER, 300.0, 3.0, FlagRule.LOSES, waits=False)
 

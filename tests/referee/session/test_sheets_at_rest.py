@@ -11,16 +11,15 @@ import pytest
 from engine.registry import load
 from engine.search.budget import CountingClock
 from engine.support.players import who_plays
-from referee.clocks.control import FlagRule, TimeControl, read_control
+from referee.clocks.clock import FlagRule, TimeControl, read_control
 from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, NewGame, Reply, TakeBack
-from referee.hints.opponent import Opponent, OpponentSettings
-from referee.hints.requests import ImmediateHints
+from referee.hints.opponent import ImmediateHints, Opponent, OpponentSettings
 from referee.journal.events import Event, EventKind
 from referee.journal.fold import fold
 from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict, VerdictKind
+from referee.session.ports import ServiceSettings, TurnEnd
 from referee.session.service import Service
-from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.timekeeper import NOBODY_LOSES
 from tests.referee.judge.drawn import drawn
 from tests.referee.judge.test_sheets import may_loop

@@ -13,7 +13,7 @@ from engine.values import EMPTY, Breach, Outcome, OutcomeKind
 from hardware.lights.signals import Mood, Signal, Sound
 from referee.journal.events import STOPPED
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.session.signals import (
+from referee.session.feed import (
     add_trouble,
     entered_signal,
     fault_lights,

@@ -8,8 +8,7 @@ import pytest
 
 from engine.registry import load
 from hardware.lights.signals import Mood, Signal
-from referee.commands.queue import CommandQueue, QueuedCommand
-from referee.commands.values import Announce, Reply
+from referee.commands.values import Announce, CommandQueue, QueuedCommand, Reply
 from referee.session.feed import TableSnapshot
 from referee.session.table_port import SnapshotHub, TablePort, VersionedSnapshot
 from tests.guard import GUARD_S

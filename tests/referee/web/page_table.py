@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from engine.registry import load
 from engine.support.players import who_plays
 from hardware.lights.signals import Mood, Signal
-from referee.commands.queue import CommandQueue, QueuedCommand
+from referee.commands.values import CommandQueue, QueuedCommand
 from referee.session.feed import TableSnapshot
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.web.access import Access, AccessPolicy, Role, host_names_of

@@ -14,9 +14,7 @@ import pytest
 from engine.registry import load
 from hardware.lights.signals import Mood, Signal
 from hardware.pin_map import ButtonRole
-from referee.clocks.clock import ClockFace
-from referee.clocks.control import ClockMode
-from referee.commands.queue import QueuedCommand
+from referee.clocks.clock import ClockFace, ClockMode
 from referee.commands.values import (
     COMMANDS,
     AgreedDraw,
@@ -32,6 +30,7 @@ from referee.commands.values import (
     Overrule,
     PauseClock,
     Press,
+    QueuedCommand,
     Reply,
     RestoreSensor,
     TakeBack,
@@ -39,7 +38,7 @@ from referee.commands.values import (
 from referee.journal.events import EventKind
 from referee.journal.fold import FoldedStep, Intention
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.session.settings import ServiceSettings
+from referee.session.ports import ServiceSettings
 from referee.session.table_port import SnapshotHub, VersionedSnapshot
 from referee.web.access import Role
 from referee.web.languages import sentences

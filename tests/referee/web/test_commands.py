@@ -13,11 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.exceptions import HTTPException
 
-from referee.commands.queue import QueuedCommand
-from referee.commands.values import EnterTurn, Reply, TakeBack
-from referee.session import command_handler
-from referee.session.command_handler import MOST_WAITING, CommandError, CommandFault, CommandHandler, ReplyDocument
-from referee.session.table_port import TablePort
+from referee.commands.values import EnterTurn, QueuedCommand, Reply, TakeBack
+from referee.session import table_port
+from referee.session.table_port import (
+    MOST_WAITING,
+    CommandError,
+    CommandFault,
+    CommandHandler,
+    ReplyDocument,
+    TablePort,
+)
 from referee.web.access import Access, AccessPolicy, PageSession, Role
 from referee.web.api import PageServices
 from tests.effort import cases
@@ -144,7 +149,7 @@ def test_a_repeated_request_gets_the_same_reply() -> None:
 
 
 def test_a_command_without_an_answer_stays_in_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command_handler, "ANSWER_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(table_port, "ANSWER_TIMEOUT_S", 0.0)
     port = port_of()
     session = FakeSession(port)
     services = PageServices.of(port, unhurried())
@@ -154,7 +159,7 @@ def test_a_command_without_an_answer_stays_in_the_queue(monkeypatch: pytest.Monk
         with pytest.raises(HTTPException) as refused:
             await services.carry_out(PHONES[0], message)
         assert refused.value.status_code == 504
-        monkeypatch.setattr(command_handler, "ANSWER_TIMEOUT_S", 15.0)
+        monkeypatch.setattr(table_port, "ANSWER_TIMEOUT_S", 15.0)
         for submitted in port.commands.take():
             session.work(submitted)
         return await services.carry_out(PHONES[0], message)
@@ -179,7 +184,7 @@ def test_a_command_that_waits_for_the_table_has_no_answer_until_it_is_repeated()
 
 
 def test_a_command_that_failed_after_its_sender_had_left_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command_handler, "ANSWER_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(table_port, "ANSWER_TIMEOUT_S", 0.0)
     port = port_of()
     handler = CommandHandler(port, "somebody", "no", shares_requests=True)
     message = {"command": "announce", "text": "black:resign", "request_id": "x1"}
@@ -187,7 +192,7 @@ def test_a_command_that_failed_after_its_sender_had_left_is_asked_again(monkeypa
     async def given_twice() -> ReplyDocument:
         with pytest.raises(CommandError):
             await handler.take(PHONES[0], message)
-        monkeypatch.setattr(command_handler, "ANSWER_TIMEOUT_S", 15.0)
+        monkeypatch.setattr(table_port, "ANSWER_TIMEOUT_S", 15.0)
         for submitted in port.commands.take():
             submitted.respond(Reply("It is judged later.", waits=True))
         await asyncio.sleep(0.05)

@@ -17,7 +17,7 @@ from referee.commands.values import Announce, Correct, EnterTurn, NewGame, TakeB
 from referee.journal.events import STOPPED, Event, EventKind
 from referee.journal.journal import Journal
 from referee.journal.reader import JournalReader
-from referee.session.event_records import end_event
+from referee.session.log import end_event
 from tests.referee.by_text import by_text
 from tests.referee.service_table import wall_clock
 from tests.referee.web.page_table import client_of, port_of

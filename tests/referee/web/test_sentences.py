@@ -19,7 +19,7 @@ from engine.support.players import describe_announcement
 from engine.values import Breach, Strength
 from referee.journal.results import outcome_sentence
 from referee.judge import sentences as judge
-from referee.session.signals import resumed_signal, waiting_signal
+from referee.session.feed import resumed_signal, waiting_signal
 from referee.web.languages import sentences, sentences_path
 from referee.web.sentences import _OF_NO_LANGUAGE, _QUOTED, FILE, WHERE_KNOWN, Entry, Sentences
 from tests.effort import cases

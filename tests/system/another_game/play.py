@@ -28,8 +28,8 @@ from referee.rendering.board_picture import beside_camera
 from referee.rendering.board_text import DrawnBoard, board_text
 from referee.runtime.builder import open_session
 from referee.session.feed import signal_subscriber
+from referee.session.ports import ServiceSettings
 from referee.session.service import Service
-from referee.session.settings import ServiceSettings
 from tests.playthroughs.playthrough import playthrough, replayed
 from vision.frame import Frame, Image
 from vision.layout.table import default_layout

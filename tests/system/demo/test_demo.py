@@ -17,10 +17,8 @@ import pytest
 from rich.console import Console
 
 from engine.registry import load
-from referee.demo.players import thinking_players
-from referee.demo.run import run_demo
-from referee.demo.score import score_game
-from referee.demo.table import DemoOptions
+from referee.demo.run import run_demo, score_game
+from referee.demo.table import DemoOptions, thinking_players
 from referee.journal.events import Event, EventKind
 from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict, VerdictKind

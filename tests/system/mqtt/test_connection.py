@@ -161,7 +161,7 @@ import sys
 from datetime import UTC, datetime
 import time
 from engine.registry import load
-from referee.commands.queue import CommandQueue
+from referee.commands.values import CommandQueue
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.table_link import connect_to_broker
 from referee.session.table_port import SnapshotHub, TablePort

@@ -9,15 +9,14 @@ from typing import Any
 import pytest
 
 from engine.registry import games, load
-from referee.commands.queue import CommandQueue
-from referee.commands.values import EnterTurn, Reply, Role
+from referee.commands.values import CommandQueue, EnterTurn, Reply, Role
 from referee.journal.events import EventKind, PlayedKind
 from referee.journal.fold import after_step, read_step
 from referee.journal.reader import read_journal
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.table_link import connect_to_broker
 from referee.mqtt.topics import Answer, TableEvent, TableState
-from referee.session import command_handler
+from referee.session import table_port
 from referee.session.table_port import SnapshotHub, TablePort
 from tests.guard import GUARD_S
 from tests.system.mqtt.conftest import House, Table
@@ -152,7 +151,7 @@ def test_a_pending_order_is_answered_when_done_and_when_repeated(house: House, m
     commands = CommandQueue(time.monotonic)
     port = TablePort(load("diaballik"), SnapshotHub(), commands)
     command = {"command": "hint", "request_id": "r"}
-    monkeypatch.setattr(command_handler, "ANSWER_TIMEOUT_S", 0.01)
+    monkeypatch.setattr(table_port, "ANSWER_TIMEOUT_S", 0.01)
     options = MqttOptions("127.0.0.1", broker.port, "t1", "Table 1", allows=Role.PLAY)
     with connect_to_broker(port, options, print, lambda: datetime.now(UTC)):
         client.until(lambda heard: heard.payload == b"online")
@@ -163,7 +162,7 @@ def test_a_pending_order_is_answered_when_done_and_when_repeated(house: House, m
         client.say(PLAY, {"command": "fly", "request_id": "later"})
         client.answer("later")
         waiting[0].respond(Reply("Done."))
-        monkeypatch.setattr(command_handler, "ANSWER_TIMEOUT_S", GUARD_S)
+        monkeypatch.setattr(table_port, "ANSWER_TIMEOUT_S", GUARD_S)
         client.say(PLAY, command)
         assert client.answer("r")["words"] == "Done."
         assert commands.take() == []

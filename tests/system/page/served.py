@@ -23,15 +23,14 @@ from engine.registry import load
 from engine.values import OptionValue
 from hardware.pin_map import ButtonRole
 from referee.cli.page import maintenance
-from referee.commands.queue import CommandQueue
-from referee.commands.values import Command, Press, Reply
-from referee.hints.requests import ImmediateHints
+from referee.commands.values import Command, CommandQueue, Press, Reply
+from referee.hints.opponent import ImmediateHints
 from referee.journal.journal import Journal
 from referee.runtime.builder import open_session
 from referee.session.feed import TableSnapshot
 from referee.session.loop import carry_out_commands
+from referee.session.ports import ServiceSettings
 from referee.session.service import Service
-from referee.session.settings import ServiceSettings
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.settings.configuration import load as load_settings
 from referee.web.access import Role

@@ -11,11 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from engine.registry import load
-from referee.commands.queue import QueuedCommand
-from referee.commands.values import Press
+from referee.commands.values import Press, QueuedCommand
 from referee.journal.journal import Journal
+from referee.session.ports import ServiceSettings
 from referee.session.service import Service
-from referee.session.settings import ServiceSettings
 from referee.web.access import Access, AccessPolicy
 from referee.web.server import create_app
 from tests.effort import cases

@@ -23,11 +23,10 @@ from benchmarks.parts.power.world import GAME, SETTINGS, Glimpse, GlimpseReader,
 from engine.registry import load
 from hardware.lights.signals import Mood, Signal
 from referee.errors import JournalBusyError, JournalError, JournalFullError
-from referee.journal.buffered import BufferedJournal
 from referee.journal.database import connect
 from referee.journal.events import Event, EventKind
 from referee.journal.fold import fold
-from referee.journal.journal import Journal
+from referee.journal.journal import BufferedJournal, Journal
 from referee.journal.reader import read_journal
 from referee.session.feed import signal_subscriber
 from referee.session.log import RETRY_EVERY_S

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from referee.journal.database import lock_holder
 from referee.journal.journal import Journal
-from referee.journal.lock import lock_holder
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -84,7 +84,7 @@ FILLER = textwrap.dedent(
     from datetime import UTC, datetime
     from pathlib import Path
     from referee.errors import JournalFullError
-    from referee.journal.buffered import BufferedJournal
+    from referee.journal.journal import BufferedJournal
     from referee.journal.events import Event, Evidence
     from referee.journal.journal import Journal
 
