@@ -59,7 +59,7 @@ from referee.session.feed import TableSnapshot
 from referee.session.loop import LoopPorts, run
 from referee.session.ports import ServiceSettings, TurnEnd
 from referee.session.table_port import SnapshotHub, TablePort
-from referee.web.options import PageOptions
+from referee.settings.settings import PageOptions
 from referee.web.server import open_page
 from simulator.play.game import TruthLog
 from simulator.play.players import Habits

@@ -14,7 +14,7 @@ from common.shown_text import is_one_line
 from hall.broker import Address
 from referee.errors import BrokerError
 from referee.mqtt.hall_search import MOST_NAME_BYTES, SERVICE_TYPE, HallBroker, multicast_dns, own_address
-from referee.settings.network_sections import ANY_HALL
+from referee.settings.settings import ANY_HALL
 
 _NAME_CHECK_S = 3.0  # as long as others may take to answer
 _ADDRESS_CHECK_S = 15.0  # between looks at the own address; set by hand

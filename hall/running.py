@@ -24,9 +24,8 @@ from hall.web.support import HallServices
 from referee.cli.context import output, say, utc_now
 from referee.mqtt.options import PLAIN_PORT, TLS_PORT, TlsOptions, read_password
 from referee.runtime.sources import Interrupts
-from referee.settings.network_sections import TOPIC_PREFIX
+from referee.settings.settings import TOPIC_PREFIX, PageOptions
 from referee.web.access import Access, Role
-from referee.web.options import PageOptions
 from referee.web.server import codes_path, key_path, open_site
 
 

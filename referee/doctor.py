@@ -30,8 +30,7 @@ from referee.journal.recovery import kept_damaged, sentence_for_readers
 from referee.mqtt.options import MqttOptions, mqtt_options
 from referee.settings.configuration import Configuration
 from referee.settings.conversions import pins, sensor_pins, table_options
-from referee.settings.network_sections import MqttSection
-from referee.settings.settings import Settings
+from referee.settings.settings import MqttSection, Settings
 from referee.settings.sources import Source
 from referee.settings.table_layout import layout_for_camera, with_rules
 from referee.wiring.devices import LinkedController

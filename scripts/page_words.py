@@ -89,7 +89,7 @@ _WITHOUT_A_PAGE = (
         for name in ("announcement", "broker", "command", "copies", "database", "floor", "hall", "rulings", "running")
     ),
     *("referee/journal/backups.py", "referee/journal/events.py", "referee/journal/fold.py"),
-    *("referee/mqtt/", "referee/rendering/film.py", "referee/runtime/inputs.py", "referee/runtime/watch.py"),
+    *("referee/mqtt/", "referee/rendering/overlay.py", "referee/runtime/inputs.py", "referee/runtime/watch.py"),
     *(
         "referee/settings/",
         "vision/__main__.py",
@@ -108,9 +108,8 @@ _SILENT = frozenset(
         "referee/judge/settings.py",
         "referee/judge/verdict.py",
         "referee/web/drawing/sheets.py",
-        "referee/web/endpoints.py",
+        "referee/web/guard.py",
         "referee/web/languages.py",
-        "referee/web/sentences.py",
         "referee/web/server.py",
         "referee/web/views.py",
     }

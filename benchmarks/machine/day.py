@@ -41,7 +41,7 @@ from engine.registry import games
 from referee.commands.values import CommandQueue
 from referee.session.feed import Subscriber
 from referee.session.table_port import SnapshotHub, TablePort
-from referee.web.options import PageOptions
+from referee.settings.settings import PageOptions
 from referee.web.server import open_page
 
 TURNS = 60

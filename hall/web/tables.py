@@ -22,11 +22,10 @@ from hall.rulings import Status
 from hall.web.support import HallServices, arbiter_name, clock_of, hall_templates, render_page
 from referee.commands.entries import is_draw_possible
 from referee.commands.values import COMMANDS, describe_errors
-from referee.web.access import PageSession, Role
+from referee.web.access import PageSession, Role, Viewers
 from referee.web.api import LOOK_AGAIN_S
 from referee.web.guard import Guarded, form_fields, number_in
 from referee.web.languages import language_of, translations
-from referee.web.shares import Viewers
 from referee.web.views import parse_command_form, picture_words
 
 _PACE_S = 0.5

@@ -273,8 +273,7 @@ def board(game_name: str, layout: Path | None, paper: str, out: Path) -> None:
     Examples:
       ./run tools print board diaballik --out board.pdf
     """
-    from referee.rendering.printed_board import plan_board
-    from referee.rendering.printed_sheets import write_pdf
+    from referee.rendering.printed_sheets import plan_board, write_pdf
     from referee.settings.table_layout import layout_for
 
     game = registry.load(game_name)
@@ -328,8 +327,7 @@ def game_sheets(
       ./run tools print sheet number-drop --players 3 --out sheets.pdf
       ./run tools print sheet blokus-dice --option sheet=ours.toml --out sheets.pdf
     """
-    from referee.rendering.printed_sheets import write_pdf
-    from referee.rendering.score_sheets import plan_sheets
+    from referee.rendering.printed_sheets import plan_sheets, write_pdf
     from referee.settings.table_layout import layout_for, with_rules
 
     game = registry.load(game_name)

@@ -55,7 +55,7 @@ def config_command(context: CommandContext, example: bool) -> None:
       ./run tools config --example > referee.toml
     """
     if example:
-        from referee.settings.written import example as example_file
+        from referee.settings.configuration import example as example_file
 
         click.echo(example_file(), nl=False)
         return

@@ -20,8 +20,7 @@ from referee.cli.context import confirm
 if TYPE_CHECKING:
     from engine.api import Game
     from engine.values import OptionValue, Player
-    from referee.settings.network_sections import PageSection
-    from referee.web.options import PageOptions
+    from referee.settings.settings import PageOptions, PageSection
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -211,8 +210,7 @@ def chosen_page(
     """
     from common.user import user_name
     from referee.settings.conversions import is_address
-    from referee.settings.network_sections import PageSection
-    from referee.web.options import PageOptions
+    from referee.settings.settings import PageOptions, PageSection
 
     house = settings or PageSection()
     is_asked = page or port is not None or address is not None

@@ -29,12 +29,11 @@ from referee.errors import ConfigError
 from referee.settings.sources import FILE_NAME, absolute_source
 
 if TYPE_CHECKING:
-    from referee.settings.settings import Settings
-    from referee.setup.dialogue import PageDialogue
-    from referee.setup.progress import Progress, SetUpRun
-    from referee.setup.shared_camera import SharedCamera
+    from referee.settings.settings import PageOptions, Settings
+    from referee.setup.page import PageDialogue
+    from referee.setup.picture_checks import SharedCamera
+    from referee.setup.steps import Progress, SetUpRun
     from referee.setup.table_setup import MakeMap, SetupStep, StepResult, TableSetup
-    from referee.web.options import PageOptions
 
 _LISTEN_S = 0.1
 _PAGE_PATIENCE_S = 2.0
@@ -88,9 +87,8 @@ def setup_command(
     folder = folder.absolute()
     _check_folder(folder)
     # Here, because help and usage errors are shown faster without the camera.
-    from referee.setup.progress import Progress, SetUpRun
-    from referee.setup.shared_camera import SharedCamera
-    from referee.setup.steps import steps_of
+    from referee.setup.picture_checks import SharedCamera
+    from referee.setup.steps import Progress, SetUpRun, steps_of
     from referee.setup.table_setup import TableSetup
     from vision.cameras.live import usb_cameras
 
@@ -172,9 +170,8 @@ def _on_page(
     is_new: bool,
 ) -> int:
     """Serve the set-up until Ctrl-C; return the exit code."""
-    from referee.setup.page import SetUpEnvironment, SetUpPage
-    from referee.setup.shared_camera import SharedCamera
-    from referee.setup.web import create_set_up
+    from referee.setup.page import SetUpEnvironment, SetUpPage, create_set_up
+    from referee.setup.picture_checks import SharedCamera
     from referee.web.access import Role
     from referee.web.server import open_site
 

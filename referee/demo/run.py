@@ -54,9 +54,8 @@ from referee.journal.journal import BufferedJournal, Journal
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.rendering.board_picture import beside_camera
 from referee.rendering.board_text import DrawnBoard
-from referee.rendering.film import Pictures
 from referee.rendering.live_screen import LiveScreen, fits_live
-from referee.rendering.overlay import Overlay
+from referee.rendering.overlay import Overlay, Pictures
 from referee.rendering.report import PrintedLines, Report
 from referee.runtime.builder import attention, compose_reader, open_session
 from referee.runtime.sources import Interrupts

@@ -26,8 +26,8 @@ from referee.journal.fold import Intention
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.mqtt.options import MqttOptions
 from referee.session.table_port import MaintenanceBuilder, SnapshotHub
+from referee.settings.settings import PageOptions
 from referee.settings.table_layout import with_rules
-from referee.web.options import PageOptions
 from referee.wiring.plan import Inputs
 from simulator.microcontroller.wire import WireFaults
 from simulator.play.game import GameOptions, TruthLog

@@ -19,7 +19,7 @@ from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZerocon
 
 from referee.errors import BrokerError
 from referee.mqtt.options import MqttOptions
-from referee.settings.network_sections import ANY_HALL
+from referee.settings.settings import ANY_HALL
 
 SERVICE_TYPE = "_referee-hall._tcp.local."
 MOST_NAME_BYTES = 63

@@ -13,7 +13,7 @@ from common.whole_files import read_text
 from referee.commands.values import Role
 from referee.errors import BrokerError
 from referee.mqtt.topics import DISCOVERY_PREFIX, PREFIX, Topics
-from referee.settings.network_sections import MqttSection
+from referee.settings.settings import MqttSection
 from referee.settings.sources import PASSWORD_VARIABLE
 
 PLAIN_PORT, TLS_PORT = 1883, 8883  # as registered with IANA

@@ -1,14 +1,17 @@
-"""Sheets to print, true to scale: the table's markers and the board to calibrate a camera with.
+"""Sheets to print, true to scale: markers, the board to calibrate a camera with, a game's board, and players' sheets.
 
 A sheet is first planned as plain values in millimetres, then drawn as a PDF of vectors, so that no printer has to
-scale a bitmap.
+scale a bitmap. A board is larger than a sheet of paper, so it is split into pages that are glued together along thin
+lines. Of a player's sheet, the layout defines the markers and the grid, the game everything else. Its boxes are placed
+beside and below the grid, clear of the markers.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -17,9 +20,12 @@ import numpy as np
 
 from common.durable import write_durably
 from common.phrases import Phrase, joined
+from engine.printing import Box, BoxGroup, PrintedSheet
 from referee.errors import PrintError
 from vision.calibration import CharucoBoardSpec, format_board
 from vision.layout.markers import MarkerLayout
+from vision.layout.pieces import GridSurface, Tray
+from vision.layout.table import TableLayout
 from vision.opencv import aruco_dictionary
 
 PAPERS_MM: Mapping[str, tuple[float, float]] = MappingProxyType({"a4": (210.0, 297.0), "letter": (215.9, 279.4)})
@@ -337,3 +343,362 @@ def write_pdf(pages: Sequence[Page], path: Path, *, title: str) -> None:
 
 def _points(length_mm: float) -> float:
     return length_mm / MM_PER_POINT
+
+
+_RIM_MM = 12.0
+"""White margin around everything drawn: a marker needs a border of one module."""
+_GRID_LINE_MM = 0.6
+_LETTER_WIDTH = 0.6
+"""About the width of a letter or digit of Helvetica, as a share of its size."""
+_STAR_WIDTH = 0.82
+_STAR = "\N{BLACK STAR}"
+_STAR_SIZE = 0.8
+"""Size of the font for a home star, as a share of a square's side: the star is 0.6 of a side wide."""
+_STAR_MIDDLE = 0.35
+"""Height of the star's middle above the baseline, as a share of its font's size."""
+_LETTER_MM = 7.0
+"""Distance of the letters and numbers from the squares."""
+
+
+@dataclass
+class _Drawing:
+    """What is drawn, in millimetres from the board's centre."""
+
+    shapes: list[tuple[Rectangle, ...]] = field(default_factory=list)
+    lines: list[DrawnLine] = field(default_factory=list)
+    labels: list[Label] = field(default_factory=list)
+    points: list[tuple[float, float]] = field(default_factory=list)
+
+    def line(self, start: tuple[float, float], end: tuple[float, float]) -> None:
+        self.lines.append(DrawnLine(start, end, _GRID_LINE_MM))
+        self.points += (start, end)
+
+
+def plan_board(layout: TableLayout, title: str, paper: str) -> tuple[Page, ...]:
+    """Plan the pages of a board with its markers, left to right, the far row first.
+
+    The paper is used upright or sideways, whichever needs fewer pages. Raises PrintError for an unknown paper.
+    """
+    drawing = _draw_layout(layout)
+    left = min(x for x, _ in drawing.points) - _RIM_MM
+    top = max(y for _, y in drawing.points) + _RIM_MM
+    width = max(x for x, _ in drawing.points) + _RIM_MM - left
+    depth = top - (min(y for _, y in drawing.points) - _RIM_MM)
+
+    def counts(size: tuple[float, float]) -> tuple[int, int]:
+        room = size[0] - 2 * MARGIN_MM, size[1] - 2 * MARGIN_MM - RULER_HEIGHT_MM
+        return math.ceil(width / room[0]), math.ceil(depth / room[1])
+
+    size = min((paper_mm(paper), paper_mm(paper)[::-1]), key=lambda each: math.prod(counts(each)))
+    columns, rows = counts(size)
+    window = Rectangle(left, top, width / columns, depth / rows)
+    pages = []
+    for row in range(rows):
+        for column in range(columns):
+            number = f"{title}: page {row * columns + column + 1} of {rows * columns}"
+            where = f"row {row + 1} of {rows} from the far side, column {column + 1} of {columns}"
+            cut = replace(window, x_mm=left + column * window.width_mm, y_mm=top - (row + 1) * window.height_mm)
+            words = (f"{number}, {where}. Cut along the thin line and glue the pages edge to edge.", INSTRUCTIONS[0])
+            pages.append(_page(drawing, cut, size, words))
+    return tuple(pages)
+
+
+def _draw_layout(layout: TableLayout) -> _Drawing:
+    drawing = _Drawing()
+    markers = layout.markers
+    for marker_id, (x, y) in markers.centres_mm.items():
+        half = markers.side_mm / 2
+        drawing.shapes.append(marker_shape(markers.dictionary, marker_id, x - half, y - half, markers.side_mm))
+        drawing.points += ((x - half, y - half), (x + half, y + half))
+    for surface in layout.surfaces:
+        if isinstance(surface, GridSurface):
+            _draw_grid(drawing, surface)
+        elif isinstance(surface, Tray):
+            bounds = surface.bounds_mm
+            _draw_lines(drawing, (bounds.left_mm, bounds.right_mm), (bounds.near_mm, bounds.far_mm))
+            drawing.labels.append(Label(bounds.left_mm, bounds.far_mm + 2, surface.name))
+    return drawing
+
+
+def _draw_grid(drawing: _Drawing, board: GridSurface) -> None:
+    bounds = board.bounds_mm
+    across = tuple(bounds.left_mm + number * board.cell_mm for number in range(board.columns + 1))
+    along = tuple(bounds.near_mm + number * board.cell_mm for number in range(board.rows + 1))
+    _draw_lines(drawing, across, along)
+    half = board.cell_mm / 2
+    for number, x in enumerate(across[:-1]):
+        drawing.labels.append(Label(x + half, bounds.near_mm - _LETTER_MM, chr(ord("a") + number), 11, centred=True))
+    for number, y in enumerate(along[:-1]):
+        drawing.labels.append(Label(bounds.left_mm - _LETTER_MM, y + half - 2, str(number + 1), 11, centred=True))
+    for place in board.printed:
+        x, y = board.centre_mm(place)
+        size_pt = _STAR_SIZE * board.cell_mm / MM_PER_POINT
+        middle = y - _STAR_MIDDLE * size_pt * MM_PER_POINT
+        drawing.labels.append(Label(x, middle, _STAR, size_pt, centred=True, font="ZapfDingbats"))
+
+
+def _draw_lines(drawing: _Drawing, across: tuple[float, ...], along: tuple[float, ...]) -> None:
+    for x in across:
+        drawing.line((x, along[0]), (x, along[-1]))
+    for y in along:
+        drawing.line((across[0], y), (across[-1], y))
+
+
+def _page(drawing: _Drawing, window: Rectangle, size: tuple[float, float], words: tuple[str, ...]) -> Page:
+    """Return the page with the part of the drawing that lies in ``window``."""
+    by_x, by_y = MARGIN_MM - window.x_mm, MARGIN_MM + RULER_HEIGHT_MM - window.y_mm
+    cut = replace(window, x_mm=MARGIN_MM, y_mm=MARGIN_MM + RULER_HEIGHT_MM)
+    shapes = tuple(
+        tuple(replace(part, x_mm=part.x_mm + by_x, y_mm=part.y_mm + by_y) for part in parts)
+        for shape in drawing.shapes
+        if (parts := [part for rectangle in shape if (part := _within(rectangle, window))])
+    )
+    lines = []
+    for line in drawing.lines:
+        (x, y), (to_x, to_y) = line.start_mm, line.end_mm
+        part = _within(Rectangle(x, y, to_x - x, to_y - y), window)
+        if part is not None:
+            start = (part.x_mm + by_x, part.y_mm + by_y)
+            lines.append(replace(line, start_mm=start, end_mm=(start[0] + part.width_mm, start[1] + part.height_mm)))
+    # A label across a cut line is printed whole on both pages, so that its parts meet.
+    labels = [
+        replace(label, x_mm=label.x_mm + by_x, y_mm=label.y_mm + by_y)
+        for label in drawing.labels
+        if _within(_room_of(label), window)
+    ]
+    return Page(*size, shapes, (cut,), ruler(), (*labels, *ruler_labels(words)), tuple(lines))
+
+
+def _room_of(label: Label) -> Rectangle:
+    """Return about the room that a label takes."""
+    height = label.size_pt * MM_PER_POINT
+    width = (_STAR_WIDTH if label.text == _STAR else _LETTER_WIDTH) * height * len(label.text)
+    return Rectangle(label.x_mm - width / 2 * label.centred, label.y_mm, width, height)
+
+
+def _within(rectangle: Rectangle, window: Rectangle) -> Rectangle | None:
+    """Return the part of a rectangle, or of a line, inside the window; ``None`` without any."""
+    left, low = max(rectangle.x_mm, window.x_mm), max(rectangle.y_mm, window.y_mm)
+    right = min(rectangle.x_mm + rectangle.width_mm, window.x_mm + window.width_mm)
+    high = min(rectangle.y_mm + rectangle.height_mm, window.y_mm + window.height_mm)
+    return Rectangle(left, low, right - left, high - low) if right >= left and high >= low else None
+
+
+_MODULES = 6
+"""Modules per side of a marker with four bits a side, including its border."""
+_EDGE_MODULES = 2
+"""White margin between a marker and the cut line, in modules: with less, a dark table would hide the marker."""
+_APART_MM = 2.0
+_EDGE_MM = 1.0
+"""Distance of the boxes on the left from the cut line."""
+_NUMBERS_MM = 4.0
+"""Room for the lines' numbers, between those boxes and the grid."""
+_NAME_PT = 5.0
+"""Size of the columns' letters and the lines' numbers."""
+_NUMBER_MM = 2.8
+"""Distance of the numbers' middle from the grid: two digits stay 1.8 mm clear of it, beyond a cell's own picture."""
+_LETTERS_MM = 2.0
+"""Distance of the letters' baseline from the half cell around the grid, in which the reader looks for ink."""
+_BOX_MM = 7.5
+_SHAPE_BOX_MM = 12.0
+_SHAPE_SQUARE_MM = 2.2
+_BETWEEN_MM = 1.0
+_TITLE_MM = 4.0
+_LINE_BOX_MM = 9.0
+_CELL_LINE_MM = 0.3
+_GREY = (0.45, 0.45, 0.45)
+_NAME_GREY = 0.5
+_RED = (0.85, 0.1, 0.1)
+_TEXT_DROP = 0.12
+"""Distance of a text's baseline below a box's centre, in millimetres per point of its size."""
+
+
+@dataclass(frozen=True)
+class _Strip:
+    """An area beside the grid: left, top, width and height."""
+
+    left_mm: float
+    top_mm: float
+    width_mm: float
+    height_mm: float
+
+
+class _SheetDrawing:
+    """What is drawn on one page, relative to the centre of the sheet's grid."""
+
+    def __init__(self, x_mm: float, y_mm: float) -> None:
+        self._x_mm, self._y_mm = x_mm, y_mm
+        self.lines: list[DrawnLine] = []
+        self.labels: list[Label] = []
+        self.shaded: list[Rectangle] = []
+
+    def line(
+        self, start: tuple[float, float], end: tuple[float, float], width_mm: float, colour: tuple[float, float, float]
+    ) -> None:
+        self.lines.append(DrawnLine(self.at(*start), self.at(*end), width_mm, colour))
+
+    def box(self, left: float, bottom: float, width: float, height: float, *, shaded: bool = False) -> None:
+        if shaded:
+            self.shaded.append(Rectangle(*self.at(left, bottom), width, height))
+        corners = ((left, bottom), (left + width, bottom), (left + width, bottom + height), (left, bottom + height))
+        for start, end in zip(corners, (*corners[1:], corners[0]), strict=True):
+            self.line(start, end, _CELL_LINE_MM, _GREY)
+
+    def words(self, x: float, y: float, text: str, size_pt: float, *, centred: bool = False, grey: float = 0.0) -> None:
+        self.labels.append(Label(*self.at(x, y), text, size_pt, centred, grey=grey))
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        return self._x_mm + x, self._y_mm + y
+
+
+def plan_sheets(title: str, printed: PrintedSheet, layout: TableLayout, paper: str) -> tuple[Page, ...]:
+    """Plan a page for each player's sheet of a table.
+
+    Raises PrintError for sheets without markers, where one does not fit on the paper, or its boxes not on the sheet.
+    """
+    parts = layout.parts()
+    sheets = [part.surfaces[0] for part in parts]
+    return tuple(
+        _sheet_page(f"{title}, {sheet.name}", printed, sheet, part, paper)
+        for sheet, part in zip(sheets, parts, strict=True)
+        if isinstance(sheet, GridSurface)
+    )
+
+
+def _sheet_page(title: str, printed: PrintedSheet, grid: GridSurface, part: TableLayout, paper: str) -> Page:
+    markers = part.markers
+    check_has_markers(markers)
+    border = math.ceil(_EDGE_MODULES * markers.side_mm / _MODULES)
+    far_x, far_y = (max(abs(centre[axis]) for centre in markers.centres_mm.values()) for axis in (0, 1))
+    half_width, half_height = (far + markers.side_mm / 2 + border for far in (far_x, far_y))
+    width, height = paper_mm(paper)
+    margin = min(MARGIN_MM, (width - 2 * half_width) / 2)
+    if margin < 0 or height - margin - 2 * half_height < MARGIN_MM + RULER_HEIGHT_MM:
+        raise PrintError(
+            "the sheet is {part} x {part_2} mm, which does not fit on {paper} with its ruler ({width} "
+            "x {height} mm); move the layout's markers nearer to the grid",
+            f"{2 * half_width:g}",
+            f"{2 * half_height:g}",
+            paper,
+            f"{width:g}",
+            f"{height:g}",
+        )
+    middle = (width / 2, height - margin - half_height)
+    drawing = _SheetDrawing(*middle)
+    _draw_cells(drawing, printed, grid)
+    bounds = grid.bounds_mm
+    clear = markers.side_mm / 2 + markers.side_mm / _MODULES
+    beside = 2 * (far_y - clear)
+    right = bounds.right_mm + _APART_MM + (_LINE_BOX_MM + _BETWEEN_MM if printed.line_boxes else 0.0)
+    below = bounds.near_mm - grid.cell_mm / 2 - _LETTERS_MM
+    strips = (
+        _Strip(_EDGE_MM - half_width, beside / 2, bounds.left_mm + half_width - _EDGE_MM - _NUMBERS_MM, beside),
+        _Strip(right, beside / 2, half_width - _APART_MM - right, beside),
+        _Strip(clear - far_x, below, 2 * (far_x - clear), below + half_height),
+    )
+    _draw_boxes(drawing, printed.groups, strips)
+    top = far_y
+    drawing.words(clear - far_x, top + 1.5, title, 9)
+    drawing.words(clear - far_x, top - 5.0, "Name", 9)
+    drawing.line((clear - far_x + 11.0, top - 5.5), (far_x - clear, top - 5.5), _CELL_LINE_MM, _GREY)
+    shapes = tuple(
+        marker_shape(
+            markers.dictionary,
+            marker_id,
+            *drawing.at(x - markers.side_mm / 2, y - markers.side_mm / 2),
+            markers.side_mm,
+        )
+        for marker_id, (x, y) in sorted(markers.centres_mm.items())
+    )
+    cut = Rectangle(*drawing.at(-half_width, -half_height), 2 * half_width, 2 * half_height)
+    labels = (*drawing.labels, *ruler_labels((INSTRUCTIONS[0], _CUT)))
+    return Page(width, height, shapes, (cut,), ruler(), labels, tuple(drawing.lines), tuple(drawing.shaded))
+
+
+_CUT = "Cut along the outer line: the white around the markers belongs to the sheet."
+
+
+def _draw_cells(drawing: _SheetDrawing, printed: PrintedSheet, grid: GridSurface) -> None:
+    bounds, cell = grid.bounds_mm, grid.cell_mm
+    for place in printed.closed:
+        x, y = grid.centre_mm(grid.prefix + place)
+        drawing.box(x - cell / 2, y - cell / 2, cell, cell, shaded=True)
+    for column in range(grid.columns + 1):
+        x = bounds.left_mm + column * cell
+        drawing.line((x, bounds.near_mm), (x, bounds.far_mm), _CELL_LINE_MM, _GREY)
+    for row in range(grid.rows + 1):
+        y = bounds.near_mm + row * cell
+        drawing.line((bounds.left_mm, y), (bounds.right_mm, y), _CELL_LINE_MM, _GREY)
+    for column in range(grid.columns):
+        x, y = bounds.left_mm + (column + 0.5) * cell, bounds.near_mm - cell / 2 - _LETTERS_MM
+        drawing.words(x, y, chr(ord("a") + column), _NAME_PT, centred=True, grey=_NAME_GREY)
+    for row in range(grid.rows):
+        x, y = bounds.left_mm - _NUMBER_MM, bounds.near_mm + (row + 0.5) * cell - _TEXT_DROP * _NAME_PT
+        drawing.words(x, y, str(row + 1), _NAME_PT, centred=True, grey=_NAME_GREY)
+    if printed.red_line is not None:
+        y = bounds.near_mm + printed.red_line * cell
+        drawing.line((bounds.left_mm, y), (bounds.right_mm, y), 2 * _CELL_LINE_MM, _RED)
+    side = min(_LINE_BOX_MM, cell - 2 * _BETWEEN_MM)
+    for row, words in enumerate(printed.line_boxes):
+        bottom = bounds.near_mm + (row + 0.5) * cell - side / 2
+        _draw_box(drawing, Box(words), bounds.right_mm + _APART_MM, bottom, side)
+
+
+def _draw_boxes(drawing: _SheetDrawing, groups: tuple[BoxGroup, ...], strips: tuple[_Strip, ...]) -> None:
+    """Draw the groups from the top, each in the first strip with room for it."""
+    used = [0.0] * len(strips)
+    for group in groups:
+        for number, strip in enumerate(strips):
+            height = _height_of(group, strip)
+            if used[number] + height <= strip.height_mm:
+                _draw_group(drawing, group, strip, strip.top_mm - used[number])
+                used[number] += height + _BETWEEN_MM
+                break
+        else:
+            raise PrintError(
+                "there is no room around the grid for the {boxes} boxes of {title!r}; move the layout's "
+                "markers away from the grid, or have fewer boxes",
+                len(group.boxes),
+                group.title,
+            )
+
+
+def _side_of(group: BoxGroup) -> float:
+    return _SHAPE_BOX_MM if any(box.shape for box in group.boxes) else _BOX_MM
+
+
+def _across(group: BoxGroup, strip: _Strip) -> int:
+    return int((strip.width_mm + _BETWEEN_MM) // (_side_of(group) + _BETWEEN_MM))
+
+
+def _height_of(group: BoxGroup, strip: _Strip) -> float:
+    across = _across(group, strip)
+    if across < 1:
+        return math.inf
+    return _TITLE_MM + math.ceil(len(group.boxes) / across) * (_side_of(group) + _BETWEEN_MM)
+
+
+def _draw_group(drawing: _SheetDrawing, group: BoxGroup, strip: _Strip, top: float) -> None:
+    side, across = _side_of(group), _across(group, strip)
+    drawing.words(strip.left_mm, top - 3.0, group.title, 7)
+    for number, box in enumerate(group.boxes):
+        down, right = divmod(number, across)
+        left = strip.left_mm + right * (side + _BETWEEN_MM)
+        _draw_box(drawing, box, left, top - _TITLE_MM - side - down * (side + _BETWEEN_MM), side)
+
+
+def _draw_box(drawing: _SheetDrawing, box: Box, left: float, bottom: float, side: float) -> None:
+    drawing.box(left, bottom, side, side)
+    if not box.shape:
+        size_pt = 9.0
+        drawing.words(left + side / 2, bottom + side / 2 - _TEXT_DROP * size_pt, box.words, size_pt, centred=True)
+        return
+    lines = box.shape.split("/")
+    for column, row in _squares(lines):
+        x = left + side / 2 + (column - len(lines[0]) / 2) * _SHAPE_SQUARE_MM
+        y = bottom + side / 2 + (len(lines) / 2 - 1 - row) * _SHAPE_SQUARE_MM
+        drawing.box(x, y, _SHAPE_SQUARE_MM, _SHAPE_SQUARE_MM, shaded=True)
+
+
+def _squares(lines: list[str]) -> Iterator[tuple[int, int]]:
+    return ((column, row) for row, line in enumerate(lines) for column, mark in enumerate(line) if mark == "X")

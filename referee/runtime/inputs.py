@@ -31,9 +31,8 @@ from referee.session.loop import BlackFrames, FrameSource
 from referee.session.ports import Reader
 from referee.session.table_port import MaintenanceBuilder
 from referee.settings.conversions import table_options
-from referee.settings.settings import Settings
+from referee.settings.settings import PageOptions, Settings
 from referee.settings.table_layout import saved_by
-from referee.web.options import PageOptions
 from referee.wiring.devices import ListPorts, OpenedDevices
 from referee.wiring.plan import Inputs, WiringPlan
 from vision.calibration import load_calibration

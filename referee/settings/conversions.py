@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from hardware import factory
     from hardware.switches import SwitchPins
     from referee.hints.opponent import OpponentSettings
-    from referee.settings.sections import (
+    from referee.settings.settings import (
         BoardSection,
         ClockSection,
         HintSection,
         JournalSection,
         LightSection,
         OpponentSection,
+        Settings,
     )
-    from referee.settings.settings import Settings
 
 
 def hint_settings(hints: HintSection) -> HintSettings:
@@ -100,7 +100,7 @@ def light_settings(lights: LightSection, known_places: Sequence[str] = ()) -> fa
 def wanted_board(board: BoardSection) -> WantedBoard:
     """Return the board and port that the settings name."""
     from firmware_bridge.ports.selection import WantedBoard
-    from referee.settings.sections import AUTO_PORT
+    from referee.settings.settings import AUTO_PORT
 
     return WantedBoard(
         port=None if board.port == AUTO_PORT else board.port,

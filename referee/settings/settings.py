@@ -1,31 +1,458 @@
-"""All settings together, and the files that they name."""
+"""The settings: sections, names, defaults and allowed values, and the files that they name."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal, get_args
 
-from referee.errors import ConfigError
-from referee.settings.network_sections import MqttSection, PageSection
-from referee.settings.sections import (
-    JOURNAL_FILE,
-    BoardSection,
-    CameraSection,
-    ClockSection,
-    DemoSection,
-    GameSection,
-    HintSection,
-    JournalSection,
-    LightSection,
-    OpponentSection,
-    Section,
-    SensorSection,
-    TableSection,
-    TurnSection,
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    ValidationInfo,
+    field_validator,
+    model_validator,
 )
+from pydantic_core import PydanticKnownError
+
+from common.shown_text import NOT_IN_A_LINE, ONE_LINE
+from referee.errors import ConfigError
 from referee.settings.sources import expanded, user_folder
+
+Pin = StrictInt | StrictStr
+"""A pin of the Pi's header, as ``hardware.pin_map.parse_pin`` reads it."""
+
+
+Button = Literal["end turn", "hint", "take back", "anti-play", "repetition", "draw", "resign"]
+"""The function of a button: the values of ``hardware.pin_map.ButtonRole``."""
+
+
+class Section(BaseModel):
+    """A section of the settings file. Its docstring becomes the section's comment in the example file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _check_number(cls, value: object, info: ValidationInfo) -> object:
+        """Refuse true and false as a number, which pydantic would take for 1 and 0."""
+        annotation = cls.model_fields[info.field_name or ""].annotation
+        if isinstance(value, bool) and (numbers := {int, float} & {annotation, *get_args(annotation)}):
+            raise PydanticKnownError("int_type" if int in numbers else "float_type")
+        return value
+
+
+AUTO_PORT = "auto"
+"""The port name that stands for the board that answers, whatever its port is called."""
+
+
+class BoardSection(Section):
+    """A microcontroller with the referee's firmware: lights, buttons, a buzzer, switches under the squares."""
+
+    port: str = Field(
+        default=AUTO_PORT,
+        description='The serial port, such as "/dev/ttyACM0"; "auto" finds the board, also under another name.',
+    )
+    vendor_id: int | None = Field(
+        default=None, ge=0, le=0xFFFF, examples=[0x2E8A], description="Only a board of this USB vendor."
+    )
+    product_id: int | None = Field(
+        default=None, ge=0, le=0xFFFF, examples=[0x0005], description="Only a board with this USB product number."
+    )
+    serial_number: str | None = Field(
+        default=None, examples=["E6614103E72B8F2A"], description="Only the board with this serial number."
+    )
+    baud: int = Field(default=115200, ge=1200, le=3_000_000, description="Speed of a UART; ignored on USB.")
+    pin_map: Path | None = Field(
+        default=None,
+        examples=["pins.toml"],
+        description="The pin map that `./run hardware firmware install` put on the board; if set, it is compared.",
+    )
+    buttons: tuple[Button, ...] = Field(
+        default=("end turn", "hint", "take back"),
+        description="What the board's buttons do, in their order; a pin_map overrides this.",
+    )
+    silence_s: float = Field(
+        default=3.0, ge=2.5, le=60, description="Seconds without the referee until the board shows that it waits."
+    )
+    debounce_ms: float = Field(
+        default=20.0,
+        ge=1,
+        le=500,
+        description="How long the board's contacts must be quiet, in milliseconds. "
+        "Longer: worn contacts count once, quick presses are lost.",
+    )
+
+
+class SensorSection(Section):
+    """Switches under the squares (reed or hall) that tell which of them are occupied."""
+
+    source: Literal["none", "board", "pins"] = Field(
+        default="none", description="Where switches are: none, on the board under [board], or on the Pi's own pins."
+    )
+    eyes: Literal["camera", "sensors", "both"] = Field(default="camera", description="What the referee sees with.")
+    map: Path | None = Field(
+        default=None,
+        examples=["sensors.toml"],
+        description="Which switch is under which square, as `./run hardware sensors map` wrote it.",
+    )
+    false_closed: float = Field(
+        default=0.01,
+        ge=0.001,
+        le=0.2,
+        description="How often a switch says occupied where nothing stands, as a share. Higher: sensors count less.",
+    )
+    false_open: float = Field(
+        default=0.03,
+        ge=0.001,
+        le=0.2,
+        description="How often a switch says empty where something stands, as a share. Higher: sensors count less.",
+    )
+    row_pins: tuple[Pin, ...] = Field(
+        default=(), examples=[(5, 6, 13)], description="The Pi's pins that drive the rows of a matrix."
+    )
+    column_pins: tuple[Pin, ...] = Field(
+        default=(), examples=[(16, 20, 21)], description="The Pi's pins that read the columns of a matrix."
+    )
+    switch_pins: tuple[Pin, ...] = Field(
+        default=(), examples=[(17, 27)], description="The Pi's pins with one switch each; numbered after the matrix."
+    )
+    diodes: bool = Field(default=True, description="Whether each switch of the matrix has a diode.")
+
+
+JOURNAL_FILE = Path("journal.sqlite")
+
+
+class GameSection(Section):
+    """The game to play, and its options."""
+
+    name: str = Field(default="deblockle", description="The game's name, as in `./run play --help`.")
+    options: dict[str, StrictBool | StrictInt | StrictStr] = Field(
+        default={},
+        examples=[{"side_by_side": False}],
+        description="Rule options by name; docs/games/ has one page per game.",
+    )
+
+
+class CameraSection(Section):
+    """The camera above the table."""
+
+    source: str = Field(
+        default="0",
+        coerce_numbers_to_str=True,
+        description="A number (the n-th USB camera), pi (the Pi's own), a device, a video or a folder of pictures.",
+    )
+    calibration: Path | None = Field(
+        default=None,
+        examples=["camera.json"],
+        description="What `./run hardware calibrate` wrote for this camera and lens.",
+    )
+    width_px: int = Field(
+        default=1280, ge=160, le=8192, description="Width of the frames, in pixels; calibrate again after a change."
+    )
+    height_px: int = Field(default=720, ge=120, le=8192, description="Height of the frames, in pixels.")
+    frames_per_second: float = Field(
+        default=15.0, gt=0, le=240, description="Frames a second. Higher: faster verdicts, more work for the computer."
+    )
+    hold: bool = Field(
+        default=True, description="Whether the camera keeps exposure, white balance and focus once it sees the table."
+    )
+
+    @property
+    def size_px(self) -> tuple[int, int]:
+        """Width and height of the frames."""
+        return self.width_px, self.height_px
+
+
+class TableSection(Section):
+    """What was measured and learned about the table."""
+
+    layout: Path | None = Field(
+        default=None,
+        examples=["layout.json"],
+        description="The measured table. Default: the layout that comes with the game.",
+    )
+    looks: Path | None = Field(
+        default=None,
+        examples=["looks.json"],
+        description="What `./run pieces enrol` learned of the pieces. Without one: learned from the set-up.",
+    )
+    markers: Literal["layout", "none"] = Field(
+        default="layout",
+        description="How to find the table: by the layout's markers, or with none by the board's own lines.",
+    )
+    anywhere: bool = Field(default=False, description="Accept other starting places than the game suggests.")
+
+
+class TurnSection(Section):
+    """When a turn counts as ended."""
+
+    end: Literal["button", "touch", "rest"] = Field(
+        default="rest",
+        description="A turn ends by the button, by the other player touching a piece, or when the table rests.",
+    )
+    rest_s: float = Field(
+        default=3.0,
+        ge=0.2,
+        le=60,
+        description="How long the table must rest, in seconds. Longer: fewer turns taken before their end, "
+        "slower verdicts.",
+    )
+    margin: float = Field(
+        default=3.0,
+        # The judge refuses one that isn't above JudgeSettings.stopover.
+        gt=2,
+        le=100,
+        description="By how much a turn must beat every other explanation, in log-odds; 3 is 20 to 1. "
+        "Higher: more questions, fewer wrong verdicts.",
+    )
+
+
+class LightSection(Section):
+    """The lights that show verdicts, and the buttons. Pins are BCM numbers or names such as "GPIO17" or "BOARD11"."""
+
+    drivers: tuple[Literal["terminal", "gpio", "board", "wled-serial", "wled-network"], ...] = Field(
+        default=("terminal",), description="What shows the signals; several are allowed."
+    )
+    bell: bool = Field(default=False, description="Ring the terminal's bell for sounds.")
+    place_pins: dict[str, Pin] = Field(
+        default={}, examples=[{"d2": 5, "d6": 6}], description="The pin of each square's light."
+    )
+    column_pins: dict[str, Pin] = Field(
+        default={}, examples=[{"a": 5, "b": 6}], description="Pins of lights along the columns, with row_pins."
+    )
+    row_pins: dict[str, Pin] = Field(
+        default={}, examples=[{"1": 12, "2": 13}], description="Pins of lights along the rows, with column_pins."
+    )
+    status_red_pin: Pin | None = Field(default=None, examples=[17], description="The status light's red pin.")
+    status_green_pin: Pin | None = Field(default=None, examples=[27], description="The status light's green pin.")
+    status_blue_pin: Pin | None = Field(default=None, examples=[22], description="The status light's blue pin.")
+    active_high: bool = Field(default=True, description="Whether lights shine when their pin is high.")
+    buzzer_pin: Pin | None = Field(default=None, examples=[18], description="The buzzer's pin.")
+    buzzer: Literal["active", "passive"] = Field(
+        default="active", description="An active buzzer has one tone of its own, a passive one plays any."
+    )
+    button_pins: dict[Button, Pin] = Field(
+        default={}, examples=[{"end turn": 23, "hint": 24, "take back": 25}], description="The pin of each button."
+    )
+    pull_up: bool = Field(default=True, description="Whether buttons connect their pin to ground.")
+    debounce_ms: float = Field(
+        default=20.0,
+        gt=0,
+        le=1000,
+        description="How long a button's contact must be quiet, in milliseconds. "
+        "Longer: worn buttons count once, quick presses are lost.",
+    )
+    light_map: Path | None = Field(
+        default=None,
+        examples=["lights.toml"],
+        description="Which light of a strip is which square, for board and WLED, as `./run hardware lights "
+        "map` wrote it.",
+    )
+    strip_lights: int | None = Field(
+        default=None,
+        ge=1,
+        le=300,
+        examples=[49],
+        description="How many lights the WLED strip has. Default: as many as the map needs; a board reports its own.",
+    )
+    brightness: float = Field(
+        default=1.0, gt=0, le=1, description="The maximum brightness of a strip, as a share of the full one."
+    )
+    current_limit_ma: int = Field(
+        default=0, ge=0, le=65535, description="The most a board's strip may draw, in mA; 0: as its pin map says."
+    )
+    wled_host: str | None = Field(
+        default=None, examples=["wled.local"], description="Name or address of the WLED for wled-network (DDP)."
+    )
+    wled_port: int = Field(default=4048, ge=1, le=65535, description="The UDP port of the WLED for wled-network.")
+    wled_serial_port: str | None = Field(
+        default=None, examples=["/dev/ttyUSB0"], description="The serial port of the WLED for wled-serial (Adalight)."
+    )
+    wled_baud: int = Field(
+        default=115200, ge=1200, le=3_000_000, description="Speed of the serial port for wled-serial."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_removed_settings(cls, values: Any) -> Any:
+        """Accept files with a setting that never had an effect."""
+        return {key: values[key] for key in values if key != "long_press_s"} if isinstance(values, dict) else values
+
+
+class HintSection(Section):
+    """Hints, at the press of a button or by `./run hint`."""
+
+    strength: Literal["gentle", "fair", "strong", "none"] = Field(
+        default="fair",
+        description="A gentle hint shows only which piece to move, and where to when asked again; none: the players "
+        "rule hints out.",
+    )
+    seconds: float = Field(
+        default=2.0, ge=0.05, le=10, description="How long a hint may take, in seconds. Longer: better hints."
+    )
+
+
+class OpponentSection(Section):
+    """The program as an opponent: it says its turns, and a person plays them for it."""
+
+    player: str | None = Field(default=None, examples=["teal"], description="The side that the program plays.")
+    strength: Literal["gentle", "fair", "strong"] = Field(default="fair", description="How well it plays.")
+    seconds: float = Field(
+        default=2.0, ge=0.05, le=60, description="How long it thinks about a turn, in seconds. Longer: it plays better."
+    )
+
+
+class ClockSection(Section):
+    """Chess clocks, for any game: each new game begins with this one."""
+
+    time: str = Field(
+        default="none",
+        description='The time of each player: "none", minutes for the whole game, such as "game 10", '
+        'minutes and seconds a turn, such as "fischer 5+3", "bronstein 5+3" or "delay 5+3", or "hourglass 2".',
+    )
+    flag: Literal["said", "loses"] = Field(
+        default="said", description="What a fallen flag means: it is only announced, or the player loses."
+    )
+    waits: bool = Field(
+        default=True, description="Whether the clock is paused while the referee asks or can't see the table."
+    )
+
+
+class JournalSection(Section):
+    """The file for accepted events, and the limits of its pictures."""
+
+    path: Path = Field(
+        default=JOURNAL_FILE,
+        examples=["journal.sqlite"],
+        description="The journal's file. Default: in your data folder.",
+    )
+    evidence_picture_kib: int = Field(default=64, ge=0, le=16384, description="The most one picture may take, in KiB.")
+    evidence_total_mib: int = Field(
+        default=64, ge=0, le=65536, description="The most all pictures may take, in MiB; the oldest are dropped."
+    )
+    daily_copies: int = Field(
+        default=3, ge=0, le=366, description="How many daily copies to keep in the folder backups beside it."
+    )
+
+
+class DemoSection(Section):
+    """The virtual table."""
+
+    seed: int = Field(default=13, ge=0, description="Draws the game: the same seed plays the same game.")
+    turns: int = Field(default=16, ge=1, le=10000, description="How many turns are played at most.")
+    fast: bool = Field(default=False, description="Play as fast as the computer can.")
+
+
+TOPIC_PREFIX = r"^[A-Za-z0-9_-]{1,40}(/[A-Za-z0-9_-]{1,40}){0,4}$"
+"""What topics may begin with."""
+
+
+class PageSection(Section):
+    """The page for browsers."""
+
+    open: bool = Field(default=False, description="Whether `./run watch` opens the page without being asked to.")
+    address: str | None = Field(
+        default=None,
+        examples=["0.0.0.0"],
+        description="Open it to your network at this address, 0.0.0.0 for all networks. "
+        "Default: to this machine alone.",
+    )
+    port: int | None = Field(
+        default=None, ge=1, le=65535, examples=[8000], description="Its port. Default: 8000 or the next free one."
+    )
+    language: Literal["en", "de"] | None = Field(
+        default=None, examples=["de"], description="Its language until a device chooses one. Default: the browser's."
+    )
+    quiet_hours: str | None = Field(
+        default=None,
+        pattern=r"^([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d$",
+        examples=["22:00-07:00"],
+        description="When it is silent, until a device chooses other hours.",
+    )
+
+
+ANY_HALL = "auto"
+"""The hall's name that means: the one that is announced, whatever it is called."""
+
+
+class MqttSection(Section):
+    """An MQTT broker, for a smart home such as Home Assistant, or for a hall of many tables."""
+
+    address: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9._:-]{1,253}$",
+        examples=["homeassistant.local"],
+        description="The broker's name or address. Without one, and without hall, MQTT is off.",
+    )
+    hall: str | None = Field(
+        default=None,
+        pattern=rf"^[^{NOT_IN_A_LINE}.]{{1,63}}$",
+        examples=["auto"],
+        description='Instead of address: the name of a hall, whose broker is found in the network; "auto" takes the '
+        "only one there.",
+    )
+    own_address: str | None = Field(
+        default=None,
+        pattern=r"^(\d{1,3}\.){3}\d{1,3}$",
+        examples=["192.168.1.20"],
+        description="This machine's address in the network where hall is looked for. "
+        "Default: the address it multicasts from.",
+    )
+    port: int | None = Field(
+        default=None, ge=1, le=65535, examples=[1883], description="Its port. Default: 1883, and 8883 with tls."
+    )
+    user: str | None = Field(default=None, examples=["referee"], description="The user name for the broker.")
+    password_file: Path | None = Field(
+        default=None,
+        examples=["mqtt-password"],
+        description="A file with the password in its first line. Default: the variable REFEREE_MQTT_PASSWORD.",
+    )
+    tls: bool = Field(default=False, description="Whether the connection is encrypted, and the broker's name checked.")
+    ca_file: Path | None = Field(
+        default=None,
+        examples=["ca.crt"],
+        description="The certificate of the authority that signed the broker's. Default: those the system trusts.",
+    )
+    certificate_file: Path | None = Field(
+        default=None, examples=["table.crt"], description="The table's own certificate, if the broker asks for one."
+    )
+    key_file: Path | None = Field(default=None, examples=["table.key"], description="The key of that certificate.")
+    table: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9_-]{1,40}$",
+        examples=["table-3"],
+        description="The table's id in topics, different for each table. Default: this machine's name.",
+    )
+    table_name: str | None = Field(
+        default=None,
+        pattern=ONE_LINE,
+        examples=["Table by the window"],
+        description="What people call the table. Default: its id.",
+    )
+    topic_prefix: str = Field(
+        default="referee",
+        pattern=TOPIC_PREFIX,
+        examples=["referee"],
+        description="The prefix of all topics.",
+    )
+    discovery: bool = Field(default=True, description="Whether Home Assistant discovers the table.")
+    discovery_prefix: str = Field(
+        default="homeassistant",
+        pattern=TOPIC_PREFIX,
+        examples=["homeassistant"],
+        description="The topic that Home Assistant watches for new devices.",
+    )
+    commands: Literal["off", "play", "own"] = Field(
+        default="off",
+        description="What MQTT may command: nothing, what players may do, or also what the owner or an arbiter may do.",
+    )
 
 
 class Settings(Section):
@@ -85,3 +512,18 @@ SECTIONS: Mapping[str, type[Section]] = MappingProxyType(
     {name: type(field.default) for name, field in Settings.model_fields.items()}
 )
 """The class of each section, in the order of the settings file."""
+
+
+@dataclass(frozen=True)
+class PageOptions:
+    """The address and port to serve the page on, and its defaults.
+
+    Without an ``address``, only this machine can open the page. Without a ``port``, a free one is chosen. ``owner`` is
+    the name of the person at this machine. A device can override ``language`` and ``quiet_hours`` (``22:00-07:00``).
+    """
+
+    address: str | None = None
+    port: int | None = None
+    owner: str = "owner"
+    language: str | None = None
+    quiet_hours: str | None = None

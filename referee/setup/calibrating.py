@@ -17,8 +17,7 @@ from common.findings import Finding
 from common.phrases import Phrase
 from common.whole_files import read_text
 from referee.errors import ConfigError
-from referee.setup.step_view import AnswerForm, Field, Inspection
-from referee.setup.table_setup import PICTURES_FOLDER, SetupStep, StepResult, TableSetup
+from referee.setup.table_setup import PICTURES_FOLDER, AnswerForm, Field, Inspection, SetupStep, StepResult, TableSetup
 from vision.calibration import (
     BoardCorners,
     Calibration,

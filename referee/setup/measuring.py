@@ -20,8 +20,7 @@ from referee.errors import ConfigError
 from referee.rendering.overlay import Overlay
 from referee.settings.table_layout import with_rules
 from referee.setup.picture_checks import draw_markers, table_findings
-from referee.setup.step_view import AnswerForm, Field, FieldKind, Inspection, Point
-from referee.setup.table_setup import SetupStep, StepResult, TableSetup
+from referee.setup.table_setup import AnswerForm, Field, FieldKind, Inspection, Point, SetupStep, StepResult, TableSetup
 from vision.errors import LayoutError, VisionError
 from vision.frame import FloatArray, Frame
 from vision.geometry import CameraModel, Pose, back_project, project

@@ -17,8 +17,7 @@ from referee.errors import ConfigError
 from referee.settings.configuration import device_problems, explain_faults
 from referee.settings.settings import Settings
 from referee.settings.sources import DEFAULT
-from referee.setup.step_view import AnswerForm, Field, FieldKind
-from referee.setup.table_setup import MakeMap, SetupStep, StepResult, TableSetup
+from referee.setup.table_setup import AnswerForm, Field, FieldKind, MakeMap, SetupStep, StepResult, TableSetup
 from referee.wiring.plan import STRIP_DRIVERS, Making, SwitchSource, plan_and_problems
 
 LIGHT_MAP_FILE = "lights.toml"

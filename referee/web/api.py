@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -17,7 +18,8 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from common.json_files import parse_json
 from common.phrases import Phrase
 from engine.errors import IllegalTurnError
-from referee.commands.values import COMMANDS
+from referee.commands.values import COMMANDS, Role
+from referee.errors import PageError
 from referee.session.feed import TableSnapshot
 from referee.session.table_port import (
     CameraPictures,
@@ -28,10 +30,10 @@ from referee.session.table_port import (
     TablePort,
     VersionedSnapshot,
 )
-from referee.web.access import Access, PageSession, Role
-from referee.web.device_documents import DEVICE_CHANGE, DevicesDocument, change_device, devices_document
-from referee.web.devices import PAIRED_S
+from referee.web.access import EVENT_STREAM, Access, PageSession, Viewers
+from referee.web.devices import PAIRED_S, PairedDevices
 from referee.web.documents import (
+    DiceDocument,
     Document,
     GamesDocument,
     HistoryDocument,
@@ -42,22 +44,86 @@ from referee.web.documents import (
     Say,
     SessionDocument,
     TableDocument,
-    places_document,
-)
-from referee.web.endpoints import Endpoint, openapi
-from referee.web.entering import (
-    DiceDocument,
+    TableDocuments,
     TappedDocument,
     TurnsDocument,
     dice_document,
+    places_document,
     tapped_document,
     turns_document,
 )
-from referee.web.guard import CSRF_FIELD, form_fields, save_seen_times_if_due
+from referee.web.guard import CSRF_FIELD, Endpoint, form_fields, openapi, save_seen_times_if_due
 from referee.web.history import History, ResultsDocument
 from referee.web.languages import language_of, sentences
-from referee.web.shares import EVENT_STREAM, Viewers
-from referee.web.table_documents import TableDocuments
+
+
+class DeviceDocument(Document):
+    """A paired device; the times are ISO 8601 UTC."""
+
+    id: str
+    name: str
+    role: str
+    paired: str
+    seen: str
+
+
+class DevicesDocument(Document):
+    """The paired devices, oldest pairing first."""
+
+    devices: tuple[DeviceDocument, ...]
+
+
+class DeviceChange(BaseModel):
+    """A device's new role; ``none`` unpairs it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: Annotated[str, Field(max_length=64)]
+    role: Literal["look", "play", "own", "none"]
+
+
+DEVICE_CHANGE: TypeAdapter[DeviceChange] = TypeAdapter(DeviceChange)
+
+
+def devices_document(devices: PairedDevices) -> DevicesDocument:
+    """List the devices; raises HTTPException if the list can't be read."""
+    try:
+        listed = devices.all()
+    except PageError as error:
+        raise HTTPException(503, f"{error}.") from error
+    return DevicesDocument(
+        devices=tuple(
+            DeviceDocument(
+                id=each.id,
+                name=each.name,
+                role=each.role.name.lower(),
+                paired=_iso(each.paired_s),
+                seen=_iso(each.seen_s),
+            )
+            for each in listed
+        )
+    )
+
+
+async def change_device(devices: PairedDevices, fields: object) -> DevicesDocument:
+    """Carry out a DeviceChange; raises HTTPException for invalid fields and for a device that isn't paired."""
+    try:
+        change = DEVICE_CHANGE.validate_python(fields)
+    except ValidationError as error:
+        raise HTTPException(422, Phrase("Give a device's id, and its role: look, play, own or none.")) from error
+    role = Role.NOBODY if change.role == "none" else Role[change.role.upper()]
+    try:
+        changed = await run_in_threadpool(devices.change, change.id, role)
+    except PageError as error:
+        raise HTTPException(503, f"{error}.") from error
+    if changed is None:
+        raise HTTPException(404, Phrase("That device is not paired, or not any more."))
+    return devices_document(devices)
+
+
+def _iso(time_s: float) -> str:
+    return datetime.fromtimestamp(time_s, UTC).isoformat(timespec="seconds")
+
 
 LOOK_AGAIN_S = 2.5
 """How often, in seconds, an idle stream checks whether its device is still paired."""

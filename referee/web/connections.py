@@ -21,9 +21,8 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from referee.web.access import NOBODY, PageSession, RateLimit, RateLimiter, Role
+from referee.web.access import NOBODY, PageSession, Places, RateLimit, RateLimiter, Role, address_group
 from referee.web.devices import MOST_DEVICES
-from referee.web.shares import Places, address_group
 
 RESERVED_FILES = 224
 """Files left to the referee: about 20 for camera, journal and sockets, 3 for each of 40 threads that read a journal."""

@@ -1,14 +1,35 @@
-"""Typed documents that describe the table and its games to the page and its API."""
+"""Typed documents that describe the table and its games to the page and its API.
+
+Those of the table are built once and shared by all viewers. Turns may be typed or tapped, and dice tapped.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any, Literal
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from common.phrases import Phrase, capitalized
 from common.shown_text import ONE_LINE, one_line
 from engine.api import Game
+from engine.errors import EngineError
+from engine.showing import silent_turns
+from engine.support.players import DRAW, RESIGN, describe_announcement, format_announcement
+from engine.tapping import Tapped, tapped
+from hardware.lights.signals import Signal, most_urgent_lights
+from referee.clocks.clock import ClockFace
+from referee.journal.results import outcome_sentence
+from referee.judge.verdict import Verdict
+from referee.naming import Names
+from referee.session.feed import TableSnapshot, looking_signal, next_words, players_of, players_to_move
+from referee.session.table_port import TablePort, VersionedSnapshot
+from referee.web.drawing.table import draw_table
+from referee.web.languages import say_name, sentences
 
 
 class Document(BaseModel):
@@ -240,3 +261,319 @@ def places_document(game: Game[Any, Any], say: Say) -> PlacesDocument:
             for option in game.options
         ),
     )
+
+
+_FOLDERS = re.compile(r"(?<![\w/.])/(?:[^\s/:;,()'\"]+/)+(?=[^\s/])")
+"""The folders of an absolute path, before the file's name."""
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """A table document, its JSON, and the server-sent event that every viewer gets."""
+
+    document: TableDocument
+    json: bytes
+    event: bytes
+
+    @classmethod
+    def of(cls, document: TableDocument) -> Self:
+        """Serialize a document."""
+        json = document.model_dump_json().encode()
+        return cls(document, json, b"event: table\nid: %d\ndata: %s\n\n" % (document.version, json))
+
+
+class TableDocuments:
+    """Builds and caches the newest table document for each language. It is thread-safe."""
+
+    def __init__(self, port: TablePort) -> None:
+        self._port = port
+        self._lock = threading.Lock()
+        self._newest: dict[str, Rendered] = {}
+
+    def newest(self, language: str = "en") -> Rendered:
+        """Return the newest snapshot's document, with its clock brought up to date."""
+        nothing_yet = TableSnapshot(0, 0, looking_signal(Phrase("The referee is starting.")), 0.0)
+        newest = self._port.snapshots.newest or VersionedSnapshot(0, nothing_yet)
+        rendered, face = self.of(newest, language), newest.snapshot.clock
+        if face is None or not face.running:
+            return rendered
+        now = _clock(face.after(self._port.snapshots.clock() - newest.taken_s))
+        return Rendered.of(rendered.document.model_copy(update={"clock": now}))
+
+    def telling(self, language: str) -> Say:
+        """Return the function that translates a sentence about the newest game, with the players' names."""
+        newest = self._port.snapshots.newest
+        names = {} if newest is None else newest.snapshot.names
+        return Names.of(self._port.game, names).telling(sentences(language))
+
+    def of(self, versioned: VersionedSnapshot, language: str = "en") -> Rendered:
+        """Return a snapshot's document."""
+        with self._lock:
+            newest = self._newest.get(language)
+            if newest is None or newest.document.version != versioned.version:
+                allowed, say = self._port.hints_allowed, sentences(language)
+                document = table_document(self._port.game, versioned, hints_allowed=allowed, say=say)
+                newest = self._newest[language] = Rendered.of(document)
+            return newest
+
+
+def table_document(
+    game: Game[Any, Any], versioned: VersionedSnapshot, *, hints_allowed: bool, say: Say
+) -> TableDocument:
+    """Convert a snapshot to a document. Whoever gave a name is called by it in every sentence."""
+    snapshot = versioned.snapshot
+    tell = Names.of(game, snapshot.names).telling(say)
+    state = snapshot.states[0] if snapshot.states else None
+    awaits_turn = state is not None and state.to_move is not None and not game.awaits_roll(state)
+    return TableDocument(
+        version=versioned.version,
+        event_number=snapshot.event_number,
+        game=GameDocument(
+            name=game.name,
+            title=game.title,
+            number=snapshot.game_number,
+            hints_allowed=hints_allowed and not snapshot.without_hints,
+        ),
+        players=_players(game, snapshot, say),
+        turns=snapshot.turns,
+        last_turn=_last_turn(snapshot, tell),
+        next=tell(next_words(game, snapshot)),
+        awaits_turn=awaits_turn and snapshot.intention is None,
+        verdict=None if snapshot.verdict is None else _verdict(game, snapshot.verdict, snapshot, tell),
+        outcome=None if snapshot.outcome is None else tell(outcome_sentence(snapshot.outcome)),
+        hint=tell(snapshot.hint),
+        trouble=_without_folders(tell(snapshot.trouble)),
+        mood=snapshot.signal.mood.value,
+        words=_without_folders(tell(snapshot.signal.words)),
+        sound=snapshot.signal.sound.value,
+        lights=_lights(snapshot.signal),
+        clock=None if snapshot.clock is None else _clock(snapshot.clock),
+        draw_offer=snapshot.offer,
+        board=draw_table(game, snapshot, say),
+        scores=() if state is None else tuple(map(tell, game.notation.standing(state))),
+    )
+
+
+def _without_folders(sentence: str) -> str:
+    """Return a sentence that names files of this machine without their folders, for devices that only look."""
+    return _FOLDERS.sub("", sentence)
+
+
+def _clock(face: ClockFace) -> ClockDocument:
+    return ClockDocument(
+        mode=face.mode.value,
+        control=face.control,
+        remaining_s={player: round(left_s, 3) for player, left_s in face.remaining_s.items()},
+        delay_s={player: round(left_s, 3) for player, left_s in face.delay_s.items()},
+        running=face.running,
+        paused=face.paused,
+        fallen=face.fallen,
+    )
+
+
+def _players(game: Game[Any, Any], snapshot: TableSnapshot, say: Say) -> tuple[PlayerDocument, ...]:
+    to_move = players_to_move(game, snapshot)
+    return tuple(
+        PlayerDocument(
+            id=player,
+            name=say_name(snapshot.names.get(player, ""), say) or capitalized(say(player)),
+            side=say(player),
+            score=snapshot.scores.get(player),
+            to_move=player in to_move,
+        )
+        for player in players_of(game, snapshot)
+    )
+
+
+def _last_turn(snapshot: TableSnapshot, say: Say) -> TurnDocument | None:
+    verdict, turn = snapshot.verdict, snapshot.last_turn
+    if turn is None:
+        return None
+    text = turn.text if turn.player is None else f"{say(turn.player)} {turn.text}"
+    return TurnDocument(text=text, places=verdict.places if verdict is not None and verdict.turns else ())
+
+
+def _verdict(game: Game[Any, Any], verdict: Verdict, snapshot: TableSnapshot, say: Say) -> VerdictDocument:
+    breach = verdict.breaches[0] if verdict.breaches else None
+    rule = None if breach is None else game.rules.catalogue.get(breach.rule)
+    return VerdictDocument(
+        kind=verdict.kind.value,
+        sentence=say(verdict.sentence),
+        rule="" if rule is None else say(rule.sentence),
+        remedy="" if breach is None else say(breach.remedy),
+        places=verdict.places,
+        candidates=verdict.candidates,
+        candidate_players=verdict.candidate_players,
+        evidence=snapshot.evidence,
+    )
+
+
+def _lights(signal: Signal) -> tuple[LightDocument, ...]:
+    return tuple(
+        LightDocument(
+            place=place,
+            role=light.role.value,
+            colour="#{:02x}{:02x}{:02x}".format(*light.colour.value),
+            pattern=light.pattern.value,
+        )
+        for place, light in most_urgent_lights(signal.lights).items()
+    )
+
+
+MOST_TURNS = 150
+"""The most turns suggested to a person who types one."""
+_MOST_COUNTED = 20_000
+"""The most legal turns of a state that are searched."""
+
+
+class TypedTurnDocument(Document):
+    """A turn or announcement that may be typed: its notation, and its description."""
+
+    text: str
+    words: str
+
+
+class TurnsDocument(Document):
+    """The first legal turns with the requested prefix, and how many more there are; none if they can't be listed.
+
+    ``announcements`` may be made now. Resigning and draws are left out: they have a page of their own.
+    """
+
+    event_number: int
+    turns: tuple[TypedTurnDocument, ...]
+    more: int
+    announcements: tuple[TypedTurnDocument, ...]
+
+
+class ChoiceDocument(Document):
+    """A tap that doesn't name a place, such as the symbol that came up, and its label."""
+
+    tap: str
+    words: str
+
+
+class TappedTurnDocument(Document):
+    """A complete turn: its notation, its player, and its description."""
+
+    text: str
+    player: str
+    words: str
+
+
+class TappedDocument(Document):
+    """A partly tapped turn: what may be tapped next, and the turn if it is already complete.
+
+    ``taps`` are the taps so far. A choice with only one option is made automatically and appended to them.
+    """
+
+    event_number: int
+    taps: tuple[str, ...]
+    squares: tuple[str, ...]
+    choices: tuple[ChoiceDocument, ...]
+    turn: TappedTurnDocument | None
+
+
+class DieDocument(Document):
+    """One die or tile: its name if the dice differ, the faces it may show, and the face that was read."""
+
+    name: str
+    faces: tuple[str, ...]
+    shown: str
+
+
+class DiceDocument(Document):
+    """The dice whose roll may be entered now, in the order of the roll's notation; empty if no roll may be entered."""
+
+    event_number: int
+    dice: tuple[DieDocument, ...]
+
+
+def turns_document(game: Game[Any, Any], snapshot: TableSnapshot, begins: str = "", say: Say = str) -> TurnsDocument:
+    """List the turns whose notation starts with ``begins``, ignoring case and spaces."""
+    wanted, found = _normalized(begins), _listable(game, snapshot)
+    fitting = ((text, turn) for text, turn in found if _normalized(text).startswith(wanted))
+    shown = [
+        TypedTurnDocument(text=text, words=say(game.notation.describe(turn)))
+        for text, turn in islice(fitting, MOST_TURNS)
+    ]
+    return TurnsDocument(
+        event_number=snapshot.event_number,
+        turns=tuple(shown),
+        more=sum(1 for _ in fitting),
+        announcements=tuple(_announcements(game, snapshot, say)),
+    )
+
+
+def _announcements(game: Game[Any, Any], snapshot: TableSnapshot, say: Say) -> Iterator[TypedTurnDocument]:
+    if not snapshot.states or snapshot.outcome is not None:
+        return
+    for each in game.rules.announcements(snapshot.states[0]):
+        if each.kind not in (RESIGN, DRAW):
+            yield TypedTurnDocument(text=format_announcement(each), words=say(describe_announcement(each)))
+
+
+def _normalized(text: str) -> str:
+    return "".join(text.split()).lower()
+
+
+def _listable(game: Game[Any, Any], snapshot: TableSnapshot) -> Iterator[tuple[str, Any]]:
+    """Yield the legal turns with their notation, if the game can list them."""
+    if not snapshot.states or snapshot.outcome is not None or game.is_slow_to_list or game.has_sheets:
+        return
+    try:
+        for turn in islice(game.rules.legal_turns(snapshot.states[0]), _MOST_COUNTED):
+            yield game.notation.format_turn(turn), turn
+    except EngineError:
+        # The players must roll the dice first.
+        return
+
+
+def tapped_document(
+    game: Game[Any, Any], snapshot: TableSnapshot, taps: Sequence[str], say: Say = str
+) -> TappedDocument:
+    """Say what may follow these taps; raises IllegalTurnError if no legal turn begins with them."""
+    found: Tapped[Any] = Tapped()
+    if snapshot.states and snapshot.outcome is None and (game.tapping is not None or taps):
+        found = tapped(game, snapshot.states[0], taps)
+    turn = found.turn
+    return TappedDocument(
+        event_number=snapshot.event_number,
+        taps=found.taps,
+        squares=found.squares,
+        choices=tuple(ChoiceDocument(tap=tap, words=capitalized(say(words))) for tap, words in found.choices.items()),
+        turn=None
+        if turn is None
+        else TappedTurnDocument(
+            text=game.notation.format_turn(turn), player=turn.player, words=say(game.notation.describe(turn))
+        ),
+    )
+
+
+def dice_document(
+    game: Game[Any, Any], snapshot: TableSnapshot, before_seen: Sequence[Any] = (), say: Say = str
+) -> DiceDocument:
+    """List the dice that may be entered now; ``before_seen`` is the belief before a roll that the camera read."""
+    state = _rolling(game, snapshot, before_seen)
+    if game.dice is None or state is None:
+        return DiceDocument(event_number=snapshot.event_number, dice=())
+    positions = zip(*(each.roll.faces for each in game.dice.possible_rolls(state)), strict=True)
+    faces = [tuple(sorted(set(position), key=lambda face: (face == "*", face))) for position in positions]
+    names = () if game.dice_names is None else game.dice_names(state)
+    read = game.dice.roll_of(snapshot.states[0]) if before_seen else None
+    shown = read.faces if read is not None and len(read.faces) == len(faces) else ("",) * len(faces)
+    labels = [capitalized(say(name)) for name in names] if len(names) == len(faces) else [""] * len(faces)
+    dice = (DieDocument(name=n, faces=f, shown=s) for n, f, s in zip(labels, faces, shown, strict=True))
+    return DiceDocument(event_number=snapshot.event_number, dice=tuple(dice))
+
+
+def _rolling(game: Game[Any, Any], snapshot: TableSnapshot, before_seen: Sequence[Any]) -> Any | None:
+    """Return the state that awaits a roll, either now or after every player who may still write passes."""
+    if game.dice is None or not snapshot.states or snapshot.outcome is not None:
+        return None
+    if before_seen:
+        return before_seen[0]
+    state = snapshot.states[0]
+    if not game.awaits_roll(state):
+        for turn in silent_turns(game, state):
+            state = game.rules.apply(state, turn)
+    return state if game.awaits_roll(state) else None

@@ -36,9 +36,9 @@ from referee.web.documents import (
     HistoryDocument,
     KeptGameDocument,
     PositionDocument,
+    table_document,
 )
 from referee.web.languages import sentences
-from referee.web.table_documents import table_document
 
 _RESULTS_KEPT = 16
 """Results kept, by their first game; more than an evening has questions."""

@@ -32,6 +32,7 @@ from starlette.staticfiles import StaticFiles
 from common.durable import write_durably
 from referee.errors import PageError
 from referee.session.table_port import TablePort
+from referee.settings.settings import PageOptions
 from referee.web import views
 from referee.web.access import (
     Access,
@@ -49,8 +50,7 @@ from referee.web.devices import PairedDevices, devices_path
 from referee.web.documents import RefusalDocument
 from referee.web.guard import NO_UPLOADS, Guard, add_security_headers
 from referee.web.languages import Site, language_of
-from referee.web.options import PageOptions
-from referee.web.owner_views import OwnerPages
+from referee.web.views import OwnerPages
 
 LOOPBACK = "127.0.0.1"
 FIRST_PORT = 8000

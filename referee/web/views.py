@@ -1,7 +1,10 @@
-"""The pages for people. Each works without JavaScript; the page's scripts add live updates."""
+"""The pages for people, and the owner's. Each works without JavaScript; the page's scripts add live updates."""
 
 from __future__ import annotations
 
+import asyncio
+import math
+import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 
+from common.findings import Finding
+from common.phrases import Phrase
 from engine.registry import load
 from engine.support.players import RESIGN
 from engine.values import Announcement
@@ -20,11 +25,11 @@ from hardware.lights.signals import ROLE_STYLES
 from referee.clocks.clock import clock_text
 from referee.commands.entries import is_draw_possible, player_counts, players_with
 from referee.judge.verdict import VerdictKind
+from referee.session.table_port import Maintenance, ReportFile
 from referee.web.access import NOBODY, PageSession, Role
-from referee.web.api import PageServices
-from referee.web.documents import TableDocument
+from referee.web.api import PageServices, body_fields, change_device, devices_document
+from referee.web.documents import TableDocument, turns_document
 from referee.web.drawing.boards import RINGS
-from referee.web.entering import turns_document
 from referee.web.guard import CSRF_FIELD, Guarded, form_fields, number_in
 from referee.web.languages import COOKIE, LANGUAGES, Site, language_of, page_options, translations
 
@@ -376,3 +381,93 @@ async def _manifest(request: Request) -> Response:
 async def _service_worker(_: Request) -> Response:
     # A service worker only controls pages below its own path, so it is served from the root.
     return FileResponse(_STATIC / "service-worker.js", media_type="text/javascript")
+
+
+_FINDINGS_S = 60.0
+"""How long, in seconds, the doctor's findings are shown before it examines again."""
+
+
+class OwnerPages:
+    """The pages that only the owner sees."""
+
+    def __init__(self, services: PageServices) -> None:
+        self._services = services
+        self._clock = services.port.snapshots.clock
+        self._game = services.port.game
+        self._one_at_a_time = asyncio.Lock()
+        self._findings: Sequence[Finding] = ()
+        self._examined_s = -math.inf
+        self._bundle: tuple[str, Sequence[ReportFile]] = ("", ())
+
+    def routes(self) -> Sequence[Guarded]:
+        """Return the owner's routes."""
+        return (
+            Guarded("/owner", self._devices, Role.OWN),
+            Guarded("/owner/devices", self._change, Role.OWN, methods=["POST"]),
+            Guarded("/doctor", self._doctor, Role.OWN),
+            Guarded("/doctor", self._examine, Role.OWN, methods=["POST"]),
+            Guarded("/bug-report", self._report, Role.OWN),
+            Guarded("/bug-report", self._save, Role.OWN, methods=["POST"]),
+            Guarded("/bug-report/{bundle}/{number:number}", self._picture, Role.OWN),
+        )
+
+    async def _devices(self, request: Request) -> Response:
+        access = self._services.access
+        words = {
+            "devices": devices_document(access.devices).devices,
+            "is_open": access.policy.is_open,
+            "has_maintenance": self._services.port.maintenance,
+        }
+        return page(request, "owner", {"game": self._game, **words})
+
+    async def _change(self, request: Request) -> Response:
+        await change_device(self._services.access.devices, await body_fields(request))
+        return RedirectResponse("/owner", 303)
+
+    async def _doctor(self, request: Request) -> Response:
+        if self._clock() - self._examined_s >= _FINDINGS_S:
+            await self._look()
+        return page(request, "doctor", {"game": self._game, "findings": self._findings})
+
+    async def _examine(self, _: Request) -> Response:
+        await self._look()
+        return RedirectResponse("/doctor", 303)
+
+    async def _look(self) -> None:
+        """Run the doctor in a worker thread, once at a time, so that players' requests don't wait for it."""
+        async with self._one_at_a_time:
+            self._findings = await run_in_threadpool(self._maintenance.examine)
+            self._examined_s = self._clock()
+
+    async def _report(self, request: Request) -> Response:
+        """Show the files before they are saved. Exactly the files shown can be saved."""
+        async with self._one_at_a_time:
+            files = await run_in_threadpool(self._maintenance.gather)
+            self._bundle = (secrets.token_urlsafe(9), files)
+        return page(request, "bug_report", {"game": self._game, "bundle": self._bundle[0], "files": files})
+
+    async def _save(self, request: Request) -> Response:
+        fields = await form_fields(request)
+        files = self._files(fields.get("bundle", [""])[-1])
+        kept = [file for number, file in enumerate(files) if str(number) in fields.get("keep", ())]
+        content = await run_in_threadpool(self._maintenance.zipped, kept)
+        saved = {"Content-Disposition": 'attachment; filename="bug-report.zip"'}
+        return Response(content, media_type="application/zip", headers=saved)
+
+    async def _picture(self, request: Request) -> Response:
+        files, number = self._files(request.path_params["bundle"]), request.path_params["number"]
+        if number >= len(files):
+            raise HTTPException(404, Phrase("There is no such file in the report."))
+        return Response(files[number].content, media_type=files[number].media_type)
+
+    def _files(self, bundle: str) -> Sequence[ReportFile]:
+        """Return the files that were shown; raises HTTPException if the report was gathered again since."""
+        if not bundle or bundle != self._bundle[0]:
+            raise HTTPException(409, Phrase("The report has changed in the meantime. Look through it again."))
+        return self._bundle[1]
+
+    @property
+    def _maintenance(self) -> Maintenance:
+        if self._services.port.maintenance is None:
+            raise HTTPException(404, Phrase("This page has no doctor and no bug report."))
+        return self._services.port.maintenance

@@ -30,13 +30,11 @@ from benchmarks.parts.page.browser import chromium
 from engine.registry import load
 from referee.commands.values import CommandQueue
 from referee.session.table_port import SnapshotHub, TablePort
-from referee.setup.page import SetUpEnvironment, SetUpPage
-from referee.setup.progress import Progress
-from referee.setup.shared_camera import SharedCamera
-from referee.setup.steps import steps_of
-from referee.setup.web import create_set_up
+from referee.settings.settings import PageOptions
+from referee.setup.page import SetUpEnvironment, SetUpPage, create_set_up
+from referee.setup.picture_checks import SharedCamera
+from referee.setup.steps import Progress, steps_of
 from referee.web.access import Role
-from referee.web.options import PageOptions
 from referee.web.server import open_page, open_site
 from scripts.drawing.screens import screen_of
 from simulator.enrolment import charuco_views

@@ -37,8 +37,8 @@ from referee.journal.fold import fold
 from referee.journal.journal import Journal
 from referee.journal.reader import read_journal
 from referee.sensing.health import SensorRecord, Suspicion, load_health
+from referee.settings.configuration import example as example_settings
 from referee.settings.configuration import load as load_settings
-from referee.settings.written import example as example_settings
 from referee.setup.page import MOST_PIXELS
 from referee.wiring.plan import load_sensor_map
 from simulator.play.game import GameOptions

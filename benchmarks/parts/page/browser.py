@@ -19,7 +19,7 @@ from hardware.lights.signals import Mood, Signal
 from referee.commands.values import CommandQueue
 from referee.session.feed import TableSnapshot
 from referee.session.table_port import SnapshotHub, TablePort
-from referee.web.options import PageOptions
+from referee.settings.settings import PageOptions
 from referee.web.server import open_page
 
 PHONE: ViewportSize = {"width": 360, "height": 740}

@@ -34,8 +34,8 @@ from referee.runtime.builder import open_session
 from referee.session.loop import carry_out_commands
 from referee.session.ports import ServiceSettings
 from referee.session.table_port import SnapshotHub, TablePort
+from referee.settings.settings import PageOptions
 from referee.web.history import History
-from referee.web.options import PageOptions
 from referee.web.server import open_page
 from vision.frame import Frame, Image
 from vision.reading import PlaceReading, Reading

@@ -32,7 +32,7 @@ from referee.session.loop import LoopPorts, run
 from referee.session.ports import ServiceSettings, TurnEnd
 from referee.session.service import Service
 from referee.session.table_port import SnapshotHub, TablePort
-from referee.web.options import PageOptions
+from referee.settings.settings import PageOptions
 from referee.web.server import open_page
 from vision.frame import Frame, Image
 from vision.reading import PlaceReading, Reading

@@ -17,7 +17,7 @@ from referee.journal.events import STOPPED, Event, EventKind, EvidenceLimits, Js
 from referee.journal.journal import Journal
 from referee.journal.reader import GameSummary, read_journal
 from referee.settings.conversions import evidence_limits
-from referee.settings.sections import JournalSection
+from referee.settings.settings import JournalSection
 from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock
 
 WRITE_COUNTER_BYTES = [*range(24, 28), *range(92, 100)]

@@ -15,7 +15,7 @@ from referee.mqtt.client import explain_failure, is_response_topic, role_of
 from referee.mqtt.options import MqttOptions, mqtt_options, read_password
 from referee.mqtt.topics import Topics
 from referee.settings.configuration import load
-from referee.settings.network_sections import MqttSection
+from referee.settings.settings import MqttSection
 
 TOPICS = Topics("referee", "t1")
 

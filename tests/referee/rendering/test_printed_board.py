@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from referee.errors import PrintError
-from referee.rendering.printed_board import plan_board
-from referee.rendering.printed_sheets import MARGIN_MM, RULER_HEIGHT_MM, Page, marker_shape, write_pdf
+from referee.rendering.printed_sheets import MARGIN_MM, RULER_HEIGHT_MM, Page, marker_shape, plan_board, write_pdf
 from vision.layout.table import default_layout
 
 

@@ -11,8 +11,7 @@ from engine.printing import Box, BoxGroup, PrintedSheet
 from engine.registry import load
 from engine.values import OptionValue
 from referee.errors import PrintError
-from referee.rendering.printed_sheets import PAPERS_MM, Page, write_pdf
-from referee.rendering.score_sheets import plan_sheets
+from referee.rendering.printed_sheets import PAPERS_MM, Page, plan_sheets, write_pdf
 from referee.settings.table_layout import with_rules
 from tests.referee.rendering.test_printed_sheets import PX_PER_MM, rasterise
 from tests.vision.readers.ink import sheets

@@ -13,11 +13,9 @@ from firmware_bridge.protocol.link import SILENT_AFTER_S
 from hardware.pin_map import ANNOUNCING_BUTTONS, BUTTON_ROLES, USUAL_BUTTONS
 from referee.errors import ConfigError
 from referee.judge.settings import JudgeSettings
-from referee.settings.configuration import Configuration, load
-from referee.settings.sections import Button
-from referee.settings.settings import Settings
+from referee.settings.configuration import Configuration, example, load
+from referee.settings.settings import Button, Settings
 from referee.settings.sources import lines_of_keys
-from referee.settings.written import example
 from tests.present import present
 
 

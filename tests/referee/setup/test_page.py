@@ -16,12 +16,10 @@ from common.findings import Severity
 from engine.registry import games, load
 from hardware.lights.light_map import LightMap, write_light_map
 from referee.settings.settings import Settings
-from referee.setup.dialogue import PageDialogue
-from referee.setup.page import SetUpEnvironment, SetUpPage
-from referee.setup.progress import Progress
-from referee.setup.shared_camera import SharedCamera
-from referee.setup.step_view import StepState, StepView
-from referee.setup.table_setup import PICTURES_FOLDER, MakeMap, TableSetup
+from referee.setup.page import PageDialogue, SetUpEnvironment, SetUpPage
+from referee.setup.picture_checks import SharedCamera
+from referee.setup.steps import Progress
+from referee.setup.table_setup import PICTURES_FOLDER, MakeMap, StepState, StepView, TableSetup
 from vision.frame import Frame, Image
 
 WAIT_S = 20.0

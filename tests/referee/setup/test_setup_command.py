@@ -19,9 +19,8 @@ from common.phrases import Phrase
 from engine.registry import games, load
 from referee.cli.setup import _map_lights, _repeat_until_passed
 from referee.settings.configuration import load as configured
-from referee.setup.progress import Progress, SetUpRun
-from referee.setup.shared_camera import SharedCamera
-from referee.setup.steps import check_step, fault_of, steps_of
+from referee.setup.picture_checks import SharedCamera
+from referee.setup.steps import Progress, SetUpRun, check_step, fault_of, steps_of
 from referee.setup.table_setup import SetupStep, StepResult, TableSetup
 from tests.commands import Run
 from tests.present import present

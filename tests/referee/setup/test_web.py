@@ -15,9 +15,8 @@ from common.findings import Finding
 from common.phrases import Phrase
 from referee.cli.setup import page_key
 from referee.settings.configuration import load as load_settings
-from referee.setup.page import SetUpPage
-from referee.setup.step_view import AnswerForm, Field, Inspection, StepState, StepView
-from referee.setup.web import MOST_PHOTO_BYTES, create_set_up
+from referee.setup.page import MOST_PHOTO_BYTES, SetUpPage, create_set_up
+from referee.setup.table_setup import AnswerForm, Field, Inspection, StepState, StepView
 from referee.web.access import Access, Role, load_or_make_key
 from referee.web.devices import PairedDevices, devices_path
 from referee.web.languages import sentences

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.systemd.notify import Supervisor
+from referee.systemd.files import Supervisor
 
 STATUS = "Refereeing Deblockle."
 

@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from referee.settings.settings import PageOptions
 from referee.web.access import Role
 from referee.web.connections import RESERVED_FILES, ConnectionLimits, Door
-from referee.web.options import PageOptions
 from referee.web.server import OpenPage, open_page
 from tests.guard import GUARD_S
 from tests.referee.web.page_table import port_of

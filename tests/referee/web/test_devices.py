@@ -21,12 +21,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from referee.errors import PageError
+from referee.settings.settings import PageOptions
 from referee.web import api
 from referee.web.access import Role
 from referee.web.api import PageServices
 from referee.web.devices import MOST_DEVICES, PAIRED_S, PairedDevices
 from referee.web.history import History
-from referee.web.options import PageOptions
 from referee.web.server import open_page
 from tests.commands import runner_in
 from tests.guard import GUARD_S

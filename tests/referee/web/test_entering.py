@@ -9,7 +9,7 @@ import pytest
 
 from engine.registry import load
 from engine.values import Outcome, Roll
-from referee.web.entering import MOST_TURNS, dice_document, turns_document
+from referee.web.documents import MOST_TURNS, dice_document, turns_document
 from tests.referee.web.page_table import client_of, port_of, snapshot_of
 
 

@@ -20,9 +20,8 @@ from rich.console import Console
 from common.user import user_name
 from referee.cli.options import chosen_page
 from referee.errors import PageError
-from referee.settings.network_sections import PageSection
+from referee.settings.settings import PageOptions, PageSection
 from referee.web.access import Role
-from referee.web.options import PageOptions
 from referee.web.server import FIRST_PORT, LOOPBACK, OpenPage, _ErrorForwarder, key_path, listen, open_page
 from tests.referee.web.page_table import port_of, snapshot_of
 

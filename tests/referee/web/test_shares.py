@@ -13,8 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import Message
 
-from referee.web.access import PageSession, Role
-from referee.web.shares import MOST_VIEWERS, VIEWERS_OF_DEVICE, Places, Turns, Viewers, address_group
+from referee.web.access import MOST_VIEWERS, VIEWERS_OF_DEVICE, PageSession, Places, Role, Turns, Viewers, address_group
 
 
 @pytest.mark.parametrize(

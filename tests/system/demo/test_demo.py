@@ -22,7 +22,7 @@ from referee.demo.table import DemoOptions, thinking_players
 from referee.journal.events import Event, EventKind
 from referee.journal.journal import Journal
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.rendering.film import Film, Pictures
+from referee.rendering.overlay import Film, Pictures
 from simulator.play.actions import ActionKind
 from simulator.play.game import TruthEvent, TruthLog
 from simulator.table import VirtualTable

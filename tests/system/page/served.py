@@ -33,8 +33,8 @@ from referee.session.ports import ServiceSettings
 from referee.session.service import Service
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.settings.configuration import load as load_settings
+from referee.settings.settings import PageOptions
 from referee.web.access import Role
-from referee.web.options import PageOptions
 from referee.web.server import OpenPage, open_page
 from vision.frame import Frame, Image
 from vision.reading import PlaceReading, Reading

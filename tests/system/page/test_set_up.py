@@ -14,14 +14,13 @@ import cv2
 import pytest
 
 from common.phrases import Phrase
-from referee.setup.page import SetUpEnvironment, SetUpPage
-from referee.setup.progress import Progress
-from referee.setup.shared_camera import SharedCamera
+from referee.settings.settings import PageOptions
+from referee.setup.page import SetUpEnvironment, SetUpPage, create_set_up
+from referee.setup.picture_checks import SharedCamera
+from referee.setup.steps import Progress
 from referee.setup.table_setup import PICTURES_FOLDER
-from referee.setup.web import create_set_up
 from referee.web.access import Role
 from referee.web.languages import sentences, translations
-from referee.web.options import PageOptions
 from referee.web.server import open_site
 from simulator.enrolment import charuco_views
 from tests.system.page.test_barriers import AXE

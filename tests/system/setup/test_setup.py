@@ -13,8 +13,7 @@ import pytest
 from engine import registry
 from engine.values import OptionValue
 from referee.setup.calibrating import CALIBRATION_PICTURES
-from referee.setup.progress import Progress
-from referee.setup.steps import check_step, steps_of
+from referee.setup.steps import Progress, check_step, steps_of
 from referee.setup.table_setup import TableSetup
 from simulator.enrolment import charuco_views
 from simulator.play.game import GameOptions, VirtualGame

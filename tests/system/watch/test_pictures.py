@@ -28,8 +28,7 @@ from referee.journal.journal import Journal
 from referee.journal.reader import read_journal
 from referee.runtime.watch import WatchOptions, watch
 from referee.session.loop import run
-from referee.settings.settings import Settings
-from referee.web.options import PageOptions
+from referee.settings.settings import PageOptions, Settings
 from referee.web.server import key_path
 from referee.wiring.plan import WiringPlan
 from simulator.play.game import GameOptions, TruthLog
