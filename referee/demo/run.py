@@ -60,7 +60,6 @@ from referee.rendering.report import PrintedLines, Report
 from referee.runtime.builder import attention, compose_reader, open_session
 from referee.runtime.sources import Interrupts
 from referee.runtime.watch import publish
-from referee.session.feed import signal_subscriber
 from referee.session.feed import looking_signal, signal_subscriber
 from referee.session.loop import LoopPorts, carry_out_commands, run
 from referee.session.ports import Reader, ServiceSettings, TurnEnd

@@ -57,10 +57,8 @@ from referee.settings.conversions import (
     table_options,
     time_control,
 )
-from referee.settings.settings import LightSection, OpponentSection, TableSection
+from referee.settings.settings import LightSection, OpponentSection, PageOptions, TableSection
 from referee.settings.table_layout import grid_of, grid_of_table, layout_for_camera, with_rules
-from referee.systemd.notify import Supervisor
-from referee.web.options import PageOptions
 from referee.systemd.files import Supervisor
 from referee.wiring.devices import OpenedDevices, open_devices
 from vision.frame import Frame, Image

@@ -15,11 +15,8 @@ from hardware.lights.light_map import light_map_from_toml, read_light_map
 from hardware.pin_map import parse_pin
 from referee.doctor import Machine, examine
 from referee.settings.configuration import load as load_settings
-from referee.web.languages import sentences_path
-from referee.web.sentences import Sentences
-from referee.wiring.plan import load_sensor_map
 from referee.web.languages import Sentences, sentences_path
-from referee.wiring.sensor_map import load_sensor_map
+from referee.wiring.plan import load_sensor_map
 from vision.calibration import calibrate, load_calibration, parse_board
 from vision.cameras import open_camera
 from vision.cameras.live import find_camera
