@@ -153,8 +153,8 @@ class SeenDice:
 class Match:
     """How ``count`` dice compare with ``before`` earlier ones.
 
-    ``same_place`` of them lie where one lay, perhaps nudged; ``same_face`` show a face that was up, a named die its own.
-    The ``fresh`` ones were touched since.
+    ``same_place`` of them lie where one lay, perhaps nudged. ``same_face`` show a face that was up; a named die must
+    show its own. The ``fresh`` ones were touched since.
     """
 
     count: int
