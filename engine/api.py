@@ -62,7 +62,7 @@ class State(Protocol):
 StateT = TypeVar("StateT", bound=State)
 StateT_contra = TypeVar("StateT_contra", bound=State, contravariant=True)
 TurnT = TypeVar("TurnT", bound=Turn)
-CouldBe = Mapping[Place, Collection[LookName]]
+PossibleLooks = Mapping[Place, Collection[LookName]]
 """The looks that each place could show. Missing places could show anything."""
 Clock = Callable[[], float]
 """A monotonic clock in seconds, with any origin; ``time.monotonic`` in the service."""
@@ -347,7 +347,7 @@ class Game(Generic[StateT, TurnT]):
     """
     tapping: Callable[[StateT, Taps], Tapped[TurnT]] | None = None
     """What may follow these taps: nothing, if no turn begins with them. The reply's ``taps`` are empty."""
-    turns_showing: Callable[[StateT, CouldBe], Iterator[TurnT]] | None = None
+    turns_showing: Callable[[StateT, PossibleLooks], Iterator[TurnT]] | None = None
     """The turns that `engine.showing.turns_showing` describes, found without trying every legal one."""
     change_of: Callable[[StateT, TurnT], Appearance] | None = None
     """The looks that a legal turn changes, without playing it: much faster on large tables."""

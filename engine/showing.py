@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from engine.api import CouldBe, Game, StateT, TurnT
+from engine.api import Game, PossibleLooks, StateT, TurnT
 from engine.values import Appearance, LookName, Place, Unfinished
 
 
-def turns_showing(game: Game[StateT, TurnT], state: StateT, could_be: CouldBe) -> Iterator[TurnT]:
+def turns_showing(game: Game[StateT, TurnT], state: StateT, could_be: PossibleLooks) -> Iterator[TurnT]:
     """Yield every legal turn after which each place has one of the looks it could show; small changes first.
 
     Turns are found lazily, without repeats. Places that the state doesn't show, such as an unused sheet, are ignored.
@@ -32,14 +32,14 @@ def turns_showing(game: Game[StateT, TurnT], state: StateT, could_be: CouldBe) -
     return game.turns_showing(state, could_be)
 
 
-def turns_by_trying(game: Game[StateT, TurnT], state: StateT, could_be: CouldBe) -> Iterator[TurnT]:
+def turns_by_trying(game: Game[StateT, TurnT], state: StateT, could_be: PossibleLooks) -> Iterator[TurnT]:
     """Yield the same turns by trying every legal one: slow, and the oracle for faster implementations."""
     seen = Seen(game.table.appearance(state), could_be)
     ends = ((turn, game.table.appearance(game.rules.apply(state, turn))) for turn in game.rules.legal_turns(state))
     yield from seen.nearest_first(ends)
 
 
-def unfinished_showing(game: Game[StateT, TurnT], state: StateT, could_be: CouldBe) -> Iterator[Unfinished]:
+def unfinished_showing(game: Game[StateT, TurnT], state: StateT, could_be: PossibleLooks) -> Iterator[Unfinished]:
     """Yield the positions within a turn that the table could show and no whole turn explains."""
     before = game.table.appearance(state)
     seen = Seen(before, could_be)
@@ -67,7 +67,7 @@ def silent_turns(game: Game[StateT, TurnT], state: StateT) -> tuple[TurnT, ...]:
 class Seen:
     """What a table could show now, compared with what it showed before the turn."""
 
-    def __init__(self, before: Appearance, could_be: CouldBe) -> None:
+    def __init__(self, before: Appearance, could_be: PossibleLooks) -> None:
         self.before = before
         self._could_be = {place: frozenset(looks) for place, looks in could_be.items() if place in before}
         self.changed = frozenset(place for place, looks in self._could_be.items() if before[place] not in looks)

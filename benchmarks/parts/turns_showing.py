@@ -13,7 +13,7 @@ from rich.console import Console
 
 from benchmarks.parts.command_line import figures
 from benchmarks.parts.engine_speed import known_of, timed
-from engine.api import CouldBe, Game
+from engine.api import Game, PossibleLooks
 from engine.registry import games, load
 from engine.showing import turns_showing
 from engine.values import Appearance, LookName
@@ -72,7 +72,7 @@ def _finding(game: Game[Any, Any], why: str, text: str, sightings: int, rng: Ran
     verdicts: list[float] = []
     for _ in range(sightings):
         after = game.rules.apply(state, turns[rng.randrange(count)])
-        could_be: CouldBe = {place: (look,) for place, look in game.table.appearance(after).items()}
+        could_be: PossibleLooks = {place: (look,) for place, look in game.table.appearance(after).items()}
         exactly.append(_taken_s(game, state, could_be))
         hand = set(rng.sample(list(could_be), 6))
         hidden.append(_taken_s(game, state, {place: looks for place, looks in could_be.items() if place not in hand}))
@@ -81,7 +81,7 @@ def _finding(game: Game[Any, Any], why: str, text: str, sightings: int, rng: Ran
     return Finding(game.name, why, count, max(exactly), max(hidden), first_s, max(verdicts))
 
 
-def _taken_s(game: Game[Any, Any], state: Any, could_be: CouldBe) -> float:
+def _taken_s(game: Game[Any, Any], state: Any, could_be: PossibleLooks) -> float:
     most = MOST_WEIGHED if game.is_slow_to_list else MOST_LISTED
     return timed(lambda: sum(1 for _ in islice(turns_showing(game, state, could_be), most)))[1]
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic
 
-from engine.api import CouldBe, StateT, TurnT
+from engine.api import PossibleLooks, StateT, TurnT
 from engine.values import EMPTY, Appearance, Place
 from referee.judge.explorer import Expansion, JudgeContext, changes_between
 from referee.judge.pooled_reading import PooledReading
@@ -149,7 +149,7 @@ def with_a_misread_sign(
     ]
 
 
-def worth_weighing(context: JudgeContext[StateT, TurnT], seen: PooledReading) -> CouldBe:
+def worth_weighing(context: JudgeContext[StateT, TurnT], seen: PooledReading) -> PossibleLooks:
     """Return the looks that a turn must leave to be worth weighing; any other look would be a fault by itself."""
     return seen.could_be(context.settings.margin - context.settings.illegal_prior, context.handwriting)
 

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from itertools import islice
 from typing import Generic
 
-from engine.api import CouldBe, Game, StateT, TurnT
+from engine.api import Game, PossibleLooks, StateT, TurnT
 from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError
 from engine.showing import silent_turns, turns_showing, unfinished_showing
 from engine.support.looks import Look
@@ -58,7 +58,7 @@ class Explorer(Generic[StateT, TurnT]):
             return False
         return not self._game.rules.legal_turns(state)[MOST_LISTED : MOST_LISTED + 1]
 
-    def expand(self, state: StateT, could_be: CouldBe) -> Expansion[StateT, TurnT]:
+    def expand(self, state: StateT, could_be: PossibleLooks) -> Expansion[StateT, TurnT]:
         """Return the turns from ``state`` after which the table could look like ``could_be``."""
         return self._expansion_cache(state, _hashable(could_be))
 
@@ -77,7 +77,7 @@ class Explorer(Generic[StateT, TurnT]):
                 groups.setdefault(changes, []).append(turn)
         return Expansion(state, appearance, {changes: tuple(group) for changes, group in groups.items()})
 
-    def unfinished(self, state: StateT, could_be: CouldBe) -> tuple[Unfinished, ...]:
+    def unfinished(self, state: StateT, could_be: PossibleLooks) -> tuple[Unfinished, ...]:
         """Return the positions in the middle of a turn that could look like ``could_be``."""
         return self._unfinished_cache(state, _hashable(could_be))
 
@@ -100,7 +100,7 @@ class Explorer(Generic[StateT, TurnT]):
             return None
 
 
-def _hashable(could_be: CouldBe) -> _HashableCouldBe:
+def _hashable(could_be: PossibleLooks) -> _HashableCouldBe:
     return tuple((place, tuple(looks)) for place, looks in could_be.items())
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic
 
-from engine.api import CouldBe, StateT, TurnT
+from engine.api import PossibleLooks, StateT, TurnT
 from engine.values import EMPTY, Appearance, Place, Player
 from referee.judge.evidence.sides import side_contradiction
 from referee.judge.explanations import (
@@ -46,12 +46,12 @@ class _TwoTurnSearch(Generic[StateT, TurnT]):
     seen: PooledReading
 
     @cached_property
-    def could_be(self) -> CouldBe:
+    def could_be(self) -> PossibleLooks:
         """The looks that are possible after both turns."""
         return worth_weighing(self.context, self.seen)
 
     @cached_property
-    def while_writing(self) -> CouldBe:
+    def while_writing(self) -> PossibleLooks:
         """The looks that ink can have between two turns; nothing for games without sheets."""
         if not self.context.has_sheets:
             return {}
@@ -117,7 +117,7 @@ class _TwoTurnSearch(Generic[StateT, TurnT]):
         """Return whether changes are on a sheet that shows something new."""
         return any(self.context.sheet_of(place) in self.writers for place, _ in changes)
 
-    def _left_under_hands(self, first: Changes) -> CouldBe:
+    def _left_under_hands(self, first: Changes) -> PossibleLooks:
         """Return the looks of hidden places after a first turn on a sheet that shows nothing new.
 
         The turn after it has to explain what is in sight.
@@ -129,7 +129,7 @@ class _TwoTurnSearch(Generic[StateT, TurnT]):
         return {place: (after[place],) for place in hidden if self.context.sheet_of(place) not in self.writers}
 
     def _after_first(
-        self, state: StateT, first: TurnT, after: StateT, could_be: CouldBe
+        self, state: StateT, first: TurnT, after: StateT, could_be: PossibleLooks
     ) -> Iterator[Explanation[StateT, TurnT]]:
         explorer, settings, seen = self.context.explorer, self.context.settings, self.seen
         following = explorer.expand(after, could_be)
@@ -149,7 +149,7 @@ class _TwoTurnSearch(Generic[StateT, TurnT]):
 
 def _possible_between_turns(
     context: JudgeContext[StateT, TurnT], base: Appearance, seen: PooledReading, free: Collection[Place]
-) -> CouldBe:
+) -> PossibleLooks:
     """Return the looks that are possible between two turns: as before or turned over, but anything on ``free`` places.
 
     Where only sensors report a piece, another may have come to the place it left.
@@ -161,7 +161,7 @@ def _possible_between_turns(
     }
 
 
-def looks_while_writing(context: JudgeContext[StateT, TurnT], could_be: CouldBe) -> CouldBe:
+def looks_while_writing(context: JudgeContext[StateT, TurnT], could_be: PossibleLooks) -> PossibleLooks:
     """Return the looks that could become those of ``could_be`` if more is written, and these themselves."""
     looks_before = context.game.looks_before
     if looks_before is None:
@@ -241,7 +241,7 @@ class _SequenceSearch(Generic[StateT, TurnT]):
                     return True
         return False
 
-    def _could_be(self, state: StateT, left: int) -> CouldBe:
+    def _could_be(self, state: StateT, left: int) -> PossibleLooks:
         """Return the looks that are possible after the next turn; after the last one, the target."""
         if not left:
             # A sensor can't tell looks apart.

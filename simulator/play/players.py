@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.api import CouldBe, Game
+from engine.api import Game, PossibleLooks
 from engine.showing import silent_turns, turns_showing
 from engine.values import EMPTY, Appearance, OptionValue, Roll
 from simulator.play.actions import Action, ActionKind, Arrangement, Handler, PlayArea, Slack
@@ -296,14 +296,14 @@ def could_result_from_play(game: Game[Any, Any], state: Any, after: Appearance, 
     return False
 
 
-def _could_be(game: Game[Any, Any], after: Appearance, *, by_occupancy: bool) -> CouldBe:
+def _could_be(game: Game[Any, Any], after: Appearance, *, by_occupancy: bool) -> PossibleLooks:
     if not by_occupancy:
         return {place: (look,) for place, look in after.items()}
     taken = tuple(look for look in game.looks if look != EMPTY)
     return {place: (EMPTY,) if look == EMPTY else taken for place, look in after.items()}
 
 
-def _looks_after_first_turn(game: Game[Any, Any], state: Any, exact: CouldBe) -> CouldBe:
+def _looks_after_first_turn(game: Game[Any, Any], state: Any, exact: PossibleLooks) -> PossibleLooks:
     """Return what each place could show after the first of two turns.
 
     In games where only the owner moves a piece, the second player leaves the first one's pieces unchanged.

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
 
-from engine.api import CouldBe
+from engine.api import PossibleLooks
 from engine.games.blockade.enumeration import (
     Candidate,
     Candidates,
@@ -341,7 +341,7 @@ _CLEAR_MARKS = ("", "S", "M")
 _OWN_MARKS = ("", "S", "M", "1", "2", "3")
 
 
-def turns_showing(state: BlockadeState, could_be: CouldBe) -> Iterator[BlockadeTurn]:
+def turns_showing(state: BlockadeState, could_be: PossibleLooks) -> Iterator[BlockadeTurn]:
     """Yield a legal turn to every matching board that one leads to, fewest steps first; see ``engine.showing``.
 
     It takes as few points as the one in ``legal_turns``, perhaps by other moves.

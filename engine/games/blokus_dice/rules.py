@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 
 from common.phrases import Phrase, either
-from engine.api import CouldBe
+from engine.api import PossibleLooks
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.blokus_dice import table
 from engine.games.blokus_dice import turns as playing
@@ -247,7 +247,7 @@ def combine(turns: Sequence[BlokusTurn]) -> BlokusTurn:
     return only_turn(turns, format_turn)
 
 
-def turns_showing(state: BlokusState, could_be: CouldBe) -> Iterator[BlokusTurn]:
+def turns_showing(state: BlokusState, could_be: PossibleLooks) -> Iterator[BlokusTurn]:
     """Yield every legal turn that leads to matching sheets, small shapes first; see ``engine.showing``."""
     if state.seat is None or not state.dice:
         return

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from common.phrases import Phrase
-from engine.api import CouldBe
+from engine.api import PossibleLooks
 from engine.errors import AmbiguousError, IllegalTurnError
 from engine.games.deblockle import turns as playing
 from engine.games.deblockle.notation import WrittenTurn, breaches_of_written, format_turn
@@ -125,7 +125,7 @@ def combine(turns: Sequence[DeblockleTurn]) -> DeblockleTurn:
     )
 
 
-def turns_showing(state: DeblockleState, could_be: CouldBe) -> Iterator[DeblockleTurn]:
+def turns_showing(state: DeblockleState, could_be: PossibleLooks) -> Iterator[DeblockleTurn]:
     """Yield every turn that is or may be legal, after which the table could look like this; see ``engine.showing``."""
     seen = Seen(appearance_of(state), could_be)
     return seen.nearest_first((turn, change_by(turn)) for turn in playing.legal_turns(state))

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from common.phrases import Phrase
-from engine.api import CouldBe
+from engine.api import PossibleLooks
 from engine.games.diaballik import turns as playing
 from engine.games.diaballik.notation import format_turn, result_of
 from engine.games.diaballik.state import (
@@ -136,7 +136,7 @@ def combine(turns: Sequence[DiaballikTurn]) -> DiaballikTurn:
     return only_turn(left, format_turn)
 
 
-def turns_showing(state: DiaballikState, could_be: CouldBe) -> Iterator[DiaballikTurn]:
+def turns_showing(state: DiaballikState, could_be: PossibleLooks) -> Iterator[DiaballikTurn]:
     """Yield every legal turn after which the table could look like this, including claims; see ``engine.showing``."""
     if state.to_move is None:
         return

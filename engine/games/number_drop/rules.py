@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from common.phrases import Phrase
-from engine.api import CouldBe
+from engine.api import PossibleLooks
 from engine.errors import IllegalTurnError
 from engine.games.number_drop import turns as playing
 from engine.games.number_drop.components import DIGITS, STAR
@@ -172,7 +172,7 @@ def combine(turns: Sequence[NumberDropTurn]) -> NumberDropTurn:
     return only_turn(turns, format_turn)
 
 
-def turns_showing(state: NumberDropState, could_be: CouldBe) -> Iterator[NumberDropTurn]:
+def turns_showing(state: NumberDropState, could_be: PossibleLooks) -> Iterator[NumberDropTurn]:
     """Yield every legal turn after which the sheets could look like this, player by player; see ``engine.showing``.
 
     Each is one turn of one player. If several have written, ask about each player's sheet separately.

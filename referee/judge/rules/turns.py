@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Generic
 
-from engine.api import CouldBe, StateT, TurnT
+from engine.api import PossibleLooks, StateT, TurnT
 from engine.showing import turns_showing
 from engine.support.looks import Look
 from engine.values import EMPTY, Appearance, Breach, LookName, Player
@@ -345,7 +345,7 @@ def find_two_written_turns(glance: Glance[StateT, TurnT], player: Player) -> tup
 
 
 def _could_be_second_step(
-    looks_before: Callable[[LookName], tuple[LookName, ...]], believed: Appearance, could_be: CouldBe
+    looks_before: Callable[[LookName], tuple[LookName, ...]], believed: Appearance, could_be: PossibleLooks
 ) -> bool:
     """Return whether some cell could show something new that is written in two steps, such as a digit in a loop."""
     return any(
