@@ -4,7 +4,7 @@ An observation maps places to the looks that each could show. A place that is mi
 over it. The judge then weighs a few turns instead of a list that may have hundreds of thousands.
 
 By default a game's legal turns are tried one by one. A game with many turns has its own ``turns_showing``, with the
-help of `Seen`.
+help of `TableConstraint`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def turns_showing(game: Game[StateT, TurnT], state: StateT, could_be: PossibleLo
 
 def turns_by_trying(game: Game[StateT, TurnT], state: StateT, could_be: PossibleLooks) -> Iterator[TurnT]:
     """Yield the same turns by trying every legal one: slow, and the oracle for faster implementations."""
-    seen = Seen(game.table.appearance(state), could_be)
+    seen = TableConstraint(game.table.appearance(state), could_be)
     ends = ((turn, game.table.appearance(game.rules.apply(state, turn))) for turn in game.rules.legal_turns(state))
     yield from seen.nearest_first(ends)
 
@@ -42,7 +42,7 @@ def turns_by_trying(game: Game[StateT, TurnT], state: StateT, could_be: Possible
 def unfinished_showing(game: Game[StateT, TurnT], state: StateT, could_be: PossibleLooks) -> Iterator[Unfinished]:
     """Yield the positions within a turn that the table could show and no whole turn explains."""
     before = game.table.appearance(state)
-    seen = Seen(before, could_be)
+    seen = TableConstraint(before, could_be)
     for part in game.table.unfinished(state):
         if seen.allows(part.change):
             table = {**before, **part.change}
@@ -64,7 +64,7 @@ def silent_turns(game: Game[StateT, TurnT], state: StateT) -> tuple[TurnT, ...]:
     return turns if game.has_sheets or len(game.rules.legal_turns(state)) == len(turns) else ()
 
 
-class Seen:
+class TableConstraint:
     """What a table could show now, compared with what it showed before the turn."""
 
     def __init__(self, before: Appearance, could_be: PossibleLooks) -> None:

@@ -69,7 +69,7 @@ from engine.games.blockade.state import (
     name_of,
     piece_of,
 )
-from engine.showing import Seen
+from engine.showing import TableConstraint
 from engine.support.lazy import LazySequence, OnDemand
 from engine.values import Appearance, LookName, Player
 
@@ -348,7 +348,7 @@ def turns_showing(state: BlockadeState, could_be: PossibleLooks) -> Iterator[Blo
     """
     if state.to_move is None or state.roll is None:
         return
-    for moves in _ends_of(state, state.roll).showing(Seen(appearance_of(state.stacks), could_be)):
+    for moves in _ends_of(state, state.roll).showing(TableConstraint(appearance_of(state.stacks), could_be)):
         yield turn_of(state, moves)
 
 
@@ -429,7 +429,7 @@ class _Ends:
         self._fixed = [square for square, base in enumerate(BASES) if base not in (one, two, CLEAR)]
         self._moves: dict[tuple[Layout, Layout], _Moves | None] = {}
 
-    def showing(self, seen: Seen) -> Iterator[_Moves]:
+    def showing(self, seen: TableConstraint) -> Iterator[_Moves]:
         """Yield the moves of every turn that matches the board, in rising order of the bound on their steps."""
         if not all(seen.could_show(PLACES[square], self._bare[square]) for square in self._fixed):
             return
@@ -448,7 +448,7 @@ class _Ends:
                             if moves is not None:
                                 yield moves
 
-    def _marks_at(self, square: int, which: int, seen: Seen) -> Marks:
+    def _marks_at(self, square: int, which: int, seen: TableConstraint) -> Marks:
         """Return what one colour may have on top of a square; a clear square without it may hold the other colour."""
         place, colour = PLACES[square], self._colours[which].colour
         marks = []

@@ -29,7 +29,7 @@ from engine.games.blokus_dice.state import (
 )
 from engine.games.blokus_dice.table import new_state
 from engine.games.blokus_dice.turns import choices, settle, turn_of
-from engine.showing import Seen
+from engine.showing import TableConstraint
 from engine.support.breaches import check_announcement, illegal_turn, only_turn, rules_by_id
 from engine.support.chance import ORDINARY_DIE, every_roll, format_roll
 from engine.support.grid import members, set_of, union
@@ -252,7 +252,7 @@ def turns_showing(state: BlokusState, could_be: PossibleLooks) -> Iterator[Bloku
     if state.seat is None or not state.dice:
         return
     seat, sheet = state.seat, state.options.sheet
-    seen = Seen(appearance_of(state), could_be)
+    seen = TableConstraint(appearance_of(state), could_be)
     places = {place_of(seat, sheet.grid.names[square]): square for square in members(sheet.open_squares)}
     if not seen.changed <= places.keys():
         return

@@ -26,7 +26,7 @@ from engine.games.deblockle.state import (
 )
 from engine.games.deblockle.table import new_state
 from engine.games.deblockle.turns import fast_rules_of, known_position
-from engine.showing import Seen
+from engine.showing import TableConstraint
 from engine.support.breaches import illegal_turn, rules_by_id
 from engine.support.players import one_to_move
 from engine.tapping import Tapped, Taps
@@ -127,7 +127,7 @@ def combine(turns: Sequence[DeblockleTurn]) -> DeblockleTurn:
 
 def turns_showing(state: DeblockleState, could_be: PossibleLooks) -> Iterator[DeblockleTurn]:
     """Yield every turn that is or may be legal, after which the table could look like this; see ``engine.showing``."""
-    seen = Seen(appearance_of(state), could_be)
+    seen = TableConstraint(appearance_of(state), could_be)
     return seen.nearest_first((turn, change_by(turn)) for turn in playing.legal_turns(state))
 
 

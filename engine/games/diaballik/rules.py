@@ -34,7 +34,7 @@ from engine.games.diaballik.turns import (
     begin_turn,
     packed_results,
 )
-from engine.showing import Seen
+from engine.showing import TableConstraint
 from engine.support.breaches import illegal_turn, only_turn, rules_by_id
 from engine.support.players import one_to_move
 from engine.tapping import Tapped, Taps
@@ -141,7 +141,7 @@ def turns_showing(state: DiaballikState, could_be: PossibleLooks) -> Iterator[Di
     if state.to_move is None:
         return
     start = playing.begin_turn(state, state.to_move)
-    seen = Seen(appearance_of(state), could_be)
+    seen = TableConstraint(appearance_of(state), could_be)
     bare, piece, ball = (
         sum(1 << square for square, place in enumerate(PLACES) if seen.could_show(place, look))
         for look in (EMPTY, LOOK_TABLE.look_of[state.to_move, False], LOOK_TABLE.look_of[state.to_move, True])

@@ -47,7 +47,7 @@ from engine.games.number_drop.state import (
 )
 from engine.games.number_drop.turns import change_of, in_order, letter_for, turns_of
 from engine.games.number_drop.violations import breaches_of
-from engine.showing import Seen
+from engine.showing import TableConstraint
 from engine.support.breaches import check_announcement, illegal_turn, only_turn, rules_by_id
 from engine.support.grid import members, set_of
 from engine.support.players import DRAW, RESIGN
@@ -177,7 +177,7 @@ def turns_showing(state: NumberDropState, could_be: PossibleLooks) -> Iterator[N
 
     Each is one turn of one player. If several have written, ask about each player's sheet separately.
     """
-    seen = Seen(appearance_of(state), could_be)
+    seen = TableConstraint(appearance_of(state), could_be)
     for player in state.busy():
         sheet = _SeenSheet(state, player, seen)
         if not sheet.others_changed:
@@ -187,7 +187,7 @@ def turns_showing(state: NumberDropState, could_be: PossibleLooks) -> Iterator[N
 class _SeenSheet:
     """What was seen of one player's sheet, and that player's turns that fit it."""
 
-    def __init__(self, state: NumberDropState, player: int, seen: Seen) -> None:
+    def __init__(self, state: NumberDropState, player: int, seen: TableConstraint) -> None:
         self._state = state
         self._player = player
         self._name = PLAYERS[player]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.registry import load
-from engine.showing import Seen, turns_by_trying, turns_showing
+from engine.showing import TableConstraint, turns_by_trying, turns_showing
 from engine.values import EMPTY, Roll
 from referee.judge.acceptance import resolve
 from referee.judge.belief import Belief
@@ -103,7 +103,7 @@ def plain_beyond_one_turn(state: Any, seen: PooledReading) -> set[tuple[Any, ...
         for part in GAME.table.unfinished(after):
             shown = {**between, **part.change}
             whole = turns_by_trying(GAME, after, {place: (glance,) for place, glance in shown.items()})
-            if Seen(between, could_be).allows(part.change) and next(whole, None) is None:
+            if TableConstraint(between, could_be).allows(part.change) and next(whole, None) is None:
                 found.add((ExplanationKind.TURN_AND_PART, first, part.to_do, changes_between(base, shown)))
     return found
 
