@@ -360,7 +360,7 @@ class Game(Generic[StateT, TurnT]):
     as typed, in any order, or ``None`` if a roll already lies on the table. The colour is the marker in the hand of the
     player to move. Raises IllegalTurnError for an impossible or missing roll, and for an impossible colour.
     """
-    is_slow_to_list: bool = False
+    lists_turns_slowly: bool = False
     """Listing the legal turns can take seconds, and records omit their number."""
     adds_pieces: bool = False
     """Turns bring pieces onto the board: one too many is a fault like any other, and ``Breach.adds`` is ignored."""

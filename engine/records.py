@@ -426,7 +426,7 @@ def _record_step(game: Game[StateT, TurnT], state: StateT, step: TurnT | Roll | 
         after = game.rules.announce(state, step)
         return Announced(format_announcement(step), digest(game, after)), after
     after = game.rules.apply(state, step)
-    count = None if game.is_slow_to_list else len(game.rules.legal_turns(state))
+    count = None if game.lists_turns_slowly else len(game.rules.legal_turns(state))
     return PlayedTurn(game.notation.format_turn(step), step.player, count, digest(game, after)), after
 
 

@@ -82,7 +82,7 @@ def _finding(game: Game[Any, Any], why: str, text: str, sightings: int, rng: Ran
 
 
 def _taken_s(game: Game[Any, Any], state: Any, could_be: PossibleLooks) -> float:
-    most = MOST_WEIGHED if game.is_slow_to_list else MOST_LISTED
+    most = MOST_WEIGHED if game.lists_turns_slowly else MOST_LISTED
     return timed(lambda: sum(1 for _ in islice(turns_showing(game, state, could_be), most)))[1]
 
 

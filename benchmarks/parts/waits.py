@@ -50,7 +50,7 @@ def waits_in(name: str, count: int, seed: int) -> Waits:
     positions = positions_of(Pairing(name, "greedy", HINT_S), count, seed)
     return Waits(
         name,
-        () if game.is_slow_to_list else tuple(timed(partial(_list_turns, game, each))[1] for each in positions),
+        () if game.lists_turns_slowly else tuple(timed(partial(_list_turns, game, each))[1] for each in positions),
         tuple(_hint_s(game, each, Strength.GENTLE) for each in positions),
         tuple(_hint_s(game, each, Strength.FAIR) for each in positions),
         tuple(verdict_s(game, each, faulty_reading(game, game.table.appearance(each), rng)) for each in positions),

@@ -54,7 +54,7 @@ class Explorer(Generic[StateT, TurnT]):
         return self._few_turns_cache(state)
 
     def _has_few_turns(self, state: StateT) -> bool:
-        if self._game.is_slow_to_list:
+        if self._game.lists_turns_slowly:
             return False
         return not self._game.rules.legal_turns(state)[MOST_LISTED : MOST_LISTED + 1]
 
@@ -68,7 +68,7 @@ class Explorer(Generic[StateT, TurnT]):
         change_of = self._game.change_of
         groups: dict[frozenset[tuple[Place, str]], list[TurnT]] = {}
         if rules.outcome(state) is None:
-            most = MOST_WEIGHED if self._game.is_slow_to_list else MOST_LISTED
+            most = MOST_WEIGHED if self._game.lists_turns_slowly else MOST_LISTED
             for turn in islice(turns_showing(self._game, state, dict(could_be)), most):
                 if change_of is None:
                     changes = changes_between(appearance, table.appearance(rules.apply(state, turn)))

@@ -23,7 +23,7 @@ GAME = Game(
     heights=table.heights,
     squares=notation.squares,
     # Where colours meet, one high roll can have a million ends.
-    is_slow_to_list=True,
+    lists_turns_slowly=True,
     tapping=rules.tapped,
     turns_showing=rules.turns_showing,
     count_from=rules.count_from,

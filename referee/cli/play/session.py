@@ -447,7 +447,7 @@ _MOST_SEARCHED = 100_000
 
 def numbered_turns(game: Game[Any, Any], state: Any, player: Player, most: int) -> Sequence[Any]:
     """Return the legal turns to list automatically; none if there are too many or listing them takes seconds."""
-    if most == 0 or game.is_slow_to_list:
+    if most == 0 or game.lists_turns_slowly:
         return ()
     turns = turns_of(game, state, player)
     return turns if len(turns) <= most else ()

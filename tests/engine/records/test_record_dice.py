@@ -231,7 +231,7 @@ def test_a_corrected_roll_is_recorded_with_the_position_after_it():
 def test_a_game_with_costly_counting_omits_the_counts(monkeypatch):
     start = GAME.rules.new(ONE_ROUND)
     steps = steps_of(start, Roll(("5",)), Announcement(RESIGN, "p2"))
-    slow = replace(GAME, is_slow_to_list=True)
+    slow = replace(GAME, lists_turns_slowly=True)
     monkeypatch.setattr(toy_harvest, "GAME", slow)
     record = make(slow, start, steps_of(start, Roll(("5",)), Choice("p1", True)))
     assert [entry.legal_turns for entry in record.entries if isinstance(entry, PlayedTurn)] == [None]

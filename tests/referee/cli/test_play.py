@@ -184,7 +184,7 @@ def test_a_number_beyond_the_list_is_refused(play):
 def test_turns_that_take_seconds_to_list_are_listed_only_on_request(play, monkeypatch):
     listed = "   1  keep  p1 keeps the die."
     assert listed in play("harvest", typed="4\n").output
-    monkeypatch.setattr(toy_harvest, "GAME", replace(toy_harvest.GAME, is_slow_to_list=True))
+    monkeypatch.setattr(toy_harvest, "GAME", replace(toy_harvest.GAME, lists_turns_slowly=True))
     said = play("harvest", "--no-record", typed="4\n1\nturns\n").output
     unasked, _, asked = said.partition("turns\n")
     assert listed not in unasked

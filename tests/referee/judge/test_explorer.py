@@ -102,14 +102,14 @@ def test_considering_every_turn_gives_the_same_verdict(name: str, plies: int, tr
 
 
 @pytest.mark.parametrize(
-    ("turns", "is_slow_to_list", "few"),
+    ("turns", "lists_turns_slowly", "few"),
     [(0, False, True), (MOST_LISTED, False, True), (MOST_LISTED + 1, False, False), (1, True, False)],
 )
 def test_two_turns_in_a_row_are_searched_only_where_turns_are_few_and_quick_to_list(
-    turns: int, is_slow_to_list: bool, few: bool
+    turns: int, lists_turns_slowly: bool, few: bool
 ) -> None:
     game: Any = SimpleNamespace(
-        is_slow_to_list=is_slow_to_list, rules=SimpleNamespace(legal_turns=lambda _: tuple(range(turns)))
+        lists_turns_slowly=lists_turns_slowly, rules=SimpleNamespace(legal_turns=lambda _: tuple(range(turns)))
     )
     assert Explorer(game).has_few_turns("a state") == few
 
