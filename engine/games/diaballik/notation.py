@@ -30,7 +30,7 @@ from engine.games.diaballik.state import (
     between_squares,
     options_from,
 )
-from engine.games.diaballik.table import breach_of, breaches_of_actions, whose_turn
+from engine.games.diaballik.table import breach_of, breaches_of_actions, turn_order_breach
 from engine.games.diaballik.turns import ANTI_PLAY, TurnInProgress, begin_turn, outcome_of
 from engine.support.breaches import illegal_turn
 from engine.support.notation import tokens, unreadable
@@ -75,7 +75,7 @@ def parse_turn(state: DiaballikState, text: str, player: str | None = None) -> D
     if not breaches:
         return written
     empty = _first_empty(turn, actions)
-    if empty is not None and whose_turn(state, turn.player, written.places) is None:
+    if empty is not None and turn_order_breach(state, turn.player, written.places) is None:
         raise IllegalTurnError(Phrase("No piece stands on {place}.", PLACES[empty]))
     raise illegal_turn(repr(text), breaches)
 

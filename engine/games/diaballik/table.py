@@ -72,7 +72,7 @@ def take_balls_off(places: Sequence[Place]) -> str:
     )
 
 
-def whose_turn(state: DiaballikState, player: str, places: tuple[str, ...]) -> Breach | None:
+def turn_order_breach(state: DiaballikState, player: str, places: tuple[str, ...]) -> Breach | None:
     """Return the breach of playing when it isn't the player's turn, or ``None``."""
     if state.to_move is None:
         return game_over(places)
@@ -89,7 +89,7 @@ def whose_turn(state: DiaballikState, player: str, places: tuple[str, ...]) -> B
 
 def breaches_of_actions(state: DiaballikState, turn: DiaballikTurn) -> tuple[Breach, ...]:
     """List the breach of a written turn: wrong player, else its first illegal action; empty if it is legal."""
-    breach = whose_turn(state, turn.player, turn.places)
+    breach = turn_order_breach(state, turn.player, turn.places)
     if breach is not None:
         return (breach,)
     if not turn.actions:
@@ -474,7 +474,7 @@ def explain_change(before: DiaballikState, after: Appearance) -> tuple[Breach, .
     if not changed:
         return ()
     if before.to_move is None:
-        over = whose_turn(before, PLAYERS[0], changed)
+        over = turn_order_breach(before, PLAYERS[0], changed)
         return () if over is None else (over,)
     shown = _shown({**looks, **after})
     sides = {player: _as_side(shown[player]) for player in PLAYERS}
@@ -483,7 +483,7 @@ def explain_change(before: DiaballikState, after: Appearance) -> tuple[Breach, .
         if side is None or still != before.side(other(player)):
             continue
         found = canonical(begin_turn(before, player), side)
-        breach = whose_turn(before, player, changed)
+        breach = turn_order_breach(before, player, changed)
         if found is not None:
             return () if breach is None else (breach,)
         if breach is not None and breach.rule == "no-action-left":
