@@ -55,7 +55,7 @@ def advised(rule: str, sentence: str, instead: str, places: tuple[Place, ...] = 
     return Breach(rule, sentence, instead, places, instead=instead)
 
 
-def game_over(places: tuple[Place, ...]) -> Breach:
+def game_over_breach(places: tuple[Place, ...]) -> Breach:
     """Return the breach for playing after the end."""
     return Breach(
         "game-over",

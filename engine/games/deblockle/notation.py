@@ -35,7 +35,7 @@ from engine.games.deblockle.state import (
 from engine.games.deblockle.state_text import read_symbol, symbols_from
 from engine.games.deblockle.table import Explanation, Moved, breach_of_wrong_goal, breaches_of_roll, put_back
 from engine.games.deblockle.turns import certainly_blocked, certainty_of, legal_turns, possibly_blocked
-from engine.support.breaches import advised, game_over, illegal_turn
+from engine.support.breaches import advised, game_over_breach, illegal_turn
 from engine.support.notation import tokens, unreadable
 from engine.support.players import check_player
 from engine.values import Breach, Certainty, OptionValue
@@ -56,7 +56,7 @@ def breaches_of_written(state: DeblockleState, turn: WrittenTurn) -> tuple[Breac
     """List the rules that a turn breaks; empty if it is or may be legal, or no block stands on its start."""
     block = state.by_square().get(SQUARE_OF[turn.start])
     if state.to_move is None:
-        return (game_over((turn.start,)),)
+        return (game_over_breach((turn.start,)),)
     if block is None:
         return ()
     if block.owner != state.to_move and not possibly_blocked(state, state.to_move):

@@ -55,7 +55,7 @@ from engine.games.deblockle.turns import (
     slide_ends,
     turns_of,
 )
-from engine.support.breaches import PieceBreaches, compare_with_start, game_over, illegal_start, pair_squares
+from engine.support.breaches import PieceBreaches, compare_with_start, game_over_breach, illegal_start, pair_squares
 from engine.support.grid import members, set_of
 from engine.support.players import check_player, mover_after_correction
 from engine.values import EMPTY, Appearance, Breach, Facing, LookName, OptionValue, Player, Unfinished
@@ -601,7 +601,7 @@ def _after_the_end(before: DeblockleState, changed: Appearance, unmoved: Mapping
     places = (*changed, *(place for breach in _turned_in_place(before, unmoved) for place in breach.places))
     if not places:
         return ()
-    return (game_over(places),)
+    return (game_over_breach(places),)
 
 
 def _turned_in_place(before: DeblockleState, facings: Mapping[str, Facing]) -> tuple[Breach, ...]:

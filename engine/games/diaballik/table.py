@@ -53,7 +53,7 @@ from engine.games.diaballik.turns import (
     settle,
     visible,
 )
-from engine.support.breaches import PieceBreaches, compare_with_start, game_over, illegal_start, pair_squares
+from engine.support.breaches import PieceBreaches, compare_with_start, game_over_breach, illegal_start, pair_squares
 from engine.support.grid import DIAGONAL, ORTHOGONAL, members, set_of
 from engine.support.players import check_player, mover_after_correction
 from engine.values import EMPTY, Appearance, Breach, LookName, OptionValue, Place, Player, Unfinished
@@ -75,7 +75,7 @@ def take_balls_off(places: Sequence[Place]) -> str:
 def turn_order_breach(state: DiaballikState, player: str, places: tuple[str, ...]) -> Breach | None:
     """Return the breach of playing when it isn't the player's turn, or ``None``."""
     if state.to_move is None:
-        return game_over(places)
+        return game_over_breach(places)
     if player == state.to_move:
         return None
     remedy = Phrase("Put everything back as it was; {player} plays.", state.to_move)

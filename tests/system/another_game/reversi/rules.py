@@ -128,7 +128,7 @@ def breaches_of(state: ReversiState, turn: ReversiTurn) -> tuple[Breach, ...]:
     """The rules that a turn breaks; none when it is legal."""
     player, own, foes = turn.player, state.of(turn.player), state.of(other(turn.player))
     if state.to_move is None:
-        return (breaches.game_over(turn.places),)
+        return (breaches.game_over_breach(turn.places),)
     if not turn.places:
         places = tuple(PLACES[at] for at, _ in moves(own, foes))
         told = f"{player.capitalize()} can put a disc down on {listed(places, 'or')}."

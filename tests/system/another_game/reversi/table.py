@@ -10,7 +10,7 @@ from engine.games.reversi.rules import GRID, PLACES, PLAYERS, START, ReversiStat
 
 from common.phrases import listed
 from engine.errors import UnreadableError
-from engine.support.breaches import game_over, illegal_start
+from engine.support.breaches import game_over_breach, illegal_start
 from engine.support.grid import members, set_of
 from engine.support.looks import LookTable
 from engine.support.players import check_player, mover_after_correction
@@ -69,7 +69,7 @@ def explain(before: ReversiState, after: Appearance) -> tuple[Breach, ...]:
     had, has = was[0] | was[1], now[0] | now[1]
     gone, come, turned = had & ~has, has & ~had, had & has & (was[0] ^ now[0])
     if before.to_move is None:
-        return (game_over(GRID.names_of(gone | come | turned)),)
+        return (game_over_breach(GRID.names_of(gone | come | turned)),)
     found = [
         Breach("disc-gone", f"The disc on {place} is gone.", f"Put it back on {place}.", (place,))
         for place in GRID.names_of(gone)
