@@ -140,7 +140,7 @@ class Unfinished:
     """A position within a turn that a camera may see: the looks it changes, and what remains to be done."""
 
     change: Appearance
-    to_do: str
+    instruction: str
 
     @property
     def places(self) -> tuple[Place, ...]:

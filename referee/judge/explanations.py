@@ -36,8 +36,8 @@ class Explanation(Generic[StateT, TurnT]):
     """One thing that could have happened, from one of the believed states.
 
     ``changes`` are the (place, look) pairs that differ from what was believed; ``first`` and ``second`` the turns
-    that would leave them, look-alikes together; for a started turn, ``to_do`` says what is missing and ``touched``
-    where it was played.
+    that would leave them, look-alikes together; for a started turn, ``instruction`` says what is missing and
+    ``touched`` where it was played.
     """
 
     kind: ExplanationKind
@@ -46,7 +46,7 @@ class Explanation(Generic[StateT, TurnT]):
     score: float
     first: tuple[TurnT, ...] = ()
     second: tuple[TurnT, ...] = ()
-    to_do: str = ""
+    instruction: str = ""
     touched: tuple[Place, ...] = ()
 
 
@@ -112,7 +112,9 @@ def within_one_turn(
             score = score_allowed(base, changes, seen) + context.settings.unfinished_prior
             score += score_touches(seen, [part.places])
             found.append(
-                Explanation(ExplanationKind.PART, state, changes, score, to_do=part.to_do, touched=part.places)
+                Explanation(
+                    ExplanationKind.PART, state, changes, score, instruction=part.instruction, touched=part.places
+                )
             )
         found += _by_turns(base, expansion, seen)
     return sorted(found, key=lambda one: -one.score)

@@ -298,7 +298,7 @@ def _judge_part(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT]:
         breaches = faults.find_breaches(glance.context, glance.states, best.changes, glance.seen)
         if breaches:
             return name_fault(glance, breaches, best.changes, decision.margin)
-    return glance.belief, glance.verdicts.not_finished(best.to_do, best.touched, decision.shown, decision.margin)
+    return glance.belief, glance.verdicts.not_finished(best.instruction, best.touched, decision.shown, decision.margin)
 
 
 def _of_kind(glance: Glance[StateT, TurnT], kind: ExplanationKind) -> tuple[Explanation[StateT, TurnT], ...]:
@@ -327,7 +327,7 @@ def _judge_turn(glance: Glance[StateT, TurnT]) -> Judgement[StateT, TurnT]:
         return glance.belief, glance.verdicts.turn_waits(resolved)
     parts = _of_kind(glance, ExplanationKind.PART)
     if parts and not (glance.declared or has_next_rolled):
-        return glance.belief, glance.verdicts.pending(sentences.may_go_on(parts[0].to_do), resolved)
+        return glance.belief, glance.verdicts.pending(sentences.may_go_on(parts[0].instruction), resolved)
     if not resolved.turns:
         return glance.belief, glance.verdicts.which_turn(resolved)
     return accept_unless_contradicted(glance, resolved)

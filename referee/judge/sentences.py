@@ -150,9 +150,11 @@ def several_turns() -> str:
     return Phrase("More than one turn seems to have been played.")
 
 
-def may_go_on(to_do: str) -> str:
+def may_go_on(instruction: str) -> str:
     """The table shows a whole turn that may also continue."""
-    return Phrase("If the turn is over, the next player may go on, or press the button. If not: {to_do}", to_do)
+    return Phrase(
+        "If the turn is over, the next player may go on, or press the button. If not: {instruction}", instruction
+    )
 
 
 def override_holds(places: Sequence[Place]) -> str:
@@ -293,12 +295,12 @@ def left_the_board(described: str) -> str:
     )
 
 
-def piece_moved_on(described: str, to_do: str) -> str:
+def piece_moved_on(described: str, instruction: str) -> str:
     """After a whole turn, its player moved the same piece again."""
     return Phrase(
-        "{described}, and then the same piece moved on? If so: {to_do} If not, put it back, or say what was played.",
+        "{described}, and then the same piece moved on? If so: {instruction} If not, put it back, or say what was played.",
         without_stop(described),
-        to_do,
+        instruction,
     )
 
 

@@ -138,7 +138,13 @@ class _TwoTurnSearch(Generic[StateT, TurnT]):
             score = score_allowed(self.base, changes, seen) + settings.second_turn_prior + settings.unfinished_prior
             score += score_touches(seen, [{*first.places, *part.places}])
             yield Explanation(
-                ExplanationKind.TURN_AND_PART, state, changes, score, (first,), to_do=part.to_do, touched=part.places
+                ExplanationKind.TURN_AND_PART,
+                state,
+                changes,
+                score,
+                (first,),
+                instruction=part.instruction,
+                touched=part.places,
             )
         for own_changes, seconds in following.by_changes.items():
             changes = changes_between(self.base, {**following.appearance, **dict(own_changes)})

@@ -53,7 +53,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
     def piece_moved_on(self) -> Ruling:
         """Ask about a turn after which the same piece moved on, which may also be one illegal move."""
         best = self.decision.best
-        sentence = sentences.piece_moved_on(self.game.notation.describe(best.first[0]), best.to_do)
+        sentence = sentences.piece_moved_on(self.game.notation.describe(best.first[0]), best.instruction)
         return self._ask(sentence, self.places_of(self.decision.shown), self.decision.shown)
 
     def several_turns_sensed(self) -> Ruling:
@@ -148,7 +148,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         if not trigger.names_faults:
             return self.turn_waits(resolved, self.decision.shown)
         if part is not None and trigger is not Trigger.DECLARED:
-            return self.pending(sentences.may_go_on(part.to_do), resolved, self.decision.shown)
+            return self.pending(sentences.may_go_on(part.instruction), resolved, self.decision.shown)
         return self.which_sensed(turns)
 
     def unsensed(self) -> Ruling:

@@ -234,7 +234,7 @@ def check_unfinished(game, options):
         )
         for position in (listed[rng.randrange(len(listed))] for _ in range(3 if listed else 0)):
             assert any(look != before[place] for place, look in position.change.items())
-            assert position.to_do.endswith(".")
+            assert position.instruction.endswith(".")
             assert not is_whole_turn(game, state, {**before, **position.change}), f"a whole turn: {position}"
     assert listed_in_all, (
         "no position in the middle of a turn is listed; if the game has none, say why: nothing_unfinished"

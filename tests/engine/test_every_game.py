@@ -78,7 +78,7 @@ def test_states_along_a_game_are_consistent(game, options):
         assert set(sides) <= {place for place, look in seen.items() if look != EMPTY}
         for position in few(game.table.unfinished(state), rng):
             assert set(position.change) <= set(game.places)
-            assert position.to_do
+            assert position.instruction
 
 
 @every_variant

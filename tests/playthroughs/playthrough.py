@@ -74,7 +74,7 @@ def _described(game: Game[Any, Any], state: Any) -> list[str]:
             for place in before
             if position.change.get(place, before[place]) != before[place]
         }
-        lines.append(f"unfinished: {changed} {position.to_do}")
+        lines.append(f"unfinished: {changed} {position.instruction}")
     lines.append(f"outcome: {game.rules.outcome(state)}")
     return lines
 

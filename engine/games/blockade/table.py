@@ -589,7 +589,7 @@ def unfinished(state: BlockadeState) -> list[Unfinished]:
     """Return every piece of the player lifted, waiting where it can't rest, or on a tower that has no cap yet."""
     if state.to_move is None or state.roll is None:
         return []
-    return [Unfinished(change, to_do) for change, to_do in _unfinished_changes(state)]
+    return [Unfinished(change, instruction) for change, instruction in _unfinished_changes(state)]
 
 
 def _unfinished_changes(state: BlockadeState) -> list[tuple[dict[str, str], str]]:

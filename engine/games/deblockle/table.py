@@ -952,7 +952,11 @@ def unfinished(state: DeblockleState) -> list[Unfinished]:
     players = [state.to_move]
     if possibly_blocked(state, state.to_move):
         players.append(other(state.to_move))
-    return [Unfinished(change, to_do) for player in players for change, to_do in _unfinished_changes(state, player)]
+    return [
+        Unfinished(change, instruction)
+        for player in players
+        for change, instruction in _unfinished_changes(state, player)
+    ]
 
 
 def _unfinished_changes(state: DeblockleState, player: str) -> Iterator[tuple[dict[str, LookName], str]]:

@@ -859,10 +859,10 @@ def unfinished(state: DiaballikState) -> list[Unfinished]:
     found: dict[tuple[tuple[str, LookName], ...], str] = {}
     for turn in (start, *(start.after(action) for action in actions(start))):
         done = _looks(start, turn)
-        for change, to_do in _in_hand(turn):
+        for change, instruction in _in_hand(turn):
             changed = {place: look for place, look in {**done, **change}.items() if look != before[place]}
-            found.setdefault(tuple(sorted(changed.items())), to_do)
-    return [Unfinished(dict(changed), to_do) for changed, to_do in found.items()]
+            found.setdefault(tuple(sorted(changed.items())), instruction)
+    return [Unfinished(dict(changed), instruction) for changed, instruction in found.items()]
 
 
 def _looks(start: TurnInProgress, turn: TurnInProgress) -> dict[str, LookName]:

@@ -128,7 +128,13 @@ def test_the_same_piece_moves_on_if_its_player_is_to_move_again_and_touches_its_
     state: Any = _Simple("gold")
     turn: Any = _Simple(places=("a1", "b1"))
     explanation = Explanation(
-        ExplanationKind.TURN_AND_PART, state, frozenset(), 0.0, first=(turn,), to_do="Put it down.", touched=touched
+        ExplanationKind.TURN_AND_PART,
+        state,
+        frozenset(),
+        0.0,
+        first=(turn,),
+        instruction="Put it down.",
+        touched=touched,
     )
     assert same_piece_moves_on(game, (state,), (explanation,)) is moves_on
 

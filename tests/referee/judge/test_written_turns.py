@@ -104,7 +104,7 @@ def plain_beyond_one_turn(state: Any, seen: PooledReading) -> set[tuple[Any, ...
             shown = {**between, **part.change}
             whole = turns_by_trying(GAME, after, {place: (glance,) for place, glance in shown.items()})
             if TableConstraint(between, could_be).allows(part.change) and next(whole, None) is None:
-                found.add((ExplanationKind.TURN_AND_PART, first, part.to_do, changes_between(base, shown)))
+                found.add((ExplanationKind.TURN_AND_PART, first, part.instruction, changes_between(base, shown)))
     return found
 
 
@@ -117,7 +117,7 @@ def test_the_search_for_two_turns_finds_what_trying_every_turn_finds() -> None:
             (one.kind, first, then, one.changes)
             for one in found
             for first in one.first
-            for then in (one.second or (one.to_do,))
+            for then in (one.second or (one.instruction,))
         } == plain, GAME.notation.format_state(state)
         sizes.append(len(plain))
     assert max(sizes) > 0, "no table shows two turns"

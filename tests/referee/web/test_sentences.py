@@ -50,7 +50,7 @@ ARGUMENTS = {
     "breaches": [FAULT],
     "title": "Diaballik",
     "reason": "gold resigned",
-    "to_do": "Hop the teal block from f4: one square straight, to d3, c4 or e4.",
+    "instruction": "Hop the teal block from f4: one square straight, to d3, c4 or e4.",
     "touched": ["a1", "a2"],
     "rolls": ["1,3", "1,4"],
     "roll": "1,3",
@@ -103,7 +103,7 @@ def game_sentences(game: Any, options: Any, rng: Random, changes: int) -> Iterat
         yield from game.notation.standing(state)
         yield waiting_signal(game, state).words
         yield resumed_signal(game, state, rng.randrange(3)).words
-        yield from (unfinished.to_do for unfinished in islice(game.table.unfinished(state), 12))
+        yield from (unfinished.instruction for unfinished in islice(game.table.unfinished(state), 12))
         for announcement in game.rules.announcements(state):
             yield describe_announcement(announcement)
             outcome = game.rules.outcome(game.rules.announce(state, announcement))

@@ -231,7 +231,7 @@ def test_two_colours_with_five_towers_are_an_impossible_position(other):
 
 
 def test_positions_in_the_middle_of_a_turn_are_listed():
-    kinds = {position.to_do.split()[0] for position in GAME.table.unfinished(state_of(ready(), "warm", (2, 1)))}
+    kinds = {position.instruction.split()[0] for position in GAME.table.unfinished(state_of(ready(), "warm", (2, 1)))}
     assert kinds == {"Put", "Move", "Cap"}
     assert GAME.table.unfinished(GAME.rules.new()) == []
 
@@ -240,8 +240,8 @@ def test_a_moving_piece_is_at_most_as_far_away_as_its_die_allows():
     def waiting(dice):
         found: dict[str, set[Place]] = {"red": set(), "yellow": set()}
         for position in GAME.table.unfinished(state_of(oracle.start(), "warm", dice)):
-            if position.to_do.startswith("Move the "):
-                found[position.to_do.split()[2]] |= set(position.places)
+            if position.instruction.startswith("Move the "):
+                found[position.instruction.split()[2]] |= set(position.places)
         return found
 
     near, far = waiting((1, 6)), waiting((6, 1))

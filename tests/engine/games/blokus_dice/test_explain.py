@@ -362,7 +362,7 @@ def test_both_sides_of_a_shape_that_touches_are_named():
 
 def test_squares_of_an_unfinished_shape_are_told_apart_from_whole_shapes():
     state = GAME.notation.parse_state(NEW)
-    unfinished = {each.places: each.to_do for each in unfinished_showing(GAME, state, {})}
+    unfinished = {each.places: each.instruction for each in unfinished_showing(GAME, state, {})}
     assert unfinished[("p1.b1",)] == "Fill the other squares of the shape on p1.b1."
     assert ("p1.a1",) not in unfinished, "the shape of one square is a whole turn there"
     assert not GAME.table.unfinished(GAME.notation.parse_state(OVER))

@@ -257,7 +257,7 @@ def test_unfinished_positions_are_incomplete_shapes():
     assert {position.places for position in begun} == {(f"p1.{square}",) for square in edge}
     for position in begun:
         assert [breach.rule for breach in GAME.table.explain(state, position.change)] != []
-        assert "Fill the other squares" in position.to_do
+        assert "Fill the other squares" in position.instruction
 
 
 def test_no_shape_is_begun_on_a_closed_square():

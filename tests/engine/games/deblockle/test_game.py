@@ -257,15 +257,17 @@ def test_a_rolled_or_lifted_block_is_an_unfinished_turn():
     }
     rolled = changes[("b3", "gold block, slider up"), ("c3", EMPTY)]
     assert rolled.places == ("c3", "b3")
-    assert rolled.to_do == ("Hop the gold block from b3: straight on until something stops it, to b1, a3, g3 or b7.")
-    assert changes[(("c3", EMPTY),)].to_do == "Put down the gold block you picked up from c3."
+    assert rolled.instruction == (
+        "Hop the gold block from b3: straight on until something stops it, to b1, a3, g3 or b7."
+    )
+    assert changes[(("c3", EMPTY),)].instruction == "Put down the gold block you picked up from c3."
 
 
 def test_a_block_at_its_goal_is_an_unfinished_turn_until_removed():
     state = GAME.notation.parse_state("gold c6:G.x/north=slider e7:T.x? removed=0,0")
     positions = list(unfinished_showing(GAME, state, {}))
     at_goal = [position for position in positions if position.change.get("d6", EMPTY) != EMPTY]
-    assert [position.to_do for position in at_goal] == ["Take the gold block off d6: it has reached its goal."]
+    assert [position.instruction for position in at_goal] == ["Take the gold block off d6: it has reached its goal."]
     lifted = {**GAME.table.appearance(state), "c6": EMPTY}
     assert all(position.change != {"c6": EMPTY} for position in positions)
     assert GAME.table.explain(state, lifted) == ()

@@ -326,7 +326,7 @@ def test_a_piece_or_ball_in_the_hand_is_an_unfinished_turn(state):
     for position in positions:
         assert {**before, **position.change} not in results
         assert all(look != before[place] for place, look in position.change.items())
-        assert position.to_do.startswith("Put ")
+        assert position.instruction.startswith("Put ")
     assert len({tuple(position.change.items()) for position in positions}) == len(positions)
     assert list(GAME.table.unfinished(GAME.rules.announce(state, Announcement("draw")))) == []
 
