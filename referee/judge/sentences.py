@@ -298,7 +298,8 @@ def left_the_board(described: str) -> str:
 def piece_moved_on(described: str, instruction: str) -> str:
     """After a whole turn, its player moved the same piece again."""
     return Phrase(
-        "{described}, and then the same piece moved on? If so: {instruction} If not, put it back, or say what was played.",
+        "{described}, and then the same piece moved on? If so: {instruction} "
+        "If not, put it back, or say what was played.",
         without_stop(described),
         instruction,
     )
