@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from common.phrases import Phrase, chained, either, joined, listed
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.games.deblockle import state_text
+from engine.games.deblockle.explanation import Explanation, Moved, breach_of_wrong_goal, breaches_of_roll, put_back
 from engine.games.deblockle.state import (
     GOAL,
     GRID,
@@ -33,7 +34,6 @@ from engine.games.deblockle.state import (
     other,
 )
 from engine.games.deblockle.state_text import read_symbol, symbols_from
-from engine.games.deblockle.table import Explanation, Moved, breach_of_wrong_goal, breaches_of_roll, put_back
 from engine.games.deblockle.turns import certainly_blocked, certainty_of, legal_turns, possibly_blocked
 from engine.support.breaches import advised, game_over_breach, illegal_turn
 from engine.support.notation import tokens, unreadable

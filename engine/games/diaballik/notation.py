@@ -16,6 +16,7 @@ from typing import NamedTuple
 from common.phrases import Phrase, either, listed
 from engine.errors import IllegalTurnError
 from engine.games.diaballik import state_text
+from engine.games.diaballik.explanation import breach_of, breaches_of_actions, turn_order_breach
 from engine.games.diaballik.state import (
     GRID,
     NEAR,
@@ -30,7 +31,6 @@ from engine.games.diaballik.state import (
     between_squares,
     options_from,
 )
-from engine.games.diaballik.table import breach_of, breaches_of_actions, turn_order_breach
 from engine.games.diaballik.turns import ANTI_PLAY, TurnInProgress, begin_turn, outcome_of
 from engine.support.breaches import illegal_turn
 from engine.support.notation import tokens, unreadable

@@ -12,6 +12,7 @@ from dataclasses import replace
 from common.phrases import Phrase
 from engine.api import PossibleLooks
 from engine.games.diaballik import turns as playing
+from engine.games.diaballik.explanation import breaches_of_actions
 from engine.games.diaballik.notation import format_turn, result_of
 from engine.games.diaballik.state import (
     EVERY,
@@ -24,7 +25,7 @@ from engine.games.diaballik.state import (
     appearance_of,
     options_from,
 )
-from engine.games.diaballik.table import breaches_of_actions, new_state
+from engine.games.diaballik.table import new_state
 from engine.games.diaballik.turns import (
     ANTI_PLAY,
     BALL_SHIFT,
