@@ -248,6 +248,6 @@ PARSERS = (
     _file("dice faces", _faces, FaceSet.load, VisionError),
     _file("journal", _journals, _journal, RefereeError, EngineError),
     _file("copy of a journal", lambda: _journals()[:1], _restore_copy, RefereeError),
-    Parser("house sheet", lambda: [sheet.house_file().encode()], _house_sheet, (EngineError,)),
+    Parser("house sheet", lambda: [sheet.text().encode()], _house_sheet, (EngineError,)),
     Parser("components", lambda: [components.text().encode()], _components, (EngineError,)),
 )

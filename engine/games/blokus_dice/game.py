@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from common.phrases import Phrase
 from engine.api import Game
-from engine.games.blokus_dice import hints, notation, rules, table
+from engine.games.blokus_dice import hints, notation, rules, sheet, table
 from engine.games.blokus_dice.state import LOOKS, OPTIONS, PLAYERS
 from engine.games.blokus_dice.table import marked_sheets, printed_sheet
 from engine.games.blokus_dice.turns import scores_of
@@ -24,7 +24,7 @@ GAME = Game(
     squares=notation.squares,
     passed_over=notation.passed_over,
     scores=scores_of,
-    sheet_file=table,
+    sheet_file=sheet,
     printed_sheet=printed_sheet,
     marked_sheets=marked_sheets,
     points_of_sheet=table.points_of_sheet,

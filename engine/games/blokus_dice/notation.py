@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from common.phrases import Phrase, capitalized, counted, either, in_turn, joined, listed
 from engine.errors import AmbiguousError, UnreadableError
 from engine.games.blokus_dice import state_text
+from engine.games.blokus_dice.explanation import breaches_of_turn
 from engine.games.blokus_dice.sheet import CLOSED, NAMES
 from engine.games.blokus_dice.state import (
     COLOURS,
@@ -21,7 +22,6 @@ from engine.games.blokus_dice.state import (
     name_on,
     options_from,
 )
-from engine.games.blokus_dice.table import breaches_of_turn
 from engine.support.breaches import illegal_turn
 from engine.support.grid import members
 from engine.support.notation import tokens, unreadable

@@ -13,8 +13,8 @@ from functools import cache
 from common.phrases import Phrase, either
 from engine.api import PossibleLooks
 from engine.errors import IllegalTurnError, UnreadableError
-from engine.games.blokus_dice import table
 from engine.games.blokus_dice import turns as playing
+from engine.games.blokus_dice.explanation import breaches_of_turn
 from engine.games.blokus_dice.notation import STRIKE, format_turn
 from engine.games.blokus_dice.state import (
     COLOURS,
@@ -209,7 +209,7 @@ def announce(state: BlokusState, announcement: Announcement) -> BlokusState:
 
 def certainty(state: BlokusState, turn: BlokusTurn) -> Certainty:
     """Return whether the turn is legal; nothing is hidden here."""
-    legal = _is_of(state, turn) and not table.breaches_of_turn(state, turn)
+    legal = _is_of(state, turn) and not breaches_of_turn(state, turn)
     return Certainty.CERTAIN if legal else Certainty.IMPOSSIBLE
 
 
@@ -236,7 +236,7 @@ def apply(state: BlokusState, turn: BlokusTurn) -> BlokusState:
                 names[-1],
             )
         )
-    breaches = table.breaches_of_turn(state, turn)
+    breaches = breaches_of_turn(state, turn)
     if breaches:
         raise illegal_turn(format_turn(turn), breaches)
     return playing.play_turn(state, turn)

@@ -17,11 +17,13 @@ from functools import cache, cached_property, lru_cache
 from importlib import resources
 from types import MappingProxyType
 
-from common.phrases import first_faults
+from common.phrases import counted, first_faults
 from common.shown_text import is_one_line
 from common.toml_text import parse_toml
 from engine.errors import UnreadableError
-from engine.support.grid import Grid, Shape, free, members, orientations, read_picture, set_of
+from engine.printing import Box, BoxGroup, PrintedSheet
+from engine.support.grid import Grid, Shape, drawing, free, members, orientations, picture, read_picture, set_of
+from engine.values import OptionValue
 
 _PICTURES: Mapping[str, str] = MappingProxyType(
     {
@@ -256,6 +258,8 @@ def read_sheet_text(text: str) -> Sheet:
 
 HOUSE = "house"
 """The name of the sheet that ships with the game."""
+option = "sheet"
+"""The option whose value may be the name of a sheet file."""
 
 _LINES: Mapping[str, str] = MappingProxyType(
     {"size": 'size = "10x10"', "blocked": "blocked = []", "strikes": "strikes = 3"}
@@ -265,7 +269,7 @@ _KEYS = ("title", *_LINES, "rows")
 
 
 @cache
-def house_file() -> str:
+def text() -> str:
     """Return the text of the sheet file that ships with the game."""
     return resources.files(__package__).joinpath("house.toml").read_text(encoding="utf-8")
 
@@ -273,7 +277,7 @@ def house_file() -> str:
 @cache
 def house_sheet() -> Sheet:
     """Return the sheet that ships with the game."""
-    return read_sheet_file(house_file())[1]
+    return read_sheet_file(text())[1]
 
 
 def read_sheet_file(text: str) -> tuple[str, Sheet]:
@@ -333,3 +337,57 @@ def _line_of(text: str, key: str) -> int:
 def read_sheet(text: str) -> Sheet:
     """Read a sheet's text leniently, or ``house``; raises UnreadableError that lists every fault."""
     return house_sheet() if text.strip().lower() == HOUSE else read_sheet_text(text)
+
+
+def read(text: str) -> Mapping[str, OptionValue]:
+    """Read a sheet file into the option for its sheet; raises UnreadableError with one line per fault."""
+    return {option: str(read_sheet_file(text)[1])}
+
+
+def draw(text: str) -> str:
+    """Draw the sheet of a sheet file as text; raises UnreadableError with one line per fault."""
+    title, sheet = read_sheet_file(text)
+    return "\n".join([*([title, ""] if title else []), draw_sheet(sheet)])
+
+
+def draw_sheet(sheet: Sheet) -> str:
+    """Return a sheet drawn as text: its squares, rows of shapes and strikes."""
+    lines = _draw_squares(sheet)
+    for face, row in enumerate(sheet.shapes_of_row, 1):
+        pictures = [drawing(shape_of(name)) for name in row]
+        height = max(map(len, pictures))
+        lines.append("")
+        columns = [
+            [name.ljust(6), *(line.ljust(6) for line in drawn)] for name, drawn in zip(row, pictures, strict=True)
+        ]
+        for line in range(height + 1):
+            number = f"{face}: " if line == 0 else "   "
+            cells = (column[line] if line < len(column) else " " * 6 for column in columns)
+            lines.append((number + "".join(cells)).rstrip())
+    lines += [
+        "",
+        f"{len(sheet.shapes)} shapes, {sum(sheet.sizes)} squares; {sheet.open_squares.bit_count()} to fill; "
+        f"{counted(sheet.strikes, 'strike')}",
+    ]
+    return "\n".join(lines)
+
+
+def _draw_squares(sheet: Sheet) -> list[str]:
+    """Return the squares with row and column names, the farthest row first."""
+    marks = [CLOSED if sheet.closed >> square & 1 else "." for square in range(sheet.grid.squares)]
+    lines = [
+        f"{row + 1:2} {' '.join(marks[row * sheet.columns : (row + 1) * sheet.columns])}"
+        for row in reversed(range(sheet.rows))
+    ]
+    return [*lines, "   " + " ".join(name[0] for name in sheet.grid.names[: sheet.columns])]
+
+
+def print_sheet(sheet: Sheet) -> PrintedSheet:
+    """Return the printed sheet, with the boxes for its shapes and strikes."""
+    rows = [
+        BoxGroup(str(face), tuple(Box(name, picture(shape_of(name))) for name in row))
+        for face, row in enumerate(sheet.shapes_of_row, 1)
+    ]
+    strikes = [BoxGroup("Strikes", (Box(),) * sheet.strikes)] if sheet.strikes else []
+    closed = tuple(sheet.grid.names[square] for square in members(sheet.closed))
+    return PrintedSheet(sheet.grid.columns, sheet.grid.rows, (*rows, *strikes), closed)

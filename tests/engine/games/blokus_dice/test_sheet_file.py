@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import UnreadableError
-from engine.games.blokus_dice.table import draw_sheet, marked_sheets
+from engine.games.blokus_dice.sheet import draw_sheet
+from engine.games.blokus_dice.table import marked_sheets
 from tests.engine.games.blokus_dice.strategies import GAME
 from tests.present import present
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.games.blokus_dice import table
+from engine.games.blokus_dice import sheet
 from tests.commands import Run
 
 OWNER = "daemon"
@@ -92,7 +92,7 @@ def test_the_service_may_read_its_pictures_and_its_sheet(
 
 def test_the_service_may_read_a_sheet_that_the_settings_name(run: Run, tmp_path: Path) -> None:
     (tmp_path / "sheets").mkdir()
-    (tmp_path / "sheets/ours.toml").write_text(table.text())
+    (tmp_path / "sheets/ours.toml").write_text(sheet.text())
     (tmp_path / "referee.toml").write_text('[game]\nname = "blokus-dice"\noptions = {sheet = "sheets/ours.toml"}\n')
     said = run("install", "--print", "--as", OWNER)
     assert said.exit_code == 0, said.stderr
